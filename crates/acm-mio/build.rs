@@ -1,4 +1,4 @@
-//! Exports to providers what they take of a daemon: a linker hides what a program has, unless it is told.
+//! Exports the functions that libraries of providers use. Without these options the linker exports none of a program.
 
 fn main() {
     println!("cargo:rerun-if-changed=../acm-plugin/src/symbols.txt");

@@ -1,9 +1,9 @@
--- Wireshark's view of acm: packets of acm's traces (link type USER0), and ACM datagrams (class 0x2C) in any capture.
+-- Wireshark dissectors for packets of acm's traces (link type USER0), and for ACM datagrams (class 0x2C) in any capture.
 --
 -- tshark -X lua_script:dist/wireshark/acm.lua -r testdata/traces/cold-name.pcapng
--- For Wireshark put this file into its folder for personal plugins (Help, About, Folders).
+-- For Wireshark, copy this file into the directory of personal plugins (Help, About, Folders).
 --
--- Formats: the page of the crate acm-trace; acm-wire's modules client and multicast.
+-- Formats: the documentation of the crate acm-trace, and of acm-wire's modules client and multicast.
 
 local trace = Proto("acm_trace", "acm trace")
 local datagram = Proto("acm", "InfiniBand ACM datagram")
@@ -31,7 +31,7 @@ local kinds = {
     [0x4d] = "log", [0x4e] = "shutdown_done", [0x4f] = "provider_call", [0x60] = "fabric_sent", [0x61] = "fabric_delivered",
 }
 
--- Fields of each protocol. They may stand in packets of the other: Wireshark does not mind.
+-- Fields of each protocol. Packets of the other protocol may contain them as well.
 local fields = { [trace] = {}, [datagram] = {} }
 
 local function field(proto, name, kind, ...)
@@ -40,7 +40,7 @@ local function field(proto, name, kind, ...)
     return made
 end
 
--- A part of a packet: for each field its name, type, title, place, length, and what else its type wants.
+-- A part of a packet: for each field its name, type, title, offset, length, and further arguments of its type.
 local function layout(proto, prefix, rows)
     for _, row in ipairs(rows) do
         row.field = field(proto, prefix .. row[1], row[2], row[3], row[6], row[7], row[8])
@@ -60,7 +60,7 @@ local header = layout(trace, "acm_trace.", {
     { "minor", "uint8", "Minor version", 5, 1 },
     { "kind", "uint16", "Kind", 6, 2, base.HEX, kinds },
 })
--- Behind these the length, in an order of its own, and the transaction id.
+-- The length follows, whose byte order differs, and then the transaction id.
 local message = layout(trace, "acm_client.", {
     { "version", "uint8", "Version", 0, 1 },
     { "opcode", "uint8", "Opcode", 1, 1, base.HEX, opcodes },
@@ -108,7 +108,7 @@ local mad = layout(datagram, "acm.mad.", {
     { "src_length", "uint8", "Source length", 19, 1 },
     { "gid_count", "uint8", "Groups", 20, 1 },
 })
--- Those whose place, order or text is found when they are shown.
+-- Fields whose offset, byte order or text depends on the packet.
 local f = {
     client = field(trace, "acm_trace.client", "string", "Client"),
     lost = field(trace, "acm_trace.lost", "uint64", "Facts lost"),
@@ -137,7 +137,7 @@ for proto, own in pairs(fields) do
     proto.fields = own
 end
 
--- Requests that wait for their answer, by what both have in common; pairs that were found, by the packet of either.
+-- Requests without a response so far, by a key that both have; matched pairs, by the number of either packet.
 local waiting, answers, requests = {}, {}, {}
 
 local function clear()
@@ -145,14 +145,14 @@ local function clear()
 end
 trace.init = clear
 
--- A request that is sent again is one: time counts from the first packet of it.
-local function asked(pinfo, key)
+-- A repeated request is one request; its time begins with the first packet.
+local function add_request(pinfo, key)
     if not pinfo.visited and waiting[key] == nil then
         waiting[key] = { number = pinfo.number, time = pinfo.rel_ts }
     end
 end
 
-local function answered(pinfo, key)
+local function add_response(pinfo, key)
     if pinfo.visited or waiting[key] == nil then
         return
     end
@@ -163,16 +163,16 @@ local function answered(pinfo, key)
 end
 
 local function link(pinfo, key, is_answer)
-    (is_answer and answered or asked)(pinfo, key)
+    (is_answer and add_response or add_request)(pinfo, key)
 end
 
--- Who asked: an answer goes the other way. A capture that is no trace does not say which way a packet went.
+-- Returns the side that sent the request of a packet. A response goes the other way. Only traces have directions.
 local direction = Field.new("frame.p2p_dir")
 
-local function asker(is_answer)
+local function requester(is_answer)
     local found = direction()
     if not found then
-        return "somebody"
+        return "unknown"
     end
     return (found.value == 1) ~= is_answer and "other" or "own"
 end
@@ -188,7 +188,7 @@ local function links(pinfo, tree)
     end
 end
 
--- For each type of address: its field, its length, and its text.
+-- For each type of address: its field, its length, and a function for its text.
 local addresses = {
     { f.name, 64, function(range) return range:stringz() end },
     { f.ipv4, 4, function(range) return tostring(range:ipv4()) end },
@@ -197,7 +197,7 @@ local addresses = {
     { f.lid, 2, function(range) return "LID " .. range:uint() end },
 }
 
--- The address in 64 bytes: its text. With a tree it is shown there.
+-- Returns the text of an address in 64 bytes, and adds the address to `tree`, if given.
 local function address(kind, range, tree)
     local found = addresses[kind]
     if tree then
@@ -211,7 +211,7 @@ local function add_path(range, tree)
     return string.format("path LID %d to %d", range(42, 2):uint(), range(40, 2):uint())
 end
 
--- RESOLVE has numbers in its machine's order, which is little endian on every machine that has InfiniBand today.
+-- Numbers in RESOLVE have the byte order of the machine: little endian on every machine with InfiniBand today.
 local function add_entries(range, tree)
     local words = ""
     local at = 0
@@ -278,7 +278,7 @@ local function add_kernel(range, pinfo, tree, is_answer)
     return id .. " " .. add_path(range(12, 64), tree)
 end
 
--- What the core says to its administrator: its name is the first of the inner ones.
+-- Returns the name of a log event of the core: that of the innermost type.
 local function event_name(text)
     return text:match('{"Log":{"Ibacmp":{"(%w+)"') or text:match('{"Log":{"(%w+)"') or text:match('{"Log":"(%w+)"')
 end
@@ -306,7 +306,7 @@ function trace.dissector(tvb, pinfo, root)
     local tree = root:add(trace, tvb(), "acm " .. name)
     add_layout(header, tvb, tree)
     local words = ""
-    -- Another core: what the one before waited for, nobody answers.
+    -- A new core does not respond to requests to the one before.
     if kind == 0x01 and not pinfo.visited then
         waiting = {}
     end
@@ -349,12 +349,12 @@ function datagram.dissector(tvb, pinfo, root)
     local src = address(tvb(18, 1):uint(), tvb(88, 64))
     tree:add(f.dest, tvb(24, 64), dest)
     tree:add(f.src, tvb(88, 64), src)
-    -- Six fit, whatever the count says.
+    -- A datagram has room for six groups, whatever its count is.
     for group = 0, math.min(tvb(20, 1):uint(), 6) - 1 do
         tree:add(f.group, tvb(152 + 16 * group, 16))
     end
     local method = tvb(3, 1):uint()
-    local key = "datagram " .. asker(method == 0x81) .. " " .. tostring(tvb(8, 8):bytes())
+    local key = "datagram " .. requester(method == 0x81) .. " " .. tostring(tvb(8, 8):bytes())
     if methods[method] then
         link(pinfo, key, method == 0x81)
     end
@@ -368,7 +368,7 @@ function datagram.dissector(tvb, pinfo, root)
     return 256
 end
 
--- Datagrams of the class go to queue pairs of their own, where Wireshark takes them for data.
+-- ACM datagrams are sent to ordinary queue pairs, where Wireshark does not look for management datagrams.
 datagram:register_heuristic("infiniband.payload", function(tvb, pinfo, root)
     if tvb:len() < 256 or tvb(0, 1):uint() ~= 1 or tvb(1, 1):uint() ~= 0x2c then
         return false

@@ -32,11 +32,11 @@ pub fn netlink(bytes: &[u8]) {
 /// # Panics
 /// If a link's name could forge a line of a log.
 pub fn rtnetlink(bytes: &[u8]) {
-    let (facts, _) = message::facts(bytes);
-    // Each message has a header of 16 bytes, and a flag makes two facts of one message.
-    assert!(facts.len() <= bytes.len() / 8, "{facts:?}");
-    for fact in facts {
-        if let message::Fact::Link(link) = fact {
+    let (notifications, _) = message::parse(bytes);
+    // Each message has a header of 16 bytes, and a flag makes two notifications of one message.
+    assert!(notifications.len() <= bytes.len() / 8, "{notifications:?}");
+    for notification in notifications {
+        if let message::Notification::Link(link) = notification {
             let plain = |text: &str| text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
             assert!(plain(&link.name) && plain(&link.alias), "{link:?}");
         }

@@ -1,6 +1,6 @@
-//! What it takes to load a path dump and a file of hosts: `cargo bench -p acm-mio --bench preload`. It makes the files,
-//! of 3,000 nodes (200 MB) or of so many as `-- --nodes 10000` says (2.2 GB), in the folder for temporary files, and
-//! removes them.
+//! Measures loading of a path dump and a file of hosts: `cargo bench -p acm-mio --bench preload`. The files are created
+//! in the directory for temporary files and removed. They have 3,000 nodes (200 MB), or the number of `-- --nodes
+//! 10000` (2.2 GB).
 use acm_sansio::preload::{Hosts, Routes};
 use ib_mad::{Gid, Guid};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -11,18 +11,18 @@ use std::{
     time::Instant,
 };
 
-// The daemon has no library; this file of it needs nothing of the daemon.
-#[path = "../src/preload/read.rs"]
-mod read;
+// The daemon has no library; this file needs nothing of the daemon.
+#[path = "../src/preload/parse.rs"]
+mod parse;
 
 const ROUNDS: usize = 5;
 
 fn main() -> io::Result<()> {
     let arguments: Vec<String> = std::env::args().collect();
-    let nodes = arguments.iter().position(|word| word == "--nodes").and_then(|place| arguments.get(place + 1));
+    let nodes = arguments.iter().position(|word| word == "--nodes").and_then(|index| arguments.get(index + 1));
     let nodes = match nodes {
         Some(number) => number.parse().map_err(io::Error::other)?,
-        // `cargo test --benches` only wants to see that it runs.
+        // `cargo test --benches` only checks that the benchmark runs.
         None if !arguments.iter().any(|word| word == "--bench") => 100,
         None => 3000,
     };
@@ -30,11 +30,11 @@ fn main() -> io::Result<()> {
     let (routes, hosts) = (dir.path().join("routes"), dir.path().join("hosts"));
     write_routes(&routes, nodes)?;
     write_hosts(&hosts, nodes)?;
-    // The section in the middle.
+    // The section in the middle of the file.
     let ours = guid(nodes / 2);
     let read_routes =
-        |faults: &mut read::Faults| read::routes(open(&routes), |guid| guid == ours, faults).expect("routes");
-    let read_hosts = |faults: &mut read::Faults| read::hosts(open(&hosts), faults).expect("hosts");
+        |faults: &mut parse::Faults| parse::routes(open(&routes), |guid| guid == ours, faults).expect("routes");
+    let read_hosts = |faults: &mut parse::Faults| parse::hosts(open(&hosts), faults).expect("hosts");
     println!("{nodes} nodes, the best of {ROUNDS} readings of cached files, on one core:");
     let (routes_kept, table) = measure("routes", &routes, read_routes);
     assert_eq!(Routes::counts(&table).routes, usize::from(nodes));
@@ -52,20 +52,20 @@ fn open(path: &Path) -> File {
     File::open(path).expect("a file of this benchmark")
 }
 
-/// Reads a file some times; bytes that stay, and the table.
+/// Measures a number of readings. Returns the bytes that stay allocated, and the table.
 #[expect(clippy::disallowed_methods, reason = "it measures time")]
-fn measure<T>(name: &str, path: &Path, read: impl Fn(&mut read::Faults) -> T) -> (u64, T) {
+fn measure<T>(name: &str, path: &Path, read: impl Fn(&mut parse::Faults) -> T) -> (u64, T) {
     let bytes = open(path).metadata().map_or(0, |file| file.len());
     let (mut wall, mut cpu, mut kept, mut most, mut table) = (f64::MAX, f64::MAX, 0, 0, None);
-    // The first one fills the page cache.
+    // The first reading fills the page cache.
     for _ in 0..=ROUNDS {
         table = None;
-        let mut faults = read::Faults::default();
+        let mut faults = parse::Faults::default();
         let (start, used) = (Instant::now(), cpu_seconds());
         let seen = allocation_counter::measure(|| table = Some(read(&mut faults)));
         (wall, cpu) = (wall.min(start.elapsed().as_secs_f64()), cpu.min(cpu_seconds() - used));
         (kept, most) = (u64::try_from(seen.bytes_current).unwrap_or(0), seen.bytes_max);
-        assert_eq!((faults.count, faults.too_long, faults.said.len()), (0, 0, 0));
+        assert_eq!((faults.count, faults.too_long, faults.first.len()), (0, 0, 0));
     }
     println!(
         "  {name}: {bytes} bytes in {wall:.3} s, {:.2} GB/s; of CPU time {cpu:.3} s, {:.2} GB/s; memory at most {most} bytes",
@@ -90,7 +90,7 @@ fn guid(node: u16) -> Guid {
     Guid::new(0x0002_c903_0000_0000 + u64::from(node))
 }
 
-/// As OpenSM writes it: a section for each node, a line in it for each node.
+/// Writes a dump in OpenSM's format: a section for each node, with a line for each node.
 fn write_routes(path: &Path, nodes: u16) -> io::Result<()> {
     let mut lines = b"# LID  : SL : MTU : RATE\n".to_vec();
     for to in 1..=nodes {
@@ -105,7 +105,7 @@ fn write_routes(path: &Path, nodes: u16) -> io::Result<()> {
     file.flush()
 }
 
-/// Three addresses for each node, names as long as they may be.
+/// Writes three addresses for each node; names have the maximum length.
 fn write_hosts(path: &Path, nodes: u16) -> io::Result<()> {
     let mut file = BufWriter::new(File::create(path)?);
     for node in 1..=nodes {

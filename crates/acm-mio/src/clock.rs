@@ -1,8 +1,8 @@
-//! The one place where a clock is read.
+//! The clock. No other file reads one.
 use acm_sansio::Time;
 use std::time::Instant;
 
-/// Time since the daemon started, for the core.
+/// Time since the start of the daemon, for the core.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     start: Instant,
@@ -20,7 +20,7 @@ impl Clock {
     }
 }
 
-/// The local date and time as ibacm's log has it: `2026-01-31T12:34:56.789`.
+/// Returns the local date and time as in ibacm's log: `2026-01-31T12:34:56.789`.
 pub(crate) fn log_time() -> impl core::fmt::Display {
     jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S.%3f").to_string()
 }

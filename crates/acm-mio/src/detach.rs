@@ -1,4 +1,4 @@
-//! Leaving the terminal, once the daemon serves: what daemon(3) does, and a word to whoever waits for it.
+//! Leaves the terminal once the daemon serves, as daemon(3) does, and notifies the process that started the daemon.
 use nix::unistd::{self, dup2_stderr, dup2_stdin, dup2_stdout, setsid};
 use std::{
     env,
@@ -7,13 +7,13 @@ use std::{
     os::fd::{AsFd, OwnedFd},
 };
 
-/// Why the daemon does not serve, although it could.
+/// Reason why the daemon ends although it could serve.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DetachError {
-    /// It cannot leave.
+    /// A system call failed.
     #[error("cannot become a daemon: {0}; try -P")]
     Io(#[from] io::Error),
-    /// Nobody would know of it.
+    /// The process that started the daemon has ended.
     #[error("whoever started this daemon is gone and has not heard that it serves; start it again")]
     StarterGone,
 }
@@ -24,16 +24,16 @@ impl From<nix::Error> for DetachError {
     }
 }
 
-/// The way to whoever waits until this daemon serves.
+/// The pipe to the process that started the daemon.
 #[derive(Debug)]
 pub(crate) struct Starter(OwnedFd);
 
-/// Goes to the directory that is always there. Relative paths of the options begin there, as those of C ibacm do.
+/// Changes to the root directory. Relative paths in the options begin there, as in C ibacm.
 pub(crate) fn leave_directory() -> io::Result<()> {
     env::set_current_dir("/")
 }
 
-/// Leaves the terminal, and lets go of the standard streams.
+/// Leaves the terminal and closes the standard streams.
 pub(crate) fn leave_terminal() -> Result<Starter, DetachError> {
     let null = OpenOptions::new().read(true).write(true).open("/dev/null")?;
     let starter = io::stdin().as_fd().try_clone_to_owned()?;
@@ -49,9 +49,9 @@ fn replace_streams(null: &File) -> nix::Result<()> {
 }
 
 impl Starter {
-    /// Says that the daemon serves. If nobody hears it, nobody knows that there is one, and who tries again would find
-    /// it in the way.
-    pub(crate) fn tell(self) -> Result<(), DetachError> {
+    /// Notifies the process that started the daemon that it serves. An error if that process has ended: its user would
+    /// start a second daemon, which this one would block.
+    pub(crate) fn notify(self) -> Result<(), DetachError> {
         unistd::write(&self.0, b"serves").map(|_| ()).map_err(|_| DetachError::StarterGone)
     }
 }
@@ -62,14 +62,14 @@ mod tests {
     use std::io::Read;
 
     #[test]
-    fn nobody_hears_it() {
+    fn notification_fails_if_the_starter_has_ended() {
         let (mut reader, writer) = io::pipe().unwrap();
-        Starter(writer.into()).tell().unwrap();
+        Starter(writer.into()).notify().unwrap();
         let mut text = String::new();
         reader.read_to_string(&mut text).unwrap();
         assert_eq!(text, "serves");
         let (reader, writer) = io::pipe().unwrap();
         drop(reader);
-        assert!(matches!(Starter(writer.into()).tell(), Err(DetachError::StarterGone)));
+        assert!(matches!(Starter(writer.into()).notify(), Err(DetachError::StarterGone)));
     }
 }

@@ -1,18 +1,18 @@
-//! What becomes of an option that has another value when the files are read again.
+//! Effect of another value of an option when the files are read again.
 use acm_wire::files::opts::Opt;
 
-/// When another value of an option counts.
+/// Time from which another value of an option counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// For what comes after SIGHUP.
+    /// From SIGHUP on.
     Reload,
     /// After a restart.
     Restart,
-    /// Never: C ibacm knows it, and nothing here depends on it.
+    /// Never: C ibacm has the option, and nothing here depends on it.
     Nothing(&'static str),
 }
 
-/// When another value of an option counts: the column "reload" of `docs/operations.md`.
+/// Returns the effect of another value: the column "reload" in `docs/operations.md`.
 pub(crate) const fn effect(option: &Opt<'_>) -> Effect {
     match option {
         Opt::LogFile(_)
@@ -68,10 +68,10 @@ mod tests {
     const MANUAL: &str = include_str!("../../../docs/operations.md");
     const OURS: &str = include_str!("../../../docs/options.md");
     const DEADLINES: &str = include_str!("../../../docs/deadlines.md");
-    /// What ib_acme of C ibacm writes: it names each option of C's.
+    /// Output of C ibacm's ib_acme, which names each of its options.
     const C_OPTIONS: &str = include_str!("../../../testdata/config/ibacm_opts.cfg");
 
-    /// The cells of an option's row in a table.
+    /// Returns the cells of an option's row in a table.
     fn row(table: &'static str, name: &str) -> Vec<&'static str> {
         let start = format!("| `{name}` | ");
         let mut rows = table.lines().filter(|line| line.starts_with(&start));
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn the_manual_says_what_becomes_of_each_option() {
+    fn manual_has_the_default_and_effect_of_each_option() {
         let provider = Opt::Provider(Provider { name: "ibacmp", subnets: ProviderSubnets::Default });
         let options: Vec<Opt<'_>> = Options::default().iter().chain([provider]).collect();
         assert_eq!(options.len(), NAMES.len());
@@ -94,14 +94,14 @@ mod tests {
                 Effect::Nothing(_) => "does nothing",
             };
             assert_eq!(row[3], expected, "{name}");
-            // In the run directory, whichever that is.
+            // The default is in the run directory.
             let default = if name == "lock_file" { "RUN_DIR/ibacm.pid" } else { default };
             assert_eq!(row[1], default, "{name}");
         }
     }
 
     #[test]
-    fn what_c_ibacm_does_not_have_is_in_the_list_of_our_options() {
+    fn options_that_c_ibacm_does_not_have_are_in_our_list() {
         let words: Vec<&str> = C_OPTIONS.split(|letter: char| letter != '_' && !letter.is_alphanumeric()).collect();
         let mut ours = 0;
         for option in Options::default().iter() {
@@ -115,16 +115,16 @@ mod tests {
         assert!(ours > 0 && ours < words.len());
     }
 
-    /// A number is one or the other, unless it says what something is.
+    /// A numeric option is a time or a bound, unless it is in the list below.
     #[test]
-    fn times_and_bounds_are_in_their_tables() {
-        let what_something_is = ["log_level", "umad_debug_level", "server_port", "min_mtu", "min_rate"];
+    fn times_and_bounds_are_in_the_tables_of_deadlines() {
+        let other_numbers = ["log_level", "umad_debug_level", "server_port", "min_mtu", "min_rate"];
         let named: String = DEADLINES.lines().filter_map(|line| line.split(" | ").nth(2)).collect();
         for option in Options::default().iter() {
             let text = option.to_string();
             let (name, default) = text.split_once(' ').unwrap();
             let number = default == "auto" || default.parse::<i64>().is_ok();
-            if number && !what_something_is.contains(&name) {
+            if number && !other_numbers.contains(&name) {
                 assert!(named.contains(&format!("`{name}`")), "docs/deadlines.md has no option {name}");
             }
         }

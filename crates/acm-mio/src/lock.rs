@@ -1,4 +1,4 @@
-//! The file that keeps a second daemon away and holds the process id.
+//! The lock file: it excludes a second daemon, and contains the process id.
 use nix::{
     errno::Errno,
     fcntl::{FcntlArg, fcntl},
@@ -11,24 +11,24 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Why the lock is not ours.
+/// Reason why the lock cannot be taken.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LockError {
-    /// Another daemon has it.
+    /// Another daemon holds the lock.
     #[error("{0} is locked: another ibacm or acm-mio is running; stop it first, or give another lock_file")]
     Busy(PathBuf),
-    /// The file cannot be made or written.
+    /// The file cannot be created or written.
     #[error("lock file {0}: {1}; run as root, or give a --run-dir or a lock_file that you may write to")]
     Io(PathBuf, std::io::Error),
 }
 
-/// Holds the lock while it lives.
+/// Holds the lock until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Lock {
     _file: File,
 }
 
-/// Who has the lock. Changes nothing.
+/// Returns the process that holds the lock, without any change.
 pub(crate) fn holder(path: &Path) -> std::io::Result<Option<i32>> {
     let file = match OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(path) {
         Ok(file) => file,
@@ -41,7 +41,7 @@ pub(crate) fn holder(path: &Path) -> std::io::Result<Option<i32>> {
     Ok((found.l_type != free).then_some(found.l_pid))
 }
 
-/// The whole file, to be written.
+/// Returns a write lock of the whole file.
 fn whole() -> nix::libc::flock {
     nix::libc::flock {
         l_type: i16::try_from(nix::libc::F_WRLCK).unwrap_or_default(),
@@ -52,12 +52,12 @@ fn whole() -> nix::libc::flock {
     }
 }
 
-/// Takes the lock and writes the process id. The lock is a POSIX one, as ibacm's, so that both keep each other away;
-/// it is the process's that takes it, and does not outlive a fork.
+/// Takes the lock and writes the process id. It is a POSIX lock, as ibacm's, so that both exclude each other. It
+/// belongs to this process and is not inherited by a fork.
 pub(crate) fn take(path: &Path) -> Result<Lock, LockError> {
     let io = |error| LockError::Io(path.to_owned(), error);
     let mut options = OpenOptions::new();
-    // A pipe would wait for somebody who reads it.
+    // Without O_NONBLOCK, opening a pipe would block until it has a reader.
     options.write(true).create(true).truncate(false).mode(0o640).custom_flags(O_NONBLOCK);
     let mut file = options.open(path).map_err(io)?;
     fcntl(&file, FcntlArg::F_SETLK(&whole())).map_err(|errno| match errno {
@@ -72,11 +72,11 @@ pub(crate) fn take(path: &Path) -> Result<Lock, LockError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::in_time::in_time;
+    use crate::testing::in_time;
     use nix::{sys::stat::Mode, unistd::mkfifo};
 
     #[test]
-    fn a_pipe_is_no_lock_and_nobody_waits_for_it() {
+    fn pipe_as_lock_file_fails_without_blocking() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("pid");
         mkfifo(&path, Mode::S_IRUSR | Mode::S_IWUSR).unwrap();
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_a_longer_number_stays_behind() {
+    fn lock_file_contains_nothing_but_the_process_id() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("pid");
         std::fs::write(&path, "1234567890123\nmore\n").unwrap();

@@ -1,7 +1,7 @@
 //! The daemon of the InfiniBand communication management assistant: a drop-in for ibacm.
 //!
-//! One thread, one loop: `server/daemon/` waits for events, turns each into one
-//! [`Input`](acm_sansio::Input) of the core, and carries out the core's [`Output`](acm_sansio::Output)s.
+//! One thread runs one loop: `server/daemon/` waits for events, passes each to the core as an
+//! [`Input`](acm_sansio::Input), and carries out the core's [`Output`](acm_sansio::Output)s.
 #![forbid(unsafe_code)]
 #![deny(
     clippy::unwrap_used,
@@ -19,8 +19,6 @@ mod descriptors;
 mod detach;
 mod effects;
 mod fabric;
-#[cfg(test)]
-mod in_time;
 mod kernel;
 mod lock;
 mod log;
@@ -36,6 +34,8 @@ mod settings;
 mod source;
 mod starter;
 mod stream;
+#[cfg(test)]
+mod testing;
 
 use clap::Parser;
 use std::{
@@ -48,12 +48,12 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => {
             let _ = error.print();
-            // ibacm exits with 1 on an unknown option; help and version are no errors.
+            // ibacm exits with 1 on an unknown option. --help and --version are errors of clap, but exit with 0.
             return ExitCode::from(u8::from(error.use_stderr()));
         }
     };
     if let Some(word) = args.stray.first() {
-        say(&stray(word));
+        print_error(&stray(word));
         return ExitCode::FAILURE;
     }
     if args.check {
@@ -67,7 +67,7 @@ fn main() -> ExitCode {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
                 if let Some(line) = error.line() {
-                    say(&line);
+                    print_error(&line);
                 }
                 ExitCode::from(error.exit_code())
             }
@@ -76,19 +76,20 @@ fn main() -> ExitCode {
     match server::run(&args) {
         Ok(()) => providers::exit(0),
         Err(error) => {
-            // For a person at the terminal, if it is still there. The log has it already, unless it goes there, too.
-            say(&error.to_string());
+            // For a user at the terminal, as far as there is one. The log has the line as well, unless it is the same
+            // file.
+            print_error(&error.to_string());
             providers::exit(error.exit_code())
         }
     }
 }
 
-/// A line for a person at the terminal, if there is one.
-fn say(line: &str) {
+/// Prints a line to standard error. A failure is ignored: a daemon has no standard error.
+fn print_error(line: &str) {
     let _ = writeln!(io::stderr(), "acm-mio: {line}");
 }
 
-/// Words that are no options start nothing: a daemon is not what `acm-mio check` asks for.
+/// Returns the error for a word that is not an option: such a command line does not start the daemon.
 fn stray(word: &str) -> String {
     let hint = match word {
         "check" | "status" | "help" | "version" => format!("it is --{word}"),
@@ -100,7 +101,7 @@ fn stray(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn a_word_that_is_an_option_elsewhere_is_said_to_be_one() {
+    fn word_like_an_option_is_refused_with_a_hint() {
         assert_eq!(super::stray("check"), "\"check\" is no option: it is --check; nothing is started");
         assert_eq!(super::stray("stop"), "\"stop\" is no option: see --help; nothing is started");
     }

@@ -1,20 +1,21 @@
-//! What a node is called without an address file: as `ib_acme -A` has it, in memory. A daemon does not write its own
-//! configuration. A node of a simulated fabric is called what the fabric calls it: many of them run on one host.
+//! Default names of a node's ports without an address file: those that `ib_acme -A` would write into one. The daemon
+//! does not write configuration files. A node of a simulated fabric has its name there, because many nodes run on one
+//! host.
 use crate::fabric::NamedPort;
 use acm_sansio::PortId;
 use acm_wire::{Address, Name};
 use core::cmp::Ordering;
 
-/// The node's name on one active port, and `NAME-1`, `NAME-2` ... on all in their natural order.
+/// The node's name on one active port, and `NAME-1`, `NAME-2` ... on all ports in natural order.
 #[derive(Debug)]
 pub(crate) struct DefaultNames {
     node: String,
-    /// The port that has the node's name as it is.
+    /// The port with the node's plain name.
     plain: Option<PortId>,
     given: Vec<(PortId, Address)>,
 }
 
-/// What has to be told.
+/// Names to remove and to add.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Change {
     pub(crate) removed: Vec<(PortId, Address)>,
@@ -22,18 +23,18 @@ pub(crate) struct Change {
 }
 
 impl DefaultNames {
-    /// For the node that a simulated fabric calls so, or for this host.
+    /// Returns the names for a node of a simulated fabric, or for this host.
     pub(crate) fn of(node: Option<&str>) -> Self {
         node.map_or_else(Self::of_host, Self::called)
     }
 
-    /// For this host.
+    /// Returns the names for this host.
     pub(crate) fn of_host() -> Self {
         let host = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok()).unwrap_or_default();
         Self::new(&host)
     }
 
-    /// A host's name counts up to its first dot.
+    /// Returns the names for a host, up to the first dot of its name.
     pub(crate) fn new(host: &str) -> Self {
         Self::called(host.split('.').next().unwrap_or_default())
     }
@@ -42,13 +43,13 @@ impl DefaultNames {
         Self { node: node.to_owned(), plain: None, given: Vec::new() }
     }
 
-    /// Whether a port has this name.
+    /// Reports whether a port has this name.
     pub(crate) fn has(&self, port: PortId, name: &Address) -> bool {
         self.given.contains(&(port, *name))
     }
 
-    /// Gives names to ports. The plain name stays where it is for as long as its port is active, and then goes to the
-    /// first that is; if none is, it stays. The numbers are those that a daemon would give which starts now.
+    /// Assigns names to ports. The plain name stays as long as its port is active, and then moves to the first active
+    /// port; if no port is active, it stays. The numbers are those that a daemon would assign that starts now.
     pub(crate) fn choose(&mut self, mut ports: Vec<NamedPort>, is_active: impl Fn(PortId) -> bool) -> Change {
         ports.sort_by(|a, b| natural(&a.device, &b.device).then(a.number.cmp(&b.number)));
         let is_there = |id: PortId| ports.iter().any(|port| port.id == id);
@@ -56,15 +57,15 @@ impl DefaultNames {
             let first = ports.iter().map(|port| port.id).find(|port| is_active(*port));
             self.plain = first.or(self.plain.filter(|port| is_there(*port)));
         }
-        // Nothing is served before a port is active, and the plain name comes first.
+        // Nothing is served before a port is active: the plain name is assigned first.
         if self.node.is_empty() || self.plain.is_none() && self.given.is_empty() {
             return Change::default();
         }
         let name = |text: &str| Address::Name(Name::new(text.as_bytes()));
         let plain = self.plain.map(|port| (port, name(&self.node)));
         let numbered = (1_u32..).zip(&ports).map(|(number, port)| (port.id, name(&format!("{}-{number}", self.node))));
-        let wanted: Vec<(PortId, Address)> = plain.into_iter().chain(numbered).collect();
-        let given = core::mem::replace(&mut self.given, wanted);
+        let names: Vec<(PortId, Address)> = plain.into_iter().chain(numbered).collect();
+        let given = core::mem::replace(&mut self.given, names);
         Change {
             removed: given.iter().filter(|name| !self.given.contains(name)).copied().collect(),
             added: self.given.iter().filter(|name| !given.contains(name)).copied().collect(),
@@ -72,14 +73,14 @@ impl DefaultNames {
     }
 }
 
-/// Digits are compared as numbers: `mlx5_2` is before `mlx5_10`.
+/// Compares names with their digits as numbers: `mlx5_2` is before `mlx5_10`.
 fn natural(a: &str, b: &str) -> Ordering {
     let (mut a, mut b) = (a, b);
     loop {
         let (Some(x), Some(y)) = (a.chars().next(), b.chars().next()) else { return a.len().cmp(&b.len()) };
         let order = if x.is_ascii_digit() && y.is_ascii_digit() {
             let (x, y) = (number(&mut a), number(&mut b));
-            // Without leading zeros, the longer one is the larger one.
+            // Of two numbers without leading zeros, the longer one is greater.
             x.len().cmp(&y.len()).then(x.cmp(y))
         } else {
             a = a.get(x.len_utf8()..).unwrap_or_default();
@@ -92,7 +93,7 @@ fn natural(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// Cuts a number off, and gives it without leading zeros.
+/// Removes a number from the start of the text, and returns it without leading zeros.
 fn number<'a>(text: &mut &'a str) -> &'a str {
     let end = text.find(|digit: char| !digit.is_ascii_digit()).unwrap_or(text.len());
     let (number, rest) = text.split_at_checked(end).unwrap_or((text, ""));
@@ -109,7 +110,7 @@ mod tests {
         (0..).zip(devices).map(port).collect()
     }
 
-    fn said(names: &[(PortId, Address)]) -> Vec<(u32, String)> {
+    fn texts(names: &[(PortId, Address)]) -> Vec<(u32, String)> {
         names.iter().map(|(port, address)| (port.0, address.to_string())).collect()
     }
 
@@ -118,56 +119,56 @@ mod tests {
     }
 
     #[test]
-    fn the_first_active_port_has_the_plain_name_and_keeps_it() {
+    fn plain_name_stays_on_the_first_active_port() {
         let mut names = DefaultNames::new("vm.example.org");
         let all = || ports(&["mlx5_10", "mlx5_2"]);
-        assert_eq!(names.choose(all(), |_| false), Change::default(), "nothing is served yet");
+        assert_eq!(names.choose(all(), |_| false), Change::default(), "no port is active");
         let change = names.choose(all(), |port| port == PortId(0));
-        assert_eq!(said(&change.added), owned(&[(0, "vm"), (1, "vm-1"), (0, "vm-2")]));
-        assert_eq!(names.choose(all(), |_| true), Change::default(), "the other one comes up");
+        assert_eq!(texts(&change.added), owned(&[(0, "vm"), (1, "vm-1"), (0, "vm-2")]));
+        assert_eq!(names.choose(all(), |_| true), Change::default(), "the other port becomes active");
         let change = names.choose(all(), |port| port == PortId(1));
-        assert_eq!((said(&change.removed), said(&change.added)), (owned(&[(0, "vm")]), owned(&[(1, "vm")])));
-        assert_eq!(names.choose(all(), |_| false), Change::default(), "it stays when nobody is active");
-        assert_eq!(names.choose(all(), |_| true), Change::default(), "and is active again");
+        assert_eq!((texts(&change.removed), texts(&change.added)), (owned(&[(0, "vm")]), owned(&[(1, "vm")])));
+        assert_eq!(names.choose(all(), |_| false), Change::default(), "it stays when no port is active");
+        assert_eq!(names.choose(all(), |_| true), Change::default(), "its port is active again");
     }
 
     #[test]
-    fn ports_that_come_and_go_have_the_numbers_of_a_fresh_start() {
+    fn ports_that_come_and_go_have_the_numbers_of_a_new_start() {
         let mut names = DefaultNames::new("vm");
         names.choose(ports(&["b"]), |_| true);
         let change = names.choose(ports(&["b", "a"]), |_| true);
         assert_eq!(
-            (said(&change.removed), said(&change.added)),
+            (texts(&change.removed), texts(&change.added)),
             (owned(&[(0, "vm-1")]), owned(&[(1, "vm-1"), (0, "vm-2")]))
         );
         let mut without = ports(&["b", "a"]);
         without.remove(0);
         let change = names.choose(without, |_| true);
         assert_eq!(
-            (said(&change.removed), said(&change.added)),
+            (texts(&change.removed), texts(&change.added)),
             (owned(&[(0, "vm"), (0, "vm-2")]), owned(&[(1, "vm")]))
         );
         let change = names.choose(Vec::new(), |_| true);
-        assert_eq!(said(&change.removed), owned(&[(1, "vm"), (1, "vm-1")]));
+        assert_eq!(texts(&change.removed), owned(&[(1, "vm"), (1, "vm-1")]));
     }
 
     #[test]
-    fn a_simulated_node_has_the_name_that_the_fabric_gives_it() {
+    fn simulated_node_has_its_name_in_the_fabric() {
         let mut names = DefaultNames::of(Some("rack1.node2"));
         let change = names.choose(ports(&["sim0"]), |_| true);
-        assert_eq!(said(&change.added), owned(&[(0, "rack1.node2"), (0, "rack1.node2-1")]));
+        assert_eq!(texts(&change.added), owned(&[(0, "rack1.node2"), (0, "rack1.node2-1")]));
         for (port, address) in &change.added {
             assert!(names.has(*port, address) && !names.has(PortId(1), address), "{address}");
         }
     }
 
     #[test]
-    fn a_host_without_a_name_has_none() {
+    fn host_without_a_name_has_no_default_names() {
         assert_eq!(DefaultNames::new("").choose(ports(&["a"]), |_| true), Change::default());
     }
 
     #[test]
-    fn natural_order() {
+    fn devices_are_in_natural_order() {
         let mut devices = ["mlx5_10", "mlx5_2", "mlx4_11", "mlx5_02", "hfi1_0", "mlx5", "mlx5_", "mlx5_2a"];
         devices.sort_by(|a, b| natural(a, b));
         assert_eq!(devices, ["hfi1_0", "mlx4_11", "mlx5", "mlx5_", "mlx5_2", "mlx5_02", "mlx5_2a", "mlx5_10"]);

@@ -1,28 +1,28 @@
-//! The program at the other end of a connection, as an administrator knows it.
+//! The program at the other end of a connection, as the log names it.
 use core::{fmt, net::SocketAddr};
 use std::fs;
 
-/// Who is at the other end.
+/// A program at the other end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Peer {
-    /// A process of this machine.
+    /// A process on this machine.
     Process(u32),
-    /// A program at the other end of TCP.
+    /// The address of a TCP connection.
     Address(SocketAddr),
-    /// The system does not say.
+    /// Unknown to the system.
     Unknown,
 }
 
 impl Peer {
-    /// The process with this number; one of another namespace has none.
+    /// Returns the process with this id. A process of another PID namespace has none.
     pub(crate) fn process(number: i32) -> Self {
         u32::try_from(number).ok().filter(|number| *number > 0).map_or(Self::Unknown, Self::Process)
     }
 }
 
 impl fmt::Display for Peer {
-    /// `ib_acme[4711]`, or `process 4711` if that is gone or not ours to see. The program chose its name: whatever is not
-    /// printable ASCII is escaped.
+    /// Writes `ib_acme[4711]`, or `process 4711` if the process has ended or cannot be read. A program chooses its
+    /// name: bytes that are not printable ASCII are escaped.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Process(number) => match fs::read(format!("/proc/{number}/comm")) {
@@ -40,14 +40,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_it_is() {
+    fn peer_is_named_by_process_or_address() {
         let own = std::process::id();
         let comm = fs::read_to_string("/proc/self/comm").unwrap();
         // The thread of a test has another name than the process.
         let name = fs::read_to_string(format!("/proc/{own}/comm")).unwrap_or(comm);
         assert_eq!(Peer::process(own.try_into().unwrap()).to_string(), format!("{}[{own}]", name.trim_end()));
         assert_eq!((Peer::process(0), Peer::process(-1)), (Peer::Unknown, Peer::Unknown));
-        // No process has so high a number.
+        // No process has so high an id.
         assert_eq!(Peer::process(i32::MAX).to_string(), "process 2147483647");
         assert_eq!(Peer::Address("192.0.2.1:99".parse().unwrap()).to_string(), "192.0.2.1:99");
         assert_eq!(Peer::Unknown.to_string(), "a program");

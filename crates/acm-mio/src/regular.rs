@@ -1,5 +1,4 @@
-//! Regular files, and `/dev/null`. Nothing else is read: a pipe has no end for as long as somebody may write, and the
-//! loop would wait.
+//! Opens regular files and `/dev/null` only: reading a pipe would block the loop until its writers close it.
 use nix::libc;
 use std::{
     fs::{File, Metadata, OpenOptions},
@@ -8,17 +7,18 @@ use std::{
     path::Path,
 };
 
-/// `/dev/null`, with which people say that there is no file (Linux's devices.txt).
+/// `/dev/null` (Linux's devices.txt), which administrators use for an empty file.
 const NULL_DEVICE: u64 = libc::makedev(1, 3);
 
-/// What is at a path, if that is a regular file.
+/// Returns the metadata of a regular file.
 pub(crate) fn metadata(path: &Path) -> io::Result<Metadata> {
     only(std::fs::metadata(path)?)
 }
 
-/// Opens a regular file to be read.
+/// Opens a regular file for reading.
 pub(crate) fn open(path: &Path) -> io::Result<(File, Metadata)> {
-    // What is no file is not opened at all, and what has become none since does not make the reader wait.
+    // Checked before opening, which may have an effect on a device. O_NONBLOCK: a pipe may have replaced the file
+    // since.
     metadata(path)?;
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
     let metadata = only(file.metadata()?)?;

@@ -1,4 +1,4 @@
-//! Options and addresses, from the files to the core's configuration.
+//! The daemon's settings, from its files to the core's configuration.
 #[cfg(feature = "verbs")]
 use crate::fabric::Depths;
 use crate::{
@@ -17,31 +17,31 @@ use acm_wire::files::{
 use core::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
-/// All that the daemon reads before it starts, and again at SIGHUP.
+/// Everything that the daemon reads before it starts, and again at SIGHUP.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    option_file: FilePlace,
-    addr_file: FilePlace,
+    option_file: ConfigFile,
+    addr_file: ConfigFile,
     /// The text of the option file; empty without one.
     text: Vec<u8>,
-    /// What counts where the file says nothing.
+    /// Values of options that the file does not set.
     defaults: Options<'static>,
     pub(crate) addresses: Option<Vec<ConfiguredAddress>>,
     pub(crate) skipped_ips: Vec<SkippedIp>,
-    /// What is wrong with the files, each with its place; said once there is a log.
+    /// Problems of the files with their places; logged once there is a log.
     pub(crate) problems: Vec<String>,
-    /// Files that were read again and not applied.
+    /// Number of files that were read again and not applied.
     pub(crate) not_applied: u64,
-    /// Providers that were loaded when the daemon began.
-    pub(crate) providers: Vec<Known>,
+    /// Providers that were loaded at the start.
+    pub(crate) providers: Vec<LoadedProvider>,
 }
 
 impl Settings {
-    /// Reads both files. A file that is not there is no problem: defaults count, and addresses are made up from the
-    /// host's name. Paths are taken from the present directory, before the daemon leaves it.
+    /// Reads both files. A missing file is no problem: options have defaults, and addresses are made from the host's
+    /// name. Relative paths begin at the present directory, before the daemon leaves it.
     pub(crate) fn read(args: &Args) -> Self {
-        let option_file = FilePlace::new(&args.option_file, OPTION_FILE);
-        let addr_file = FilePlace::new(&args.addr_file, ADDR_FILE);
+        let option_file = ConfigFile::new(&args.option_file, OPTION_FILE);
+        let addr_file = ConfigFile::new(&args.addr_file, ADDR_FILE);
         let mut problems = Vec::new();
         let text = read_options(&option_file, Reading::First, &mut problems).value;
         let mut defaults = Options::default();
@@ -63,8 +63,8 @@ impl Settings {
         }
     }
 
-    /// Reads both files again. One with something that cannot be understood counts for nothing: what it said before
-    /// does. So it is with one that somebody has named and that is gone.
+    /// Reads both files again. A file with a malformed line is not applied: its former content stays in force. The same
+    /// holds for a file that the command line names and that is missing now.
     pub(crate) fn read_again(&self) -> Self {
         let Self { option_file, addr_file, defaults, .. } = self;
         let mut problems = Vec::new();
@@ -87,32 +87,32 @@ impl Settings {
         Self { option_file, addr_file, text, defaults, addresses, skipped_ips, problems, not_applied, providers }
     }
 
-    /// Where options are read.
+    /// Returns the path of the option file.
     pub(crate) fn option_file(&self) -> &Path {
         &self.option_file.path
     }
 
-    /// Whether each of both files was named on the command line: options, addresses.
+    /// Reports whether the command line names the option file, and the address file.
     pub(crate) const fn are_named(&self) -> [bool; 2] {
         [self.option_file.is_named, self.addr_file.is_named]
     }
 
-    /// Where addresses are read.
+    /// Returns the path of the address file.
     pub(crate) fn addr_file(&self) -> &Path {
         &self.addr_file.path
     }
 
-    /// The options in force.
+    /// Returns the options in force.
     pub(crate) fn options(&self) -> Options<'_> {
         parse_options(&self.text, self.defaults)
     }
 
-    /// Every option that the file sets, in its order.
+    /// Returns every option that the file sets, in its order.
     pub(crate) fn set_by_file(&self) -> impl Iterator<Item = Opt<'_>> {
         opts::parse(&self.text).filter_map(|line| Some(line.ok()?.1))
     }
 
-    /// Which provider a line means; `None` if there is no such one.
+    /// Returns the provider that a line names; `None` if there is no such provider.
     fn provider(&self, name: &str) -> Option<ProviderId> {
         if name.eq_ignore_ascii_case(BUILT_IN) {
             return Some(ProviderId::BUILT_IN);
@@ -120,8 +120,8 @@ impl Settings {
         self.providers.iter().find(|known| known.is_called(name)).map(|known| known.id)
     }
 
-    /// Which provider serves which subnets: those that a line gives it, and the default one all that no line gives to
-    /// another. That is the built-in one, unless a line says otherwise; it has, too, what lines give to it and to others.
+    /// Returns the providers of subnets. A subnet without a line has the default provider, which is the built-in one
+    /// unless a line sets it. A subnet that lines assign to the built-in provider and to others has the built-in one.
     fn subnets(&self) -> Subnets {
         let mut subnets = Subnets::default();
         for option in self.set_by_file() {
@@ -142,18 +142,18 @@ impl Settings {
         subnets
     }
 
-    /// Says which lines of a file that was read again name providers that were not loaded: libraries are when the daemon
-    /// begins.
+    /// Adds a problem for each line of a file read again whose provider is not loaded: libraries are loaded at the
+    /// start only.
     fn not_loaded(&self, text: &[u8], problems: &mut Vec<String>) {
         for (place, name) in self.providers_of(text) {
-            if self.provider(name).is_none() && !name.eq_ignore_ascii_case(NOBODY) {
+            if self.provider(name).is_none() && !name.eq_ignore_ascii_case(NO_PROVIDER) {
                 let name = name.escape_debug();
                 problems.push(format!("{place}: provider {name}: needs a restart; its subnets are not served"));
             }
         }
     }
 
-    /// The lines `provider`: where each stands, and which provider it names.
+    /// Returns the lines `provider`: the place of each, and the name of the provider.
     pub(crate) fn provider_lines(&self) -> impl Iterator<Item = (String, &str)> {
         self.providers_of(&self.text)
     }
@@ -166,9 +166,9 @@ impl Settings {
         })
     }
 
-    /// The core's share of the options, for a process that may have so many file descriptors.
+    /// Returns the core's configuration, for a process with this number of file descriptors.
     pub(crate) fn core(&self, descriptors: u64) -> Config {
-        // All of them by name: an option that is read and goes nowhere does not compile.
+        // All options by name: an option that is not used here does not compile.
         let Options {
             addr_timeout,
             route_prot,
@@ -193,7 +193,7 @@ impl Settings {
             lookups,
             lookup_share,
             stranger_queue,
-            // The daemon's: files and sockets.
+            // Used by the daemon: files and sockets.
             log_file: _,
             lock_file: _,
             server_port: _,
@@ -207,12 +207,12 @@ impl Settings {
             addr_data_file: _,
             support_ips_in_addr_cfg: _,
             interface_addresses: _,
-            // The devices'.
+            // Used by the devices.
             send_depth: _,
             recv_depth: _,
-            // The libraries'.
+            // Used by the libraries of providers.
             provider_lib_path: _,
-            // They do nothing.
+            // Without effect.
             umad_debug_level: _,
             addr_prot: _,
         } = self.options();
@@ -254,25 +254,45 @@ impl Settings {
         }
     }
 
-    /// How deep the queues of devices are.
+    /// Returns the depths of the devices' queues.
     #[cfg(feature = "verbs")]
     pub(crate) fn depths(&self) -> Depths {
         let options = self.options();
         Depths { receive: options.recv_depth, send: options.send_depth }
     }
 
-    /// How many interfaces on InfiniBand ports are looked at, and how many addresses of theirs.
+    /// Returns the maximum number of interfaces on InfiniBand ports, and of their addresses.
     pub(crate) fn interface_addresses(&self) -> usize {
         usize::try_from(self.options().interface_addresses.get()).unwrap_or(usize::MAX)
     }
 
-    /// The lock file; in the run directory, unless the options name another place.
+    /// Returns the path of the lock file; in the run directory, unless the options name another one.
     pub(crate) fn lock_file(&self, run_dir: &Path) -> PathBuf {
         let default = Options::default().lock_file;
         match self.options().lock_file {
             path if path == default => run_dir.join("ibacm.pid"),
             path => PathBuf::from(path),
         }
+    }
+}
+
+/// Name of a line `provider` for subnets that no provider serves.
+pub(crate) const NO_PROVIDER: &str = "none";
+
+/// A provider that was loaded at the start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LoadedProvider {
+    pub(crate) id: ProviderId,
+    /// Name that the library reports.
+    pub(crate) name: String,
+    /// Names in lines of the option file.
+    pub(crate) names: Vec<String>,
+}
+
+impl LoadedProvider {
+    /// Reports whether a line with this name means the provider.
+    fn is_called(&self, name: &str) -> bool {
+        self.names.iter().any(|known| known.eq_ignore_ascii_case(name))
     }
 }
 
@@ -292,16 +312,9 @@ fn service_ids(ids: files::ServiceIds<'_>) -> ServiceIds {
     }
 }
 
-mod loaded;
-mod missing;
-mod nearest;
-mod place;
 mod read;
-pub(crate) use loaded::{Known, NOBODY};
-pub(crate) use missing::MissingFile;
-use place::FilePlace;
-pub(crate) use read::{BUILT_IN, ConfiguredAddress, SkippedIp};
-use read::{Reading, parse_options, read_addresses, read_options};
+pub(crate) use read::{BUILT_IN, ConfiguredAddress, MissingFile, SkippedIp};
+use read::{ConfigFile, Reading, parse_options, read_addresses, read_options};
 
 #[cfg(test)]
 pub(crate) mod tests;

@@ -1,16 +1,16 @@
-//! Which local address the routing table gives for a destination.
+//! Selects the local address of a path by the routing table.
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddrV6};
 use std::net::UdpSocket;
 
-/// Any port but 0: nothing is sent.
+/// Any port but 0: no datagram is sent.
 const DISCARD: u16 = 9;
-/// So many interfaces are tried for a link-local destination.
+/// Maximum number of interfaces that are tried for a link-local destination.
 const MOST_TRIED: usize = 16;
 
-/// The local name of a UDP socket that is connected to `dest`; `None` without a route.
+/// Returns the local address of a UDP socket connected to `dest`; `None` without a route.
 ///
-/// A link-local destination has a route on every interface, and clients do not say which they mean: it is the first of
-/// those in `link_local` that has one.
+/// A link-local destination has a route on every interface, and clients do not name the interface: the first one in
+/// `link_local` that can be connected is used.
 pub(crate) fn select(dest: IpAddr, link_local: impl Iterator<Item = u32>) -> Option<IpAddr> {
     match dest {
         IpAddr::V6(ip) if ip.is_unicast_link_local() => {
@@ -37,22 +37,22 @@ mod tests {
     use core::iter::empty;
 
     #[test]
-    fn the_loopback_reaches_itself() {
+    fn loopback_address_is_its_own_source() {
         for local in [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)] {
             assert_eq!(select(local, empty()), Some(local));
         }
     }
 
     #[test]
-    fn a_link_local_destination_needs_an_interface() {
+    fn link_local_destination_needs_an_interface() {
         let dest = "fe80::1".parse().unwrap();
         assert_eq!(select(dest, empty()), None);
-        // No interface has this number.
+        // No interface has this index.
         assert_eq!(select(dest, [u32::MAX].into_iter()), None);
     }
 
     #[test]
-    fn so_many_interfaces_are_tried_and_no_more() {
+    fn at_most_16_interfaces_are_tried() {
         let mut tried = 0;
         let no_interfaces = core::iter::repeat_with(|| {
             tried += 1;

@@ -1,9 +1,9 @@
-//! Who starts a daemon, and waits until it serves or says why not.
+//! Starts a daemon as a process of its own, and waits until it serves or has failed.
 //!
-//! The daemon is this program once more and not a fork of it: threads, a POSIX lock and what is registered with the
-//! kernel do not survive a fork, so that a fork would have to come before anything is tried. Its standard input is a
-//! pipe to here, on which it says that it serves ([`crate::detach`]); its other streams are ours until then, so that
-//! its last line is read by whoever started it.
+//! The daemon is a new process of this program and not a fork: threads, a POSIX lock and registrations with the kernel
+//! do not survive a fork, so that a fork would have to come before anything is opened. The daemon's standard input is a
+//! pipe to this process, by which it reports that it serves ([`crate::detach`]). It inherits the other standard streams
+//! until then, so that a user sees its last line.
 use crate::clock::Clock;
 use acm_sansio::Time;
 use core::time::Duration;
@@ -17,22 +17,22 @@ use std::{
     process::{Child, Command, ExitStatus},
 };
 
-/// What the daemon is called with, before all other words.
+/// First argument of the daemon's process.
 pub(crate) const SERVE: &str = "--detach";
 
-/// Why there is no daemon.
+/// Reason why there is no daemon.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StarterError {
-    /// It could not be started.
+    /// The process cannot be started.
     #[error("cannot become a daemon: {0}; try -P")]
     Io(#[from] io::Error),
-    /// It has ended, and said why.
+    /// The daemon has ended, and has printed why.
     #[error("ended with status {0}")]
     Failed(u8),
-    /// It has ended before it could say anything.
+    /// The daemon has ended without a message.
     #[error("ended before it served: {0}; run it with -P to see more")]
     Died(ExitStatus),
-    /// It neither serves nor ends.
+    /// The daemon neither serves nor ends.
     #[error(
         "does not serve after {} s and is killed; run it with -P to see where it stays, or give a longer --start-limit",
         .0.as_secs()
@@ -41,7 +41,7 @@ pub(crate) enum StarterError {
 }
 
 impl StarterError {
-    /// What to say of it; nothing if the daemon has said it.
+    /// Returns the line to print; `None` if the daemon has printed one.
     pub(crate) fn line(&self) -> Option<String> {
         (!matches!(self, Self::Failed(_))).then(|| self.to_string())
     }
@@ -58,23 +58,23 @@ impl StarterError {
 const DAEMON: Token = Token(0);
 const CHILDREN: Token = Token(1);
 
-/// Starts the daemon, and waits until it serves, for so long at most.
+/// Starts the daemon, and waits until it serves, at most `limit`.
 pub(crate) fn run(limit: Duration) -> Result<(), StarterError> {
     let mut poll = Poll::new()?;
-    // Before there is a child that may end.
+    // Before the child exists, which may end at once.
     let mut children = Signals::new([SIGCHLD])?;
     poll.registry().register(&mut children, CHILDREN, Interest::READABLE)?;
-    let (sender, mut told) = pipe::new()?;
-    poll.registry().register(&mut told, DAEMON, Interest::READABLE)?;
+    let (sender, mut pipe) = pipe::new()?;
+    poll.registry().register(&mut pipe, DAEMON, Interest::READABLE)?;
     let mut daemon = spawn(sender)?;
     let (clock, mut events) = (Clock::start(), Events::with_capacity(2));
     loop {
-        if let Some(outcome) = outcome(&mut daemon, &mut told)? {
+        if let Some(outcome) = outcome(&mut daemon, &mut pipe)? {
             return outcome;
         }
         let passed = clock.now().since(Time::ZERO);
         if passed >= limit {
-            // Half a start is none. Nobody waits for its end: it may hang in the kernel.
+            // The daemon is killed, but not waited for: it may hang in the kernel.
             let _ = daemon.kill();
             return Err(StarterError::Late(limit));
         }
@@ -86,7 +86,7 @@ pub(crate) fn run(limit: Duration) -> Result<(), StarterError> {
     }
 }
 
-/// This program with the same words. Its end of the pipe is in no other process.
+/// Starts this program with the same arguments. No other process has its end of the pipe.
 fn spawn(sender: pipe::Sender) -> io::Result<Child> {
     let mut words = env::args_os();
     let name = words.next().unwrap_or_else(|| env!("CARGO_PKG_NAME").into());
@@ -94,23 +94,23 @@ fn spawn(sender: pipe::Sender) -> io::Result<Child> {
     command.arg0(name).arg(SERVE).args(words).stdin(OwnedFd::from(sender)).spawn()
 }
 
-/// What has come of it, if that can be told already.
-fn outcome(daemon: &mut Child, told: &mut impl Read) -> io::Result<Option<Result<(), StarterError>>> {
-    if serves(told)? {
+/// Returns the result of the start; `None` while it is not known.
+fn outcome(daemon: &mut Child, pipe: &mut impl Read) -> io::Result<Option<Result<(), StarterError>>> {
+    if serves(pipe)? {
         return Ok(Some(Ok(())));
     }
     let Some(status) = daemon.try_wait()? else { return Ok(None) };
-    // It may have said so in between.
-    if serves(told)? {
+    // The daemon may have served between the two checks.
+    if serves(pipe)? {
         return Ok(Some(Ok(())));
     }
     let code = status.code().and_then(|code| u8::try_from(code).ok()).filter(|code| *code != 0);
     Ok(Some(Err(code.map_or(StarterError::Died(status), StarterError::Failed))))
 }
 
-/// Whether the daemon has said that it serves.
-fn serves(told: &mut impl Read) -> io::Result<bool> {
-    match told.read(&mut [0; 16]) {
+/// Reports whether the daemon has notified this process that it serves.
+fn serves(pipe: &mut impl Read) -> io::Result<bool> {
+    match pipe.read(&mut [0; 16]) {
         Ok(count) => Ok(count > 0),
         Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => Ok(false),
         Err(error) => Err(error),
@@ -122,16 +122,16 @@ mod tests {
     use super::*;
 
     fn ended(script: &str) -> Result<(), StarterError> {
-        let (sender, mut told) = pipe::new().unwrap();
+        let (sender, mut pipe) = pipe::new().unwrap();
         let mut command = Command::new("/bin/sh");
         let mut child = command.args(["-c", script]).stdin(OwnedFd::from(sender)).spawn().unwrap();
         drop(command);
         child.wait().unwrap();
-        outcome(&mut child, &mut told).unwrap().unwrap()
+        outcome(&mut child, &mut pipe).unwrap().unwrap()
     }
 
     #[test]
-    fn what_the_daemon_said_itself_is_not_said_again() {
+    fn error_that_the_daemon_has_printed_is_not_printed_again() {
         let late = StarterError::Late(Duration::from_secs(7));
         assert!(late.line().is_some_and(|line| line.starts_with("does not serve after 7 s")));
         assert_eq!(
@@ -141,9 +141,9 @@ mod tests {
     }
 
     #[test]
-    fn what_has_come_of_it() {
+    fn outcome_is_that_of_the_daemon_or_of_its_exit_status() {
         assert!(ended("printf serves >&0").is_ok());
-        assert!(ended("printf serves >&0; exit 3").is_ok(), "it served");
+        assert!(ended("printf serves >&0; exit 3").is_ok(), "it served before it ended");
         assert!(matches!(ended("exit 255"), Err(StarterError::Failed(255))));
         let silent = [ended("exit 0").unwrap_err(), ended("kill -9 $$").unwrap_err()];
         assert!(silent.iter().all(|error| error.exit_code() == 1 && error.line().is_some()), "{silent:?}");
@@ -151,10 +151,10 @@ mod tests {
     }
 
     #[test]
-    fn one_that_starts_is_waited_for() {
-        let (sender, mut told) = pipe::new().unwrap();
+    fn outcome_is_unknown_while_the_daemon_starts() {
+        let (sender, mut pipe) = pipe::new().unwrap();
         let mut child = Command::new("/bin/sleep").arg("60").stdin(OwnedFd::from(sender)).spawn().unwrap();
-        let outcome = outcome(&mut child, &mut told);
+        let outcome = outcome(&mut child, &mut pipe);
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(outcome.unwrap().is_none());

@@ -1,4 +1,4 @@
-//! A connection, by whichever socket it came.
+//! A connection over a unix socket or TCP.
 use crate::peer::Peer;
 use acm_sansio::Account;
 use mio::{
@@ -11,10 +11,10 @@ use std::{
     os::fd::AsFd,
 };
 
-/// Whose program is not known is nobody's (nobody(5)): all such programs share one account.
+/// The user nobody (nobody(5)): all programs with an unknown user share its account.
 const NOBODY: u32 = 65_534;
 
-/// A stream of either kind.
+/// A stream of either type.
 #[derive(Debug)]
 pub(crate) enum Stream {
     Unix(UnixStream),
@@ -22,7 +22,7 @@ pub(crate) enum Stream {
 }
 
 impl Stream {
-    /// Who pays for what comes from here, and who it is.
+    /// Returns the account that is charged for requests, and the program at the other end.
     pub(crate) fn peer(&self) -> (Account, Peer) {
         let nobody = (Account::User(NOBODY), Peer::Unknown);
         match self {
@@ -42,8 +42,9 @@ impl Stream {
     }
 }
 
-// By the system's calls themselves: libc's are points where a thread may be cancelled, and had 5 % of the daemon's samples
-// (`perf record`, 16 connections).
+// System calls without libc: libc's functions are cancellation points, which had 5 % of the daemon's samples (`perf
+// record`,
+// 16 connections).
 
 fn receive(stream: &impl AsFd, buffer: &mut [u8]) -> io::Result<usize> {
     let (count, _) = recv(stream, buffer, RecvFlags::empty())?;

@@ -106,6 +106,8 @@ fn the_manual_and_the_dashboard_name_what_there_is() {
     let missing: Vec<String> =
         names(&parsed).into_iter().filter(|name| !manual.contains(&format!("`{name}`"))).collect();
     assert!(missing.is_empty(), "docs/operations.md does not name {missing:?}");
+    let repeated: Vec<&str> = body.lines().filter(|line| line.ends_with("see docs/operations.md")).collect();
+    assert!(repeated.is_empty(), "metrics without a HELP text of their own: {repeated:?}");
     let dashboard = fs::read_to_string(root.join("dist/grafana-dashboard.json")).unwrap();
     let samples: BTreeSet<&str> =
         parsed.lines().filter_map(|line| line.strip_prefix("sample ")?.split(' ').next()).collect();
@@ -195,6 +197,8 @@ fn status_is_for_people() {
         "sim0 port 1: active lid 1",
         "joins: 1",
         "answers of subnet administration: 1, half within",
+        "\nlog_lines_lost: 0\n",
+        "\nnote: counters of endpoints and of the daemon need not add up",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }

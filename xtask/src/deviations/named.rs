@@ -125,7 +125,7 @@ mod tests {
         }
         let name = "acm-wire unit::any_bytes_do_not_panic";
         assert!(matches!(problem(name), Problem::Several(..)), "{name}");
-        let name = "acm-mio vm_kernel::no_privilege_is_one_warning";
+        let name = "acm-mio vm_kernel::missing_privilege_is_one_warning";
         assert_eq!(problem(name), Problem::NotAmongAll(name.into()));
     }
 }

@@ -1,5 +1,5 @@
-//! What messages of rtnetlink say. Only the attributes that count here are looked at, so that one that is new or odd
-//! costs nothing.
+//! Parses messages of rtnetlink. Only the attributes that are needed are parsed, so that unknown or malformed other
+//! attributes do no harm.
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use ib_mad::{Gid, Pkey};
 use netlink_packet_core::{
@@ -12,7 +12,7 @@ use netlink_packet_route::{
     link::{LinkHeader, LinkLayerType, LinkMessage},
 };
 
-/// Numbers of `linux/rtnetlink.h`, `if_link.h` and `if_addr.h`.
+/// Numbers from `linux/rtnetlink.h`, `if_link.h` and `if_addr.h`.
 mod number {
     pub(super) const RTM_NEWLINK: u16 = 16;
     pub(super) const RTM_DELLINK: u16 = 17;
@@ -34,103 +34,103 @@ mod number {
     pub(super) const IFA_F_TENTATIVE: u32 = 0x40;
 }
 
-/// Bytes of a netlink header.
+/// Length of a netlink header in bytes.
 const HEADER: usize = 16;
-/// Bytes of the fixed part of a link's message.
+/// Length of the fixed part of a link's message in bytes.
 const LINK_HEADER: usize = 16;
-/// Bytes of the fixed part of an address's message.
+/// Length of the fixed part of an address's message in bytes.
 const ADDRESS_HEADER: usize = 8;
 
-/// A link, as one message has it.
+/// A link, as one message describes it.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(super) struct Link {
     pub(super) index: u32,
     pub(super) name: String,
-    /// Whether its link layer is InfiniBand.
+    /// True if the link layer is InfiniBand.
     pub(super) infiniband: bool,
-    /// GID of its port: bytes 4 to 19 of the hardware address, which has 20.
+    /// GID of the link's port: bytes 4 to 19 of the hardware address, which has 20 bytes.
     pub(super) gid: Option<Gid>,
-    /// The link that it is a part of: a bond.
+    /// Index of the bond or bridge that the link is part of.
     pub(super) master: Option<u32>,
-    /// What an administrator wrote to it.
+    /// The alias that an administrator has set.
     pub(super) alias: String,
-    /// Its partition, if the kernel says it here.
+    /// P_Key of an IPoIB link, if the kernel includes it.
     pub(super) pkey: Option<Pkey>,
 }
 
-/// What one message says.
+/// A parsed message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Fact {
-    /// There is a link, new or changed.
+pub(super) enum Notification {
+    /// A link exists: new, changed, or part of a dump.
     Link(Link),
-    /// The link is gone, to another namespace perhaps.
-    LinkGone(u32),
+    /// A link was removed, perhaps to another namespace.
+    LinkRemoved(u32),
     /// A link has an address.
     Address(u32, IpAddr),
-    /// A link has an address no more, or not yet.
-    AddressGone(u32, IpAddr),
-    /// The dump with this number is complete, or the kernel did not want to give it.
+    /// A link has an address no longer, or not yet.
+    AddressRemoved(u32, IpAddr),
+    /// The dump with this number is complete, or the kernel has refused it.
     Done { sequence: u32, failed: bool },
-    /// Something changed while the dump with this number was made.
+    /// The kernel's tables changed while the dump with this number was made.
     Interrupted { sequence: u32 },
     /// Messages were lost.
     Lost,
 }
 
-/// What a datagram says, and whether all of it could be read.
-pub(super) fn facts(datagram: &[u8]) -> (Vec<Fact>, bool) {
-    let (mut facts, mut whole) = (Vec::new(), true);
+/// Parses a datagram. Returns its notifications, and whether all of it could be parsed.
+pub(super) fn parse(datagram: &[u8]) -> (Vec<Notification>, bool) {
+    let (mut notifications, mut whole) = (Vec::new(), true);
     let mut rest = datagram;
     while !rest.is_empty() {
-        let Ok(message) = NetlinkBuffer::new_checked(rest) else { return (facts, false) };
+        let Ok(message) = NetlinkBuffer::new_checked(rest) else { return (notifications, false) };
         let length = usize::try_from(message.length()).unwrap_or(usize::MAX);
         let payload = rest.get(HEADER..length).unwrap_or_default();
         let sequence = message.sequence_number();
         if message.flags() & NLM_F_DUMP_INTR != 0 {
-            facts.push(Fact::Interrupted { sequence });
+            notifications.push(Notification::Interrupted { sequence });
         }
-        match fact(message.message_type(), sequence, payload) {
-            Some(fact) => facts.extend(fact),
+        match parse_message(message.message_type(), sequence, payload) {
+            Some(notification) => notifications.extend(notification),
             None => whole = false,
         }
         rest = rest.get(length.next_multiple_of(4)..).unwrap_or_default();
     }
-    (facts, whole)
+    (notifications, whole)
 }
 
-/// `None` if the bytes are not what their type says.
-fn fact(kind: u16, sequence: u32, payload: &[u8]) -> Option<Option<Fact>> {
+/// Parses one message. `None`: it is malformed; `Some(None)`: it is not needed.
+fn parse_message(kind: u16, sequence: u32, payload: &[u8]) -> Option<Option<Notification>> {
     Some(match kind {
         NLMSG_DONE => {
             let failed = DoneBuffer::new_checked(payload).is_ok_and(|done| done.code() < 0);
-            Some(Fact::Done { sequence, failed })
+            Some(Notification::Done { sequence, failed })
         }
         NLMSG_ERROR => {
             let failed = ErrorBuffer::new_checked(payload).ok()?.code().is_some();
-            Some(Fact::Done { sequence, failed })
+            Some(Notification::Done { sequence, failed })
         }
-        NLMSG_OVERRUN => Some(Fact::Lost),
+        NLMSG_OVERRUN => Some(Notification::Lost),
         number::RTM_NEWLINK | number::RTM_DELLINK => {
             let header = LinkHeader::parse(payload).ok()?;
-            // A bridge's port that leaves its bridge is a message of the bridge family, and the link stays.
+            // A port that leaves its bridge is a message of the bridge family; its link stays.
             if header.interface_family != AddressFamily::Unspec {
                 return Some(None);
             }
             if kind == number::RTM_DELLINK {
-                return Some(Some(Fact::LinkGone(header.index)));
+                return Some(Some(Notification::LinkRemoved(header.index)));
             }
             let link = link(&header, payload.get(LINK_HEADER..)?)?;
-            // Some events of drivers are a link's message with nothing of the link in it.
-            (!link.name.is_empty()).then_some(Fact::Link(link))
+            // Some events of drivers are link messages without any attribute of the link.
+            (!link.name.is_empty()).then_some(Notification::Link(link))
         }
         number::RTM_NEWADDR | number::RTM_DELADDR => address(kind == number::RTM_NEWADDR, payload)?,
         _ => None,
     })
 }
 
-/// Attributes, by their number; `None` behind the last if bytes are left that are none.
+/// Returns the attributes with their numbers. The last item is `None` if malformed bytes follow.
 fn attributes<'a>(bytes: &'a [u8]) -> impl Iterator<Item = Option<(u16, &'a [u8])>> {
-    // `into_inner` gives all that follows; the value is its first part.
+    // `into_inner` returns all bytes that follow; the value is their first part.
     NlasIterator::new(bytes).map(|attribute| {
         let attribute = attribute.ok()?;
         let (kind, length) = (attribute.kind(), usize::from(attribute.length()));
@@ -156,13 +156,13 @@ fn link(header: &LinkHeader, bytes: &[u8]) -> Option<Link> {
     Some(link)
 }
 
-/// Four bytes of flags and queue pair number, then the GID (RFC 4391, 9.1.1).
+/// Parses the hardware address of IPoIB: four bytes of flags and queue pair number, then the GID (RFC 4391, 9.1.1).
 fn gid(hardware: &[u8]) -> Option<Gid> {
     let (_, gid) = hardware.split_first_chunk::<4>()?;
     gid.try_into().ok().map(Gid::new).filter(|gid| !gid.is_zero())
 }
 
-/// What IPoIB says of its link.
+/// Returns the P_Key in the link information of IPoIB.
 fn pkey(info: &[u8]) -> Option<Pkey> {
     let (mut is_ipoib, mut data) = (false, None);
     for (kind, value) in attributes(info).map_while(|attribute| attribute) {
@@ -178,13 +178,13 @@ fn pkey(info: &[u8]) -> Option<Pkey> {
     value.try_into().ok().map(u16::from_ne_bytes).map(Pkey::new).filter(|pkey| pkey.is_valid())
 }
 
-/// Names have an end, and no bytes that could forge a line of a log.
+/// Returns the text up to the first NUL, escaped so that it cannot forge a line of the log.
 fn text(value: &[u8]) -> String {
     let value = value.split(|byte| *byte == 0).next().unwrap_or_default();
     value.escape_ascii().to_string()
 }
 
-fn address(is_new: bool, payload: &[u8]) -> Option<Option<Fact>> {
+fn address(is_new: bool, payload: &[u8]) -> Option<Option<Notification>> {
     let header = AddressHeader::parse(payload).ok()?;
     let (mut local, mut other, mut flags) = (None, None, u32::from(header.flags.bits()));
     for attribute in attributes(payload.get(ADDRESS_HEADER..)?) {
@@ -196,11 +196,12 @@ fn address(is_new: bool, payload: &[u8]) -> Option<Option<Fact>> {
             _ => {}
         }
     }
-    // On a link to one other, IFA_ADDRESS is the other's.
+    // On a point-to-point link, IFA_ADDRESS is the address of the other end.
     let Some(ip) = local.or(other) else { return Some(None) };
     let tentative = flags & number::IFA_F_TENTATIVE != 0 && flags & number::IFA_F_OPTIMISTIC == 0;
     let usable = is_new && !tentative && flags & number::IFA_F_DADFAILED == 0;
-    Some(Some(if usable { Fact::Address(header.index, ip) } else { Fact::AddressGone(header.index, ip) }))
+    let notification = if usable { Notification::Address } else { Notification::AddressRemoved };
+    Some(Some(notification(header.index, ip)))
 }
 
 fn ip(family: AddressFamily, value: &[u8]) -> Option<IpAddr> {
@@ -211,15 +212,15 @@ fn ip(family: AddressFamily, value: &[u8]) -> Option<IpAddr> {
     }
 }
 
-/// What can be asked for as a whole.
+/// A table that can be requested as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dump {
     Links,
-    /// Of both families.
+    /// Addresses of IPv4 and IPv6.
     Addresses,
 }
 
-/// The request for a dump.
+/// Returns the request for a dump.
 pub(super) fn request(dump: Dump, sequence: u32) -> Vec<u8> {
     let message = match dump {
         Dump::Links => RouteNetlinkMessage::GetLink(LinkMessage::default()),

@@ -1,8 +1,7 @@
-//! Addresses of network interfaces on InfiniBand ports, as the kernel has them (rtnetlink).
+//! Addresses of network interfaces on InfiniBand ports, from the kernel (rtnetlink).
 //!
-//! `message` reads messages, `table` keeps what they say and gives the addresses that belong to a port, `dumps` says when
-//! to ask for everything; none of them does I/O. `socket` carries messages, `monitor` is all of it.
-mod choice;
+//! `message` parses messages, `table` keeps links and addresses and returns those that belong to a port, `dumps`
+//! schedules dumps of everything; none of them does I/O. `socket` receives messages, `monitor` combines all of them.
 mod dumps;
 mod message;
 mod monitor;
@@ -10,7 +9,6 @@ mod partition;
 mod socket;
 mod table;
 
-pub(crate) use choice::InterfaceChoice;
 pub(crate) use monitor::Interfaces;
 
 #[cfg(test)]

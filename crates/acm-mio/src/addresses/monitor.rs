@@ -1,18 +1,18 @@
-//! The socket, the table and the dumps as one thing that the daemon waits for.
+//! The socket, the table and the dumps combined, for the event loop.
 use super::{
-    InterfaceChoice,
     dumps::{Dumps, Next},
-    message::{self, Dump, Fact},
+    message::{self, Dump, Notification},
     partition::Sysfs,
     socket::{Received, Socket},
     table::{Change, Table},
 };
+use crate::{cli::InterfaceChoice, metrics::Number};
 use acm_sansio::{Time, port::InterfaceAddress};
 use core::{fmt, net::IpAddr};
 use mio::{Interest, Registry, Token, unix::SourceFd};
 use std::{collections::BTreeSet, io, os::fd::AsRawFd};
 
-/// The kernel makes no longer datagrams of a dump than 32 KiB, and a message of one link is shorter still.
+/// Bytes of the receive buffer. Datagrams of a dump have at most 32 KiB; a message of one link is shorter.
 const LONGEST: usize = 64 << 10;
 
 /// The addresses of this machine's interfaces on InfiniBand ports.
@@ -21,21 +21,21 @@ pub(crate) struct Interfaces {
     table: Table,
     dumps: Dumps,
     buffer: Box<[u8]>,
-    /// What was told last.
-    told: Vec<InterfaceAddress>,
+    /// The addresses that were returned last.
+    reported: Vec<InterfaceAddress>,
     changed: bool,
-    /// Nothing waits in the socket from before messages were lost. Until all is read, the kernel drops what comes and
-    /// does not say so, and what is read is older than a dump that is asked for now.
+    /// The socket holds no data from before a loss of messages. Until all of it is read, the kernel drops new messages
+    /// without a further sign, and the data is older than a dump requested now.
     drained: bool,
     counters: Counters,
-    /// Interfaces whose port or partition nobody knows.
-    said: BTreeSet<String>,
-    /// That the kernel cannot be asked has been said once.
-    said_unsent: bool,
+    /// Interfaces without port or partition that the log has named.
+    logged: BTreeSet<String>,
+    /// A failure to request a dump was logged; it is logged once.
+    send_failure_logged: bool,
 }
 
-/// Enough for a node's interfaces; an end for one where they come and go.
-const MOST_SAID: usize = 64;
+/// Maximum number of interfaces that the log names: enough for a node, and a bound where interfaces come and go.
+const MAX_LOGGED: usize = 64;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Counters {
@@ -51,9 +51,9 @@ impl fmt::Debug for Interfaces {
 }
 
 impl Interfaces {
-    /// Opens the socket; at most `most` interfaces and as many addresses are kept. `None` if nobody wants them, or if
-    /// there is no socket, which is one warning: the daemon has the addresses of its file only.
-    pub(crate) fn open(choice: InterfaceChoice, most: usize) -> Option<Self> {
+    /// Opens the socket. At most `limit` interfaces and as many addresses are kept. Returns `None` if `choice` is off,
+    /// or if there is no socket: then the log has a warning, and the daemon has the addresses of its file only.
+    pub(crate) fn open(choice: InterfaceChoice, limit: usize) -> Option<Self> {
         if choice == InterfaceChoice::Off {
             return None;
         }
@@ -62,68 +62,68 @@ impl Interfaces {
             .ok()?;
         Some(Self {
             socket,
-            table: Table::new(choice, Sysfs::default(), most),
+            table: Table::new(choice, Sysfs::default(), limit),
             dumps: Dumps::default(),
             buffer: vec![0; LONGEST].into(),
-            told: Vec::new(),
+            reported: Vec::new(),
             changed: false,
             drained: true,
             counters: Counters::default(),
-            said: BTreeSet::new(),
-            said_unsent: false,
+            logged: BTreeSet::new(),
+            send_failure_logged: false,
         })
     }
 
-    /// What there is now, without waiting for changes; `None` as for [`Self::open`]. The kernel answers within the
-    /// request.
-    pub(crate) fn look(choice: InterfaceChoice, most: usize) -> Option<Self> {
-        let mut interfaces = Self::open(choice, most)?;
+    /// Reads the present addresses, without waiting for changes; `None` as for [`Self::open`]. The kernel completes a
+    /// dump within the request.
+    pub(crate) fn snapshot(choice: InterfaceChoice, limit: usize) -> Option<Self> {
+        let mut interfaces = Self::open(choice, limit)?;
         interfaces.handle_timeout(Time::ZERO);
         while interfaces.receive(Time::ZERO) {}
         Some(interfaces)
     }
 
-    /// How many interfaces there are, and addresses of theirs.
+    /// Returns the number of interfaces, and of their addresses.
     pub(crate) fn count(&self) -> (usize, usize) {
         self.table.len()
     }
 
-    /// Names of interfaces that are on no port that can be told.
-    pub(crate) fn homeless(&self) -> impl Iterator<Item = &str> {
-        self.table.homeless()
+    /// Returns the names of interfaces whose port or partition is unknown.
+    pub(crate) fn without_port(&self) -> impl Iterator<Item = &str> {
+        self.table.without_port()
     }
 
-    /// Asks for wake-ups under `token`.
+    /// Registers the socket in the poll set.
     pub(crate) fn register(&self, registry: &Registry, token: Token) -> io::Result<()> {
         registry.register(&mut SourceFd(&self.socket.as_raw_fd()), token, Interest::READABLE)
     }
 
-    /// When [`Self::handle_timeout`] must be called.
+    /// Returns the time at which [`Self::handle_timeout`] must be called.
     pub(crate) fn poll_timeout(&self) -> Option<Time> {
         self.dumps.poll_timeout().filter(|_| self.drained)
     }
 
-    /// Asks for a dump that is due, once all that waits is read.
+    /// Requests a dump that is due, once the socket is drained.
     pub(crate) fn handle_timeout(&mut self, now: Time) {
         if self.drained
-            && let Some((dump, sequence)) = self.dumps.due(now)
+            && let Some((dump, sequence)) = self.dumps.start_due(now)
         {
             self.table.begin_round();
             self.counters.dumps += 1;
-            self.ask(dump, sequence);
+            self.request_dump(dump, sequence);
         }
     }
 
-    fn ask(&mut self, dump: Dump, sequence: u32) {
+    fn request_dump(&mut self, dump: Dump, sequence: u32) {
         if let Err(error) = self.socket.send(&message::request(dump, sequence)) {
-            if !core::mem::replace(&mut self.said_unsent, true) {
+            if !core::mem::replace(&mut self.send_failure_logged, true) {
                 tracing::debug!(target: "interfaces", "dump not asked for: {error}; it is tried again");
             }
-            self.dumps.not_sent();
+            self.dumps.send_failed();
         }
     }
 
-    /// Reads one datagram; whether there was one.
+    /// Receives one datagram. Returns `false` if there is none.
     pub(crate) fn receive(&mut self, now: Time) -> bool {
         match self.socket.receive(&mut self.buffer) {
             Received::Nothing => {
@@ -133,12 +133,12 @@ impl Interfaces {
             Received::Foreign => self.counters.bad += 1,
             Received::Lost => self.lost(),
             Received::Datagram(length) => {
-                let (facts, whole) = message::facts(self.buffer.get(..length).unwrap_or_default());
+                let (notifications, whole) = message::parse(self.buffer.get(..length).unwrap_or_default());
                 if !whole {
                     self.counters.bad += 1;
                 }
-                for fact in facts {
-                    self.learn(now, &fact);
+                for notification in notifications {
+                    self.apply(now, &notification);
                 }
             }
         }
@@ -148,80 +148,80 @@ impl Interfaces {
     fn lost(&mut self) {
         self.counters.lost += 1;
         self.drained = false;
-        self.dumps.want();
+        self.dumps.request();
     }
 
-    fn learn(&mut self, now: Time, fact: &Fact) {
-        let change = match fact {
-            Fact::Lost => return self.lost(),
-            Fact::Interrupted { sequence } => return self.dumps.interrupted(*sequence),
-            Fact::Done { sequence, failed } => match self.dumps.done(now, *sequence, *failed) {
+    fn apply(&mut self, now: Time, notification: &Notification) {
+        let change = match notification {
+            Notification::Lost => return self.lost(),
+            Notification::Interrupted { sequence } => return self.dumps.interrupted(*sequence),
+            Notification::Done { sequence, failed } => match self.dumps.done(now, *sequence, *failed) {
                 Next::Nothing => return,
-                Next::Ask(dump, sequence) => return self.ask(dump, sequence),
+                Next::Send(dump, sequence) => return self.request_dump(dump, sequence),
                 Next::Complete => {
-                    self.say_homeless();
+                    self.log_without_port();
                     self.table.sweep()
                 }
             },
-            fact => self.table.learn(fact),
+            of_table => self.table.apply(of_table),
         };
         match change {
             Change::Nothing => {}
             Change::Addresses => self.changed = true,
             Change::NewLink => {
                 self.changed = true;
-                // Links that a dump names have their addresses from the next one, which follows anyway.
-                if !self.dumps.asks_links() {
-                    self.dumps.want();
+                // The dump of addresses that follows a dump of links has the addresses of new links.
+                if !self.dumps.is_dumping_links() {
+                    self.dumps.request();
                 }
             }
         }
         if self.table.has_room_again() {
-            self.dumps.want();
+            self.dumps.request();
         }
     }
 
-    /// All addresses, if they are others than the last time.
-    pub(crate) fn news(&mut self) -> Option<&[InterfaceAddress]> {
+    /// Returns all addresses, if they have changed since the last call.
+    pub(crate) fn changed_addresses(&mut self) -> Option<&[InterfaceAddress]> {
         if !core::mem::take(&mut self.changed) {
             return None;
         }
         let all = self.table.addresses();
-        if all == self.told {
+        if all == self.reported {
             return None;
         }
-        self.told = all;
-        Some(&self.told)
+        self.reported = all;
+        Some(&self.reported)
     }
 
-    /// Interfaces that a link-local address may be on, the first of them first.
+    /// Returns the interfaces that have a link-local address, in the order of their indices.
     pub(crate) fn link_local(&self) -> impl Iterator<Item = u32> {
         self.table.link_local()
     }
 
-    /// An address of this interface that a path to `dest` may begin at.
+    /// Returns an address of this interface at which a path to `dest` may begin.
     pub(crate) fn source_on(&self, index: u32, dest: IpAddr) -> Option<IpAddr> {
         self.table.source_on(index, dest)
     }
 
-    /// What is known and what went wrong, in numbers.
-    pub(crate) fn counters(&self) -> [(&'static str, u64); 6] {
+    /// Returns the numbers of interfaces and addresses, and the counters.
+    pub(crate) fn numbers(&self) -> [Number; 6] {
         let (links, addresses) = self.table.len();
         let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
         [
-            ("interfaces", number(links)),
-            ("interface_addresses", number(addresses)),
-            ("interface_addresses_refused", self.table.refused()),
-            ("interface_dumps", self.counters.dumps),
-            ("interface_messages_lost", self.counters.lost),
-            ("interface_messages_bad", self.counters.bad),
+            Number::gauge("interfaces", number(links)),
+            Number::gauge("interface_addresses", number(addresses)),
+            Number::counter("interface_addresses_refused", self.table.refused()),
+            Number::counter("interface_dumps", self.counters.dumps),
+            Number::counter("interface_messages_lost", self.counters.lost),
+            Number::counter("interface_messages_bad", self.counters.bad),
         ]
     }
 
-    /// An interface without a hardware address or a partition is said once.
-    fn say_homeless(&mut self) {
-        for name in self.table.homeless() {
-            if self.said.len() < MOST_SAID && self.said.insert(name.to_owned()) {
+    /// Logs each interface without hardware address or partition once.
+    fn log_without_port(&mut self) {
+        for name in self.table.without_port() {
+            if self.logged.len() < MAX_LOGGED && self.logged.insert(name.to_owned()) {
                 tracing::info!(target: "interfaces", "{name}: no port or no P_Key to be found; its addresses are not served");
             }
         }
@@ -231,19 +231,20 @@ impl Interfaces {
 #[cfg(test)]
 mod tests {
     use super::{super::message::Link, *};
+    use crate::testing::captured_log;
 
     #[test]
-    fn so_many_interfaces_without_a_port_are_said_and_no_more() {
+    fn interfaces_without_a_port_are_logged_up_to_a_bound() {
         let mut interfaces = Interfaces::open(InterfaceChoice::On, 100).expect("a netlink socket");
         for index in 0..70 {
             let link = Link { index, name: format!("nobody{index}"), infiniband: true, ..Link::default() };
-            interfaces.learn(Time::ZERO, &Fact::Link(link));
+            interfaces.apply(Time::ZERO, &Notification::Link(link));
         }
-        let said = crate::log::said(tracing::Level::INFO, || {
-            interfaces.say_homeless();
-            interfaces.say_homeless();
+        let log = captured_log(tracing::Level::INFO, || {
+            interfaces.log_without_port();
+            interfaces.log_without_port();
         });
-        assert_eq!(said.matches("no port or no P_Key").count(), 64, "{said}");
+        assert_eq!(log.matches("no port or no P_Key").count(), 64, "{log}");
     }
 
     fn opened() -> Interfaces {
@@ -251,51 +252,54 @@ mod tests {
         let pkey = Some(ib_mad::Pkey::DEFAULT_FULL);
         let gid = Some("fe80::2:c903:0:1".parse().unwrap());
         let link = Link { index: 7, name: "ib0".to_owned(), infiniband: true, gid, pkey, ..Link::default() };
-        interfaces.learn(Time::ZERO, &Fact::Link(link));
+        interfaces.apply(Time::ZERO, &Notification::Link(link));
         for address in ["10.0.0.1", "fe80::1"] {
-            interfaces.learn(Time::ZERO, &Fact::Address(7, address.parse().unwrap()));
+            interfaces.apply(Time::ZERO, &Notification::Address(7, address.parse().unwrap()));
         }
         interfaces
     }
 
-    fn counter(interfaces: &Interfaces, name: &str) -> u64 {
-        interfaces.counters().into_iter().find(|(other, _)| *other == name).unwrap().1
+    fn number(interfaces: &Interfaces, name: &str) -> u64 {
+        interfaces.numbers().into_iter().find(|number| number.name == name).unwrap().value
     }
 
     #[test]
-    fn nobodys_addresses_need_no_socket() {
+    fn no_socket_is_opened_without_a_choice_of_interfaces() {
         assert!(Interfaces::open(InterfaceChoice::Off, 10).is_none());
-        assert!(Interfaces::look(InterfaceChoice::Off, 10).is_none());
+        assert!(Interfaces::snapshot(InterfaceChoice::Off, 10).is_none());
     }
 
     #[test]
-    fn what_is_known_is_told_once() {
+    fn addresses_are_returned_once_after_a_change() {
         let mut interfaces = opened();
-        let told: Vec<String> = interfaces.news().unwrap().iter().map(|found| found.address.to_string()).collect();
-        assert_eq!((told.join(" "), interfaces.news()), ("10.0.0.1 fe80::1".to_owned(), None));
-        interfaces.learn(Time::ZERO, &Fact::Address(7, "10.0.0.1".parse().unwrap()));
-        assert_eq!(interfaces.news(), None, "it was known");
+        let all = interfaces.changed_addresses().unwrap();
+        let all: Vec<String> = all.iter().map(|found| found.address.to_string()).collect();
+        assert_eq!((all.join(" "), interfaces.changed_addresses()), ("10.0.0.1 fe80::1".to_owned(), None));
+        interfaces.apply(Time::ZERO, &Notification::Address(7, "10.0.0.1".parse().unwrap()));
+        assert_eq!(interfaces.changed_addresses(), None, "the address is not new");
         assert_eq!((interfaces.count(), interfaces.link_local().collect::<Vec<_>>()), ((1, 2), vec![7]));
-        assert_eq!(["interfaces", "interface_addresses"].map(|name| counter(&interfaces, name)), [1, 2]);
+        assert_eq!(["interfaces", "interface_addresses"].map(|name| number(&interfaces, name)), [1, 2]);
         let source = |dest: &str| interfaces.source_on(7, dest.parse().unwrap()).map(|ip| ip.to_string());
         assert_eq!([source("10.0.0.9"), source("fe80::9")], [Some("10.0.0.1".to_owned()), Some("fe80::1".to_owned())]);
         assert_eq!(interfaces.source_on(8, "10.0.0.9".parse().unwrap()), None);
-        // One that is on no port, and one without such an address, are nowhere to look for a link-local one.
+        // An interface on no port, and one without a link-local address, cannot reach a link-local destination.
         let (gid, pkey) = (Some("fe80::2:c903:0:2".parse().unwrap()), Some(ib_mad::Pkey::DEFAULT_FULL));
         for (index, gid, address) in [(8, None, "fe80::8"), (9, gid, "10.0.0.2")] {
             let link = Link { index, name: format!("ib{index}"), infiniband: true, gid, pkey, ..Link::default() };
-            interfaces.learn(Time::ZERO, &Fact::Link(link));
-            interfaces.learn(Time::ZERO, &Fact::Address(index, address.parse().unwrap()));
+            interfaces.apply(Time::ZERO, &Notification::Link(link));
+            interfaces.apply(Time::ZERO, &Notification::Address(index, address.parse().unwrap()));
         }
         assert_eq!((interfaces.count(), interfaces.link_local().collect::<Vec<_>>()), ((3, 4), vec![7]));
     }
 
-    /// The kernel tells all that there is: what it does not know is gone.
     #[test]
-    fn a_dump_replaces_what_is_known() {
+    fn complete_dump_removes_what_it_does_not_name() {
         let mut interfaces = opened();
-        assert_eq!((interfaces.news().map(<[_]>::len), interfaces.poll_timeout()), (Some(2), Some(Time::ZERO)));
-        // Another time if links change meanwhile.
+        assert_eq!(
+            (interfaces.changed_addresses().map(<[_]>::len), interfaces.poll_timeout()),
+            (Some(2), Some(Time::ZERO))
+        );
+        // The dump is repeated if links of this machine change meanwhile.
         for _ in 0..100 {
             let Some(due) = interfaces.poll_timeout() else { break };
             interfaces.handle_timeout(due);
@@ -303,21 +307,27 @@ mod tests {
         }
         assert_eq!(interfaces.source_on(7, "10.0.0.9".parse().unwrap()), None);
         let [dumps, lost, bad] =
-            ["dumps", "messages_lost", "messages_bad"].map(|name| counter(&interfaces, &format!("interface_{name}")));
+            ["dumps", "messages_lost", "messages_bad"].map(|name| number(&interfaces, &format!("interface_{name}")));
         assert_eq!((dumps > 0, lost, bad), (true, 0, 0));
-        assert!(interfaces.news().unwrap().iter().all(|found| found.gid != "fe80::2:c903:0:1".parse().unwrap()));
+        assert!(
+            interfaces
+                .changed_addresses()
+                .unwrap()
+                .iter()
+                .all(|found| found.gid != "fe80::2:c903:0:1".parse().unwrap())
+        );
     }
 
     #[test]
-    fn what_has_no_port_is_said_once() {
-        let said = crate::log::said(tracing::Level::INFO, || {
+    fn interface_without_a_port_is_logged_once() {
+        let log = captured_log(tracing::Level::INFO, || {
             let mut interfaces = opened();
             let link = Link { index: 8, name: "ib1".to_owned(), infiniband: true, ..Link::default() };
-            interfaces.learn(Time::ZERO, &Fact::Link(link));
-            assert_eq!(interfaces.homeless().collect::<Vec<_>>(), ["ib1"]);
-            interfaces.say_homeless();
-            interfaces.say_homeless();
+            interfaces.apply(Time::ZERO, &Notification::Link(link));
+            assert_eq!(interfaces.without_port().collect::<Vec<_>>(), ["ib1"]);
+            interfaces.log_without_port();
+            interfaces.log_without_port();
         });
-        assert_eq!(said.matches("ib1: no port or no P_Key to be found").count(), 1, "{said}");
+        assert_eq!(log.matches("ib1: no port or no P_Key to be found").count(), 1, "{log}");
     }
 }

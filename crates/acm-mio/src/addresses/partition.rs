@@ -1,4 +1,4 @@
-//! The partition of an interface, where the kernel's messages do not say it.
+//! The partition of an interface, where the kernel's messages do not have it.
 use acm_wire::files::addr::read_pkey;
 use ib_mad::{Gid, Pkey};
 use std::{
@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Where an interface's partition can be read.
+/// The directory in which the kernel describes network interfaces.
 #[derive(Debug)]
 pub(super) struct Sysfs(PathBuf);
 
@@ -22,9 +22,9 @@ impl Sysfs {
         Self(path.to_owned())
     }
 
-    /// The P_Key of an IPoIB interface.
+    /// Reads the P_Key of an IPoIB interface.
     pub(super) fn pkey(&self, interface: &str) -> Option<Pkey> {
-        // A name is a part of a path here: the kernel refuses these as well.
+        // The name becomes part of a path. The kernel refuses these names as well.
         if interface.is_empty() || interface.starts_with('.') || interface.contains('/') {
             return None;
         }
@@ -33,7 +33,7 @@ impl Sysfs {
     }
 }
 
-/// The port that an alias names: `infiniband GID [PKEY]`.
+/// Parses an alias that names a port: `infiniband GID [PKEY]`.
 pub(super) fn from_alias(alias: &str) -> Option<(Gid, Option<Pkey>)> {
     let mut words = alias.split_ascii_whitespace();
     if words.next()? != "infiniband" {

@@ -1,4 +1,4 @@
-//! The socket of rtnetlink: non-blocking, in the groups of links and of addresses.
+//! The socket of rtnetlink: non-blocking, in the groups of links and addresses.
 use nix::{
     errno::Errno,
     sys::socket::{
@@ -13,7 +13,8 @@ use std::{
 
 /// RTNLGRP_LINK (1), RTNLGRP_IPV4_IFADDR (5), RTNLGRP_IPV6_IFADDR (9), as bits of an address.
 const GROUPS: u32 = 1 | 1 << 4 | 1 << 8;
-/// Room for changes of some thousand interfaces. Without the right to so much it is less, and more dumps.
+/// Bytes of the receive buffer: room for changes of some thousand interfaces. Without the privilege the system grants
+/// less, and there are more dumps.
 const RECEIVE_BUFFER: usize = 1 << 20;
 
 #[derive(Debug)]
@@ -21,16 +22,16 @@ pub(super) struct Socket {
     fd: OwnedFd,
 }
 
-/// What reading gave.
+/// Result of one read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Received {
-    /// So many bytes of the kernel.
+    /// A datagram of the kernel, with its length in bytes.
     Datagram(usize),
-    /// Somebody else sent something.
+    /// A datagram of another program.
     Foreign,
-    /// No datagram is there to be read now.
+    /// No datagram is available now.
     Nothing,
-    /// Some are lost; there may be more.
+    /// Datagrams were lost; more may follow.
     Lost,
 }
 
@@ -49,7 +50,7 @@ impl Socket {
         let mut room = [IoSliceMut::new(buffer)];
         loop {
             return match recvmsg::<NetlinkAddr>(self.fd.as_raw_fd(), &mut room, None, MsgFlags::MSG_DONTWAIT) {
-                // Who is not the kernel needs CAP_NET_ADMIN to send here at all, and has nothing to say.
+                // Programs need CAP_NET_ADMIN to send here; their messages are ignored.
                 Ok(message) if message.address.is_none_or(|sender| sender.pid() != 0) => Received::Foreign,
                 Ok(message) if message.flags.contains(MsgFlags::MSG_TRUNC) => Received::Lost,
                 Ok(message) => Received::Datagram(message.bytes),
@@ -60,7 +61,7 @@ impl Socket {
         }
     }
 
-    /// Asks the kernel.
+    /// Sends a message to the kernel.
     pub(super) fn send(&self, message: &[u8]) -> Result<(), Errno> {
         sendto(self.fd.as_raw_fd(), message, &NetlinkAddr::new(0, 0), MsgFlags::MSG_DONTWAIT).map(drop)
     }

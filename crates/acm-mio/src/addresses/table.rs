@@ -1,28 +1,28 @@
 //! Links and their addresses, and which of them belong to a port.
 use super::{
-    InterfaceChoice,
-    message::{Fact, Link},
+    message::{Link, Notification},
     partition::{self, Sysfs},
 };
+use crate::cli::InterfaceChoice;
 use acm_sansio::port::InterfaceAddress;
 use core::net::IpAddr;
 use ib_mad::{Gid, Pkey};
 use std::collections::BTreeMap;
 
-/// Links that belong to a port, or may.
+/// Links that are or may be on a port, and their addresses.
 #[derive(Debug)]
 pub(super) struct Table {
     links: BTreeMap<u32, Entry>,
     choice: InterfaceChoice,
     sysfs: Sysfs,
-    /// Counts dumps: what the last one did not name is gone.
+    /// Number of the present dump: entries that a complete dump did not name are removed.
     round: u32,
-    /// Links, and addresses of all of them.
-    most: usize,
+    /// Maximum number of links, and of addresses of all links.
+    limit: usize,
     addresses: usize,
-    /// Something was refused, and nothing has gone since.
+    /// A link or address was refused, and none was removed since.
     is_short: bool,
-    /// Links and addresses beyond the bound, so far.
+    /// Links and addresses beyond the limit, since the start.
     refused: u64,
 }
 
@@ -36,38 +36,38 @@ struct Entry {
     round: u32,
 }
 
-/// What is known of an interface's partition.
+/// Partition of an interface, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Partition {
-    /// The one with this P_Key.
+    /// The partition with this P_Key.
     Of(Pkey),
-    /// The first of the port's table, as somebody said.
+    /// The first partition of the port's table, as the alias requests.
     First,
-    /// Nobody said: a bond is in its parts' partition.
+    /// Unknown: a bond is in the partition of its parts.
     Unknown,
 }
 
-/// What a fact changed.
+/// Effect of a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     Nothing,
-    /// The addresses, perhaps.
+    /// The addresses may have changed.
     Addresses,
-    /// A link is one of ours now, and what addresses it has is not known.
+    /// A link was added, and its addresses are unknown.
     NewLink,
 }
 
 impl Table {
-    pub(super) fn new(choice: InterfaceChoice, sysfs: Sysfs, most: usize) -> Self {
-        Self { links: BTreeMap::new(), choice, sysfs, round: 0, most, addresses: 0, is_short: false, refused: 0 }
+    pub(super) fn new(choice: InterfaceChoice, sysfs: Sysfs, limit: usize) -> Self {
+        Self { links: BTreeMap::new(), choice, sysfs, round: 0, limit, addresses: 0, is_short: false, refused: 0 }
     }
 
-    /// A dump begins.
+    /// Begins a dump.
     pub(super) const fn begin_round(&mut self) {
         self.round = self.round.wrapping_add(1);
     }
 
-    /// A dump is complete: what it did not name, and nobody since it began, is gone.
+    /// Ends a complete dump: removes links and addresses that nothing has named since it began.
     pub(super) fn sweep(&mut self) -> Change {
         let round = self.round;
         let before = (self.links.len(), self.addresses);
@@ -79,26 +79,26 @@ impl Table {
         if (self.links.len(), self.addresses) == before { Change::Nothing } else { Change::Addresses }
     }
 
-    /// Takes what one message says of links and addresses.
-    pub(super) fn learn(&mut self, fact: &Fact) -> Change {
-        match fact {
-            Fact::Link(link) => self.link(link),
-            Fact::LinkGone(index) => self.link_gone(*index),
-            Fact::Address(index, ip) => self.address(*index, *ip),
-            Fact::AddressGone(index, ip) => {
+    /// Applies a notification of a link or an address.
+    pub(super) fn apply(&mut self, notification: &Notification) -> Change {
+        match notification {
+            Notification::Link(link) => self.link(link),
+            Notification::LinkRemoved(index) => self.remove_link(*index),
+            Notification::Address(index, ip) => self.address(*index, *ip),
+            Notification::AddressRemoved(index, ip) => {
                 let Some(entry) = self.links.get_mut(index) else { return Change::Nothing };
                 let before = entry.addresses.len();
                 entry.addresses.retain(|(other, _)| other != ip);
-                let gone = before - entry.addresses.len();
-                self.addresses = self.addresses.saturating_sub(gone);
-                if gone == 0 { Change::Nothing } else { Change::Addresses }
+                let removed = before - entry.addresses.len();
+                self.addresses = self.addresses.saturating_sub(removed);
+                if removed == 0 { Change::Nothing } else { Change::Addresses }
             }
-            Fact::Done { .. } | Fact::Interrupted { .. } | Fact::Lost => Change::Nothing,
+            Notification::Done { .. } | Notification::Interrupted { .. } | Notification::Lost => Change::Nothing,
         }
     }
 
-    /// Its port and partition, if the link is one of ours.
-    fn place(&self, link: &Link) -> Option<(Option<Gid>, Partition)> {
+    /// Returns the port and partition of a link; `None` if the link is not to be kept.
+    fn port_of(&self, link: &Link) -> Option<(Option<Gid>, Partition)> {
         match self.choice {
             InterfaceChoice::Off => None,
             InterfaceChoice::Alias => {
@@ -114,7 +114,7 @@ impl Table {
     }
 
     fn link(&mut self, link: &Link) -> Change {
-        let Some((gid, pkey)) = self.place(link) else { return self.link_gone(link.index) };
+        let Some((gid, pkey)) = self.port_of(link) else { return self.remove_link(link.index) };
         let round = self.round;
         if let Some(entry) = self.links.get_mut(&link.index) {
             let before = (entry.gid, entry.pkey, entry.master);
@@ -123,7 +123,7 @@ impl Table {
             entry.round = round;
             return if before == (gid, pkey, link.master) { Change::Nothing } else { Change::Addresses };
         }
-        if self.links.len() >= self.most {
+        if self.links.len() >= self.limit {
             return self.refuse();
         }
         let (name, master, addresses) = (link.name.clone(), link.master, Vec::new());
@@ -131,7 +131,7 @@ impl Table {
         Change::NewLink
     }
 
-    fn link_gone(&mut self, index: u32) -> Change {
+    fn remove_link(&mut self, index: u32) -> Change {
         let Some(entry) = self.links.remove(&index) else { return Change::Nothing };
         self.addresses = self.addresses.saturating_sub(entry.addresses.len());
         Change::Addresses
@@ -143,7 +143,7 @@ impl Table {
             *seen = self.round;
             return Change::Nothing;
         }
-        if self.addresses >= self.most {
+        if self.addresses >= self.limit {
             return self.refuse();
         }
         entry.addresses.push((ip, self.round));
@@ -157,14 +157,15 @@ impl Table {
         Change::Nothing
     }
 
-    /// Whether there is room for what was refused; said once.
+    /// Reports once that there is room again after a refusal.
     pub(super) fn has_room_again(&mut self) -> bool {
-        let has_room = self.is_short && self.links.len() < self.most && self.addresses < self.most;
+        let has_room = self.is_short && self.links.len() < self.limit && self.addresses < self.limit;
         self.is_short &= !has_room;
         has_room
     }
 
-    /// The partition of an interface; a bond's is that of the part that lends it its hardware address, else of any.
+    /// Returns the partition of an interface, where `Some(None)` is the first one of its port. A bond is in the
+    /// partition of the part with the same hardware address, or else of any part.
     fn partition(&self, index: u32, entry: &Entry) -> Option<Option<Pkey>> {
         match entry.pkey {
             Partition::Of(pkey) => Some(Some(pkey)),
@@ -183,8 +184,8 @@ impl Table {
         }
     }
 
-    /// All addresses that belong to a port, in the order of their interfaces. An address that several interfaces have in
-    /// one partition of a port comes once.
+    /// Returns all addresses that belong to a port, in the order of their interfaces. An address that several
+    /// interfaces have in one partition of a port is returned once.
     pub(super) fn addresses(&self) -> Vec<InterfaceAddress> {
         let mut found = Vec::new();
         for (index, entry) in &self.links {
@@ -199,7 +200,7 @@ impl Table {
         found
     }
 
-    /// Interfaces on a port that have a link-local IPv6 address, in their order.
+    /// Returns the interfaces on a port that have a link-local IPv6 address, in the order of their indices.
     pub(super) fn link_local(&self) -> impl Iterator<Item = u32> {
         self.links.iter().filter_map(|(index, entry)| {
             let link_local = |(ip, _): &(IpAddr, u32)| matches!(ip, IpAddr::V6(ip) if ip.is_unicast_link_local());
@@ -207,7 +208,8 @@ impl Table {
         })
     }
 
-    /// An address of an interface that a path to `dest` may begin at: of its family, and link-local if it is.
+    /// Returns an address of an interface at which a path to `dest` may begin: of the same family, and link-local if
+    /// `dest` is, as far as there is one.
     pub(super) fn source_on(&self, index: u32, dest: IpAddr) -> Option<IpAddr> {
         let of_kind = |ip: IpAddr| match ip {
             IpAddr::V4(_) => (4, false),
@@ -218,18 +220,18 @@ impl Table {
         all().find(|ip| of_kind(*ip) == of_kind(dest)).or_else(|| all().find(|ip| of_kind(*ip).0 == family))
     }
 
-    /// How many links and addresses were beyond the bound.
+    /// Returns the number of links and addresses beyond the limit, since the start.
     pub(super) const fn refused(&self) -> u64 {
         self.refused
     }
 
-    /// How many interfaces and addresses are known.
+    /// Returns the number of interfaces, and of addresses.
     pub(super) fn len(&self) -> (usize, usize) {
         (self.links.len(), self.addresses)
     }
 
-    /// Names of interfaces that are on no port that can be told: without a hardware address, or a partition.
-    pub(super) fn homeless(&self) -> impl Iterator<Item = &str> {
+    /// Returns the names of interfaces without a hardware address or a partition.
+    pub(super) fn without_port(&self) -> impl Iterator<Item = &str> {
         let known = |index: &u32, entry: &Entry| entry.gid.is_some() && self.partition(*index, entry).is_some();
         self.links.iter().filter(move |(index, entry)| !known(index, entry)).map(|(_, entry)| entry.name.as_str())
     }

@@ -1,6 +1,9 @@
-//! Which addresses are served, and where: as the daemon's core says when it hears of these ports.
+//! Addresses that would be served, and where. The core itself decides: the check passes it the same ports and
+//! addresses.
 use super::report::Report;
 use crate::{
+    addresses::Interfaces,
+    cli::Args,
     fabric::{Fabric, NamedPort, attributes, named_ports},
     names::DefaultNames,
     settings::{ConfiguredAddress, Settings},
@@ -15,10 +18,10 @@ use ib_mad::Pkey;
 use ib_sim::Node;
 use std::collections::BTreeMap;
 
-/// More than a fabric tells at the start.
+/// Maximum number of events to take; a fabric has fewer at the start.
 const MOST_EVENTS: usize = 10_000;
 
-/// The ports of a fabric, and what is known of those that are active.
+/// The ports of a fabric, and the attributes of those that are active.
 #[derive(Debug, Default)]
 pub(super) struct Ports {
     pub(super) named: Vec<NamedPort>,
@@ -26,7 +29,7 @@ pub(super) struct Ports {
 }
 
 impl Ports {
-    /// All of a fabric, as it tells them first.
+    /// Returns the ports of a fabric, from its first events.
     pub(super) fn of(fabric: &mut dyn Fabric) -> Self {
         let mut active = BTreeMap::new();
         for _ in 0..MOST_EVENTS {
@@ -44,7 +47,7 @@ impl Ports {
         Self { named: fabric.ports(), active }
     }
 
-    /// Those of a simulated node.
+    /// Returns the ports of a simulated node.
     pub(super) fn of_node(node: &Node) -> Self {
         let named = named_ports(node);
         let active = named.iter().filter_map(|port| Some((port.id, attributes(node, port.number)?)));
@@ -67,33 +70,33 @@ impl Ports {
     }
 }
 
-/// A core that has heard of ports and addresses, and what it said.
-struct Played {
+/// A core that is passed ports and addresses, and the events that it logs.
+struct TrialCore {
     acm: Acm,
-    said: Vec<Event>,
+    events: Vec<Event>,
 }
 
-impl Played {
+impl TrialCore {
     fn new(settings: &Settings) -> Self {
         let config = Config { log_level: Level::Debug, ..settings.core(u64::from(u16::MAX)) };
-        Self { acm: Acm::new(config, Seed::new([0; 16])), said: Vec::new() }
+        Self { acm: Acm::new(config, Seed::new([0; 16])), events: Vec::new() }
     }
 
-    fn tell(&mut self, input: Input<'_>) {
-        let Self { acm, said } = self;
+    fn input(&mut self, input: Input<'_>) {
+        let Self { acm, events } = self;
         acm.drive(Time::ZERO, input, |output| {
             if let Output::Log(event) = output {
-                said.push(event);
+                events.push(event);
             }
             None
         });
     }
 
-    /// What is served: each address, and its port and partition.
+    /// Returns each address that is served, with its port and P_Key.
     fn served(&self) -> Vec<(Address, PortId, Pkey)> {
         let mut endpoints: BTreeMap<EndpointId, (PortId, Pkey)> = BTreeMap::new();
         let mut served = Vec::new();
-        for event in &self.said {
+        for event in &self.events {
             match event {
                 Event::EndpointAdded(id, port, pkey) => {
                     endpoints.insert(*id, (*port, *pkey));
@@ -110,7 +113,7 @@ impl Played {
     }
 }
 
-/// Says of each address where it is served, or why it is not.
+/// Reports for each address where it is served, or why it is not.
 pub(super) fn addresses(
     settings: &Settings,
     mut names: DefaultNames,
@@ -118,17 +121,17 @@ pub(super) fn addresses(
     interfaces: &[InterfaceAddress],
     report: &mut Report,
 ) {
-    let mut played = Played::new(settings);
+    let mut core = TrialCore::new(settings);
     for (port, attributes) in &ports.active {
-        played.tell(Input::PortUp { port: *port, attributes: attributes.clone() });
+        core.input(Input::PortUp { port: *port, attributes: attributes.clone() });
     }
-    let (mut away, mut wanted) = (Vec::new(), 0);
+    let (mut away, mut total) = (Vec::new(), 0);
     for entry in settings.addresses.iter().flatten() {
-        wanted += 1;
+        total += 1;
         match ports.find(entry) {
             Some(port) => {
                 let ConfiguredAddress { address, pkey, .. } = *entry;
-                played.tell(Input::AddressAdded { port, pkey, address });
+                core.input(Input::AddressAdded { port, pkey, address });
                 if !ports.active.contains_key(&port) {
                     away.push((entry, format!("{} is not active", ports.name(port)), WAITS.to_owned()));
                 }
@@ -142,28 +145,28 @@ pub(super) fn addresses(
     }
     if settings.addresses.is_none() {
         for (port, address) in names.choose(ports.named.clone(), |port| ports.active.contains_key(&port)).added {
-            wanted += 1;
-            played.tell(Input::AddressAdded { port, pkey: None, address });
+            total += 1;
+            core.input(Input::AddressAdded { port, pkey: None, address });
         }
     }
-    wanted += interfaces.len();
-    played.tell(Input::Interfaces(interfaces.to_vec()));
-    let served = played.served();
+    total += interfaces.len();
+    core.input(Input::Interfaces(interfaces.to_vec()));
+    let served = core.served();
     for (address, port, pkey) in &served {
         report.ok(format!("{address}: served at {}, partition {pkey}", ports.name(*port)));
     }
-    for (entry, why, advice) in away {
-        report.warn(format!("{}: {} is not served: {why}", entry.place, entry.address), advice);
+    for (entry, problem, advice) in away {
+        report.warn(format!("{}: {} is not served: {problem}", entry.place, entry.address), advice);
     }
-    for event in &played.said {
-        refused(event, ports, report);
+    for event in &core.events {
+        refusal(event, ports, report);
     }
-    total(served.len(), wanted, report);
+    summary(served.len(), total, report);
 }
 
 const WAITS: &str = "it is served when the port is active: look at the link and the subnet manager";
 
-fn refused(event: &Event, ports: &Ports, report: &mut Report) {
+fn refusal(event: &Event, ports: &Ports, report: &mut Report) {
     match event {
         Event::NoPartition(port, address, pkey) => {
             let partition = pkey.map_or_else(|| "the first partition".to_owned(), |pkey| format!("partition {pkey}"));
@@ -184,23 +187,48 @@ fn refused(event: &Event, ports: &Ports, report: &mut Report) {
     }
 }
 
-fn total(served: usize, wanted: usize, report: &mut Report) {
-    let what = format!("addresses: {served} of {wanted} are served");
-    match (served, wanted) {
+fn summary(served: usize, total: usize, report: &mut Report) {
+    let what = format!("addresses: {served} of {total} are served");
+    match (served, total) {
         (0, _) => report.warn(what, "nobody can ask from this node, nor for it: see the lines above"),
-        (served, wanted) if served < wanted => report.warn(what, "see the lines above"),
+        (served, total) if served < total => report.warn(what, "see the lines above"),
         _ => report.ok(what),
     }
+}
+
+/// Reports the interfaces and their addresses, and returns the addresses.
+pub(super) fn interfaces(args: &Args, settings: &Settings, report: &mut Report) -> Vec<InterfaceAddress> {
+    let Some(mut interfaces) = Interfaces::snapshot(args.interfaces(), settings.interface_addresses()) else {
+        report.ok("addresses of interfaces are not taken");
+        return Vec::new();
+    };
+    let (count, addresses) = interfaces.count();
+    if addresses == 0 {
+        report.warn(
+            "no address on an IPoIB interface",
+            "librdmacm and others ask by IP address: load ib_ipoib and give its interfaces addresses, or write addresses \
+             into the address file, with support_ips_in_addr_cfg 1",
+        );
+    } else {
+        report.ok(format!("interfaces: {count} with {addresses} addresses"));
+    }
+    for name in interfaces.without_port() {
+        report.warn(
+            format!("interface {name}: no port or no P_Key to be found"),
+            "its addresses are not served; see `ip link show` and /sys/class/net/NAME/pkey",
+        );
+    }
+    interfaces.changed_addresses().unwrap_or_default().to_vec()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{check::report::Verdict, cli::Args};
+    use crate::check::report::Verdict;
     use clap::Parser;
     use ib_mad::Lid;
 
-    /// Two ports of a device, the first of them active.
+    /// Returns two ports of a device, the first of them active.
     fn ports() -> Ports {
         let named = [1, 2].map(|number: u8| NamedPort { id: PortId(number.into()), device: "mlx5_0".into(), number });
         let pkeys = vec![Pkey::DEFAULT_FULL, Pkey::new(0x8001)];
@@ -218,60 +246,60 @@ mod tests {
         let settings = Settings::read(&Args::try_parse_from(words).unwrap());
         let mut report = Report::default();
         addresses(&settings, DefaultNames::new("host"), &ports(), interfaces, &mut report);
-        let own = dir.path().display().to_string();
+        let dir = dir.path().display().to_string();
         assert!(report.findings.iter().all(|finding| finding.verdict == Verdict::Ok || !finding.advice.is_empty()));
-        report.findings.iter().map(|finding| (finding.verdict, finding.what.replace(&own, ""))).collect()
+        report.findings.iter().map(|finding| (finding.verdict, finding.what.replace(&dir, ""))).collect()
     }
 
     fn warns(found: &[(Verdict, String)], what: &str) -> bool {
-        found.iter().any(|(verdict, own)| *verdict == Verdict::Warn && own == what)
+        found.iter().any(|(verdict, text)| *verdict == Verdict::Warn && text == what)
     }
 
     fn oks(found: &[(Verdict, String)], what: &str) -> bool {
-        found.iter().any(|(verdict, own)| *verdict == Verdict::Ok && own == what)
+        found.iter().any(|(verdict, text)| *verdict == Verdict::Ok && text == what)
     }
 
     #[test]
-    fn each_address_of_the_file() {
+    fn each_address_of_the_file_is_served_or_has_a_reason() {
         let lines = "a mlx5_0 1 default\nb mlx5_0 1 8001\nc mlx5_0 1 8002\nd mlx5_0 2 default\ne mlx4_0 1 default\n\
                      a mlx5_0 1 8001\n";
-        let said = found("", Some(lines), &[]);
-        assert!(oks(&said, "a: served at mlx5_0 port 1, partition 0xffff"), "{said:?}");
-        assert!(oks(&said, "b: served at mlx5_0 port 1, partition 0x8001"), "{said:?}");
-        assert!(warns(&said, "c is not served: partition 0x8002 is not in the table of mlx5_0 port 1"), "{said:?}");
-        assert!(warns(&said, "/addr:4: d is not served: mlx5_0 port 2 is not active"), "{said:?}");
-        assert!(warns(&said, "/addr:5: e is not served: no port 1 of a device \"mlx4_0\""), "{said:?}");
-        assert!(warns(&said, "a is there twice"), "{said:?}");
-        assert!(warns(&said, "addresses: 3 of 6 are served"), "{said:?}");
+        let found = found("", Some(lines), &[]);
+        assert!(oks(&found, "a: served at mlx5_0 port 1, partition 0xffff"), "{found:?}");
+        assert!(oks(&found, "b: served at mlx5_0 port 1, partition 0x8001"), "{found:?}");
+        assert!(warns(&found, "c is not served: partition 0x8002 is not in the table of mlx5_0 port 1"), "{found:?}");
+        assert!(warns(&found, "/addr:4: d is not served: mlx5_0 port 2 is not active"), "{found:?}");
+        assert!(warns(&found, "/addr:5: e is not served: no port 1 of a device \"mlx4_0\""), "{found:?}");
+        assert!(warns(&found, "a is there twice"), "{found:?}");
+        assert!(warns(&found, "addresses: 3 of 6 are served"), "{found:?}");
     }
 
     #[test]
-    fn names_of_the_host_and_addresses_of_interfaces() {
+    fn default_names_and_interface_addresses_are_served() {
         let at = |gid: &str, address: &str| InterfaceAddress {
             gid: gid.parse().unwrap(),
             pkey: Some(Pkey::DEFAULT_FULL),
             address: address.parse().unwrap(),
         };
         let ours = at("fe80::2:c903:0:11", "10.0.0.1");
-        let said = found("", None, &[ours]);
+        let all = found("", None, &[ours]);
         for what in
             ["host: served at mlx5_0 port 1, partition 0xffff", "10.0.0.1: served at mlx5_0 port 1, partition 0xffff"]
         {
-            assert!(oks(&said, what), "{what}: {said:?}");
+            assert!(oks(&all, what), "{what}: {all:?}");
         }
-        let said = found("", Some("a mlx5_0 1 default\n"), &[at("fe80::2:c903:0:99", "10.0.0.2")]);
-        assert!(warns(&said, "addresses: 1 of 2 are served"), "{said:?}");
-        let said = found("", Some("a mlx5_0 1 default\n"), &[]);
-        assert!(oks(&said, "addresses: 1 of 1 are served"), "{said:?}");
+        let all = found("", Some("a mlx5_0 1 default\n"), &[at("fe80::2:c903:0:99", "10.0.0.2")]);
+        assert!(warns(&all, "addresses: 1 of 2 are served"), "{all:?}");
+        let all = found("", Some("a mlx5_0 1 default\n"), &[]);
+        assert!(oks(&all, "addresses: 1 of 1 are served"), "{all:?}");
     }
 
     #[test]
-    fn another_providers_subnet() {
-        let said = found("provider other default\n", Some("a mlx5_0 1 default\n"), &[]);
+    fn subnet_of_another_provider_is_not_served() {
+        let found = found("provider other default\n", Some("a mlx5_0 1 default\n"), &[]);
         assert!(
-            warns(&said, "mlx5_0 port 1 is not served: subnet prefix 0xfe80000000000000 is another provider's"),
-            "{said:?}"
+            warns(&found, "mlx5_0 port 1 is not served: subnet prefix 0xfe80000000000000 is another provider's"),
+            "{found:?}"
         );
-        assert!(warns(&said, "addresses: 0 of 1 are served"), "{said:?}");
+        assert!(warns(&found, "addresses: 0 of 1 are served"), "{found:?}");
     }
 }

@@ -1,5 +1,5 @@
-//! Modules, devices, ports, device files.
-use super::{places::Places, report::Report};
+//! Kernel modules, devices, ports, device files.
+use super::{paths::Paths, report::Report};
 use ib_device::{
     LinkLayer,
     sysfs::{Device, Port},
@@ -8,18 +8,18 @@ use ib_mad::PortState;
 use nix::unistd::{AccessFlags, access};
 use std::path::Path;
 
-/// The classes that RDMA modules make, in the order in which they matter.
+/// Classes that RDMA modules create, in the order of their dependencies.
 const CLASSES: [(&str, &str); 3] = [
     ("infiniband", "load the driver of the adapter (mlx5_ib, mlx4_ib, hfi1, ...): modprobe NAME"),
     ("infiniband_mad", "modprobe ib_umad; subnet administration is asked by its files"),
     ("infiniband_verbs", "modprobe ib_uverbs; queue pairs are made by its files"),
 ];
 
-pub(super) fn modules(places: &Places, report: &mut Report) {
+pub(super) fn modules(paths: &Paths, report: &mut Report) {
     for (class, advice) in CLASSES {
-        let path = places.class.join(class);
+        let path = paths.class.join(class);
         let entries = std::fs::read_dir(&path).map_or(0, Iterator::count);
-        // abi_version alone is the module without a device; the devices are looked at one by one.
+        // abi_version alone is a module without a device; the devices are checked one by one.
         if entries > 0 {
             report.ok(path.display().to_string());
         } else {
@@ -28,8 +28,8 @@ pub(super) fn modules(places: &Places, report: &mut Report) {
     }
 }
 
-pub(super) fn devices(places: &Places, report: &mut Report) {
-    let scan = match places.sysfs().scan() {
+pub(super) fn devices(paths: &Paths, report: &mut Report) {
+    let scan = match paths.sysfs().scan() {
         Ok(scan) => scan,
         Err(error) => return report.fail(format!("devices: {error}"), "run as a user who may read /sys/class"),
     };
@@ -121,8 +121,8 @@ mod tests {
     use crate::check::report::Verdict;
     use std::fs;
 
-    /// A machine with one device of one port.
-    fn machine(state: &str, lid: &str, link_layer: &str) -> (tempfile::TempDir, Places) {
+    /// Returns the paths of a machine with one device with one port.
+    fn machine(state: &str, lid: &str, link_layer: &str) -> (tempfile::TempDir, Paths) {
         let dir = tempfile::tempdir().unwrap();
         let put = |path: &str, text: &str| {
             let path = dir.path().join(path);
@@ -147,46 +147,46 @@ mod tests {
             put(&format!("class/{class}/{entry}/port"), "1");
         }
         put("dev/umad0", "");
-        let places = Places { class: dir.path().join("class"), dev: dir.path().join("dev"), ..Places::default() };
-        (dir, places)
+        let paths = Paths { class: dir.path().join("class"), dev: dir.path().join("dev"), ..Paths::default() };
+        (dir, paths)
     }
 
-    fn report(places: &Places) -> Vec<(Verdict, String)> {
+    fn report(paths: &Paths) -> Vec<(Verdict, String)> {
         let mut report = Report::default();
-        modules(places, &mut report);
-        devices(places, &mut report);
-        let text = |what: String| what.replace(&places.class.parent().unwrap().display().to_string(), "");
+        modules(paths, &mut report);
+        devices(paths, &mut report);
+        let text = |what: String| what.replace(&paths.class.parent().unwrap().display().to_string(), "");
         report.findings.into_iter().map(|finding| (finding.verdict, text(finding.what))).collect()
     }
 
     fn has(report: &[(Verdict, String)], verdict: Verdict, what: &str) -> bool {
-        report.iter().any(|(own, text)| *own == verdict && text == what)
+        report.iter().any(|(found, text)| *found == verdict && text == what)
     }
 
     #[test]
-    fn nothing_there() {
-        let places = Places { class: "/nonexistent".into(), ..Places::default() };
+    fn machine_without_rdma_fails_with_advice() {
+        let paths = Paths { class: "/nonexistent".into(), ..Paths::default() };
         let mut report = Report::default();
-        modules(&places, &mut report);
-        devices(&places, &mut report);
+        modules(&paths, &mut report);
+        devices(&paths, &mut report);
         assert!(report.findings.len() == 4 && report.findings.iter().all(|finding| finding.verdict == Verdict::Fail));
         assert!(report.findings.iter().all(|finding| !finding.advice.is_empty()));
     }
 
     #[test]
-    fn an_active_port() {
-        let (_dir, places) = machine("4: ACTIVE", "0x11", "InfiniBand");
-        let report = report(&places);
+    fn active_port_is_ok_and_its_files_are_checked() {
+        let (_dir, paths) = machine("4: ACTIVE", "0x11", "InfiniBand");
+        let report = report(&paths);
         assert!(has(&report, Verdict::Ok, "mlx5_0 port 1: active, LID 17, SM LID 17"), "{report:?}");
         assert!(has(&report, Verdict::Ok, "/dev/umad0 can be read and written"), "{report:?}");
-        // No such file here, and no such device for libibverbs.
+        // The file of uverbs is missing, and libibverbs has no such device.
         assert!(report.iter().any(|(verdict, what)| *verdict == Verdict::Fail && what.starts_with("/dev/uverbs0: ")));
         assert!(report.iter().any(|(verdict, what)| *verdict == Verdict::Fail && what.starts_with("mlx5_0: ")));
         assert!(!has(&report, Verdict::Fail, "no active InfiniBand port"));
     }
 
     #[test]
-    fn ports_that_do_not_work_yet() {
+    fn port_that_is_not_ready_has_its_reason() {
         for (state, lid, what) in [
             ("2: INIT", "0x0", "mlx5_0 port 1: init: no subnet manager; start one in this subnet (opensm)"),
             ("1: DOWN", "0x0", "mlx5_0 port 1: down: no link; look at cable and switch"),
@@ -197,21 +197,21 @@ mod tests {
                  manager's log",
             ),
         ] {
-            let (_dir, places) = machine(state, lid, "InfiniBand");
+            let (_dir, paths) = machine(state, lid, "InfiniBand");
             let mut found = Report::default();
-            devices(&places, &mut found);
+            devices(&paths, &mut found);
             let lines: Vec<String> = found.findings.iter().map(ToString::to_string).collect();
             assert!(lines.contains(&format!("warn {what}")), "{lines:?}");
-            let report = report(&places);
+            let report = report(&paths);
             assert!(has(&report, Verdict::Fail, "no active InfiniBand port"), "{report:?}");
         }
     }
 
     #[test]
-    fn ethernet_is_not_ours() {
-        let (_dir, places) = machine("4: ACTIVE", "0x0", "Ethernet");
-        let report = report(&places);
+    fn ethernet_port_is_not_served() {
+        let (_dir, paths) = machine("4: ACTIVE", "0x0", "Ethernet");
+        let report = report(&paths);
         assert!(has(&report, Verdict::Ok, "mlx5_0 port 1: not InfiniBand, not served"), "{report:?}");
-        assert!(!report.iter().any(|(_, what)| what.contains("umad0")), "its files are not needed");
+        assert!(!report.iter().any(|(_, what)| what.contains("umad0")), "its files are not checked");
     }
 }

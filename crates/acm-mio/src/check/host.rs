@@ -1,5 +1,5 @@
 //! Privileges and limits, the run directory, configuration files, other daemons.
-use super::{places::Places, report::Report};
+use super::{paths::Paths, report::Report};
 use crate::{kernel::Kernel, lock};
 use nix::{
     errno::Errno,
@@ -8,17 +8,17 @@ use nix::{
 };
 use std::{fs, path::Path};
 
-/// Capabilities by their bits in `CapEff`.
+/// Bits of capabilities in `CapEff`.
 const NET_ADMIN: u64 = 1 << 12;
 const NET_RAW: u64 = 1 << 13;
 const IPC_LOCK: u64 = 1 << 14;
-/// Bytes that queue pairs and their buffers may lock: 1024 receive buffers of an endpoint take less than 1 MiB.
+/// Bytes of locked memory for queue pairs and buffers: 1024 receive buffers of an endpoint take less than 1 MiB.
 const ENOUGH_MEMLOCK: u64 = 8 << 20;
 
-pub(super) fn privileges(places: &Places, report: &mut Report) {
-    let text = fs::read_to_string(&places.status).unwrap_or_default();
+pub(super) fn privileges(paths: &Paths, report: &mut Report) {
+    let text = fs::read_to_string(&paths.status).unwrap_or_default();
     let Some(effective) = capabilities(&text) else {
-        return report.warn(format!("{}: no CapEff", places.status.display()), "mount /proc");
+        return report.warn(format!("{}: no CapEff", paths.status.display()), "mount /proc");
     };
     if effective & NET_ADMIN != 0 {
         report.ok("CAP_NET_ADMIN");
@@ -47,13 +47,13 @@ pub(super) fn privileges(places: &Places, report: &mut Report) {
     }
 }
 
-/// The effective capabilities in the text of `/proc/self/status`.
+/// Returns the effective capabilities in the text of `/proc/self/status`.
 fn capabilities(status: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
     u64::from_str_radix(line.trim(), 16).ok()
 }
 
-/// The socket of the kernel's local service, opened and closed again.
+/// Opens the socket of the kernel's local service, and closes it again.
 pub(super) fn kernel(report: &mut Report) {
     match Kernel::probe() {
         Ok(()) => report.ok("NETLINK_RDMA: the kernel's path requests can be served"),
@@ -94,7 +94,7 @@ mod tests {
     use crate::check::report::Verdict;
 
     #[test]
-    fn capabilities_of_a_process() {
+    fn missing_privileges_are_warnings() {
         let root = "Name:\tacm-mio\nCapPrm:\t000001ffffffffff\nCapEff:\t000001ffffffffff\n";
         assert_eq!(capabilities(root).map(|all| all & (NET_ADMIN | NET_RAW | IPC_LOCK)), Some(7 << 12));
         assert_eq!(capabilities("CapEff:\t0000000000002000\n"), Some(NET_RAW));
@@ -103,23 +103,23 @@ mod tests {
         let status = dir.path().join("status");
         fs::write(&status, "CapEff:\t0000000000004000\n").unwrap();
         let mut report = Report::default();
-        privileges(&Places { status, ..Places::default() }, &mut report);
+        privileges(&Paths { status, ..Paths::default() }, &mut report);
         let verdicts: Vec<Verdict> = report.findings.iter().map(|finding| finding.verdict).collect();
         assert_eq!(verdicts, [Verdict::Warn, Verdict::Warn, Verdict::Ok]);
-        for (only, place) in [(NET_ADMIN, 0), (NET_RAW, 1), (IPC_LOCK, 2)] {
+        for (only, index) in [(NET_ADMIN, 0), (NET_RAW, 1), (IPC_LOCK, 2)] {
             let status = dir.path().join("status");
             fs::write(&status, format!("CapEff:\t{only:016x}\n")).unwrap();
             let mut report = Report::default();
-            privileges(&Places { status, ..Places::default() }, &mut report);
+            privileges(&Paths { status, ..Paths::default() }, &mut report);
             let good: Vec<bool> = report.findings.iter().map(|finding| finding.verdict == Verdict::Ok).collect();
-            // Whether locked memory is enough without the privilege is this machine's matter.
-            assert_eq!(good[..2], [place == 0, place == 1], "{only:x}");
-            assert!(report.findings[2].what.contains("CAP_IPC_LOCK") == (place == 2), "{:?}", report.findings);
+            // Without the capability the verdict on locked memory depends on this machine's limit.
+            assert_eq!(good[..2], [index == 0, index == 1], "{only:x}");
+            assert!(report.findings[2].what.contains("CAP_IPC_LOCK") == (index == 2), "{:?}", report.findings);
         }
     }
 
     #[test]
-    fn directories_and_daemons() {
+    fn directories_and_locks_are_checked_without_creating_them() {
         let dir = tempfile::tempdir().unwrap();
         let mut report = Report::default();
         run_dir(&dir.path().join("none/at/all"), &mut report);
@@ -129,6 +129,6 @@ mod tests {
         let verdicts: Vec<Verdict> = report.findings.iter().map(|finding| finding.verdict).collect();
         use Verdict::{Fail, Ok};
         assert_eq!(verdicts, [Fail, Ok, Ok, Ok]);
-        assert!(!dir.path().join("lock").exists(), "a look changes nothing");
+        assert!(!dir.path().join("lock").exists(), "a check changes nothing");
     }
 }

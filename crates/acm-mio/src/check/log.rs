@@ -1,5 +1,5 @@
-//! Where the log goes: whether it can be written there, and whether it ends before the disk does.
-use super::{places::Places, report::Report};
+//! The log: its file must be writable, and rotated before it fills the disk.
+use super::{paths::Paths, report::Report};
 use crate::{cli::Args, regular, settings::Settings};
 use acm_wire::files::opts::{LogTarget, Opt};
 use nix::unistd::{AccessFlags, access};
@@ -9,10 +9,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Bytes of a rotation's file that are looked at.
+/// Bytes that are read of a file of logrotate.
 const MOST: u64 = 1 << 20;
 
-pub(super) fn log(args: &Args, settings: &Settings, places: &Places, report: &mut Report) {
+pub(super) fn log(args: &Args, settings: &Settings, paths: &Paths, report: &mut Report) {
     let target = settings.options().log_file;
     let LogTarget::File(path) = target else {
         let what = Opt::LogFile(target).to_string();
@@ -24,23 +24,23 @@ pub(super) fn log(args: &Args, settings: &Settings, places: &Places, report: &mu
     let path = Path::new(path);
     if let Err((what, advice)) = writable(path) {
         let what = format!("log file {}: {what}", path.display());
-        // In the foreground it becomes standard output.
+        // In the foreground the daemon logs to standard output instead.
         return if args.leaves_terminal() { report.fail(what, advice) } else { report.warn(what, advice) };
     }
     report.ok(format!("log file {} can be written", path.display()));
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         return;
     }
-    match rotation(path, &places.rotations) {
+    match rotation(path, &paths.rotations) {
         Some(by) => report.ok(format!("log file {} is rotated by {by}", path.display())),
         None => report.warn(
-            format!("log file {} is not rotated: nothing in {} names it", path.display(), places.rotations.display()),
+            format!("log file {} is not rotated: nothing in {} names it", path.display(), paths.rotations.display()),
             "install dist/acm-mio.logrotate as /etc/logrotate.d/acm-mio",
         ),
     }
 }
 
-/// Whether a line can be written to this file, or what is wrong and what to do.
+/// Checks that a line can be written to this file. An error has the problem and the advice.
 fn writable(path: &Path) -> Result<(), (String, String)> {
     let folder = match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
@@ -49,7 +49,7 @@ fn writable(path: &Path) -> Result<(), (String, String)> {
     let root = "run as root, or name a log_file that you may write to".to_owned();
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => Err(("is a directory".into(), "name a file in it".into())),
-        // Whether somebody reads a FIFO is told by opening it, which would end a reader that waits for that.
+        // Opening a FIFO would show whether it has a reader, but would also end a reader that waits for the daemon.
         Ok(_) => access(path, AccessFlags::W_OK).map_err(|errno| (errno.to_string(), root)),
         Err(_) if !folder.is_dir() => Err((
             format!("no directory {}", folder.display()),
@@ -59,7 +59,7 @@ fn writable(path: &Path) -> Result<(), (String, String)> {
     }
 }
 
-/// The file of logrotate that names this log.
+/// Returns the file of logrotate that names this log.
 fn rotation(log: &Path, rotations: &Path) -> Option<String> {
     let mut files = fs::read_dir(rotations).ok()?.flatten().map(|entry| entry.path());
     let names = |file: &PathBuf| {
@@ -70,20 +70,20 @@ fn rotation(log: &Path, rotations: &Path) -> Option<String> {
     files.find(names).map(|file| file.display().to_string())
 }
 
-/// What the sections of such a file begin with.
+/// Returns the patterns before the sections of a file of logrotate.
 fn patterns(text: &str) -> impl Iterator<Item = &str> {
     let lines = text.lines().map(str::trim).filter(|line| line.starts_with(['/', '"']));
     lines.flat_map(str::split_whitespace).map(|word| word.trim_matches(['"', '{']))
 }
 
-/// Whether a pattern of the shell with `*` and `?` is about this path. A star does not reach over a slash.
+/// Reports whether a shell pattern with `*` and `?` matches a path. `*` does not match a slash.
 fn matches(pattern: &[u8], path: &[u8]) -> bool {
     match (pattern.split_first(), path.split_first()) {
         (None, None) => true,
         (Some((b'*', rest)), _) if matches(rest, path) => true,
         (Some((b'*', _)), Some((byte, behind))) => *byte != b'/' && matches(pattern, behind),
         (Some((b'?', rest)), Some((byte, behind))) => *byte != b'/' && matches(rest, behind),
-        (Some((wanted, rest)), Some((byte, behind))) => wanted == byte && matches(rest, behind),
+        (Some((byte, rest)), Some((other, behind))) => byte == other && matches(rest, behind),
         _ => false,
     }
 }
@@ -101,8 +101,8 @@ mod tests {
         let all = [&["acm-mio", "-A", "/none", "-O", opts.to_str().unwrap()], words].concat();
         let args = Args::try_parse_from(all).unwrap();
         let mut report = Report::default();
-        let places = Places { rotations: dir.join("rotations"), ..Places::default() };
-        log(&args, &Settings::read(&args), &places, &mut report);
+        let paths = Paths { rotations: dir.join("rotations"), ..Paths::default() };
+        log(&args, &Settings::read(&args), &paths, &mut report);
         report.findings
     }
 
@@ -111,33 +111,33 @@ mod tests {
     }
 
     #[test]
-    fn where_it_goes_and_who_rotates_it() {
+    fn log_file_must_be_writable_and_should_be_rotated() {
         let dir = tempfile::tempdir().unwrap();
-        let own = dir.path().display().to_string();
+        let base = dir.path().display().to_string();
         use Verdict::{Fail, Ok, Warn};
-        let log = format!("{own}/acm.log");
+        let log = format!("{base}/acm.log");
         let lines = found(dir.path(), &log, &[]);
         assert_eq!(verdicts(&lines), [Ok, Warn], "{lines:?}");
         assert!(lines[1].advice.contains("dist/acm-mio.logrotate"));
-        assert!(!Path::new(&log).exists(), "a look changes nothing");
+        assert!(!Path::new(&log).exists(), "a check changes nothing");
         fs::create_dir(dir.path().join("rotations")).unwrap();
-        fs::write(dir.path().join("rotations/acm"), format!("# {log}\n/x\n\"{own}/*.log\" {{\n}}\n")).unwrap();
+        fs::write(dir.path().join("rotations/acm"), format!("# {log}\n/x\n\"{base}/*.log\" {{\n}}\n")).unwrap();
         assert_eq!(verdicts(&found(dir.path(), &log, &[])), [Ok, Ok]);
-        assert_eq!(verdicts(&found(dir.path(), &format!("{own}/acm.txt"), &[])), [Ok, Warn]);
-        // What a daemon cannot start with is a warning in the foreground.
-        let missing = format!("{own}/none/log");
+        assert_eq!(verdicts(&found(dir.path(), &format!("{base}/acm.txt"), &[])), [Ok, Warn]);
+        // A failure of a daemon is a warning in the foreground.
+        let missing = format!("{base}/none/log");
         let lines = found(dir.path(), &missing, &[]);
         assert!(verdicts(&lines) == [Fail] && lines[0].advice.contains("mkdir -p"), "{lines:?}");
         assert_eq!(verdicts(&found(dir.path(), &missing, &["-P"])), [Warn]);
-        assert_eq!(verdicts(&found(dir.path(), &own, &[])), [Fail]);
+        assert_eq!(verdicts(&found(dir.path(), &base, &[])), [Fail]);
         assert_eq!(verdicts(&found(dir.path(), "stdout", &[])), [Warn]);
         assert_eq!(verdicts(&found(dir.path(), "stdout", &["-P"])), [Ok]);
         mkfifo(&dir.path().join("pipe"), Mode::S_IRWXU).unwrap();
-        assert_eq!(verdicts(&found(dir.path(), &format!("{own}/pipe"), &[])), [Ok], "nobody rotates a pipe");
+        assert_eq!(verdicts(&found(dir.path(), &format!("{base}/pipe"), &[])), [Ok], "a pipe needs no rotation");
     }
 
     #[test]
-    fn patterns_of_the_shell() {
+    fn shell_patterns_match_paths() {
         for (pattern, path, expected) in [
             ("/var/log/ibacm.log", "/var/log/ibacm.log", true),
             ("/var/log/*.log", "/var/log/ibacm.log", true),

@@ -1,16 +1,14 @@
-//! `--check`: whether this machine has what the daemon needs, and what to do where it has not.
+//! `--check`: prerequisites of the daemon on this machine, with advice for each that is missing.
 //!
-//! It looks at what the daemon would use: the files, the fabric and the options that were given with it.
+//! The checks use the files, the fabric and the options of the command line, as the daemon would. `run` calls them all.
 mod addresses;
 mod devices;
 mod fabric;
 mod host;
-mod interfaces;
 mod log;
 mod options;
-mod places;
+mod paths;
 mod preload;
-mod providers;
 mod report;
 mod run;
 mod units;

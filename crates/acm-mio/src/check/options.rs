@@ -1,9 +1,9 @@
-//! The files that were given: whether they are there, what is wrong with them, and what in them counts for nothing.
+//! The option and address files: missing files, malformed lines, lines and options without effect, providers.
 use super::report::Report;
 use crate::{
-    addresses::InterfaceChoice,
-    cli::Args,
+    cli::{Args, InterfaceChoice},
     effects::{Effect, effect},
+    providers,
     settings::Settings,
 };
 use acm_wire::files::opts::{AddrPreload, Opt, Options, RoutePreload, RouteProt, ServerMode};
@@ -12,7 +12,7 @@ use std::path::Path;
 
 pub(super) fn files(settings: &Settings, report: &mut Report) {
     let (options, addresses) = (settings.option_file(), settings.addr_file());
-    // A named one that is missing has a line of its own: the daemon does not start.
+    // A named file that is missing has a line of its own: the daemon does not start without it.
     let [options_named, addresses_named] = settings.are_named();
     match settings.set_by_file().count() {
         _ if is_missing(options) && options_named => {}
@@ -34,7 +34,7 @@ fn is_missing(path: &Path) -> bool {
     path.symlink_metadata().is_err()
 }
 
-/// IP addresses of the address file that do not count, and whether they are this node's all the same.
+/// Reports IP addresses of the address file that are skipped, and whether an interface has them.
 pub(super) fn skipped(settings: &Settings, interfaces: &[IpAddr], report: &mut Report) {
     for skipped in &settings.skipped_ips {
         let what = format!("{}: {} is skipped", skipped.place, skipped.address);
@@ -49,7 +49,7 @@ pub(super) fn skipped(settings: &Settings, interfaces: &[IpAddr], report: &mut R
     }
 }
 
-/// Options that the file sets to something else than the default, for nothing.
+/// Reports options that the file sets to another value than the default, without effect.
 pub(super) fn idle(args: &Args, settings: &Settings, report: &mut Report) {
     let (options, defaults) = (settings.options(), Options::default());
     for option in settings.set_by_file().filter(|option| defaults.iter().all(|default| default != *option)) {
@@ -79,6 +79,31 @@ fn why_idle(option: &Opt<'_>, options: &Options<'_>, args: &Args) -> Option<&'st
     }
 }
 
+/// Reports the libraries of the providers that the options name.
+#[cfg(feature = "plugins")]
+pub(super) fn libraries(settings: &Settings, report: &mut Report) {
+    let start_dir = std::env::current_dir().unwrap_or_default();
+    let providers::SearchResult { found, problems } = providers::search(settings, &start_dir);
+    for (name, library) in found {
+        let name = name.escape_debug();
+        report.ok(format!("provider {name}: {} of {}", library.name(), library.path().display()));
+    }
+    for problem in problems {
+        report.warn(
+            problem,
+            "correct the line `provider`, or `provider_lib_path`; until then its subnets are not served",
+        );
+    }
+}
+
+#[cfg(not(feature = "plugins"))]
+pub(super) fn libraries(settings: &Settings, report: &mut Report) {
+    for providers::ConfiguredProvider { name, place } in providers::configured(settings) {
+        let what = format!("{place}: provider {}: not built in, and this program loads none", name.escape_debug());
+        report.warn(what, "leave the line out, or build it with the feature `plugins`");
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,8 +122,8 @@ mod tests {
         files(&settings, &mut report);
         skipped(&settings, interfaces, &mut report);
         idle(&args, &settings, &mut report);
-        let own = dir.path().display().to_string();
-        report.findings.iter().map(|finding| (finding.verdict, finding.what.replace(&own, ""))).collect()
+        let dir = dir.path().display().to_string();
+        report.findings.iter().map(|finding| (finding.verdict, finding.what.replace(&dir, ""))).collect()
     }
 
     fn ok(what: &str) -> (Verdict, String) {
@@ -110,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn files_as_they_are_given() {
+    fn files_are_reported_with_their_counts_and_problems() {
         let both = found("timeout 500\nretrys 3\n", "node1 a 1 default\n", &[], &[]);
         assert_eq!(both[0], ok("option file /opts: 1 options"));
         assert_eq!(both[1], ok("address file /addr: 1 addresses"));
@@ -118,15 +143,15 @@ mod tests {
         let args = Args::try_parse_from(["acm-mio", "-O", "/none/opts", "-A", "/none/addr"]).unwrap();
         let mut report = Report::default();
         files(&Settings::read(&args), &mut report);
-        assert_eq!(report.findings, [], "they were named, and that they are missing is said elsewhere");
+        assert_eq!(report.findings, [], "named files that are missing are reported by another check");
     }
 
     #[test]
-    fn ip_addresses_that_are_skipped() {
+    fn skipped_ip_address_is_ok_if_an_interface_has_it() {
         let lines = "10.0.0.1 a 1 default\n10.0.0.2 a 1 default\n";
-        let said = found("", lines, &[], &["10.0.0.1".parse().unwrap()]);
+        let found_lines = found("", lines, &[], &["10.0.0.1".parse().unwrap()]);
         assert_eq!(
-            said[2..],
+            found_lines[2..],
             [
                 ok("/addr:1: 10.0.0.1 is skipped: an interface has it"),
                 warn("/addr:2: 10.0.0.2 is skipped: addresses are those of interfaces, and none has it"),
@@ -136,18 +161,18 @@ mod tests {
     }
 
     #[test]
-    fn options_that_do_nothing() {
+    fn options_without_effect_are_warnings() {
         let idle = |text: &str, words: &[&str]| -> Vec<String> {
             found(text, "", words, &[]).into_iter().skip(2).map(|(_, what)| what).collect()
         };
         let all = "umad_debug_level 2\nserver_port 7000\nroute_data_file /x\naddr_data_file /y\ngroups 3\n";
-        let said = idle(all, &[]);
+        let found = idle(all, &[]);
         let names = ["umad_debug_level", "server_port", "route_data_file", "addr_data_file", "groups"];
-        assert_eq!(said.len(), names.len(), "{said:?}");
-        assert!(said.iter().zip(names).all(|(what, name)| what.starts_with(name)), "{said:?}");
+        assert_eq!(found.len(), names.len(), "{found:?}");
+        assert!(found.iter().zip(names).all(|(what, name)| what.starts_with(name)), "{found:?}");
         let used = "server_mode loop\nroute_preload opensm_full_v1\naddr_preload acm_hosts\nroute_prot acm\n";
         assert_eq!(idle(&format!("{used}{all}"), &[]).len(), 1);
-        assert!(idle("umad_debug_level 0\naddr_prot acm\nserver_port 6125\n", &[]).is_empty(), "as by default");
+        assert!(idle("umad_debug_level 0\naddr_prot acm\nserver_port 6125\n", &[]).is_empty(), "default values");
         assert_eq!(idle("server_mode loop\nacme_plus_kernel_only yes\n", &["--systemd"]).len(), 2);
         let depths = "send_depth 9\nrecv_depth 9\ninterface_addresses 9\n";
         assert_eq!(idle(depths, &["--fabric", "embedded"]).len(), 3);

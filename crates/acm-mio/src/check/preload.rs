@@ -1,4 +1,4 @@
-//! Preload files: whether they are what they should be, and what this node has of them.
+//! Preload files: their kind, their faults, and their content for this node.
 use super::report::Report;
 use crate::{
     preload::{self, Faults, Files, ReadError},
@@ -7,7 +7,7 @@ use crate::{
 use ib_mad::{Guid, Lid};
 use std::{fs::File, io, io::Read, path::Path};
 
-/// Looks at the files as the daemon reads them, for these active ports.
+/// Reads the files as the daemon would, for these active ports.
 pub(super) fn preload(files: &Files, ports: &[(Guid, Lid)], report: &mut Report) {
     if let Some(path) = &files.routes {
         routes(path, ports, report);
@@ -19,7 +19,7 @@ pub(super) fn preload(files: &Files, ports: &[(Guid, Lid)], report: &mut Report)
 
 type Reading<T> = fn(io::Take<File>, &mut Faults) -> Result<T, ReadError>;
 
-/// As much of the file as there is now.
+/// Reads the present content of the file.
 fn read<T>(
     path: &Path,
     faults: &mut Faults,
@@ -39,7 +39,7 @@ fn routes(path: &Path, ports: &[(Guid, Lid)], report: &mut Report) {
             return unread(&name, path, &error, hosts, "it is a file of hosts: an addr_data_file", report);
         }
     };
-    say_faults(&name, &faults, report);
+    report_faults(&name, &faults, report);
     for (guid, lid) in ports {
         match routes.destinations(*guid, *lid) {
             0 => report.warn(
@@ -59,7 +59,7 @@ fn hosts(path: &Path, report: &mut Report) {
     let (name, mut faults) = (format!("addr_data_file {}", path.display()), Faults::default());
     match read(path, &mut faults, preload::hosts) {
         Ok(hosts) => {
-            say_faults(&name, &faults, report);
+            report_faults(&name, &faults, report);
             report.ok(format!("{name}: {} addresses", hosts.len()));
             if hosts.left_out() > 0 {
                 report.warn(format!("{name}: {} addresses are too many", hosts.left_out()), "make the file shorter");
@@ -72,7 +72,7 @@ fn hosts(path: &Path, report: &mut Report) {
     }
 }
 
-/// A file that gives nothing; perhaps it is of the other kind.
+/// Reports a file without any correct line. It may be a file of the `other` kind.
 fn unread<T>(name: &str, path: &Path, error: &ReadError, other: Reading<T>, is_other: &str, report: &mut Report) {
     let advice = match error {
         ReadError::Nothing if read(path, &mut Faults::default(), other).is_ok() => is_other,
@@ -83,8 +83,8 @@ fn unread<T>(name: &str, path: &Path, error: &ReadError, other: Reading<T>, is_o
     report.warn(format!("{name}: {error}"), format!("{advice}; nothing is preloaded from it"));
 }
 
-fn say_faults(name: &str, faults: &Faults, report: &mut Report) {
-    let Some(first) = faults.said.first() else {
+fn report_faults(name: &str, faults: &Faults, report: &mut Report) {
+    let Some(first) = faults.first.first() else {
         if faults.too_long > 0 {
             report.warn(format!("{name}: {} lines are too long", faults.too_long), "they are skipped");
         }
@@ -117,26 +117,26 @@ mod tests {
     }
 
     #[test]
-    fn files_of_hosts() {
+    fn hosts_file_is_reported_with_its_addresses_and_faults() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         let files = Files { hosts: Some(path.clone()), ..Files::default() };
-        let look = || found(&files, &[]);
-        assert!(look()[0].1.ends_with("make it, or correct the path; nothing is preloaded from it"), "{:?}", look());
+        let check = || found(&files, &[]);
+        assert!(check()[0].1.ends_with("make it, or correct the path; nothing is preloaded from it"), "{:?}", check());
         fs::write(&path, HOSTS).unwrap();
-        assert!(look().len() == 1 && look()[0].0 == Ok && look()[0].1.ends_with(": 2 addresses"), "{:?}", look());
+        assert!(check().len() == 1 && check()[0].0 == Ok && check()[0].1.ends_with(": 2 addresses"), "{:?}", check());
         fs::write(&path, format!("{HOSTS}node3 nonsense\n")).unwrap();
-        assert!(look()[0].0 == Warn && look()[0].1.contains(": 1 lines are wrong, the first at 3:"), "{:?}", look());
-        assert_eq!(look()[1].0, Ok);
+        assert!(check()[0].0 == Warn && check()[0].1.contains(": 1 lines are wrong, the first at 3:"), "{:?}", check());
+        assert_eq!(check()[1].0, Ok);
         fs::write(&path, "nonsense\n").unwrap();
-        assert!(look()[0].1.contains("something else"), "{:?}", look());
+        assert!(check()[0].1.contains("something else"), "{:?}", check());
         fs::remove_file(&path).unwrap();
         fs::create_dir(&path).unwrap();
-        assert!(look()[0].0 == Warn && look()[0].1.contains("not a regular file"), "{:?}", look());
+        assert!(check()[0].0 == Warn && check()[0].1.contains("not a regular file"), "{:?}", check());
     }
 
     #[test]
-    fn one_kind_is_not_the_other() {
+    fn file_of_the_other_kind_is_recognized() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         fs::write(&path, HOSTS).unwrap();
@@ -145,17 +145,17 @@ mod tests {
     }
 
     #[test]
-    fn what_a_path_dump_has_for_this_node() {
+    fn path_dump_is_reported_with_the_destinations_of_each_port() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/prdump/3node.opensm_full_v1");
-        let look = |files: Files, ports: &[(Guid, Lid)]| found(&files, ports);
+        let check = |files: Files, ports: &[(Guid, Lid)]| found(&files, ports);
         let routes = || Files { routes: Some(path.into()), ..Files::default() };
         let ours = (Guid::new(0x0002_c903_00b0_0001), Lid::new(1));
-        let said = look(routes(), &[ours, (ours.0, Lid::new(99))]);
-        assert!(said[0].0 == Ok && said[0].1.contains(&format!(" destinations of port {}", ours.0)), "{said:?}");
-        assert!(said[1].0 == Warn && said[1].1.contains("no routes of port"), "{said:?}");
-        let said = look(routes(), &[]);
-        assert!(said.len() == 1 && said[0].0 == Ok && said[0].1.contains(": paths of 4 ports"), "{said:?}");
-        let said = look(Files { hosts: Some(path.into()), ..Files::default() }, &[]);
-        assert!(said.iter().any(|(_, line)| line.contains("it is a path dump of OpenSM")), "{said:?}");
+        let found = check(routes(), &[ours, (ours.0, Lid::new(99))]);
+        assert!(found[0].0 == Ok && found[0].1.contains(&format!(" destinations of port {}", ours.0)), "{found:?}");
+        assert!(found[1].0 == Warn && found[1].1.contains("no routes of port"), "{found:?}");
+        let found = check(routes(), &[]);
+        assert!(found.len() == 1 && found[0].0 == Ok && found[0].1.contains(": paths of 4 ports"), "{found:?}");
+        let found = check(Files { hosts: Some(path.into()), ..Files::default() }, &[]);
+        assert!(found.iter().any(|(_, line)| line.contains("it is a path dump of OpenSM")), "{found:?}");
     }
 }

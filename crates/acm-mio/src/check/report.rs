@@ -1,22 +1,22 @@
-//! What was found: a verdict a line, and what to do.
+//! The report: a verdict a line, with advice.
 use core::fmt::{self, Display};
 
-/// How a prerequisite stands.
+/// Result of one check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Verdict {
-    /// As it should be.
+    /// Prerequisite met.
     Ok,
-    /// The daemon runs, with something missing.
+    /// The daemon runs, with a part of its service missing.
     Warn,
     /// The daemon does not run, or serves no real device.
     Fail,
 }
 
 impl Verdict {
-    /// What a report that has nothing worse ends with.
+    /// Returns the exit code of a report with this worst verdict.
     pub(super) const fn exit_code(self) -> u8 {
         match self {
-            // Scripts go on where the daemon would.
+            // Scripts go on if the daemon would run.
             Self::Ok | Self::Warn => 0,
             Self::Fail => 1,
         }
@@ -28,7 +28,7 @@ impl Verdict {
 pub(super) struct Finding {
     pub(super) verdict: Verdict,
     pub(super) what: String,
-    /// What to do; empty where there is nothing to do.
+    /// Advice to the administrator; empty if nothing is to be done.
     pub(super) advice: String,
 }
 
@@ -44,7 +44,7 @@ impl Display for Finding {
     }
 }
 
-/// What was found so far.
+/// The findings so far.
 #[derive(Debug, Default)]
 pub(super) struct Report {
     pub(super) findings: Vec<Finding>,
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_says_what_to_do_if_there_is_something_to_do() {
+    fn line_has_verdict_finding_and_advice() {
         let mut report = Report::default();
         assert_eq!(report.worst(), Verdict::Ok);
         report.ok("a");

@@ -1,43 +1,42 @@
-//! All checks, one after the other.
+//! Runs all checks.
 use super::{
     addresses, devices,
-    fabric::{self, Looked},
-    host, interfaces, log, options,
-    places::Places,
-    preload, providers,
+    fabric::{self, FabricView},
+    host, log, options,
+    paths::Paths,
+    preload,
     report::Report,
     units,
 };
 use crate::{
-    cli::Args,
-    kernel::KernelChoice,
+    cli::{Args, KernelChoice},
     preload::Files,
     settings::{MissingFile, Settings},
 };
 use std::io::{self, Write};
 
-/// Checks everything and prints a line each; the exit code is by the worst of them.
+/// Runs all checks and prints a line for each finding. Returns the exit code, which depends on the worst verdict.
 pub(crate) fn run(args: &Args) -> u8 {
-    let (places, settings) = (Places::default(), Settings::read(args));
+    let (paths, settings) = (Paths::default(), Settings::read(args));
     let mut report = Report::default();
     for missing in MissingFile::all(args) {
         report.fail(missing.to_string(), "the daemon does not start without it");
     }
     options::files(&settings, &mut report);
     options::idle(args, &settings, &mut report);
-    providers::look(&settings, &mut report);
+    options::libraries(&settings, &mut report);
     if !args.is_simulated() {
-        devices::modules(&places, &mut report);
-        devices::devices(&places, &mut report);
-        host::privileges(&places, &mut report);
+        devices::modules(&paths, &mut report);
+        devices::devices(&paths, &mut report);
+        host::privileges(&paths, &mut report);
     }
     if args.kernel() != KernelChoice::Off {
         host::kernel(&mut report);
     }
-    let interfaces = interfaces::interfaces(args, &settings, &mut report);
+    let interfaces = addresses::interfaces(args, &settings, &mut report);
     let ips: Vec<_> = interfaces.iter().map(|interface| interface.address).collect();
     options::skipped(&settings, &ips, &mut report);
-    if let Some(Looked { ports, names }) = fabric::look(args, &settings, &mut report) {
+    if let Some(FabricView { ports, names }) = fabric::open(args, &settings, &mut report) {
         addresses::addresses(&settings, names, &ports, &interfaces, &mut report);
         let start_dir = std::env::current_dir().unwrap_or_default();
         let active: Vec<_> = ports.active.values().map(|port| (port.gid().interface_id(), port.lid)).collect();
@@ -45,11 +44,11 @@ pub(crate) fn run(args: &Args) -> u8 {
     }
     host::run_dir(&args.run_dir, &mut report);
     host::other_daemon(&settings.lock_file(&args.run_dir), &mut report);
-    log::log(args, &settings, &places, &mut report);
-    units::units(&places, &mut report);
+    log::log(args, &settings, &paths, &mut report);
+    units::units(&paths, &mut report);
     let mut out = io::stdout().lock();
     for finding in &report.findings {
-        // Whoever reads them may have enough.
+        // The reader of a pipe may have closed it.
         let _ = writeln!(out, "{finding}");
     }
     report.worst().exit_code()

@@ -1,5 +1,5 @@
-//! Which daemon systemd starts, and which one has the sockets after a boot.
-use super::{places::Places, report::Report};
+//! The daemon that systemd starts, ibacm or acm-mio, and that has the sockets after a boot.
+use super::{paths::Paths, report::Report};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -8,9 +8,9 @@ use std::{
 const THEIRS: [&str; 2] = ["ibacm.socket", "ibacm.service"];
 const OURS: [&str; 2] = ["acm-mio.socket", "acm-mio.service"];
 
-pub(super) fn units(places: &Places, report: &mut Report) {
+pub(super) fn units(paths: &Paths, report: &mut Report) {
     let enabled = |units: [&str; 2]| -> Vec<PathBuf> {
-        units.iter().filter(|unit| !is_masked(places, unit)).filter_map(|unit| enabled(places, unit)).collect()
+        units.iter().filter(|unit| !is_masked(paths, unit)).filter_map(|unit| enabled(paths, unit)).collect()
     };
     let (theirs, ours) = (enabled(THEIRS), enabled(OURS));
     let advice = "systemctl disable --now ibacm.socket ibacm.service";
@@ -24,17 +24,17 @@ pub(super) fn units(places: &Places, report: &mut Report) {
     }
 }
 
-/// The link by which another unit wants this one.
-fn enabled(places: &Places, unit: &str) -> Option<PathBuf> {
+/// Returns the link by which another unit wants or requires this unit.
+fn enabled(paths: &Paths, unit: &str) -> Option<PathBuf> {
     let wanting = |folder: &PathBuf| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let is_list = |path: &PathBuf| path.extension().is_some_and(|end| end == "wants" || end == "requires");
-    let mut links = places.units.iter().flat_map(wanting).filter(is_list).map(|list| list.join(unit));
+    let mut links = paths.units.iter().flat_map(wanting).filter(is_list).map(|list| list.join(unit));
     links.find(|link| link.symlink_metadata().is_ok())
 }
 
-/// Whether nobody may start it: the first of its files is `/dev/null`.
-fn is_masked(places: &Places, unit: &str) -> bool {
-    let mut files = places.units.iter().map(|folder| folder.join(unit));
+/// Reports whether the unit is masked: the first of its files is a link to `/dev/null`.
+fn is_masked(paths: &Paths, unit: &str) -> bool {
+    let mut files = paths.units.iter().map(|folder| folder.join(unit));
     let first = files.find(|file| file.symlink_metadata().is_ok());
     first.and_then(|file| fs::read_link(file).ok()).is_some_and(|target| target == Path::new("/dev/null"))
 }
@@ -46,15 +46,15 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
-    fn who_has_the_sockets_after_a_boot() {
+    fn ibacm_must_not_be_enabled_beside_acm_mio() {
         let dir = tempfile::tempdir().unwrap();
-        let own = dir.path().join("etc");
-        let places = Places { units: vec![own.clone(), dir.path().join("lib")], ..Places::default() };
-        let wants = own.join("sockets.target.wants");
+        let etc = dir.path().join("etc");
+        let paths = Paths { units: vec![etc.clone(), dir.path().join("lib")], ..Paths::default() };
+        let wants = etc.join("sockets.target.wants");
         fs::create_dir_all(&wants).unwrap();
         let found = || {
             let mut report = Report::default();
-            units(&places, &mut report);
+            units(&paths, &mut report);
             let finding = report.findings.remove(0);
             (finding.verdict, finding.what, finding.advice)
         };
@@ -65,7 +65,7 @@ mod tests {
         assert!(advice.contains("disable --now ibacm.socket"), "{advice}");
         symlink("/nowhere", wants.join("acm-mio.socket")).unwrap();
         assert_eq!(found().0, Verdict::Fail);
-        symlink("/dev/null", own.join("ibacm.socket")).unwrap();
-        assert_eq!(found().0, Verdict::Ok, "it is masked");
+        symlink("/dev/null", etc.join("ibacm.socket")).unwrap();
+        assert_eq!(found().0, Verdict::Ok, "the unit is masked");
     }
 }

@@ -1,30 +1,30 @@
-//! The manual page `dist/acm-mio.8`: what `--help` says, and what a page has besides. It is a file, so that the daemon
-//! carries no maker of pages.
+//! The manual page `dist/acm-mio.8`: the text of `--help`, with files and signals. It is a file in the repository, so that
+//! the daemon does not depend on a generator of pages.
 use super::Args;
-use clap::CommandFactory;
+use clap::{Arg, Command, CommandFactory};
 use clap_mangen::Man;
 use std::{fs, path::Path};
 
 const REST: &str = r#".SH FILES
 .TP
 \fI/etc/rdma/ibacm_opts.cfg\fR
-Options. Need not exist.
+Options. The file may be absent.
 .TP
 \fI/etc/rdma/ibacm_addr.cfg\fR
-This node's addresses. Need not exist.
+Addresses of this node. The file may be absent.
 .TP
 \fI/run/ibacm\-unix.sock\fR, \fI/run/ibacm.sock\fR
-Where clients ask: ib_acme, and librdmacm by the link.
+The socket that ib_acme connects to, and the link that librdmacm connects to.
 .SH SIGNALS
 .TP
 SIGHUP
 Opens the log again, and reads options, addresses and preload files again.
 .TP
 SIGUSR1
-Writes counters into the log.
+Writes the counters into the log.
 .TP
 SIGTERM, SIGINT
-Leave the multicast groups and end.
+Leaves the multicast groups and ends.
 .SH SEE ALSO
 .BR ib_acme (1),
 .BR ibacm (7),
@@ -33,18 +33,47 @@ Leave the multicast groups and end.
 "#;
 
 fn page() -> String {
+    let mut command = Args::command();
+    command.build();
+    // Without hyphens within options.
+    let synopsis = format!(".SH SYNOPSIS\n.nh\n.ad l\n{}\n.ad b\n.hy\n", synopsis(&command));
     let mut text = Vec::new();
-    let man = Man::new(Args::command()).section("8").date("").manual("acm");
-    man.render(&mut text).unwrap();
-    String::from_utf8(text).unwrap() + REST
+    Man::new(command).section("8").date("").manual("acm").render(&mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    // The section of clap_mangen lacks the values, and sets a space after the options of one letter.
+    let (before, rest) = text.split_once(".SH SYNOPSIS\n").unwrap();
+    let (_, after) = rest.split_once('\n').unwrap();
+    before.to_owned() + &synopsis + after + REST
+}
+
+/// Returns the options of a command with their values.
+fn synopsis(command: &Command) -> String {
+    let mut words = vec![format!("\\fB{}\\fR", escaped(command.get_name()))];
+    for option in command.get_arguments().filter(|argument| !argument.is_positional() && !argument.is_hide_set()) {
+        words.push(format!("[{}]", with_value(option)));
+    }
+    words.join("\n")
+}
+
+fn with_value(option: &Arg) -> String {
+    let short = option.get_short().map(|letter| format!("-{letter}"));
+    let long = option.get_long().map(|name| format!("--{name}"));
+    let names: Vec<String> = short.into_iter().chain(long).map(|name| format!("\\fB{}\\fR", escaped(&name))).collect();
+    let value = option.get_value_names().filter(|_| option.get_action().takes_values());
+    let value = value.map(|names| format!("\\ \\fI{}\\fR", escaped(&names.join(" ")))).unwrap_or_default();
+    names.join("|") + &value
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('-', "\\-")
 }
 
 #[test]
-fn the_page_says_what_help_says() {
+fn manual_page_is_that_of_the_options() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dist/acm-mio.8");
     if std::env::var_os("UPDATE_MAN").is_some() {
         fs::write(&path, page()).unwrap();
     }
     let is_so = fs::read_to_string(&path).is_ok_and(|text| text == page());
-    assert!(is_so, "dist/acm-mio.8 is not of these options: UPDATE_MAN=1 cargo test -p acm-mio cli writes it anew");
+    assert!(is_so, "dist/acm-mio.8 is not of these options: UPDATE_MAN=1 cargo test -p acm-mio cli writes it");
 }

@@ -1,4 +1,4 @@
-//! A simulated fabric in this process: served from a thread on a socket, so that other daemons can join.
+//! A simulated fabric in this process. A thread serves it on a socket, so that other daemons can join.
 use super::{
     error::FabricError,
     interface::{Fabric, NamedPort},
@@ -21,13 +21,13 @@ use std::{
     thread::JoinHandle,
 };
 
-/// Nodes of the fabric: this daemon is the first one. `cargo xtask demo --nodes` goes as far.
+/// Nodes of the fabric, of which this daemon is the first: as many as `cargo xtask demo --nodes` may start.
 const NODES: usize = 64;
 
-/// The fabric's thread, and the way to it.
+/// A connection to the fabric, and the thread that serves it.
 #[derive(Debug)]
 pub(crate) struct Embedded {
-    // Dropped before the thread is stopped.
+    // The first field: it is dropped before the thread is stopped.
     sim: Sim,
     _thread: Thread,
 }
@@ -50,8 +50,8 @@ impl Drop for Thread {
 }
 
 impl Embedded {
-    /// Starts the fabric, with its socket at `path`, and attaches to it as node1. `seed` feeds its faults, if any are
-    /// set later.
+    /// Starts the fabric with its socket at `path`, and attaches to it as node1. `seed` is for faults, if a test sets
+    /// some later.
     pub(crate) fn start(path: &Path, seed: u64, lines: Lines) -> Result<Self, FabricError> {
         let failed = |error| FabricError::Embedded(path.to_owned(), error);
         let subnet = subnet(seed).map_err(|error| failed(io::Error::other(error)))?;
@@ -70,7 +70,7 @@ impl Embedded {
     }
 }
 
-/// The fabric before anybody is there.
+/// Returns the fabric before any program is attached.
 fn subnet(seed: u64) -> Result<Subnet, ib_sim::Error> {
     let mut subnet = Subnet::new(SubnetConfig::default(), seed);
     for _ in 0..NODES {
@@ -79,7 +79,7 @@ fn subnet(seed: u64) -> Result<Subnet, ib_sim::Error> {
     Ok(subnet)
 }
 
-/// Its first node, which the daemon is.
+/// Returns the first node, which is the daemon's.
 pub(crate) fn first_node() -> Option<Node> {
     subnet(0).ok()?.node(NodeId::new(1)).cloned()
 }
@@ -143,16 +143,16 @@ mod tests {
     const HERE: EndpointId = EndpointId::new(3, 0);
     const PORT: PortId = PortId(0);
 
-    /// What the core would be told.
+    /// An input of the core that does not borrow.
     #[derive(Debug, PartialEq, Eq)]
-    enum Told {
+    enum OwnedInput {
         Up(Lid, Gid),
         Datagram { at: EndpointId, from: (Lid, Qpn, Option<Gid>), payload: Vec<u8> },
         Failed(acm_sansio::SaRequestId, SendFailure),
         Other(String),
     }
 
-    impl Told {
+    impl OwnedInput {
         fn new(input: Input<'_>) -> Self {
             match input {
                 Input::PortUp { port: PORT, attributes } => Self::Up(attributes.lid, attributes.gids[0]),
@@ -166,13 +166,13 @@ mod tests {
         }
     }
 
-    /// Waits for what a fabric tells next.
+    /// Waits for the next input of a fabric.
     #[track_caller]
-    fn next(fabric: &mut dyn Fabric, poll: &mut Poll) -> Told {
+    fn next(fabric: &mut dyn Fabric, poll: &mut Poll) -> OwnedInput {
         let mut events = Events::with_capacity(4);
         loop {
             if let Some(input) = fabric.next_event().unwrap() {
-                return Told::new(input);
+                return OwnedInput::new(input);
             }
             poll.poll(&mut events, Some(Duration::from_secs(30))).unwrap();
             assert!(!events.is_empty(), "nothing comes");
@@ -187,25 +187,25 @@ mod tests {
     }
 
     #[test]
-    fn others_join_and_hear_what_is_sent() {
+    fn joined_node_receives_datagrams() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("socket");
         let mut inside = Embedded::start(&path, 1, Lines::default()).unwrap();
         let mut joined = Sim::attach(&path, Some("node2"), Lines::default()).unwrap();
         let mut polls = (registered(&mut inside), registered(&mut joined));
-        let [Told::Up(lid, gid), Told::Up(dlid, dgid)] =
+        let [OwnedInput::Up(lid, gid), OwnedInput::Up(dlid, dgid)] =
             [next(&mut inside, &mut polls.0), next(&mut joined, &mut polls.1)]
         else {
             panic!("ports are not up")
         };
         let from = inside.open_endpoint(HERE, PORT, 0).unwrap();
         let qpn = joined.open_endpoint(HERE, PORT, 0).unwrap();
-        // Nobody is there who would answer. When this ends, the queue pair is there: a socket keeps its order.
+        // Nothing responds at this LID. After the failure the queue pair exists: a socket keeps the order of requests.
         let (id, timeout) = (acm_sansio::SaRequestId::new(1, 2), Duration::from_millis(1));
         let to = SaAddress { lid: dlid, sl: ServiceLevel::default(), pkey_index: 0 };
         for (fabric, poll) in [(&mut inside as &mut dyn Fabric, &mut polls.0), (&mut joined, &mut polls.1)] {
             assert!(fabric.sa_send(&SaSend { port: PORT, id, to, mad: SaMad::default(), timeout, retries: 0 }));
-            assert_eq!(next(fabric, poll), Told::Failed(id, SendFailure::TimedOut));
+            assert_eq!(next(fabric, poll), OwnedInput::Failed(id, SendFailure::TimedOut));
         }
         let way = AddressVector::local(dlid, ServiceLevel::default()).with_grh(GlobalRoute {
             dgid,
@@ -216,29 +216,29 @@ mod tests {
         let payload = ib_mad::as_bytes(&mad).to_vec();
         for _ in 0..2 {
             inside.send(HERE, &SendTo { way, qpn, qkey: Qkey::GSI }, &mad);
-            let told = next(&mut joined, &mut polls.1);
+            let input = next(&mut joined, &mut polls.1);
             let from = (lid, from, Some(gid));
-            assert_eq!(told, Told::Datagram { at: HERE, from, payload: payload.clone() });
+            assert_eq!(input, OwnedInput::Datagram { at: HERE, from, payload: payload.clone() });
         }
         drop(inside);
         assert!(!path.exists());
-        let gone = loop {
+        let error = loop {
             match joined.next_event() {
                 Ok(Some(_)) => {}
                 Ok(None) => {
                     let mut events = Events::with_capacity(4);
                     polls.1.poll(&mut events, Some(Duration::from_secs(30))).unwrap();
-                    assert!(!events.is_empty(), "the fabric is gone and nobody says so");
+                    assert!(!events.is_empty(), "no event although the fabric has ended");
                     joined.ready(Token(5));
                 }
                 Err(error) => break error,
             }
         };
-        assert!(matches!(gone, FabricError::Sim(at, _) if at == path));
+        assert!(matches!(error, FabricError::Sim(at, _) if at == path));
     }
 
     #[test]
-    fn its_one_port_has_a_name() {
+    fn simulated_node_has_one_named_port() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("socket");
         let mut inside = Embedded::start(&path, 1, Lines::default()).unwrap();

@@ -1,9 +1,8 @@
-//! What came over a simulated fabric's one socket, in the queues that a device would have.
+//! Queues for everything that comes from the one socket of a simulated fabric, as a device would have them.
 //!
-//! The server sends everything in one order, so that answers and events stand behind the datagrams that came before
-//! them. What is here is read ahead of what the core is told: answers and events overtake, and a queue of datagrams that
-//! is full loses what comes, as a queue pair without receive buffers does. What still waits in the server, or in the
-//! socket behind more than was read ahead, is not overtaken.
+//! The server sends everything in order, so that responses and events stand behind earlier datagrams. The inbox is read
+//! ahead of the core: responses and events overtake datagrams, and a full queue of datagrams drops new ones, as a queue
+//! pair without receive buffers does. Data that is still in the server or in the socket is not overtaken.
 use acm_sansio::{
     EndpointId, SaRequestId,
     api::DatagramSource,
@@ -13,46 +12,46 @@ use ib_mad::{Lid, Qpn, sa::SaMad};
 use ib_sim::PortChange;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Datagrams that wait at an endpoint: `recv_depth` of a device, by its default.
+/// Maximum number of waiting datagrams of an endpoint: the default of `recv_depth`.
 const DATAGRAMS: usize = 1024;
 
-/// Something that came, and is no datagram.
+/// Anything but a datagram.
 #[derive(Debug)]
-pub(super) enum Notice {
+pub(super) enum Message {
     Port(u8, PortChange),
-    Answer(SaRequestId, Box<SaMad>),
+    Response(SaRequestId, Box<SaMad>),
     TimedOut(SaRequestId),
     Report { port: u8, lid: Lid, qpn: Qpn, mad: Box<SaMad> },
 }
 
-/// What is next.
+/// The next item of the inbox.
 #[derive(Debug)]
 pub(super) enum Arrival {
-    Notice(Notice),
+    Message(Message),
     Datagram(EndpointId, DatagramSource, Vec<u8>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Source {
-    Notices,
+    Messages,
     Datagrams(EndpointId),
 }
 
-/// What came for the core and it was not told yet: one queue for notices, one for each endpoint.
+/// Items that the core has not handled: one queue for messages, one for the datagrams of each endpoint.
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
     turns: Turns<Source>,
-    notices: VecDeque<Notice>,
+    messages: VecDeque<Message>,
     datagrams: BTreeMap<EndpointId, VecDeque<(DatagramSource, Vec<u8>)>>,
-    /// Memory of datagrams that were told.
+    /// Buffers of handled datagrams, for reuse.
     spare: Vec<Vec<u8>>,
     lost: u64,
 }
 
 impl Inbox {
-    pub(super) fn notice(&mut self, notice: Notice) {
-        self.notices.push_back(notice);
-        self.turns.ready(Source::Notices, Lane::Urgent);
+    pub(super) fn message(&mut self, message: Message) {
+        self.messages.push_back(message);
+        self.turns.ready(Source::Messages, Lane::Urgent);
     }
 
     pub(super) fn datagram(&mut self, endpoint: EndpointId, source: DatagramSource, payload: &[u8]) {
@@ -67,8 +66,8 @@ impl Inbox {
         self.turns.ready(Source::Datagrams(endpoint), Lane::Bulk);
     }
 
-    /// The endpoint is gone, and what came for it.
-    pub(super) fn forget(&mut self, endpoint: EndpointId) {
+    /// Removes a closed endpoint and its datagrams.
+    pub(super) fn remove(&mut self, endpoint: EndpointId) {
         self.datagrams.remove(&endpoint);
         self.turns.dry(Source::Datagrams(endpoint));
     }
@@ -76,7 +75,7 @@ impl Inbox {
     pub(super) fn next(&mut self) -> Option<Arrival> {
         while let Some(source) = self.turns.next() {
             let arrival = match source {
-                Source::Notices => self.notices.pop_front().map(Arrival::Notice),
+                Source::Messages => self.messages.pop_front().map(Arrival::Message),
                 Source::Datagrams(endpoint) => {
                     let first = self.datagrams.get_mut(&endpoint).and_then(VecDeque::pop_front);
                     first.map(|(source, payload)| Arrival::Datagram(endpoint, source, payload))
@@ -90,14 +89,14 @@ impl Inbox {
         None
     }
 
-    /// Gives the memory of a datagram back.
+    /// Takes back the buffer of a datagram.
     pub(super) fn recycle(&mut self, mut payload: Vec<u8>) {
         payload.clear();
         self.spare.truncate(DATAGRAMS);
         self.spare.push(payload);
     }
 
-    /// Datagrams that were lost because their queue was full.
+    /// Returns the number of datagrams dropped because their queue was full.
     pub(super) const fn lost(&self) -> u64 {
         self.lost
     }
@@ -110,7 +109,7 @@ mod tests {
     const SOURCE: DatagramSource = DatagramSource { lid: Lid::new(9), path_bits: 0, qpn: Qpn::of::<9>(), gid: None };
 
     #[test]
-    fn answers_overtake_datagrams_and_endpoints_take_turns() {
+    fn responses_overtake_datagrams_and_endpoints_take_turns() {
         let mut inbox = Inbox::default();
         let (flooded, quiet) = (EndpointId::new(0, 0), EndpointId::new(1, 0));
         for _ in 0..2 * DATAGRAMS {
@@ -118,8 +117,8 @@ mod tests {
         }
         assert_eq!(inbox.lost(), 1024);
         inbox.datagram(quiet, SOURCE, b"quiet");
-        inbox.notice(Notice::TimedOut(SaRequestId::new(0, 0)));
-        assert!(matches!(inbox.next(), Some(Arrival::Notice(Notice::TimedOut(_)))));
+        inbox.message(Message::TimedOut(SaRequestId::new(0, 0)));
+        assert!(matches!(inbox.next(), Some(Arrival::Message(Message::TimedOut(_)))));
         let mut before = 0;
         while let Some(Arrival::Datagram(endpoint, _, payload)) = inbox.next() {
             if endpoint == quiet {
@@ -130,10 +129,10 @@ mod tests {
             inbox.recycle(payload);
         }
         assert!((1..=16).contains(&before), "{before}");
-        inbox.notice(Notice::Port(1, PortChange::Lid));
+        inbox.message(Message::Port(1, PortChange::Lid));
         let waits = (0..).take_while(|_| matches!(inbox.next(), Some(Arrival::Datagram(..)))).count();
         assert!(waits <= 16, "{waits}");
-        inbox.forget(flooded);
+        inbox.remove(flooded);
         assert!(inbox.next().is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! What every fabric does.
+//! The interface of every fabric.
 use super::error::FabricError;
 use acm_sansio::{
     EndpointId, Input, PortId, Time,
@@ -8,7 +8,7 @@ use core::fmt;
 use ib_mad::{Gid, Lid, Qpn, acm::AcmMad, sa::SaMad};
 use std::io;
 
-/// A port that a fabric has, as address files name it.
+/// A port of a fabric, as address files name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NamedPort {
     pub(crate) id: PortId,
@@ -17,58 +17,58 @@ pub(crate) struct NamedPort {
 }
 
 impl fmt::Display for NamedPort {
-    /// In short: `mlx5_0/1`.
+    /// Writes the short form: `mlx5_0/1`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.device, self.number)
     }
 }
 
-/// What carries the core's datagrams. Nothing here blocks.
+/// A carrier of the core's datagrams and requests. No function blocks.
 pub(crate) trait Fabric {
-    /// Asks for wake-ups, under `first` and as many tokens after it as it wants.
+    /// Registers its descriptors in the poll set, with tokens from `first` on.
     fn register(&mut self, registry: &mio::Registry, first: mio::Token) -> io::Result<()>;
-    /// What has this token may have something to tell. Tokens of what is gone are passed over.
+    /// Handles an event of this token. Tokens of removed descriptors are ignored.
     fn ready(&mut self, _token: mio::Token) {}
-    /// When [`Self::handle_timeout`] must be called; `None`: never.
+    /// Returns the time at which [`Self::handle_timeout`] must be called, if there is one.
     fn poll_timeout(&self) -> Option<Time> {
         None
     }
-    /// What time it is: to be said before events are taken. Does what is due.
+    /// Sets the present time and does the work that is due. To be called before events are taken.
     fn handle_timeout(&mut self, _now: Time) {}
-    /// What went wrong so far, in numbers, each with its name.
+    /// Returns the counters with their names.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
-    /// What a simulated fabric calls this node; `None` for real devices.
+    /// Returns the name of this node in a simulated fabric; `None` for real devices.
     fn node_name(&self) -> Option<&str> {
         None
     }
-    /// The ports that address files may name.
+    /// Returns the present ports, with the names that address files use.
     fn ports(&self) -> Vec<NamedPort>;
-    /// The port that a device with this name has or had under this number: one that is away keeps its id.
+    /// Returns the port of this device and number, also if the device has been removed: ports keep their ids.
     fn known_port(&self, device: &str, number: u8) -> Option<PortId> {
         let mut ports = self.ports().into_iter();
         ports.find(|port| port.device == device && port.number == number).map(|port| port.id)
     }
-    /// The port with this number of the device with this name.
+    /// Returns the present port of this device and number.
     fn port_named(&self, device: &[u8], number: u8) -> Option<PortId>;
-    /// Whether there are ports that were not there when this was asked last.
+    /// Reports whether ports were added since the last call.
     fn has_new_ports(&mut self) -> bool;
-    /// The next thing to tell the core; `None` when there is none now. An error: the fabric is gone.
+    /// Returns the next input for the core; `None` if there is none now. An error means that the fabric has ended.
     fn next_event(&mut self) -> Result<Option<Input<'_>>, FabricError>;
     /// Opens an endpoint's queue pair.
     fn open_endpoint(&mut self, endpoint: EndpointId, port: PortId, pkey_index: u16) -> Result<Qpn, FabricError>;
     /// Closes the endpoint's queue pair.
     fn close_endpoint(&mut self, endpoint: EndpointId);
-    /// Receives what is sent to a group.
+    /// Attaches the endpoint to a multicast group.
     fn attach(&mut self, endpoint: EndpointId, mgid: Gid, mlid: Lid);
-    /// Receives it no more.
+    /// Detaches the endpoint from a multicast group.
     fn detach(&mut self, endpoint: EndpointId, mgid: Gid, mlid: Lid);
-    /// Sends a datagram; one that cannot be sent is lost, as datagrams may be.
+    /// Sends a datagram. One that cannot be sent is dropped.
     fn send(&mut self, endpoint: EndpointId, to: &SendTo, mad: &AcmMad);
-    /// Sends a request to subnet administration; whether it went out.
+    /// Sends a request to subnet administration. Returns `false` if it was not sent.
     fn sa_send(&mut self, send: &SaSend) -> bool;
-    /// Sends the answer to a report of subnet administration; one that cannot be sent is asked for again.
+    /// Sends the response to a report of subnet administration. If it cannot be sent, the report is repeated.
     fn sa_reply(&mut self, port: PortId, to: SaAddress, mad: &SaMad);
 }
 
@@ -76,7 +76,7 @@ pub(crate) trait Fabric {
 mod tests {
     use super::*;
 
-    /// A fabric that says of itself only what it must.
+    /// A fabric with the required functions only.
     struct Least;
 
     impl Fabric for Least {
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_fabric_need_not_say() {
+    fn functions_with_defaults_need_no_implementation() {
         assert_eq!((Least.counters(), Least.node_name(), Least.poll_timeout()), (vec![], None, None));
         let known = [("a", 1), ("a", 2), ("b", 1), ("b", 2), ("c", 1)].map(|(name, port)| Least.known_port(name, port));
         assert_eq!(known, [Some(4), Some(5), Some(6), None, None].map(|id| id.map(PortId)));

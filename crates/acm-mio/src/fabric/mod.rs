@@ -1,5 +1,4 @@
-//! The fabric: what carries the core's datagrams.
-mod choice;
+//! The fabric: carries the core's datagrams and requests.
 #[cfg(feature = "verbs")]
 mod devices;
 mod embedded;
@@ -8,7 +7,6 @@ mod inbox;
 mod interface;
 mod sim;
 
-pub(crate) use choice::FabricChoice;
 #[cfg(feature = "verbs")]
 pub(crate) use devices::{Depths, Devices};
 pub(crate) use embedded::{Embedded, first_node};

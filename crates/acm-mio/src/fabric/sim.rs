@@ -1,7 +1,7 @@
 //! A simulated fabric that another process serves on a unix socket.
 use super::{
     error::FabricError,
-    inbox::{Arrival, Inbox, Notice},
+    inbox::{Arrival, Inbox, Message},
     interface::{Fabric, NamedPort},
 };
 use crate::log::{Lines, limited};
@@ -14,7 +14,7 @@ use core::time::Duration;
 use ib_mad::{Gid, Lid, PortState, Qkey, Qpn, acm::AcmMad, sa::SaMad};
 use ib_sim::{
     AgentId, Datagram, MadSend, Node, Port, PortChange,
-    client::{Client, ClientError, Message, control},
+    client::{self, Client, ClientError, control},
     proto::Refusal,
 };
 use mio::{Interest, Registry, Token, unix::SourceFd};
@@ -25,11 +25,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Messages that are taken out of the socket for each that the core is told.
+/// Messages that are read from the socket for each input that the core handles.
 const READ_AHEAD: usize = 64;
-/// Names that a message has room for.
+/// Maximum number of node names in an error message.
 const SOME_NODES: usize = 8;
-/// The device's name in address files.
+/// Name of the device in address files.
 const DEVICE: &str = "sim0";
 
 /// A simulated fabric, seen from one of its nodes.
@@ -40,10 +40,10 @@ pub(crate) struct Sim {
     endpoints: BTreeMap<EndpointId, Qpn>,
     queue_pairs: BTreeMap<Qpn, EndpointId>,
     inbox: Inbox,
-    /// Whether the socket may have something.
+    /// The socket may hold unread data.
     readable: bool,
     new_ports: bool,
-    /// What the last input told borrows from these.
+    /// The last input borrows from these fields.
     mad: SaMad,
     payload: Vec<u8>,
     lines: Lines,
@@ -55,7 +55,7 @@ impl Sim {
         let client = Client::connect(path, node).map_err(|error| not_attached(path, node, error))?;
         let mut inbox = Inbox::default();
         for (number, _) in (1..).zip(&client.node().ports) {
-            inbox.notice(Notice::Port(number, PortChange::Active));
+            inbox.message(Message::Port(number, PortChange::Active));
         }
         let (endpoints, queue_pairs) = (BTreeMap::new(), BTreeMap::new());
         Ok(Self {
@@ -72,7 +72,7 @@ impl Sim {
         })
     }
 
-    /// Whether another program is attached to the node. It may be: a real device has many.
+    /// Reports whether another program is attached to the node. This is allowed: a real device has many users as well.
     pub(crate) fn is_shared(&self) -> bool {
         let nodes = control(&self.path, "nodes").unwrap_or_default();
         let ours = nodes.lines().find(|line| line.split(' ').nth(1) == Some(self.client.node().name.as_str()));
@@ -84,7 +84,7 @@ impl Sim {
         u8::try_from(port.0 + 1).unwrap_or(u8::MAX)
     }
 
-    /// Takes messages out of the socket, so many more than the core is told that a flood does not hide the rest.
+    /// Reads messages ahead of the core, so that a flood of datagrams does not delay the other messages.
     fn read_ahead(&mut self) -> Result<(), FabricError> {
         let Self { client, path, queue_pairs, inbox, lines, .. } = self;
         for _ in 0..READ_AHEAD {
@@ -94,22 +94,22 @@ impl Sim {
                     self.readable = false;
                     break;
                 }
-                Some(Message::Port { port, change }) => inbox.notice(Notice::Port(port, change)),
-                Some(Message::Refused { request, refusal, qpn }) => {
+                Some(client::Message::Port { port, change }) => inbox.message(Message::Port(port, change)),
+                Some(client::Message::Refused { request, refusal, qpn }) => {
                     limited!(lines, WARN, "fabric", "{request:?} of queue pair {qpn} refused: {refusal}");
                 }
-                Some(Message::Mad { agent, mad, .. }) => {
-                    inbox.notice(Notice::Answer(SaRequestId::from_bits(agent.0), Box::new(*mad)));
+                Some(client::Message::Mad { agent, mad, .. }) => {
+                    inbox.message(Message::Response(SaRequestId::from_bits(agent.0), Box::new(*mad)));
                 }
-                Some(Message::MadTimedOut { agent, .. }) => {
-                    inbox.notice(Notice::TimedOut(SaRequestId::from_bits(agent.0)));
+                Some(client::Message::MadTimedOut { agent, .. }) => {
+                    inbox.message(Message::TimedOut(SaRequestId::from_bits(agent.0)));
                 }
-                Some(Message::Report { port, slid, qpn, mad }) => {
-                    inbox.notice(Notice::Report { port, lid: slid, qpn, mad: Box::new(*mad) });
+                Some(client::Message::Report { port, slid, qpn, mad }) => {
+                    inbox.message(Message::Report { port, lid: slid, qpn, mad: Box::new(*mad) });
                 }
-                // There is no device here that could break.
-                Some(Message::Fault { .. }) => {}
-                Some(Message::Datagram { qpn, source, grh, payload }) => {
+                // A simulated node has no device that could fail.
+                Some(client::Message::Fault { .. }) => {}
+                Some(client::Message::Datagram { qpn, source, grh, payload }) => {
                     if let Some(endpoint) = queue_pairs.get(&qpn) {
                         let gid = grh.map(|grh| grh.sgid);
                         let (lid, path_bits, qpn) = (source.slid, source.path_bits, source.qpn);
@@ -121,7 +121,7 @@ impl Sim {
         Ok(())
     }
 
-    /// What a change of a port tells the core. The port may have gone down since.
+    /// Returns the input for a change of a port, with its present state: the port may be down since.
     fn port_event(&mut self, number: u8, change: PortChange) -> Input<'_> {
         let port = port_id(number);
         match change {
@@ -142,13 +142,13 @@ fn port_id(number: u8) -> PortId {
     PortId(u32::from(number).saturating_sub(1))
 }
 
-/// The ports of a node, as address files name them.
+/// Returns the ports of a node, with the names that address files use.
 pub(crate) fn named_ports(node: &Node) -> Vec<NamedPort> {
     let named = |(number, _)| NamedPort { id: port_id(number), device: DEVICE.to_owned(), number };
     (1..).zip(&node.ports).map(named).collect()
 }
 
-/// What the core is told of a port; `None` if it is not active.
+/// Returns the attributes of a port; `None` if it is not active.
 pub(crate) fn attributes(node: &Node, number: u8) -> Option<PortAttributes> {
     let port = node.ports.get(usize::from(number).checked_sub(1)?)?;
     let Port { lid, lmc, gids, pkeys, mtu, rate, sm_lid, sm_sl, subnet_timeout, state, .. } = port.clone();
@@ -169,7 +169,7 @@ pub(crate) fn attributes(node: &Node, number: u8) -> Option<PortAttributes> {
     })
 }
 
-/// Why there is no way to a node, and what would be one.
+/// Returns the error of a failed attempt to attach, with the names of other nodes.
 fn not_attached(path: &Path, node: Option<&str>, error: ClientError) -> FabricError {
     let fabric = path.to_owned();
     match (error, node) {
@@ -182,9 +182,9 @@ fn not_attached(path: &Path, node: Option<&str>, error: ClientError) -> FabricEr
     }
 }
 
-/// The first of a fabric's nodes, and how many there are more.
+/// Returns the names of a fabric's first nodes, and the number of further ones.
 fn node_names(path: &Path) -> String {
-    // One a line: its number, its name, and more.
+    // Each line has the node's number, its name, and more.
     let nodes = control(path, "nodes").unwrap_or_default();
     let names: Vec<&str> = nodes.lines().filter_map(|line| line.split(' ').nth(1)).collect();
     let some = names.get(..SOME_NODES).unwrap_or(&names);
@@ -236,13 +236,13 @@ impl Fabric for Sim {
             }
         };
         Ok(Some(match arrival {
-            Arrival::Notice(Notice::Port(number, change)) => self.port_event(number, change),
-            Arrival::Notice(Notice::Answer(id, mad)) => {
+            Arrival::Message(Message::Port(number, change)) => self.port_event(number, change),
+            Arrival::Message(Message::Response(id, mad)) => {
                 self.mad = *mad;
                 Input::SaResponse { id, mad: ib_mad::as_bytes(&self.mad) }
             }
-            Arrival::Notice(Notice::TimedOut(id)) => Input::SaFailed { id, failure: SendFailure::TimedOut },
-            Arrival::Notice(Notice::Report { port, lid, qpn, mad }) => {
+            Arrival::Message(Message::TimedOut(id)) => Input::SaFailed { id, failure: SendFailure::TimedOut },
+            Arrival::Message(Message::Report { port, lid, qpn, mad }) => {
                 self.mad = *mad;
                 Input::SaReport { port: port_id(port), lid, qpn, mad: ib_mad::as_bytes(&self.mad) }
             }
@@ -267,8 +267,8 @@ impl Fabric for Sim {
     fn close_endpoint(&mut self, endpoint: EndpointId) {
         if let Some(qpn) = self.endpoints.remove(&endpoint) {
             self.queue_pairs.remove(&qpn);
-            self.inbox.forget(endpoint);
-            // If the fabric is gone, so is the queue pair.
+            self.inbox.remove(endpoint);
+            // If the fabric has ended, so has the queue pair.
             let _ = self.client.close_qp(qpn);
         }
     }

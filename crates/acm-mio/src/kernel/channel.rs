@@ -1,9 +1,9 @@
-//! The socket and the service as one thing that the daemon waits for.
+//! The netlink socket and the service combined, for the event loop.
 use super::{
-    KernelChoice,
     service::{AddressRequest, KernelDatagram, PathRequest, Service},
     socket::{Received, Socket, SocketError},
 };
+use crate::cli::KernelChoice;
 use acm_sansio::{Failure, KernelRequestId};
 use core::{fmt, time::Duration};
 use ib_mad::sa::PathRecord;
@@ -11,30 +11,30 @@ use listenfd::ListenFd;
 use mio::{Interest, Registry, Token, unix::SourceFd};
 use std::{io, os::fd::AsRawFd};
 
-/// The way to the kernel.
+/// The connection to the kernel.
 pub(crate) struct Kernel {
     socket: Socket,
     service: Service,
     any_sender: bool,
     buffer: Box<[u8; LONGEST]>,
-    /// Answers that could not be sent have been said once.
-    said_unsent: bool,
-    /// Times that requests were lost; the first is said.
+    /// A failure to send a response was logged; it is logged once.
+    send_failure_logged: bool,
+    /// Losses of requests; the first one is logged.
     lost: u64,
 }
 
-/// What a datagram asks for.
+/// The requests in one datagram.
 #[derive(Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct KernelRequests {
     /// Requests for a path.
     pub(crate) paths: Vec<PathRequest>,
-    /// GIDs of addresses.
+    /// Requests for the GID of an address.
     pub(crate) addresses: Vec<AddressRequest>,
-    /// The kernel was told to wait for so long from now on.
+    /// The kernel's new time-out for requests, if a program has set one.
     pub(crate) timeout: Option<Duration>,
 }
 
-/// Room for a datagram: the kernel's are under 200 bytes.
+/// Bytes of the receive buffer; datagrams of the kernel have less than 200 bytes.
 const LONGEST: usize = 8192;
 
 impl fmt::Debug for Kernel {
@@ -44,8 +44,8 @@ impl fmt::Debug for Kernel {
 }
 
 impl Kernel {
-    /// Takes the socket that systemd passed, or opens one. Without one the daemon serves its clients all the same, and
-    /// the kernel asks subnet administration itself: that is one warning.
+    /// Takes the socket that systemd passed, or opens one. Without a socket there is one warning in the log: the daemon
+    /// serves its clients, and the kernel queries subnet administration itself.
     pub(crate) fn open(passed: &mut ListenFd, choice: KernelChoice) -> Option<Self> {
         let (socket, origin) = match Socket::from_systemd(passed) {
             Some(socket) => (Ok(socket), "passed by systemd"),
@@ -69,24 +69,24 @@ impl Kernel {
             service: Service::new(std::process::id()),
             any_sender: choice == KernelChoice::Any,
             buffer: Box::new([0; LONGEST]),
-            said_unsent: false,
+            send_failure_logged: false,
             lost: 0,
         }
     }
 
-    /// Whether a socket could be opened; closes it again.
+    /// Opens a socket and closes it again.
     pub(crate) fn probe() -> Result<(), SocketError> {
         Socket::open().map(drop)
     }
 
-    /// Asks for wake-ups under `token`.
+    /// Registers the socket in the poll set.
     pub(crate) fn register(&self, registry: &Registry, token: Token) -> io::Result<()> {
         registry.register(&mut SourceFd(&self.socket.as_raw_fd()), token, Interest::READABLE)
     }
 
-    /// What the next datagram asks for, perhaps nothing; `None` when there is no datagram now. What cannot be asked for
-    /// is answered here.
-    pub(crate) fn receive(&mut self) -> Option<Asked> {
+    /// Receives a datagram and returns its requests; `None` if there is no datagram now. Requests that cannot be served
+    /// are refused here.
+    pub(crate) fn receive(&mut self) -> Option<KernelRequests> {
         let (length, from_kernel) = match self.socket.receive(self.buffer.as_mut_slice()) {
             Received::Datagram { length, from_kernel } => (length, from_kernel),
             Received::Nothing => return None,
@@ -95,38 +95,38 @@ impl Kernel {
                     tracing::warn!(target: "kernel", "requests lost: they came faster than they were read");
                 }
                 self.lost += 1;
-                return Some(Asked::default());
+                return Some(KernelRequests::default());
             }
         };
         let datagram = self.buffer.get(..length).unwrap_or_default();
         let timeout = Service::timeout(datagram);
-        // Other daemons' answers come here, too.
+        // Responses of other daemons come to this group as well.
         if !from_kernel && !self.any_sender {
-            return Some(Asked { timeout, ..Asked::default() });
+            return Some(KernelRequests { timeout, ..KernelRequests::default() });
         }
-        let KernelDatagram { requests: paths, addresses, refusals } = self.service.understand(datagram);
+        let KernelDatagram { requests: paths, addresses, refusals } = self.service.parse(datagram);
         for refusal in refusals {
             self.send(ib_mad::as_bytes(&refusal));
         }
-        Some(Asked { paths, addresses, timeout })
+        Some(KernelRequests { paths, addresses, timeout })
     }
 
-    /// How often requests were lost.
+    /// Returns the number of losses of requests.
     pub(crate) const fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Answers a request.
-    pub(crate) fn answer(&mut self, id: KernelRequestId, path: Result<PathRecord, Failure>) {
-        if let Some(answer) = self.service.answer(id, path) {
-            self.send(answer.as_bytes());
+    /// Responds to a request.
+    pub(crate) fn respond(&mut self, id: KernelRequestId, path: Result<PathRecord, Failure>) {
+        if let Some(response) = self.service.respond(id, path) {
+            self.send(response.as_bytes());
         }
     }
 
-    /// An answer that cannot be sent is one that the kernel does not wait for any longer than its 2 s.
+    /// Sends a response. If that fails, the kernel's request times out after 2 s.
     fn send(&mut self, message: &[u8]) {
         if let Err(error) = self.socket.send(message)
-            && !core::mem::replace(&mut self.said_unsent, true)
+            && !core::mem::replace(&mut self.send_failure_logged, true)
         {
             tracing::warn!(target: "kernel", "answer not sent: {error}; CAP_NET_ADMIN is needed");
         }
@@ -142,7 +142,7 @@ mod tests {
     };
     use std::os::fd::OwnedFd;
 
-    /// A socket between programs: what comes in over it has a port id, which the kernel's requests have not.
+    /// Opens a socket between programs: its messages have a port id, which those of the kernel do not.
     fn between_programs() -> (OwnedFd, NetlinkAddr) {
         let (kind, flags) = (SockType::Raw, SockFlag::SOCK_CLOEXEC);
         let fd = socket(AddressFamily::Netlink, kind, flags, SockProtocol::NetlinkUserSock).unwrap();
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn another_program_is_not_the_kernel() {
+    fn requests_of_programs_are_ignored_unless_any_is_chosen() {
         let request = ResolveRequest {
             header: ResolveHeader { path_use: PathUse::ALL, ..ResolveHeader::default() },
             dgid: Some("fe80::2".parse().unwrap()),
@@ -160,14 +160,14 @@ mod tests {
         };
         let mut bytes = [0; MAX_REQUEST];
         let length = request.encode(1, &mut bytes).unwrap();
-        for (choice, heard) in [(KernelChoice::On, 0), (KernelChoice::Any, 1)] {
+        for (choice, requests) in [(KernelChoice::On, 0), (KernelChoice::Any, 1)] {
             let (ours, address) = between_programs();
             let mut kernel = Kernel::on(Socket::with_room(ours), choice);
             assert!(kernel.receive().is_none());
             let (theirs, _) = between_programs();
             sendto(theirs.as_raw_fd(), &bytes[..length], &address, MsgFlags::empty()).unwrap();
-            let asked = kernel.receive().expect("a datagram");
-            assert_eq!((asked.paths.len(), asked.addresses.len()), (heard, 0), "{choice:?}");
+            let received = kernel.receive().expect("a datagram");
+            assert_eq!((received.paths.len(), received.addresses.len()), (requests, 0), "{choice:?}");
         }
     }
 }

@@ -1,11 +1,9 @@
-//! The kernel's local service: paths that the kernel asks user space for, over `NETLINK_RDMA`.
+//! The kernel's local service: requests for paths that the kernel sends to user space over `NETLINK_RDMA`.
 //!
-//! `service` understands and answers messages and does no I/O; `socket` carries them; `channel` is both.
+//! `service` parses requests and creates responses without I/O; `socket` receives and sends; `channel` combines both.
 mod channel;
-mod choice;
 mod service;
 mod socket;
 
 pub(crate) use channel::Kernel;
-pub(crate) use choice::KernelChoice;
-pub(crate) use service::{AddressRequest, Place};
+pub(crate) use service::{AddressRequest, SourcePort};

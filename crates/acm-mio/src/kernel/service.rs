@@ -1,4 +1,4 @@
-//! From the kernel's messages to requests of the core, and back to answers.
+//! Requests of the kernel, and responses to them.
 use acm_sansio::{Failure, KernelRequestId};
 use acm_wire::netlink::{
     IpAnswer, KernelMessageError, KernelRequest, MessageType, NlHeader, NlMessage, PathAnswer, PathFlags,
@@ -13,51 +13,52 @@ use ib_mad::{
 use slab::Slab;
 use std::collections::BTreeSet;
 
-/// What the kernel takes.
+/// Time-outs that the kernel accepts.
 const TIMEOUTS: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(200);
 
-/// Message types below this are netlink's own: acknowledgements and the like.
+/// The first message type of RDMA. Types below it are netlink's own, such as acknowledgements.
 const FIRST_OF_RDMA: u16 = 16;
 
-/// The port that a path begins at, as the kernel names it.
+/// The port at which a path begins, as the kernel names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    /// The device's name.
+pub(crate) struct SourcePort {
+    /// Name of the device.
     pub(crate) device: Text<64>,
-    /// The port's number.
-    pub(crate) port: u8,
+    /// Number of the port.
+    pub(crate) number: u8,
 }
 
-/// A request for the core.
+/// A request for a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PathRequest {
     pub(crate) id: KernelRequestId,
-    /// `None` if the kernel names none.
-    pub(crate) place: Option<Place>,
-    pub(crate) wanted: PathRecord,
+    /// `None` if the kernel names no port.
+    pub(crate) port: Option<SourcePort>,
+    /// The requested path; unknown fields are zero.
+    pub(crate) path: PathRecord,
 }
 
 /// A request for the GID of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AddressRequest {
     pub(crate) id: KernelRequestId,
-    /// Number of the interface that leads there.
+    /// Index of the interface of the route to the address.
     pub(crate) interface: u32,
     pub(crate) address: IpAddr,
 }
 
-/// What a datagram says.
+/// The requests in one datagram.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct KernelDatagram {
-    /// Requests for the core; each must be answered.
+    /// Requests for a path; each must have a response.
     pub(super) requests: Vec<PathRequest>,
-    /// The same for addresses.
+    /// Requests for a GID; each must have a response.
     pub(super) addresses: Vec<AddressRequest>,
-    /// Answers to what nobody can answer.
+    /// Error responses to requests that cannot be served.
     pub(super) refusals: Vec<NlHeader>,
 }
 
-/// The message that answers one request of the kernel.
+/// Response to one request of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reply {
     Path(PathAnswer),
@@ -75,55 +76,55 @@ impl Reply {
     }
 }
 
-/// What an answer needs of its request.
+/// The part of a request that its response needs.
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
+struct PendingRequest {
     header: NlHeader,
-    wanted: Wanted,
+    kind: ResponseKind,
 }
 
-/// What is to be answered.
+/// Kind of the response.
 #[derive(Clone, Copy, Debug)]
-enum Wanted {
-    /// The path, for such a use.
+enum ResponseKind {
+    /// The path, with these flags.
     Path(PathFlags),
-    /// The GID that it leads to.
+    /// The GID at the end of the path.
     Gid,
 }
 
 /// Requests that wait for the core.
 #[derive(Debug)]
 pub(super) struct Service {
-    waiting: Slab<Waiting>,
-    /// What stands in answers as their sender.
+    pending: Slab<PendingRequest>,
+    /// Sender in responses.
     port_id: u32,
-    /// What was said once is not said again.
-    said: BTreeSet<Oddity>,
+    /// Kinds of messages that were logged; each is logged once.
+    logged: BTreeSet<Oddity>,
 }
 
-/// Something that an administrator wants to read once and not for every message.
+/// An unexpected message, which is logged once and not each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Oddity {
     /// A type of message that is not served.
     Type(u16),
     /// An unknown mandatory attribute.
     Attribute(u16),
-    /// Bytes that are no message.
+    /// Malformed bytes.
     Malformed,
 }
 
 impl Service {
     pub(super) const fn new(port_id: u32) -> Self {
-        Self { waiting: Slab::new(), port_id, said: BTreeSet::new() }
+        Self { pending: Slab::new(), port_id, logged: BTreeSet::new() }
     }
 
-    /// Understands a datagram.
-    pub(super) fn understand(&mut self, datagram: &[u8]) -> KernelDatagram {
+    /// Parses a datagram.
+    pub(super) fn parse(&mut self, datagram: &[u8]) -> KernelDatagram {
         let mut found = KernelDatagram::default();
         for message in messages(datagram) {
             match message {
                 Ok(message) => self.message(&message, &mut found),
-                Err(error) => self.say(Oddity::Malformed, &error),
+                Err(error) => self.log_once(Oddity::Malformed, &error),
             }
         }
         found
@@ -131,92 +132,92 @@ impl Service {
 
     fn message(&mut self, message: &NlMessage<'_>, found: &mut KernelDatagram) {
         let header = message.header;
-        // Answers of others, and what the kernel says of ours.
+        // Responses of other daemons, and the kernel's acknowledgements.
         if !header.is_request() || header.raw_type.get() < FIRST_OF_RDMA {
             return;
         }
         let raw_type = Oddity::Type(header.raw_type.get());
         match message.request() {
             Ok(KernelRequest::Resolve(request)) => {
-                if let Some(asked) = self.ask(header, &request) {
-                    found.requests.push(asked);
+                if let Some(request) = self.path_request(header, &request) {
+                    found.requests.push(request);
                     return;
                 }
             }
             Ok(KernelRequest::IpResolve(request)) => {
-                if let Some(id) = self.keep(header, Wanted::Gid) {
+                if let Some(id) = self.keep(header, ResponseKind::Gid) {
                     let (interface, address) = (request.interface_index, request.address);
                     found.addresses.push(AddressRequest { id, interface, address });
                     return;
                 }
             }
-            // Only the kernel can do this; `timeout` hears of it.
+            // A request to the kernel; see `timeout`.
             Ok(KernelRequest::SetTimeout(_)) => return,
             Err(KernelMessageError::ErrorAnswer) => return,
-            Err(error @ KernelMessageError::OtherClient { .. }) => return self.say(raw_type, &error),
-            Err(error @ KernelMessageError::UnknownOperation { .. }) => self.say(raw_type, &error),
+            Err(error @ KernelMessageError::OtherClient { .. }) => return self.log_once(raw_type, &error),
+            Err(error @ KernelMessageError::UnknownOperation { .. }) => self.log_once(raw_type, &error),
             Err(error @ KernelMessageError::UnknownMandatory(attribute)) => {
-                self.say(Oddity::Attribute(attribute.get()), &error);
+                self.log_once(Oddity::Attribute(attribute.get()), &error);
             }
-            Err(error) => self.say(Oddity::Malformed, &error),
+            Err(error) => self.log_once(Oddity::Malformed, &error),
         }
         found.refusals.push(error_answer(header, self.port_id));
     }
 
-    /// Makes a request of the core; `None` if there are more than it can have numbers for.
-    fn ask(&mut self, header: &NlHeader, request: &ResolveRequest) -> Option<PathRequest> {
+    /// Keeps a request for a path; `None` if no id is free.
+    fn path_request(&mut self, header: &NlHeader, request: &ResolveRequest) -> Option<PathRequest> {
         let flags = request.header.path_use.answer_flags();
-        let id = self.keep(header, Wanted::Path(flags))?;
-        let place = Place { device: request.header.device_name, port: request.header.port };
-        let named = !place.device.as_text().is_empty();
-        Some(PathRequest { id, place: named.then_some(place), wanted: wanted(request) })
+        let id = self.keep(header, ResponseKind::Path(flags))?;
+        let port = SourcePort { device: request.header.device_name, number: request.header.port };
+        let named = !port.device.as_text().is_empty();
+        Some(PathRequest { id, port: named.then_some(port), path: path_record(request) })
     }
 
-    fn keep(&mut self, header: &NlHeader, wanted: Wanted) -> Option<KernelRequestId> {
-        let id = KernelRequestId(u32::try_from(self.waiting.vacant_key()).ok()?);
-        self.waiting.insert(Waiting { header: *header, wanted });
+    fn keep(&mut self, header: &NlHeader, kind: ResponseKind) -> Option<KernelRequestId> {
+        let id = KernelRequestId(u32::try_from(self.pending.vacant_key()).ok()?);
+        self.pending.insert(PendingRequest { header: *header, kind });
         Some(id)
     }
 
-    /// How long the kernel was told to wait, if a datagram that somebody sent to the group tells it. Whoever may send
-    /// there may tell the kernel. What the kernel refuses does not count: less than 100 ms, more than 200 s.
+    /// Returns the time-out that a program has set for the kernel by a datagram to the group. Every program that may send
+    /// to the group may set it. Values that the kernel refuses are ignored: less than 100 ms, more than 200 s.
     pub(super) fn timeout(datagram: &[u8]) -> Option<Duration> {
-        let told = messages(datagram).filter_map(|message| match message.ok()?.request() {
+        let timeouts = messages(datagram).filter_map(|message| match message.ok()?.request() {
             Ok(KernelRequest::SetTimeout(timeout)) => Some(timeout),
             _ => None,
         });
-        told.filter(|timeout| TIMEOUTS.contains(timeout)).last()
+        timeouts.filter(|timeout| TIMEOUTS.contains(timeout)).last()
     }
 
-    /// The answer to a request; `None` if it was answered before.
-    pub(super) fn answer(&mut self, id: KernelRequestId, path: Result<PathRecord, Failure>) -> Option<Reply> {
-        let Waiting { header, wanted } = self.waiting.try_remove(usize::try_from(id.0).ok()?)?;
-        Some(match (path, wanted) {
-            (Ok(path), Wanted::Path(flags)) => Reply::Path(PathAnswer::new(&header, self.port_id, flags, path)),
-            (Ok(path), Wanted::Gid) => Reply::Gid(IpAnswer::new(&header, self.port_id, path.dgid)),
+    /// Returns the response to a request; `None` if it has had one.
+    pub(super) fn respond(&mut self, id: KernelRequestId, path: Result<PathRecord, Failure>) -> Option<Reply> {
+        let PendingRequest { header, kind } = self.pending.try_remove(usize::try_from(id.0).ok()?)?;
+        Some(match (path, kind) {
+            (Ok(path), ResponseKind::Path(flags)) => Reply::Path(PathAnswer::new(&header, self.port_id, flags, path)),
+            (Ok(path), ResponseKind::Gid) => Reply::Gid(IpAnswer::new(&header, self.port_id, path.dgid)),
             (Err(_), _) => Reply::Failed(error_answer(&header, self.port_id)),
         })
     }
 
-    fn say(&mut self, oddity: Oddity, text: &dyn core::fmt::Display) {
-        if self.said.len() < MOST_SAID && self.said.insert(oddity) {
-            tracing::info!(target: "kernel", "{text}{}", kind(oddity));
+    fn log_once(&mut self, oddity: Oddity, text: &dyn core::fmt::Display) {
+        if self.logged.len() < MAX_LOGGED && self.logged.insert(oddity) {
+            tracing::info!(target: "kernel", "{text}{}", suffix(oddity));
         }
     }
 }
 
-/// Enough for everything that a kernel has; an end for one that makes types up.
-const MOST_SAID: usize = 64;
+/// Maximum number of logged kinds: enough for a kernel, and a bound if a program makes up types.
+const MAX_LOGGED: usize = 64;
 
-fn kind(oddity: Oddity) -> &'static str {
+fn suffix(oddity: Oddity) -> &'static str {
     match oddity {
         Oddity::Type(raw) if matches!(MessageType::from_raw(raw), MessageType::Other { .. }) => "; said once",
         _ => "; an error is answered; said once",
     }
 }
 
-/// What the kernel knows, as a path record with zeros for the rest.
-fn wanted(request: &ResolveRequest) -> PathRecord {
+/// Returns the request as a path record, with zeros for unknown fields.
+fn path_record(request: &ResolveRequest) -> PathRecord {
     PathRecord {
         service_id: request.service_id.unwrap_or_default(),
         dgid: request.dgid.unwrap_or_default(),

@@ -14,18 +14,19 @@ use std::{
     os::fd::{AsRawFd, OwnedFd, RawFd},
 };
 
-/// The group as a bit of an address.
+/// The group, as a bit of an address.
 const GROUP: u32 = 1 << (LOCAL_SERVICE_GROUP - 1);
-/// Room for thousands of requests at once: a job's start on many cores. The default holds some two hundred.
+/// Bytes of the receive buffer: room for thousands of requests, as at the start of a job on many cores. The default
+/// holds about two hundred.
 const RECEIVE_BUFFER: usize = 4 << 20;
 
-/// Why there is no socket.
+/// Reason why there is no socket.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SocketError {
-    /// The kernel has no such protocol.
+    /// The kernel does not have the protocol.
     #[error("NETLINK_RDMA: {0}; load the module ib_core before this daemon starts")]
     NoProtocol(Errno),
-    /// The kernel does not let this process join the group.
+    /// This process may not join the group.
     #[error("NETLINK_RDMA, group of the local service: {0}; run as root, or with CAP_NET_ADMIN")]
     Bind(Errno),
 }
@@ -36,23 +37,23 @@ pub(super) struct Socket {
     fd: OwnedFd,
 }
 
-/// What reading gave.
+/// Result of one read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Received {
     Datagram {
-        /// Bytes of the datagram that were read.
+        /// Length in bytes.
         length: usize,
-        /// Whether the kernel sent it.
+        /// True if the kernel sent it.
         from_kernel: bool,
     },
-    /// No datagram is there to be read now.
+    /// No datagram is available now.
     Nothing,
-    /// Some are lost; there may be more.
+    /// Datagrams were lost; more may follow.
     Lost,
 }
 
 impl Socket {
-    /// A socket that is in the group of the local service.
+    /// Opens a socket in the group of the local service.
     pub(super) fn open() -> Result<Self, SocketError> {
         let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
         let fd = socket(AddressFamily::Netlink, SockType::Raw, flags, SockProtocol::NetlinkRDMA)
@@ -61,8 +62,8 @@ impl Socket {
         Ok(Self::with_room(fd))
     }
 
-    /// Who may bind may have any room; whoever was passed a socket, and may not, has what the system grants. Without it a
-    /// burst may lose requests.
+    /// Sets the receive buffer. The privilege to bind includes that for any size; without it, for a socket passed by
+    /// systemd, the system's limit applies, and bursts may lose requests.
     pub(super) fn with_room(fd: OwnedFd) -> Self {
         if setsockopt(&fd, sockopt::RcvBufForce, &RECEIVE_BUFFER).is_err() {
             let _ = setsockopt(&fd, sockopt::RcvBuf, &RECEIVE_BUFFER);
@@ -70,7 +71,7 @@ impl Socket {
         Self { fd }
     }
 
-    /// Takes the one that systemd passed, wherever it stands among the others: `ListenNetlink=rdma 4`.
+    /// Takes the socket that systemd passed (`ListenNetlink=rdma 4`), at any position among the others.
     pub(super) fn from_systemd(passed: &mut ListenFd) -> Option<Self> {
         for index in 0..passed.len() {
             let taken = passed.take_custom::<OwnedFd>(index, libc::AF_NETLINK, libc::SOCK_RAW, "netlink socket");
@@ -85,12 +86,12 @@ impl Socket {
         None
     }
 
-    /// Reads one datagram, whatever the mode of the file.
+    /// Reads one datagram without blocking, whatever the mode of the file.
     pub(super) fn receive(&self, buffer: &mut [u8]) -> Received {
         let mut room = [IoSliceMut::new(buffer)];
         loop {
             return match recvmsg::<NetlinkAddr>(self.fd.as_raw_fd(), &mut room, None, MsgFlags::MSG_DONTWAIT) {
-                // Longer than any request is: as good as lost.
+                // Longer than any request.
                 Ok(message) if message.flags.contains(MsgFlags::MSG_TRUNC) => Received::Lost,
                 Ok(message) => Received::Datagram {
                     length: message.bytes,
@@ -98,13 +99,13 @@ impl Socket {
                 },
                 Err(Errno::EINTR) => continue,
                 Err(Errno::ENOBUFS) => Received::Lost,
-                // Netlink knows no other failure of a reader than the two above and EAGAIN.
+                // Netlink has no other error for readers but EAGAIN.
                 Err(_) => Received::Nothing,
             };
         }
     }
 
-    /// Sends an answer as ibacm does: to the kernel and to whoever listens in the group.
+    /// Sends a response as ibacm does: to the kernel and to the group.
     pub(super) fn send(&self, message: &[u8]) -> Result<(), Errno> {
         sendto(self.fd.as_raw_fd(), message, &NetlinkAddr::new(0, GROUP), MsgFlags::MSG_DONTWAIT).map(drop)
     }
@@ -121,9 +122,9 @@ mod tests {
     use super::*;
     use nix::sys::socket::getsockopt;
 
-    /// Whose socket it was: systemd's has the system's room. NETLINK_ROUTE is there without an adapter, too.
+    /// A socket passed by systemd has the system's buffer size. NETLINK_ROUTE exists without an adapter as well.
     #[test]
-    fn a_socket_that_was_passed_has_more_room_than_before() {
+    fn passed_socket_gets_a_larger_receive_buffer() {
         let fd = socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::NetlinkRoute);
         let fd = fd.unwrap();
         let before = getsockopt(&fd, sockopt::RcvBuf).unwrap();

@@ -1,7 +1,7 @@
-//! What the core has to say.
+//! Events of the core in the log.
 use super::{
-    lines::{Kind, Lines},
-    names::Known,
+    limit::{Kind, Lines},
+    names::LogNames,
 };
 use acm_sansio::{
     Event,
@@ -11,13 +11,13 @@ use acm_sansio::{
 use core::mem::discriminant;
 
 impl Lines {
-    /// Writes an event of the core, with the names of what it is about.
-    pub(crate) fn event(&self, event: &Event, names: &Known<'_>) {
+    /// Writes an event of the core, with names in place of ids.
+    pub(crate) fn event(&self, event: &Event, names: &LogNames<'_>) {
         if !is_enabled(event.level()) {
             return;
         }
         let text = || event.named(names).to_string();
-        // What the administrator asked for by log_level 2 is all written.
+        // Events of log_level 2 are all written: an administrator has requested them.
         if event.level() == Level::Debug {
             return write(event, &text(), names);
         }
@@ -30,7 +30,7 @@ impl Lines {
 
 fn kind(event: &Event) -> Kind {
     let of_protocol = match event {
-        // Many failures of one kind do not hide another one.
+        // Failures are limited by their kind, so that many failures of one kind do not hide another kind.
         Event::Failed(failed) => return Kind::Failed(failed.attempt.failure.kind()),
         Event::Ibacmp(event) => Some(discriminant(event)),
         _ => None,
@@ -39,8 +39,8 @@ fn kind(event: &Event) -> Kind {
     of(discriminant(event), of_protocol, event.level())
 }
 
-/// Whether each endpoint or each address says it once when the daemon starts. A subnet manager that takes partitions away
-/// and gives them back, or a link that flaps, makes more of them.
+/// Reports whether each endpoint or each address has this event once at the start of the daemon. Further ones come from
+/// a subnet manager that removes partitions and restores them, or from a link that flaps.
 const fn is_of_each(event: &Event) -> bool {
     matches!(
         event,
@@ -60,7 +60,7 @@ fn is_enabled(level: Level) -> bool {
     }
 }
 
-fn write(event: &Event, text: &str, names: &Known<'_>) {
+fn write(event: &Event, text: &str, names: &LogNames<'_>) {
     let port = event.port().map(|port| names.short(port));
     let endpoint = event.endpoint().map(|endpoint| endpoint.named(names).to_string());
     let client = event.client().map(|client| client.named(names).to_string());
@@ -75,28 +75,28 @@ fn write(event: &Event, text: &str, names: &Known<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{fabric::Embedded, log::said};
+    use crate::{fabric::Embedded, testing::captured_log};
     use acm_sansio::{EndpointId, PortId};
     use acm_wire::Address;
     use tracing::Level as Most;
 
     #[test]
-    fn a_port_has_the_name_that_address_files_use() {
+    fn port_has_the_name_that_address_files_use() {
         let (dir, lines, nobody) = (tempfile::tempdir().unwrap(), Lines::default(), |_| None);
         let fabric = Embedded::start(&dir.path().join("socket"), 1, Lines::default()).unwrap();
-        let known = Known::new(Some(&fabric), &lines, &nobody);
-        let line = |port| said(Most::INFO, || Lines::default().event(&Event::PortDown(PortId(port)), &known));
+        let names = LogNames::new(Some(&fabric), &lines, &nobody);
+        let line = |port| captured_log(Most::INFO, || Lines::default().event(&Event::PortDown(PortId(port)), &names));
         assert!(line(0).ends_with("INFO acm: sim0 port 1 is down port=\"sim0/1\"\n"), "{}", line(0));
         assert!(line(7).ends_with("INFO acm: port 7 is down port=\"7\"\n"), "{}", line(7));
     }
 
     #[test]
-    fn what_an_event_is_about_stands_beside_it() {
+    fn event_has_its_endpoint_and_destination_as_fields() {
         let (endpoint, address) = (EndpointId::new(1, 2), Address::from_text("node1"));
         let (event, lines, nobody) = (Event::AddressAdded(endpoint, address), Lines::default(), |_| None);
-        let line = |most| said(most, || Lines::default().event(&event, &Known::new(None, &lines, &nobody)));
+        let line = |most| captured_log(most, || Lines::default().event(&event, &LogNames::new(None, &lines, &nobody)));
         let end = format!("DEBUG acm: {event} endpoint=\"{endpoint}\" dest=\"node1\"\n");
         assert!(line(Most::DEBUG).ends_with(&end), "{}", line(Most::DEBUG));
-        assert_eq!(line(Most::INFO), "", "it is for another level");
+        assert_eq!(line(Most::INFO), "", "the event is of a higher level");
     }
 }

@@ -1,18 +1,13 @@
-//! The log: lines as ibacm writes them, `2026-01-31T12:34:56.789: place: text`.
+//! The log: lines as ibacm writes them, `2026-01-31T12:34:56.789: target: text`.
 //!
-//! `sink` is the log that lines go to, `out` what it is written to, `limit` how many of one kind, `lines` which kinds
-//! there are, `events` what the core has to say, `names` what ids are called in it.
+//! `sink` is the log, `out` the file or stream that it is written to, `limit` limits lines that others can cause,
+//! `events` writes events of the core, `names` turns ids into names.
 mod events;
 mod limit;
-mod lines;
 mod names;
 mod out;
-#[cfg(test)]
-mod said;
 mod sink;
 
-pub(crate) use lines::{Kind, Lines, level_of, limited, subject};
-pub(crate) use names::Known;
-#[cfg(test)]
-pub(crate) use said::said;
+pub(crate) use limit::{Kind, Lines, hash, level_of, limited};
+pub(crate) use names::LogNames;
 pub(crate) use sink::{Log, LogError, WithoutFile};

@@ -1,19 +1,19 @@
-//! What ports, endpoints and clients are called in the log: the one place where ids become names.
-use super::lines::Lines;
+//! Names of ports, endpoints and clients in the log. No other file turns ids into names.
+use super::limit::Lines;
 use crate::fabric::{Fabric, NamedPort};
 use acm_sansio::{ClientId, EndpointId, PortId, api};
 use core::fmt;
 
-/// All names that are known now.
+/// The present names.
 #[derive(Clone, Copy)]
-pub(crate) struct Known<'a> {
+pub(crate) struct LogNames<'a> {
     fabric: Option<&'a dyn Fabric>,
     lines: &'a Lines,
     client: &'a dyn Fn(ClientId) -> Option<String>,
 }
 
-impl<'a> Known<'a> {
-    /// The names of a fabric's ports, of the endpoints that [`Lines::name_endpoint`] was told of, and of clients.
+impl<'a> LogNames<'a> {
+    /// Returns the names of the fabric's ports, of endpoints (see [`Lines::name_endpoint`]), and of clients.
     pub(crate) fn new(
         fabric: Option<&'a dyn Fabric>,
         lines: &'a Lines,
@@ -26,13 +26,13 @@ impl<'a> Known<'a> {
         self.fabric?.ports().into_iter().find(|named| named.id == port)
     }
 
-    /// A port in short, `mlx5_0/1`.
+    /// Returns the short name of a port: `mlx5_0/1`.
     pub(super) fn short(&self, port: PortId) -> String {
         self.named(port).map_or_else(|| port.0.to_string(), |named| named.to_string())
     }
 }
 
-impl api::Names for Known<'_> {
+impl api::Names for LogNames<'_> {
     fn port(&self, port: PortId, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.named(port) {
             Some(NamedPort { device, number, .. }) => write!(f, "{device} port {number}"),
@@ -58,7 +58,7 @@ mod tests {
     use acm_sansio::api::DisplayWith;
 
     #[test]
-    fn an_endpoint_has_its_own_name_and_no_successors() {
+    fn endpoint_does_not_have_the_name_of_its_successor() {
         let lines = Lines::default();
         let [old, new] = [0, 1].map(|generation| EndpointId::new(2, generation));
         assert_eq!(lines.endpoint(old), "endpoint2.0");
@@ -69,13 +69,13 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_name_has_its_id() {
+    fn id_is_used_if_there_is_no_name() {
         let (lines, nobody) = (Lines::default(), |_| None);
-        let known = Known::new(None, &lines, &nobody);
-        assert_eq!(PortId(3).named(&known).to_string(), "port 3");
-        assert_eq!(ClientId::new(1, 2).named(&known).to_string(), "client1.2");
-        assert_eq!(known.short(PortId(3)), "3");
+        let names = LogNames::new(None, &lines, &nobody);
+        assert_eq!(PortId(3).named(&names).to_string(), "port 3");
+        assert_eq!(ClientId::new(1, 2).named(&names).to_string(), "client1.2");
+        assert_eq!(names.short(PortId(3)), "3");
         let mpirun = |_| Some("mpirun[42]".to_owned());
-        assert_eq!(ClientId::new(1, 2).named(&Known::new(None, &lines, &mpirun)).to_string(), "mpirun[42]");
+        assert_eq!(ClientId::new(1, 2).named(&LogNames::new(None, &lines, &mpirun)).to_string(), "mpirun[42]");
     }
 }

@@ -1,4 +1,4 @@
-//! What lines are written to: a file, a pipe, a terminal, a socket. None of them blocks.
+//! The outputs of the log: a file, a pipe, a terminal or a socket. None of them blocks.
 use nix::{
     errno::Errno,
     libc,
@@ -19,12 +19,12 @@ use std::{
     path::Path,
 };
 
-/// What lines are written to. None of it blocks: nobody may stop the daemon by not reading.
+/// An output that does not block: a reader that does not read must not stop the daemon.
 #[derive(Debug)]
 pub(super) enum Out {
-    /// A file that we opened.
+    /// A file that the daemon has opened.
     Own(File),
-    /// As it was passed: a regular file, a socket, or what cannot be opened again.
+    /// A standard stream as it was passed: a regular file, a socket, or a file that cannot be opened again.
     Passed(Standard),
 }
 
@@ -35,8 +35,8 @@ pub(super) enum Standard {
 }
 
 impl Out {
-    /// Standard output or error. A pipe or a terminal is opened again: whether it blocks is a matter of each opening,
-    /// and those who passed it have theirs.
+    /// Opens standard output or error. A pipe or a terminal is opened again: the flag O_NONBLOCK belongs to the open
+    /// file, which is shared with the processes that passed it.
     pub(super) fn standard(which: Standard) -> Self {
         let (status, path) = match which {
             Standard::Output => (fstat(io::stdout()), "/proc/self/fd/1"),
@@ -51,7 +51,7 @@ impl Out {
         Self::Passed(which)
     }
 
-    /// Writes with nothing in between: what a buffer kept would be written twice, or fail later.
+    /// Writes without a buffer: buffered lines could be written twice, or their failure reported later.
     pub(super) fn write_all(&self, mut bytes: &[u8]) -> Result<(), Errno> {
         while !bytes.is_empty() {
             match self.write(bytes) {
@@ -73,8 +73,8 @@ impl Out {
     }
 }
 
-/// Writes what is taken now. A socket can be asked for that with each call; a pipe that is ready takes `PIPE_BUF`
-/// without waiting.
+/// Writes as much as is possible without blocking. A socket has a flag for this in each call; a pipe that is ready
+/// takes `PIPE_BUF` bytes without blocking.
 fn write_passed(fd: BorrowedFd<'_>, bytes: &[u8]) -> nix::Result<usize> {
     match send(fd.as_raw_fd(), bytes, MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL) {
         Err(Errno::ENOTSOCK) => {}
@@ -87,7 +87,7 @@ fn write_passed(fd: BorrowedFd<'_>, bytes: &[u8]) -> nix::Result<usize> {
     unistd::write(fd, bytes.get(..libc::PIPE_BUF).unwrap_or(bytes))
 }
 
-/// Opens a file at its end. It does not block, should it be a pipe or a terminal.
+/// Opens a file for appending. Opening and writing do not block if it is a pipe or a terminal.
 pub(super) fn open(path: impl AsRef<Path>) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.create(true).append(true).mode(0o644);
@@ -97,11 +97,11 @@ pub(super) fn open(path: impl AsRef<Path>) -> io::Result<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::in_time::in_time;
+    use crate::testing::in_time;
     use std::os::unix::net::UnixStream;
 
     #[test]
-    fn what_was_passed_is_written_to_if_it_is_ready() {
+    fn passed_stream_is_written_without_blocking() {
         let (_reader, writer) = unistd::pipe().unwrap();
         in_time(move || {
             let mut taken = 0;

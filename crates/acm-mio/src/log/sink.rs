@@ -1,4 +1,4 @@
-//! The log that lines go to. What cannot be written is counted; it ends nobody.
+//! The log. Lines that cannot be written are counted; they do not end the daemon.
 use super::out::{Out, Standard, open};
 use crate::clock;
 use acm_wire::files::opts::{LogLevel, LogTarget};
@@ -21,26 +21,26 @@ use tracing_subscriber::{
     reload,
 };
 
-/// The log; can be opened again when somebody has moved its file away.
+/// The log. Its file can be opened again after log rotation.
 #[derive(Clone, Debug)]
 pub(crate) struct Log {
     sink: Arc<Mutex<Sink>>,
-    /// How much is written; `None` in a writer of lines.
+    /// The level filter; `None` in a writer of lines.
     level: Option<reload::Handle<LevelFilter, Registry>>,
 }
 
 #[derive(Debug)]
 struct Sink {
     out: Out,
-    /// Why the last line could not be written, and how many could not since one could.
+    /// Error of the last line, and number of lines lost since the last one written.
     failing: Option<(Errno, u64)>,
-    /// Lines that could not be written since the start.
+    /// Lines lost since the start.
     lost: u64,
-    /// How often a file could not be opened again.
+    /// Failed attempts to open the file again.
     not_reopened: u64,
 }
 
-/// Why there is no such log.
+/// Reason why a log file cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[error("log file {path}: {error}; {}", self.advice())]
 pub(crate) struct LogError {
@@ -64,17 +64,17 @@ impl LogError {
     }
 }
 
-/// What becomes of a log whose file cannot be opened.
+/// Behaviour if the log file cannot be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WithoutFile {
-    /// Standard output, as in ibacm, and a line that says so.
+    /// Log to standard output, as ibacm does, with a warning.
     Stdout,
-    /// There is no log: standard output leads nowhere.
+    /// Fail: a daemon has no standard output.
     Fails,
 }
 
 impl Log {
-    /// Starts the log, behind what is in its file already.
+    /// Starts the log. Lines are appended to the file.
     pub(crate) fn start(target: LogTarget<'_>, level: LogLevel, without: WithoutFile) -> Result<Self, LogError> {
         let (out, problem) = match open_target(target) {
             Ok(out) => (out, None),
@@ -84,7 +84,7 @@ impl Log {
         let writer = Self { sink: Arc::new(Mutex::new(Sink::new(out))), level: None };
         let (filter, handle) = reload::Layer::new(filter(level));
         let lines = tracing_subscriber::fmt::layer().event_format(Lines).with_writer(writer.clone());
-        // Only a second daemon in one process could have set it before.
+        // Fails only if another daemon in this process has set it.
         let _ = tracing::subscriber::set_global_default(Registry::default().with(filter).with(lines));
         if let Some(error) = problem {
             tracing::warn!(target: "log", "{error}; logging to standard output");
@@ -92,8 +92,8 @@ impl Log {
         Ok(Self { level: Some(handle), ..writer })
     }
 
-    /// Opens the file again, or another one: for log rotation, and for other options. If that fails, the old one goes
-    /// on.
+    /// Opens the file again, or another file: for log rotation, and for changed options. If that fails, the log keeps
+    /// its file.
     pub(crate) fn reopen(&self, target: LogTarget<'_>, level: LogLevel) {
         if let Some(handle) = &self.level
             && let Err(error) = handle.reload(filter(level))
@@ -103,14 +103,14 @@ impl Log {
         match open_target(target) {
             Ok(out) => self.lock().out = out,
             Err(error) => {
-                // The lock is the writer's, too.
+                // Released before the warning, which takes the lock as well.
                 self.lock().not_reopened += 1;
                 tracing::warn!(target: "log", "not opened again, the old one goes on: {error}");
             }
         }
     }
 
-    /// What it goes to, if it was opened for that, for somebody else.
+    /// Duplicates the descriptor of the log, if the daemon has opened it.
     #[cfg(feature = "plugins")]
     pub(crate) fn duplicate(&self) -> Option<std::os::fd::OwnedFd> {
         match &self.lock().out {
@@ -119,17 +119,17 @@ impl Log {
         }
     }
 
-    /// Lines that could not be written since the start.
+    /// Returns the number of lines lost since the start.
     pub(crate) fn lost(&self) -> u64 {
         self.lock().lost
     }
 
-    /// How often its file could not be opened again.
+    /// Returns the number of failed attempts to open the file again.
     pub(crate) fn not_reopened(&self) -> u64 {
         self.lock().not_reopened
     }
 
-    /// Whether whoever reads standard error reads the log, too.
+    /// Reports whether standard error and the log are the same file.
     pub(crate) fn is_where_standard_error_is(&self) -> bool {
         let of = |status: nix::Result<FileStat>| status.map(|status| (status.st_dev, status.st_ino)).ok();
         let log = match &self.lock().out {
@@ -166,10 +166,10 @@ impl Sink {
         Self { out, failing: None, lost: 0, not_reopened: 0 }
     }
 
-    /// Writes a line, or counts it.
+    /// Writes a line, or counts it as lost.
     fn write_line(&mut self, line: &[u8]) {
         if let Some((errno, lost)) = self.failing {
-            // What failed may have left a part of a line behind.
+            // The failed line may have been written in part.
             let notice = format!("\n{}: log: {lost} lines lost: {errno}\n", clock::log_time());
             if self.out.write_all(notice.as_bytes()).is_err() {
                 self.failing = Some((errno, lost + 1));
@@ -193,7 +193,7 @@ impl<'a> MakeWriter<'a> for Log {
 }
 
 impl Write for Log {
-    /// Takes a whole line. It never fails: whoever says something has no use for an error.
+    /// Writes a whole line. Never fails: callers cannot handle an error of the log.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         self.lock().write_line(line);
         Ok(line.len())
@@ -216,7 +216,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>, N: for<'a> FormatFields<'a> + 'stat
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::in_time::in_time;
+    use crate::testing::in_time;
     use nix::{
         fcntl::{FcntlArg, OFlag, fcntl},
         libc, unistd,
@@ -227,7 +227,7 @@ mod tests {
     };
 
     #[test]
-    fn a_log_that_cannot_be_opened_again_goes_on_and_is_counted() {
+    fn failure_to_open_the_log_again_is_counted_and_the_log_goes_on() {
         let dir = tempfile::tempdir().unwrap();
         let (path, next) = (dir.path().join("log"), dir.path().join("next"));
         let sink = Sink::new(Out::Own(open(&path).unwrap()));
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_to_do_about_a_log_that_is_not_there() {
+    fn error_of_the_log_file_has_advice() {
         let advice = |errno: Errno| LogError { path: "/a/b/log".into(), error: io::Error::from(errno) }.advice();
         assert!(advice(Errno::ENOENT).starts_with("make its directory first (mkdir -p /a/b)"));
         assert!(advice(Errno::ENXIO).starts_with("nobody reads this pipe"));
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_cannot_be_written_are_counted_and_said_later() {
+    fn lost_lines_are_counted_and_reported_later() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log");
         let full = open("/dev/full").unwrap();
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_pipe_is_no_signal() {
+    fn closed_pipe_causes_no_signal() {
         let (ours, theirs) = UnixStream::pair().unwrap();
         drop(theirs);
         let file = File::from(std::os::fd::OwnedFd::from(ours));
@@ -286,9 +286,9 @@ mod tests {
     }
 
     #[test]
-    fn nobody_reads_a_pipe_and_nobody_waits() {
+    fn pipe_without_a_reader_does_not_block() {
         let (reader, writer) = unistd::pipe().unwrap();
-        // As it would be opened for standard output.
+        // Opened as for standard output.
         let path = format!("/proc/self/fd/{}", writer.as_raw_fd());
         let mut sink = Sink::new(Out::Own(open(path).unwrap()));
         let line = [b'x'; 100];
@@ -297,20 +297,20 @@ mod tests {
             sink
         });
         assert!(matches!(sink.failing, Some((Errno::EAGAIN, _))), "{:?}", sink.failing);
-        // Nor does this test, should there be nothing to read.
+        // The test does not block either if there is nothing to read.
         fcntl(&reader, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).unwrap();
         let mut text = vec![0; 1 << 20];
         let mut read = || {
             let read = unistd::read(&reader, &mut text).unwrap();
             String::from_utf8_lossy(&text[..read]).into_owned()
         };
-        // The count of what was lost may have found room where a line did not.
+        // The line with the number of lost lines may fit where a longer line did not.
         let written = read().matches('x').count() / line.len();
         assert_eq!(written + usize::try_from(sink.lost).unwrap(), 2000);
         sink.write_line(b"here\n");
-        let said = read();
-        assert!(said.contains(" lines lost: EAGAIN") && said.ends_with("\nhere\n"), "{said}");
-        // The opening that was passed blocks as it did.
+        let text = read();
+        assert!(text.contains(" lines lost: EAGAIN") && text.ends_with("\nhere\n"), "{text}");
+        // The open file that was passed still blocks.
         let flags = fcntl(&writer, FcntlArg::F_GETFL).unwrap();
         assert_eq!(flags & libc::O_NONBLOCK, 0);
     }

@@ -1,52 +1,52 @@
-//! One scraper: its request, its answer, its deadline.
+//! The connection of one scraper: its request, its response, its deadline.
 use crate::stream::Stream;
 use acm_sansio::Time;
 use core::time::Duration;
 use std::io::{self, Read, Write};
 
-/// From its connection to its last byte: who does not read costs nobody for longer.
+/// Time from the connection to the last byte: a scraper that does not read is closed after it.
 pub(super) const LIMIT: Duration = Duration::from_secs(10);
-/// The longest head of a request.
+/// Maximum length of a request's head, in bytes.
 const LONGEST: usize = 8192;
 
-/// How far a scraper is.
+/// State of a connection after reading or writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
-    /// It has to send, or to take, more.
+    /// More is to be received or sent.
     Waits,
-    /// It is over.
+    /// The connection can be closed.
     Over,
 }
 
-/// The connection of one scraper: its request, then the answer.
+/// The connection of one scraper.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) stream: Stream,
     pub(super) until: Time,
-    /// The system told that there is something to read, or room.
+    /// The system has reported data to read, or room to write.
     pub(super) ready: bool,
-    /// May it see what names users?
+    /// The scraper may request pages that name users.
     pub(super) trusted: bool,
     pub(super) head: Vec<u8>,
-    answer: Vec<u8>,
+    response: Vec<u8>,
     sent: usize,
 }
 
 impl Connection {
     pub(super) fn new(now: Time, stream: Stream, trusted: bool) -> Self {
-        Self { stream, until: now + LIMIT, ready: true, trusted, head: Vec::new(), answer: Vec::new(), sent: 0 }
+        Self { stream, until: now + LIMIT, ready: true, trusted, head: Vec::new(), response: Vec::new(), sent: 0 }
     }
 
-    /// Whether it has an answer already.
-    pub(super) fn is_answered(&self) -> bool {
-        !self.answer.is_empty()
+    /// Reports whether the connection has its response.
+    pub(super) fn has_response(&self) -> bool {
+        !self.response.is_empty()
     }
 
-    pub(super) fn set_answer(&mut self, answer: Vec<u8>) {
-        self.answer = answer;
+    pub(super) fn set_response(&mut self, response: Vec<u8>) {
+        self.response = response;
     }
 
-    /// Reads what is there of its request.
+    /// Reads what has arrived of the request.
     pub(super) fn receive(&mut self) -> Progress {
         let mut room = [0; 1024];
         while self.head.len() < LONGEST {
@@ -61,9 +61,9 @@ impl Connection {
         Progress::Over
     }
 
-    /// Writes what it takes of its answer.
+    /// Writes as much of the response as the socket takes.
     pub(super) fn send(&mut self) -> Progress {
-        while let Some(rest) = self.answer.get(self.sent..).filter(|rest| !rest.is_empty()) {
+        while let Some(rest) = self.response.get(self.sent..).filter(|rest| !rest.is_empty()) {
             match self.stream.write(rest) {
                 Ok(0) => return Progress::Over,
                 Ok(count) => self.sent += count,

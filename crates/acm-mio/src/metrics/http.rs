@@ -1,53 +1,53 @@
-//! As much of HTTP as a scraper needs: one GET, one answer, the end.
+//! As much of HTTP as a scraper needs: one GET, one response, then the end of the connection.
 
-/// What can be had.
+/// A page that can be requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Page {
-    /// OpenMetrics text, for programs.
+    /// OpenMetrics text, for scrapers.
     Metrics,
-    /// Text for people. It names users: only on the status socket.
+    /// Text for administrators. It names users: only on the status socket.
     Status,
 }
 
-/// What a request wants.
+/// A parsed request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum Request {
     Page(Page),
-    /// There is no such page.
-    NoPage,
-    /// Another method than GET.
-    NoMethod,
-    /// It is no HTTP.
+    /// GET of a page that does not exist.
+    UnknownPage,
+    /// A method other than GET.
+    OtherMethod,
+    /// Not HTTP/1.0 or 1.1.
     Malformed,
 }
 
-/// What is wanted, once the whole head of the request is there.
-pub(super) fn wanted(head: &[u8]) -> Option<Wanted> {
+/// Parses the head of a request; `None` until it is complete.
+pub(super) fn parse(head: &[u8]) -> Option<Request> {
     let ended = head.windows(4).any(|end| end == b"\r\n\r\n") || head.windows(2).any(|end| end == b"\n\n");
     let line = head.split(|byte| *byte == b'\n').next().filter(|_| ended)?;
     let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     let (method, path, version) = (words.next(), words.next(), words.next());
     let (Some(method), Some(path), Some(b"HTTP/1.0" | b"HTTP/1.1")) = (method, path, version) else {
-        return Some(Wanted::Malformed);
+        return Some(Request::Malformed);
     };
     let path = path.split(|byte| *byte == b'?').next().unwrap_or_default();
     Some(match (method, path) {
-        (b"GET", b"/metrics") => Wanted::Page(Page::Metrics),
-        (b"GET", b"/status") => Wanted::Page(Page::Status),
-        (b"GET", _) => Wanted::NoPage,
-        _ => Wanted::NoMethod,
+        (b"GET", b"/metrics") => Request::Page(Page::Metrics),
+        (b"GET", b"/status") => Request::Page(Page::Status),
+        (b"GET", _) => Request::UnknownPage,
+        _ => Request::OtherMethod,
     })
 }
 
-/// An answer, head and all.
-pub(super) fn answer(status: &str, kind: &str, body: &str) -> Vec<u8> {
+/// Returns a response with its head.
+pub(super) fn response(status: &str, kind: &str, body: &str) -> Vec<u8> {
     let length = body.len();
     let head =
         format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
     (head + body).into_bytes()
 }
 
-/// The type of a page.
+/// Returns the content type of a page.
 pub(super) const fn kind(page: Page) -> &'static str {
     match page {
         Page::Metrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
@@ -60,25 +60,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_have_their_types() {
+    fn pages_have_their_content_types() {
         assert!(kind(Page::Metrics).starts_with("application/openmetrics-text; version=1.0.0;"));
         assert!(kind(Page::Status).starts_with("text/plain;"));
     }
 
     #[test]
-    fn requests() {
+    fn heads_are_parsed_once_they_are_complete() {
         for (head, expected) in [
-            ("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", Some(Wanted::Page(Page::Metrics))),
-            ("GET /metrics?a=b HTTP/1.0\n\n", Some(Wanted::Page(Page::Metrics))),
-            ("GET /status HTTP/1.0\r\n\r\n", Some(Wanted::Page(Page::Status))),
-            ("GET / HTTP/1.1\r\n\r\n", Some(Wanted::NoPage)),
-            ("POST /metrics HTTP/1.1\r\n\r\n", Some(Wanted::NoMethod)),
-            ("GET /metrics HTTP/2\r\n\r\n", Some(Wanted::Malformed)),
-            ("\n\n", Some(Wanted::Malformed)),
+            ("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", Some(Request::Page(Page::Metrics))),
+            ("GET /metrics?a=b HTTP/1.0\n\n", Some(Request::Page(Page::Metrics))),
+            ("GET /status HTTP/1.0\r\n\r\n", Some(Request::Page(Page::Status))),
+            ("GET / HTTP/1.1\r\n\r\n", Some(Request::UnknownPage)),
+            ("POST /metrics HTTP/1.1\r\n\r\n", Some(Request::OtherMethod)),
+            ("GET /metrics HTTP/2\r\n\r\n", Some(Request::Malformed)),
+            ("\n\n", Some(Request::Malformed)),
             ("GET /metrics HTTP/1.1\r\nHost: x\r\n", None),
             ("", None),
         ] {
-            assert_eq!(wanted(head.as_bytes()), expected, "{head:?}");
+            assert_eq!(parse(head.as_bytes()), expected, "{head:?}");
         }
     }
 }

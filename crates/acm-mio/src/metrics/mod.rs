@@ -1,17 +1,22 @@
-//! What the daemon has and has counted, for programs and for people.
+//! State and counters of the daemon: OpenMetrics text for scrapers, `--status` for administrators.
 //!
-//! `families` takes numbers from the core and writes them as OpenMetrics text, `status` writes them for people; `http`
-//! is as much of HTTP as a scraper needs; `server` listens and answers, `connection` is one scraper; `ask` is
-//! `--status`, which asks a daemon that runs.
-mod ask;
+//! | file | content |
+//! |---|---|
+//! | `snapshot` | everything that a page shows |
+//! | `openmetrics`, `status` | the two pages |
+//! | `server`, `connection`, `http` | listens and responds: its sockets, one scraper, as much of HTTP as a scraper needs |
+//! | `query` | `--status`: requests the page of a running daemon |
 mod connection;
-mod families;
 mod http;
+mod openmetrics;
+mod query;
 mod server;
+mod snapshot;
 mod status;
 
-pub(crate) use ask::run;
-pub(crate) use families::{Source, text};
 pub(crate) use http::Page;
+pub(crate) use openmetrics::text;
+pub(crate) use query::run;
 pub(crate) use server::{Metrics, TOKENS};
+pub(crate) use snapshot::{Number, Snapshot};
 pub(crate) use status::text as status_text;

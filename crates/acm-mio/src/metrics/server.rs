@@ -1,7 +1,7 @@
-//! Listens for scrapers and answers them, in the daemon's one loop.
+//! Accepts scrapers and responds to them, within the event loop.
 use super::{
     connection::{Connection, Progress},
-    http::{self, Page, Wanted},
+    http::{self, Page, Request},
 };
 use crate::stream::Stream;
 use acm_sansio::Time;
@@ -18,18 +18,18 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// In the run directory: what `acm-mio --status` asks.
+/// Name of the socket in the run directory that `acm-mio --status` connects to.
 pub(crate) const STATUS_SOCKET: &str = "acm-mio.status";
-/// Scrapers at a time; another one takes the place of the oldest.
-const MOST: usize = 8;
-/// Of those, places that only whoever may ask for the status has.
+/// Maximum number of scrapers; a new one replaces the oldest.
+const MAX_SCRAPERS: usize = 8;
+/// Slots of these that only clients of the status socket may use.
 const FOR_STATUS: usize = 2;
-/// Numbers may be as old as this: writing them takes some of everybody's time.
+/// Maximum age of a page: writing one delays the loop.
 const FRESH: Duration = Duration::from_millis(100);
-/// Places to listen at: the status socket, and what `metrics_listen` says.
+/// Listening sockets: the status socket, and that of `metrics_listen`.
 const LISTENERS: usize = 2;
-/// Wake-ups: the listeners, then the scrapers.
-pub(crate) const TOKENS: Range<usize> = FIRST..FIRST + LISTENERS + MOST;
+/// Tokens of the listening sockets, then of the scrapers.
+pub(crate) const TOKENS: Range<usize> = FIRST..FIRST + LISTENERS + MAX_SCRAPERS;
 const FIRST: usize = 4;
 
 #[derive(Debug)]
@@ -41,24 +41,24 @@ enum Socket {
 #[derive(Debug)]
 struct Listening {
     socket: Socket,
-    /// To be removed in the end.
+    /// File to remove when dropped.
     file: Option<PathBuf>,
-    /// Who connects may see what names users.
+    /// Clients may request pages that name users.
     trusted: bool,
     ready: bool,
 }
 
-/// Scrapers, and where they come from: the status socket, and what `metrics_listen` says.
+/// The listening sockets and the scrapers.
 #[derive(Debug, Default)]
 pub(crate) struct Metrics {
     listening: [Option<Listening>; LISTENERS],
-    connections: [Option<Connection>; MOST],
-    /// What was written last, and when.
+    connections: [Option<Connection>; MAX_SCRAPERS],
+    /// The pages written last, with their times.
     written: [Option<(Time, String)>; 2],
 }
 
 impl Metrics {
-    /// Listens on the status socket. Without it the daemon serves its clients all the same.
+    /// Listens on the status socket. A failure is logged: the daemon serves its clients without the socket as well.
     pub(crate) fn open(run_dir: &Path, registry: &Registry) -> Self {
         let mut metrics = Self::default();
         let path = run_dir.join(STATUS_SOCKET);
@@ -69,7 +69,7 @@ impl Metrics {
         metrics
     }
 
-    /// Listens where the option says, and nowhere else.
+    /// Listens as `metrics_listen` requests, and closes the socket of its last value.
     pub(crate) fn configure(&mut self, target: MetricsTarget<'_>, registry: &Registry) {
         if let Some(mut before) = self.listening.get_mut(1).and_then(Option::take) {
             let _ = match &mut before.socket {
@@ -96,15 +96,15 @@ impl Metrics {
         }
     }
 
-    fn listen(&mut self, place: usize, mut listening: Listening, registry: &Registry) {
-        let token = Token(FIRST + place);
+    fn listen(&mut self, index: usize, mut listening: Listening, registry: &Registry) {
+        let token = Token(FIRST + index);
         let registered = match &mut listening.socket {
             Socket::Unix(socket) => registry.register(socket, token, Interest::READABLE),
             Socket::Tcp(socket) => registry.register(socket, token, Interest::READABLE),
         };
         match registered {
             Ok(()) => {
-                if let Some(slot) = self.listening.get_mut(place) {
+                if let Some(slot) = self.listening.get_mut(index) {
                     *slot = Some(listening);
                 }
             }
@@ -112,53 +112,53 @@ impl Metrics {
         }
     }
 
-    /// Whether a wake-up is for this.
+    /// Reports whether a token belongs to a socket of the metrics server.
     pub(crate) fn owns(token: Token) -> bool {
         TOKENS.contains(&token.0)
     }
 
-    /// What has this token may have something to do.
+    /// Marks the socket of this token as ready.
     pub(crate) fn ready(&mut self, token: Token) {
-        let place = token.0 - FIRST;
-        if let Some(listening) = self.listening.get_mut(place) {
+        let index = token.0 - FIRST;
+        if let Some(listening) = self.listening.get_mut(index) {
             if let Some(listening) = listening {
                 listening.ready = true;
             }
-        } else if let Some(Some(connection)) = self.connections.get_mut(place - LISTENERS) {
+        } else if let Some(Some(connection)) = self.connections.get_mut(index - LISTENERS) {
             connection.ready = true;
         }
     }
 
-    /// Whether there is something to do now.
+    /// Reports whether a socket is ready.
     pub(crate) fn is_ready(&self) -> bool {
         self.listening.iter().flatten().any(|listening| listening.ready)
             || self.connections.iter().flatten().any(|connection| connection.ready)
     }
 
-    /// When the next scraper has had its time.
+    /// Returns the next deadline of a scraper.
     pub(crate) fn due(&self) -> Option<Time> {
         self.connections.iter().flatten().map(|connection| connection.until).min()
     }
 
-    /// Does what there is to do. At most one page is written anew: who comes at once waits for the next turn.
+    /// Serves the sockets that are ready. At most one page is written; a second one waits for the next iteration.
     pub(crate) fn serve(&mut self, now: Time, registry: &Registry, mut write: impl FnMut(Page) -> String) {
         for slot in &mut self.connections {
             if slot.as_ref().is_some_and(|connection| connection.until <= now) {
                 close(slot, registry);
             }
         }
-        for place in 0..self.listening.len() {
-            self.accept(now, place, registry);
+        for index in 0..self.listening.len() {
+            self.accept(now, index, registry);
         }
         let mut wrote = false;
         for slot in &mut self.connections {
             let Some(connection) = slot.as_mut().filter(|connection| connection.ready) else { continue };
             let mut progress = Progress::Waits;
-            if !connection.is_answered() {
+            if !connection.has_response() {
                 progress = connection.receive();
-                match http::wanted(&connection.head) {
+                match http::parse(&connection.head) {
                     None => {}
-                    Some(Wanted::Page(page)) if page == Page::Metrics || connection.trusted => {
+                    Some(Request::Page(page)) if page == Page::Metrics || connection.trusted => {
                         let written = self.written.get_mut(page as usize);
                         let old = written.as_ref().and_then(|page| page.as_ref()).filter(|(at, _)| now < *at + FRESH);
                         let text = match old {
@@ -173,14 +173,14 @@ impl Metrics {
                                 text
                             }
                         };
-                        connection.set_answer(http::answer("200 OK", http::kind(page), &text));
+                        connection.set_response(http::response("200 OK", http::kind(page), &text));
                     }
-                    Some(Wanted::Page(_) | Wanted::NoPage) => connection.set_answer(refusal("404 Not Found")),
-                    Some(Wanted::NoMethod) => connection.set_answer(refusal("405 Method Not Allowed")),
-                    Some(Wanted::Malformed) => connection.set_answer(refusal("400 Bad Request")),
+                    Some(Request::Page(_) | Request::UnknownPage) => connection.set_response(refusal("404 Not Found")),
+                    Some(Request::OtherMethod) => connection.set_response(refusal("405 Method Not Allowed")),
+                    Some(Request::Malformed) => connection.set_response(refusal("400 Bad Request")),
                 }
             }
-            if connection.is_answered() {
+            if connection.has_response() {
                 progress = connection.send();
             }
             connection.ready = false;
@@ -190,9 +190,9 @@ impl Metrics {
         }
     }
 
-    fn accept(&mut self, now: Time, place: usize, registry: &Registry) {
-        for _ in 0..MOST {
-            let Some(listening) = self.listening.get_mut(place).and_then(Option::as_mut) else { return };
+    fn accept(&mut self, now: Time, index: usize, registry: &Registry) {
+        for _ in 0..MAX_SCRAPERS {
+            let Some(listening) = self.listening.get_mut(index).and_then(Option::as_mut) else { return };
             if !listening.ready {
                 return;
             }
@@ -204,13 +204,13 @@ impl Metrics {
             let mut stream = match accepted {
                 Ok(stream) => stream,
                 Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionAborted) => continue,
-                // With no descriptor left as with nobody there: the next who comes wakes us up.
+                // Nobody connects, or no descriptor is left: the next connection is a new event.
                 Err(_) => {
                     listening.ready = false;
                     return;
                 }
             };
-            let Some(number) = self.place(trusted) else { return };
+            let Some(number) = self.slot(trusted) else { return };
             let Some(slot) = self.connections.get_mut(number) else { return };
             close(slot, registry);
             let token = Token(FIRST + LISTENERS + number);
@@ -220,11 +220,11 @@ impl Metrics {
         }
     }
 
-    /// Where another scraper goes: a free place, or the oldest one's.
-    fn place(&self, trusted: bool) -> Option<usize> {
+    /// Returns the slot of a new scraper: a free one, or that of the oldest scraper.
+    fn slot(&self, trusted: bool) -> Option<usize> {
         let by_age = |slot: &Option<Connection>| slot.as_ref().map(|connection| connection.until);
         let first = if trusted { 0 } else { FOR_STATUS };
-        (first..MOST).min_by_key(|place| self.connections.get(*place).and_then(by_age))
+        (first..MAX_SCRAPERS).min_by_key(|number| self.connections.get(*number).and_then(by_age))
     }
 }
 
@@ -243,10 +243,10 @@ fn close(slot: &mut Option<Connection>, registry: &Registry) {
 }
 
 fn refusal(status: &str) -> Vec<u8> {
-    http::answer(status, "text/plain; charset=utf-8", "GET /metrics\n")
+    http::response(status, "text/plain; charset=utf-8", "GET /metrics\n")
 }
 
-/// A unix socket with this mode. A stale one goes; what is no socket stays, and is an error.
+/// Binds a unix socket with this mode, and replaces a stale socket. A file of another type is an error and stays.
 fn listen_unix(path: &Path, mode: u32, trusted: bool) -> io::Result<Listening> {
     use std::os::unix::fs::FileTypeExt;
     if fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket()) {

@@ -1,41 +1,43 @@
-//! Numbers for people.
-use super::families::Source;
+//! The page of `--status`, for administrators.
+use super::snapshot::Snapshot;
 use acm_sansio::Phase;
 use core::fmt::Write;
 
-/// What is there and was counted, a line for each thing.
-pub(crate) fn text(source: &Source<'_>) -> String {
+/// Explains why the counters of endpoints and those of the daemon differ.
+const COUNTERS_NOTE: &str = "note: counters of endpoints and of the daemon need not add up, as in ibacm: a failed query of \
+                             subnet administration (ib_acme -v) counts as an error of its endpoint only, a request that \
+                             fits no endpoint counts for the daemon only, and an endpoint's counters end with it";
+
+/// Returns the page: times, the core's report, and all numbers, a line for each.
+pub(crate) fn text(snapshot: &Snapshot<'_>) -> String {
     let mut text = String::new();
-    let up = source.now.since_start().as_secs();
+    let up = snapshot.now.since_start().as_secs();
     let (days, hours, minutes) = (up / 86_400, up / 3600 % 24, up / 60 % 60);
-    // A string takes whatever is written.
+    // Writing into a string does not fail.
     let _ = writeln!(text, "acm-mio {}, up {days} d {hours} h {minutes} min", env!("CARGO_PKG_VERSION"));
     for phase in Phase::ALL {
-        let histogram = source.acm.latencies().of(phase);
+        let histogram = snapshot.acm.latencies().of(phase);
         let within = |hundredths| match histogram.percentile_us(hundredths) {
             Some(micros) if micros < 1000 => format!("{micros} us"),
             Some(micros) => format!("{} ms", micros / 1000),
             None => "more than a minute".to_owned(),
         };
-        let what = what(phase);
+        let title = title(phase);
         match histogram.total() {
-            0 => writeln!(text, "{what}: 0"),
-            total => writeln!(text, "{what}: {total}, half within {}, 99 of 100 within {}", within(50), within(99)),
+            0 => writeln!(text, "{title}: 0"),
+            total => writeln!(text, "{title}: {total}, half within {}, 99 of 100 within {}", within(50), within(99)),
         }
         .unwrap_or_default();
     }
-    text += &(source.report)();
-    for (name, value) in &source.fabric {
-        let _ = writeln!(text, "{name}: {value}");
+    text += &(snapshot.report)();
+    for number in &snapshot.numbers {
+        let _ = writeln!(text, "{number}");
     }
-    let _ = writeln!(text, "log_lines_lost: {}", source.log_lines_lost);
-    let _ = writeln!(text, "log_not_reopened: {}", source.log_not_reopened);
-    let _ = writeln!(text, "files_not_applied: {}", source.files_not_applied);
-    let _ = writeln!(text, "record_facts_lost: {}", source.facts_lost);
+    let _ = writeln!(text, "{COUNTERS_NOTE}");
     text
 }
 
-const fn what(phase: Phase) -> &'static str {
+const fn title(phase: Phase) -> &'static str {
     match phase {
         Phase::UserRequest => "users' requests that waited",
         Phase::PeerRequest => "TCP peers' requests that waited",
@@ -48,43 +50,38 @@ const fn what(phase: Phase) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::snapshot::Number, *};
     use acm_sansio::{Acm, Config, Time};
     use core::time::Duration;
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
     #[test]
-    fn each_phase_has_its_words() {
-        let words: std::collections::BTreeSet<&str> = Phase::ALL.into_iter().map(what).collect();
-        assert_eq!(words.len(), Phase::ALL.len());
-        assert!(words.iter().all(|words| words.contains(' ')), "{words:?}");
+    fn each_phase_has_a_title_of_its_own() {
+        let titles: BTreeSet<&str> = Phase::ALL.into_iter().map(title).collect();
+        assert_eq!(titles.len(), Phase::ALL.len());
+        assert!(titles.iter().all(|title| title.contains(' ')), "{titles:?}");
     }
 
     #[test]
-    fn how_long_it_is_up_and_what_the_fabric_counted() {
+    fn page_has_the_time_since_the_start_the_report_and_all_numbers() {
         let acm = Acm::new(Config::default(), 1);
-        let of = |seconds| {
-            let (now, fabric) = (Time::ZERO + Duration::from_secs(seconds), vec![("scans", 7)]);
-            let (report, ports) = (&|| "report\n".to_owned(), BTreeMap::new());
-            let (log_lines_lost, log_not_reopened, files_not_applied, facts_lost) = (3, 4, 5, 6);
-            let acm = &acm;
-            text(&Source {
-                now,
-                acm,
-                report,
-                fabric,
-                ports,
-                log_lines_lost,
-                log_not_reopened,
-                files_not_applied,
-                facts_lost,
+        let page = |seconds| {
+            text(&Snapshot {
+                now: Time::ZERO + Duration::from_secs(seconds),
+                acm: &acm,
+                report: &|| "report\n".to_owned(),
+                ports: BTreeMap::new(),
+                numbers: vec![
+                    Number::of_fabric("scans", 7),
+                    Number::gauge("interfaces", 2),
+                    Number::counter("log_lines_lost", 3),
+                ],
             })
         };
-        let up = |seconds| of(seconds).lines().next().unwrap().rsplit("up ").next().unwrap().to_owned();
+        let up = |seconds| page(seconds).lines().next().unwrap().rsplit("up ").next().unwrap().to_owned();
         assert_eq!([up(59), up(3599)], ["0 d 0 h 0 min", "0 d 0 h 59 min"]);
         assert_eq!(up(86_400 + 23 * 3600 + 5 * 60 + 7), "1 d 23 h 5 min");
-        let end =
-            "report\nscans: 7\nlog_lines_lost: 3\nlog_not_reopened: 4\nfiles_not_applied: 5\nrecord_facts_lost: 6\n";
-        assert!(of(0).ends_with(end), "{}", of(0));
+        let end = format!("report\nscans: 7\ninterfaces: 2\nlog_lines_lost: 3\n{COUNTERS_NOTE}\n");
+        assert!(page(0).ends_with(&end), "{}", page(0));
     }
 }

@@ -1,9 +1,9 @@
-//! The thread that reads, and what it says.
+//! The thread that reads the files.
 use super::{
-    chosen::Files,
-    file::Watched,
-    read::{self, Faults},
-    reading::{HOSTS, ROUTES, read_file},
+    files::Files,
+    parse::{self, Faults},
+    read_file::{HOSTS, ROUTES, read_file},
+    watched::Watched,
 };
 use crate::{
     clock::Clock,
@@ -23,39 +23,39 @@ use std::{
     thread,
 };
 
-/// Between two looks whether a file was replaced.
+/// Interval between checks for a replaced file.
 const LOOK: Duration = Duration::from_secs(10);
-/// Ports that come up within this time are read for together.
+/// Time in which further ports may come up before the file is read for all of them.
 const TOGETHER: Duration = Duration::from_millis(100);
 
-/// A port as dumps name it: GUID and first LID.
+/// A port as path dumps identify it: GUID and first LID.
 type Port = (Guid, Lid);
 
-enum Wish {
-    /// These ports are active.
+enum Command {
+    /// Sets the active ports.
     Ports(Vec<Port>),
-    /// Read all files again.
+    /// Reads all files again.
     Again,
 }
 
-/// Reads files in a thread of its own; to be asked for tables when its token is ready.
+/// Reads files in a thread, which wakes the loop for each finished table.
 #[derive(Debug)]
 pub(crate) struct Loader {
-    wishes: Sender<Wish>,
+    commands: Sender<Command>,
     tables: Receiver<Preload>,
     ports: Vec<Port>,
 }
 
 impl Loader {
-    /// Begins to read the files. The thread ends after the loader, when it has read what it is
-    /// reading; nobody waits for it.
+    /// Starts the thread. It ends after the loader was dropped and the present file has been read; nothing waits for
+    /// its end.
     pub(crate) fn start(files: Files, waker: Arc<Waker>) -> io::Result<Self> {
         for (kind, file) in [(ROUTES, &files.routes), (HOSTS, &files.hosts)] {
             if let Some(file) = file {
                 tracing::info!(target: "preload", "{kind} preload: none loaded yet: {}", file.display());
             }
         }
-        let (wishes, heard) = channel();
+        let (commands, received) = channel();
         let (hand_over, tables) = sync_channel(2);
         let Files { routes, hosts } = files;
         let read = move || {
@@ -68,34 +68,34 @@ impl Loader {
                 has_hosts: false,
                 hand_over,
                 waker,
-                // Its own: the others are the loop's.
+                // Of its own: the event loop's are not shared between threads.
                 lines: Lines::default(),
             };
-            reader.run(&heard);
+            reader.run(&received);
         };
         thread::Builder::new().name("preload".into()).spawn(read)?;
-        Ok(Self { wishes, tables, ports: Vec::new() })
+        Ok(Self { commands, tables, ports: Vec::new() })
     }
 
-    /// The next table that is finished.
+    /// Returns the next finished table.
     pub(crate) fn take(&self) -> Option<Preload> {
         self.tables.try_recv().ok()
     }
 
-    /// Whether these are the ports that it knows.
-    pub(crate) fn knows(&self, ports: impl Iterator<Item = Port>) -> bool {
+    /// Reports whether the routes are read for these ports.
+    pub(crate) fn has_ports(&self, ports: impl Iterator<Item = Port>) -> bool {
         ports.eq(self.ports.iter().copied())
     }
 
-    /// Says which ports are active: routes of other ports are not kept.
+    /// Sets the active ports. Routes of other ports are not kept.
     pub(crate) fn set_ports(&mut self, ports: Vec<Port>) {
-        let _ = self.wishes.send(Wish::Ports(ports.clone()));
+        let _ = self.commands.send(Command::Ports(ports.clone()));
         self.ports = ports;
     }
 
     /// Reads all files again.
     pub(crate) fn read_again(&self) {
-        let _ = self.wishes.send(Wish::Again);
+        let _ = self.commands.send(Command::Again);
     }
 }
 
@@ -103,33 +103,33 @@ struct Reader {
     routes: Option<Watched>,
     hosts: Option<Watched>,
     ports: Vec<Port>,
-    /// Ports whose sections the last reading kept.
+    /// Ports whose sections were kept at the last reading.
     read_for: BTreeSet<Guid>,
-    /// The last table.
+    /// The last table of routes.
     loaded: Option<Arc<Routes>>,
     has_hosts: bool,
     hand_over: SyncSender<Preload>,
     waker: Arc<Waker>,
-    /// Ports that come and go make it read, and say things.
+    /// Limits lines that come with each reading: ports that come and go cause readings.
     lines: Lines,
 }
 
 impl Reader {
-    fn run(mut self, wishes: &Receiver<Wish>) {
+    fn run(mut self, commands: &Receiver<Command>) {
         let clock = Clock::start();
         self.read_hosts();
         loop {
-            let (mut again, mut looks) = (false, false);
-            match wishes.recv_timeout(LOOK) {
-                Ok(wish) => again |= self.hear(wish),
-                Err(RecvTimeoutError::Timeout) => looks = true,
+            let (mut again, mut checks) = (false, false);
+            match commands.recv_timeout(LOOK) {
+                Ok(command) => again |= self.apply(command),
+                Err(RecvTimeoutError::Timeout) => checks = true,
                 Err(RecvTimeoutError::Disconnected) => return,
             }
             self.lines.write_counts(clock.now());
-            while let Ok(wish) = wishes.recv_timeout(if looks { Duration::ZERO } else { TOGETHER }) {
-                again |= self.hear(wish);
+            while let Ok(command) = commands.recv_timeout(if checks { Duration::ZERO } else { TOGETHER }) {
+                again |= self.apply(command);
             }
-            let due = |file: &mut Option<Watched>| file.as_mut().is_some_and(|file| looks && file.has_settled_anew());
+            let due = |file: &mut Option<Watched>| file.as_mut().is_some_and(|file| checks && file.has_settled());
             let (routes, hosts) = (due(&mut self.routes), due(&mut self.hosts));
             let new_port = self.ports.iter().any(|(guid, _)| !self.read_for.contains(guid));
             if !self.ports.is_empty() && (again || routes || new_port) {
@@ -141,13 +141,13 @@ impl Reader {
         }
     }
 
-    /// Whether files are to be read again.
-    fn hear(&mut self, wish: Wish) -> bool {
-        match wish {
-            Wish::Again => return true,
-            Wish::Ports(ports) => {
+    /// Applies a command. Returns `true` if all files are to be read again.
+    fn apply(&mut self, command: Command) -> bool {
+        match command {
+            Command::Again => return true,
+            Command::Ports(ports) => {
                 self.ports = ports;
-                self.say_which_ports_do_not_fit();
+                self.warn_of_ports_without_routes();
             }
         }
         false
@@ -158,7 +158,7 @@ impl Reader {
         self.read_for.clone_from(&ours);
         let Some(watched) = &mut self.routes else { return };
         let had = self.loaded.is_some();
-        let read = |file, faults: &mut Faults| read::routes(file, |guid| ours.contains(&guid), faults);
+        let read = |file, faults: &mut Faults| parse::routes(file, |guid| ours.contains(&guid), faults);
         let Some((routes, cost)) = read_file(ROUTES, watched, had, &self.lines, read) else { return };
         let (counts, file) = (routes.counts(), watched.path.display());
         limited!(
@@ -173,13 +173,13 @@ impl Reader {
         );
         let routes = Arc::new(routes);
         self.loaded = Some(Arc::clone(&routes));
-        self.say_which_ports_do_not_fit();
-        self.give(Preload::Routes(routes));
+        self.warn_of_ports_without_routes();
+        self.pass(Preload::Routes(routes));
     }
 
     fn read_hosts(&mut self) {
         let Some(watched) = &mut self.hosts else { return };
-        let Some((hosts, cost)) = read_file(HOSTS, watched, self.has_hosts, &self.lines, read::hosts) else { return };
+        let Some((hosts, cost)) = read_file(HOSTS, watched, self.has_hosts, &self.lines, parse::hosts) else { return };
         self.has_hosts = true;
         limited!(
             self.lines,
@@ -198,17 +198,17 @@ impl Reader {
                 hosts.left_out()
             );
         }
-        self.give(Preload::Hosts(hosts.into()));
+        self.pass(Preload::Hosts(hosts.into()));
     }
 
-    /// The loop may be gone: then nobody needs it.
-    fn give(&self, table: Preload) {
+    /// Passes a table to the event loop. A failure means that the loop has dropped the loader.
+    fn pass(&self, table: Preload) {
         if self.hand_over.send(table).is_ok() {
             let _ = self.waker.wake();
         }
     }
 
-    fn say_which_ports_do_not_fit(&self) {
+    fn warn_of_ports_without_routes(&self) {
         let (Some(routes), Some(file)) = (&self.loaded, &self.routes) else { return };
         let file = file.path.display();
         for (guid, lid) in self.ports.iter().filter(|(guid, _)| self.read_for.contains(guid)) {
@@ -237,7 +237,7 @@ mod tests {
         Files { routes: Some(dir.join("dump")), hosts: Some(dir.join("hosts")) }
     }
 
-    /// The next table that the thread gives.
+    /// Waits for the next table.
     fn next(loader: &Loader, poll: &mut Poll) -> Preload {
         let mut events = Events::with_capacity(4);
         loop {
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_read_and_read_again_when_it_is_asked_for() {
+    fn files_are_read_at_the_start_and_on_request() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("hosts"), "node2 fe80::2\n").unwrap();
         fs::write(dir.path().join("dump"), DUMP).unwrap();
@@ -259,16 +259,16 @@ mod tests {
         let mut loader = Loader::start(files(dir.path()), waker).unwrap();
         let gid = |table: Preload| match table {
             Preload::Hosts(hosts) => hosts.gid_of(&Address::from_text("node2")),
-            Preload::Routes(_) => panic!("no port is there yet"),
+            Preload::Routes(_) => panic!("no port is active"),
         };
         assert_eq!(gid(next(&loader, &mut poll)), Some("fe80::2".parse().unwrap()));
         let port = (Guid::new(2), Lid::new(2));
-        assert!(!loader.knows([port].into_iter()));
+        assert!(!loader.has_ports([port].into_iter()));
         loader.set_ports(vec![port]);
-        assert!(loader.knows([port].into_iter()));
+        assert!(loader.has_ports([port].into_iter()));
         let routes = |table: Preload| match table {
             Preload::Routes(routes) => routes.destinations(port.0, port.1),
-            Preload::Hosts(_) => panic!("they were read already"),
+            Preload::Hosts(_) => panic!("the hosts were read already"),
         };
         let count = routes(next(&loader, &mut poll));
         assert!(count > 0);

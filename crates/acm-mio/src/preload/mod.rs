@@ -1,19 +1,20 @@
-//! Routes and hosts from files (`route_preload`, `addr_preload`): read in a thread of their own, handed over when they
-//! are whole.
+//! Routes and hosts from files (`route_preload`, `addr_preload`): a thread reads them, and passes complete tables to
+//! the event loop.
 //!
-//! Files are read in order through a window of one MiB and not mapped: a map of a file that somebody cuts short kills
-//! the daemon with SIGBUS, and it would be unsafe code; the copy out of the page cache costs a tenth of what looking at
-//! the bytes costs. `read` knows formats and no threads (the benchmark uses it, too), `file` knows when a file is
-//! another one, `reading` reads one and says what came of it, `loader` has the thread.
-mod chosen;
-mod file;
+//! Files are read in order through a window of one MiB. They are not mapped: if a mapped file is truncated, the daemon
+//! gets SIGBUS, and a map needs unsafe code; the copy from the page cache costs a tenth of the time of parsing.
+//!
+//! `files` has the paths of the options, `parse` the formats, without threads (the benchmark uses it as well),
+//! `watched` detects a replaced file, `read_file` reads one file and logs the result, `loader` has the thread.
+mod files;
 mod loader;
-mod read;
-mod reading;
+mod parse;
+mod read_file;
+mod watched;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use chosen::{Files, nothing};
+pub(crate) use files::{Files, empty_tables};
 pub(crate) use loader::Loader;
-pub(crate) use read::{Faults, ReadError, hosts, routes};
+pub(crate) use parse::{Faults, ReadError, hosts, routes};

@@ -1,11 +1,11 @@
-//! Reading, from bytes to tables.
-use super::read::*;
+//! Parsing, from bytes to tables.
+use super::parse::*;
 use acm_sansio::preload::RouteCounts;
 use acm_wire::Address;
 use ib_mad::{Guid, Lid};
 use std::io::{self, Read};
 
-/// Gives so many bytes at a time, after an interruption each.
+/// A reader that returns a number of bytes at a time, each after an interruption.
 struct Slow<'a>(&'a [u8], usize, bool);
 
 impl Read for Slow<'_> {
@@ -20,7 +20,7 @@ impl Read for Slow<'_> {
 }
 
 #[test]
-fn pieces_are_whole_lines_and_all_of_them() {
+fn pieces_are_all_lines_and_whole_ones() {
     let text: Vec<u8> = (0..2000).flat_map(|number| format!("line {number}\n").into_bytes()).collect();
     for (text, step) in [(&text[..], 7), (&text[..text.len() - 1], 1000), (b"\n\nx", 1), (b"", 1)] {
         let mut seen = Vec::new();
@@ -33,16 +33,16 @@ fn pieces_are_whole_lines_and_all_of_them() {
 }
 
 #[test]
-fn a_line_that_is_too_long_is_left_out_and_counted() {
+fn line_that_is_too_long_is_skipped_and_counted() {
     let text = [b"a\n".to_vec(), vec![b'x'; 3 * WINDOW], b"\nb\n".to_vec(), vec![b'y'; WINDOW + 5]].concat();
     let mut seen = Vec::new();
     assert_eq!(pieces(&text[..], |piece| seen.extend_from_slice(piece)).unwrap(), 2);
     assert_eq!(seen, b"a\n\nb\n");
 }
 
-/// With its end, a line has as many bytes as the window.
+/// The length includes the end of the line.
 #[test]
-fn a_line_may_have_a_mebibyte() {
+fn line_may_have_a_mebibyte() {
     for (length, too_long) in [(1 << 20, 0), ((1 << 20) + 1, 1)] {
         let text = [vec![b'x'; length - 1], b"\nb\n".to_vec()].concat();
         let mut seen = Vec::new();
@@ -52,7 +52,7 @@ fn a_line_may_have_a_mebibyte() {
 }
 
 #[test]
-fn our_section_and_everybodys_names() {
+fn dump_gives_the_local_section_and_the_lids_of_all_ports() {
     let text =
         b"Switch 0x1, base LID 1\n0x2 : 0 : 4 : 3\nrubbish\n  Channel Adapter 0x2 , base LID 2, \"n\", port 1\r\n\
                  # LID\r\n\t0x1 :1:4 :  16\r\n0x2: 0 : 4 : 3\r\n0x3 : UNREACHABLE\r\n0x4 : bad\r\n";
@@ -61,7 +61,7 @@ fn our_section_and_everybodys_names() {
     let expected = RouteCounts { ports: 2, routes: 2, ..RouteCounts::default() };
     assert_eq!(routes.counts(), expected);
     assert_eq!(routes.sections().collect::<Vec<_>>(), [(Guid::new(2), Lid::new(2), 2)]);
-    let lines: Vec<u32> = faults.said.iter().map(|error| error.line).collect();
+    let lines: Vec<u32> = faults.first.iter().map(|error| error.line).collect();
     assert_eq!((lines, faults.count), (vec![3, 9], 2));
 }
 
@@ -75,20 +75,20 @@ fn lines_of_a_dump_that_are_too_long_are_counted() {
 }
 
 #[test]
-fn hosts_of_a_file() {
+fn hosts_file_gives_its_addresses() {
     let text = format!("{}node1 fe80::1\n10.0.0.1\tfe80::2\r\nbad\nnode2 fe80::3", "#\n".repeat(WINDOW));
     let mut faults = Faults::default();
     let hosts = hosts(Slow(text.as_bytes(), WINDOW, false), &mut faults).unwrap();
-    assert_eq!((hosts.len(), faults.count, faults.said[0].line as usize), (3, 1, WINDOW + 3));
+    assert_eq!((hosts.len(), faults.count, faults.first[0].line as usize), (3, 1, WINDOW + 3));
     assert_eq!(hosts.gid_of(&Address::from_text("NODE2")), Some("fe80::3".parse().unwrap()));
 }
 
 #[test]
-fn a_file_of_something_else_gives_nothing() {
+fn file_of_another_kind_gives_no_table() {
     let text = "[main]\nkey = value\n".repeat(100);
     let mut faults = Faults::default();
     assert!(matches!(routes(text.as_bytes(), |_| true, &mut faults), Err(ReadError::Nothing)));
-    assert_eq!((faults.said.len(), faults.count), (10, 200));
+    assert_eq!((faults.first.len(), faults.count), (10, 200));
     assert!(matches!(hosts(text.as_bytes(), &mut faults), Err(ReadError::Nothing)));
     assert!(matches!(hosts(&b""[..], &mut faults), Err(ReadError::Nothing)));
 }

@@ -1,8 +1,8 @@
-//! Libraries that were opened, before there is a core that could want something of them.
-use super::{Chosen, Providers, chosen, folder};
+//! Shared libraries after opening, before the core and the threads exist.
+use super::{ConfiguredProvider, Providers, configured, folder};
 use crate::{
     log::Lines,
-    settings::{Known, Settings},
+    settings::{LoadedProvider, Settings},
 };
 use acm_plugin::{Library, OpenDevice, Plugins, Search};
 use acm_sansio::{Acm, api::ProviderId};
@@ -15,65 +15,63 @@ use std::{
     sync::Arc,
 };
 
-/// Libraries that the options name, in the order of the providers' numbers.
+/// The libraries of the option file, in the order of the providers' ids.
 #[derive(Debug, Default)]
-pub(crate) struct Loaded {
+pub(crate) struct LoadedLibraries {
     libraries: Vec<Arc<Library>>,
     option_file: PathBuf,
 }
 
-/// What came of looking for the providers that the options name.
-pub(crate) struct Looked {
-    /// Each name, and its library.
+/// Result of the search for the providers of the option file.
+pub(crate) struct SearchResult {
+    /// Each name with its library.
     pub(crate) found: Vec<(String, Arc<Library>)>,
-    /// What is wrong, a line each.
+    /// Problems, a line each.
     pub(crate) problems: Vec<String>,
 }
 
-/// Looks for the libraries and opens them.
-pub(crate) fn look(settings: &Settings, start_dir: &Path) -> Looked {
+/// Searches the libraries and opens them.
+pub(crate) fn search(settings: &Settings, start_dir: &Path) -> SearchResult {
     let mut search = Search::new(folder(settings, start_dir));
-    let mut looked = Looked { found: Vec::new(), problems: Vec::new() };
-    for Chosen { name, place: line } in chosen(settings) {
-        // A path is taken from where the daemon was started.
-        let place =
-            if name.contains('/') { start_dir.join(&name).to_string_lossy().into_owned() } else { name.clone() };
-        let found = search.find(&place);
-        looked.problems.extend(search.take_refused().iter().map(ToString::to_string));
+    let mut result = SearchResult { found: Vec::new(), problems: Vec::new() };
+    for ConfiguredProvider { name, place } in configured(settings) {
+        // Relative paths begin at the directory in which the daemon was started.
+        let path = if name.contains('/') { start_dir.join(&name).to_string_lossy().into_owned() } else { name.clone() };
+        let found = search.find(&path);
+        result.problems.extend(search.take_refused().iter().map(ToString::to_string));
         match found {
-            Ok(library) => looked.found.push((name, library)),
-            Err(error) => looked.problems.push(format!("{line}: {error}: its subnets are not served")),
+            Ok(library) => result.found.push((name, library)),
+            Err(error) => result.problems.push(format!("{place}: {error}: its subnets are not served")),
         }
     }
-    looked
+    result
 }
 
-impl Loaded {
-    /// Opens what the options name, and says what came of it. Nothing is opened unless a line names something that is not
-    /// built in.
+impl LoadedLibraries {
+    /// Opens the libraries and logs the result. Nothing is opened if all providers are built in.
     pub(crate) fn open(settings: &mut Settings, start_dir: &Path) -> Self {
-        let looked = look(settings, start_dir);
-        for problem in &looked.problems {
+        let result = search(settings, start_dir);
+        for problem in &result.problems {
             tracing::warn!(target: "config", "{problem}");
         }
         let mut loaded = Self { libraries: Vec::new(), option_file: start_dir.join(settings.option_file()) };
-        for (name, library) in looked.found {
-            let place = loaded.libraries.iter().position(|known| known.path() == library.path());
+        for (name, library) in result.found {
+            let index = loaded.libraries.iter().position(|known| known.path() == library.path());
             let most = Acm::MAX_PROVIDERS;
-            if place.is_none() && loaded.libraries.len() >= usize::from(most) {
+            if index.is_none() && loaded.libraries.len() >= usize::from(most) {
                 tracing::warn!(target: "config", "provider {name}: more than {most} libraries: its subnets are not served");
                 continue;
             }
-            let place = place.unwrap_or_else(|| {
+            let index = index.unwrap_or_else(|| {
                 tracing::info!(target: "provider", "{} is {}", library.name(), library.path().display());
                 loaded.libraries.push(Arc::clone(&library));
                 loaded.libraries.len() - 1
             });
-            let Ok(id) = u8::try_from(place + 1).map(ProviderId) else { continue };
+            let Ok(id) = u8::try_from(index + 1).map(ProviderId) else { continue };
             match settings.providers.iter_mut().find(|known| known.id == id) {
                 Some(known) => known.names.push(name),
                 None => {
-                    settings.providers.push(Known { id, name: library.name().to_owned(), names: vec![name] });
+                    settings.providers.push(LoadedProvider { id, name: library.name().to_owned(), names: vec![name] });
                 }
             }
         }
@@ -84,10 +82,10 @@ impl Loaded {
         self.libraries.is_empty()
     }
 
-    /// Starts their threads. What they say wakes the loop by `waker`.
+    /// Starts a thread for each library. Their messages wake the loop by `waker`.
     pub(crate) fn start(self, waker: Arc<Waker>, lines: Lines) -> io::Result<Providers> {
         let wake = move || {
-            // Nothing can be done about it, and the next thing that is said tries again.
+            // A failure is ignored: the next message wakes the loop.
             let _ = waker.wake();
         };
         let option_file = CString::new(self.option_file.as_os_str().as_bytes())?;

@@ -1,8 +1,8 @@
-//! Providers that are not built in: shared libraries, as ibacm loads them.
+//! Providers in shared libraries, as ibacm loads them.
 //!
-//! `chosen` says which lines of the options name one; `loaded` opens the libraries before there is a core, and `running`
-//! has them while the daemon runs. Without the feature `plugins` there are none (`none`).
-mod chosen;
+//! `configured` returns the providers that the option file names; `loaded` opens the libraries before the core exists,
+//! and `running` passes calls and messages while the daemon runs. `none` replaces both without the feature `plugins`.
+mod configured;
 #[cfg(feature = "plugins")]
 mod loaded;
 #[cfg(not(feature = "plugins"))]
@@ -10,10 +10,10 @@ mod none;
 #[cfg(feature = "plugins")]
 mod running;
 
-pub(crate) use chosen::{Chosen, chosen, folder};
+pub(crate) use configured::{ConfiguredProvider, configured, folder};
 #[cfg(feature = "plugins")]
-pub(crate) use loaded::{Loaded, Looked, look};
+pub(crate) use loaded::{LoadedLibraries, SearchResult, search};
 #[cfg(not(feature = "plugins"))]
-pub(crate) use none::{Loaded, Providers, exit};
+pub(crate) use none::{LoadedLibraries, Providers, exit};
 #[cfg(feature = "plugins")]
 pub(crate) use running::{Providers, exit};

@@ -1,4 +1,4 @@
-//! Without the feature `plugins`: there are no providers but the built-in one.
+//! Without the feature `plugins`: the built-in provider is the only one.
 use crate::{
     log::{Lines, Log},
     settings::Settings,
@@ -11,14 +11,14 @@ use acm_wire::files::opts::LogLevel;
 use mio::Waker;
 use std::{io, path::Path, process::ExitCode, sync::Arc};
 
-/// Stands for the libraries that were loaded: there are none.
+/// Replaces the loaded libraries: there are none.
 #[derive(Debug, Default)]
-pub(crate) struct Loaded;
+pub(crate) struct LoadedLibraries;
 
-impl Loaded {
-    /// Says which lines name others.
+impl LoadedLibraries {
+    /// Logs the lines that name other providers.
     pub(crate) fn open(settings: &mut Settings, start_dir: &Path) -> Self {
-        for super::Chosen { name, place } in super::chosen(settings) {
+        for super::ConfiguredProvider { name, place } in super::configured(settings) {
             let (name, folder) = (name.escape_debug(), super::folder(settings, start_dir));
             tracing::warn!(
                 target: "config",
@@ -41,23 +41,23 @@ impl Loaded {
     }
 }
 
-/// Stands for the libraries that run: there are none.
+/// Replaces the running libraries: there are none.
 #[derive(Debug, Default)]
 pub(crate) struct Providers {}
 
-/// Nobody says anything.
-pub(crate) enum Heard {}
+/// A message of a provider; there are none.
+pub(crate) enum ProviderEvent {}
 
 #[expect(clippy::unused_self, reason = "with the feature there may be some")]
 impl Providers {
     pub(crate) fn call(&self, _provider: ProviderId, _call: Option<CallId>, _what: ProviderCall) {}
 
-    pub(crate) const fn hear(&self) -> Option<Heard> {
+    pub(crate) const fn next_event(&self) -> Option<ProviderEvent> {
         None
     }
 
-    pub(crate) const fn say(&self, heard: &Heard) {
-        match *heard {}
+    pub(crate) const fn log(&self, event: &ProviderEvent) {
+        match *event {}
     }
 
     pub(crate) const fn log_to(&self, _log: &Log, _level: LogLevel) {}
@@ -65,7 +65,7 @@ impl Providers {
     pub(crate) const fn stop(&mut self) {}
 }
 
-impl Heard {
+impl ProviderEvent {
     pub(crate) const fn into_input(self) -> Result<Input<'static>, Self> {
         match self {}
     }

@@ -1,4 +1,4 @@
-//! Libraries while the daemon runs: calls go in, and what they say comes out.
+//! Shared libraries while the daemon runs: passes calls to them, and messages from them.
 use crate::log::{Lines, Log, limited};
 use acm_plugin::{LogLine, PluginEvent, Plugins, crash};
 use acm_sansio::{
@@ -9,14 +9,15 @@ use acm_wire::files::opts::LogLevel;
 use core::time::Duration;
 use std::process::ExitCode;
 
-/// How long the daemon waits at its end for calls that have not returned. The core waited before, for those that it made.
+/// Time that the daemon waits at its end for calls that have not returned. The core has waited for its own calls
+/// before.
 const LAST_CALLS: Duration = Duration::from_secs(1);
 
-/// The libraries of the daemon.
+/// The running libraries.
 #[derive(Debug, Default)]
 pub(crate) struct Providers {
     plugins: Option<Plugins>,
-    /// What they call themselves, in the order of their numbers.
+    /// Names of the providers, in the order of their ids.
     names: Vec<String>,
     lines: Lines,
 }
@@ -26,25 +27,25 @@ impl Providers {
         Self { plugins: Some(plugins), names, lines }
     }
 
-    /// Has a call made. It never waits.
+    /// Queues a call. Never blocks.
     pub(crate) fn call(&self, provider: ProviderId, call: Option<CallId>, what: ProviderCall) {
         if let Some(plugins) = &self.plugins {
             plugins.call(provider, call, what);
         }
     }
 
-    /// Hands on the next thing that one of them said; false if there is nothing.
-    pub(crate) fn hear(&self) -> Option<Heard> {
-        let (provider, event) = self.plugins.as_ref()?.take()?;
-        Some(Heard { provider, event })
+    /// Returns the next message of a provider; `None` if there is none.
+    pub(crate) fn next_event(&self) -> Option<ProviderEvent> {
+        let (provider, content) = self.plugins.as_ref()?.take()?;
+        Some(ProviderEvent { provider, content })
     }
 
-    /// Writes a line of a library. Libraries can have much to say.
-    pub(crate) fn say(&self, heard: &Heard) {
-        let provider = heard.provider;
+    /// Logs a message, limited for each provider and function.
+    pub(crate) fn log(&self, event: &ProviderEvent) {
+        let provider = event.provider;
         let number = usize::from(provider.0).checked_sub(1);
         let name = number.and_then(|number| self.names.get(number)).map_or("?", String::as_str);
-        match &heard.event {
+        match &event.content {
             PluginEvent::Line(LogLine { level: 0, text }) => {
                 limited!(self.lines, INFO, "provider", of(provider, function(text)), "{name}: {text}");
             }
@@ -61,7 +62,7 @@ impl Providers {
         }
     }
 
-    /// What libraries may say, and where the last line goes if one of them ends the daemon.
+    /// Sets the log level of the libraries, and the file for the last line if a library crashes the daemon.
     pub(crate) fn log_to(&self, log: &Log, level: LogLevel) {
         if self.plugins.is_none() {
             return;
@@ -74,7 +75,7 @@ impl Providers {
         crash::write_into(log.duplicate());
     }
 
-    /// Waits for the last calls, for a second at most.
+    /// Waits for the last calls, at most [`LAST_CALLS`].
     pub(crate) fn stop(&mut self) {
         if let Some(plugins) = self.plugins.take()
             && !plugins.stop(LAST_CALLS)
@@ -84,29 +85,29 @@ impl Providers {
     }
 }
 
-/// The function that a line is from, as `acm_log` writes it: each may say something.
+/// Returns the function of a line, which `acm_log` writes at its start.
 fn function(text: &str) -> &str {
     text.split(':').next().unwrap_or_default()
 }
 
-/// Something that a library said.
-pub(crate) struct Heard {
+/// A message of a provider.
+pub(crate) struct ProviderEvent {
     provider: ProviderId,
-    event: PluginEvent,
+    content: PluginEvent,
 }
 
-impl Heard {
-    /// The input for the core; the event itself if it is for the log.
+impl ProviderEvent {
+    /// Returns the input of the core, or the event itself if it is for the log.
     pub(crate) fn into_input(self) -> Result<Input<'static>, Self> {
         let provider = self.provider;
-        match self.event {
+        match self.content {
             PluginEvent::Message(message) => Ok(Input::Provider { provider, message }),
-            event => Err(Self { event, ..self }),
+            content => Err(Self { content, ..self }),
         }
     }
 }
 
-/// Ends the program. Where libraries run, their destructors do not: they have threads that go on.
+/// Ends the program. If libraries were loaded, their destructors are not called: their threads are still running.
 pub(crate) fn exit(code: u8) -> ExitCode {
     if crash::is_watching() {
         crash::leave(code);

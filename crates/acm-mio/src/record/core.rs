@@ -1,9 +1,9 @@
-//! The core, and whoever records it.
-use super::recording::{NotTaken, Recording};
+//! The core with its recording.
+use super::recording::{LostFacts, Recording};
 use acm_sansio::{Acm, Input, Output, Time};
 use core::ops::Deref;
 
-/// The core, and whoever records it: what tells it something goes through here.
+/// The core with its recording, if there is one. All inputs go through it.
 #[derive(Debug)]
 pub(crate) struct Core {
     acm: Acm,
@@ -11,7 +11,7 @@ pub(crate) struct Core {
 }
 
 impl From<Acm> for Core {
-    /// Nobody records it.
+    /// Returns a core without a recording.
     fn from(acm: Acm) -> Self {
         Self { acm, recording: None }
     }
@@ -25,12 +25,12 @@ impl Deref for Core {
 }
 
 impl Core {
-    /// A core that was told nothing yet, and who records it.
+    /// Returns a core that has had no input, with its recording.
     pub(crate) const fn new(acm: Acm, recording: Option<Recording>) -> Self {
         Self { acm, recording }
     }
 
-    /// [`Acm::handle_input`], put on record if there is a recording.
+    /// Calls [`Acm::handle_input`], and records the input.
     pub(crate) fn handle_input(&mut self, now: Time, input: Input<'_>) {
         if let Some(recording) = &mut self.recording {
             recording.input(now, &input);
@@ -38,7 +38,7 @@ impl Core {
         self.acm.handle_input(now, input);
     }
 
-    /// [`Acm::handle_timeout`], put on record if there is a recording.
+    /// Calls [`Acm::handle_timeout`], and records it.
     pub(crate) fn handle_timeout(&mut self, now: Time) {
         if let Some(recording) = &mut self.recording {
             recording.timeout(&self.acm, now);
@@ -46,7 +46,7 @@ impl Core {
         self.acm.handle_timeout(now);
     }
 
-    /// [`Acm::drain`], put on record if there is a recording.
+    /// Calls [`Acm::drain`], and records the outputs.
     pub(crate) fn drain(&mut self, now: Time, carry_out: impl FnMut(Output) -> Option<Input<'static>>) {
         match &mut self.recording {
             None => self.acm.drain(now, carry_out),
@@ -54,7 +54,7 @@ impl Core {
         }
     }
 
-    /// [`Acm::drive`], put on record if there is a recording.
+    /// Calls [`Acm::drive`], and records the input and the outputs.
     pub(crate) fn drive(
         &mut self,
         now: Time,
@@ -65,12 +65,12 @@ impl Core {
         self.drain(now, carry_out);
     }
 
-    /// The end of a turn: what was recorded in it is on its way to a file, or how much of it is lost.
-    pub(crate) fn end_turn(&mut self) -> Option<NotTaken> {
+    /// Ends an iteration of the loop: passes what was recorded in it to the thread that writes. Returns what was lost.
+    pub(crate) fn end_turn(&mut self) -> Option<LostFacts> {
         self.recording.as_mut().and_then(Recording::hand_over)
     }
 
-    /// Facts that are in no file of a recording.
+    /// Returns the number of facts that are in no file of the recording.
     pub(crate) fn facts_lost(&self) -> u64 {
         self.recording.as_ref().map_or(0, Recording::lost)
     }

@@ -1,5 +1,5 @@
-//! The files of a recording: the newest has the name, those before it `.1`, `.2` behind it.
-use super::choice::RecordChoice;
+//! The files of a recording: the newest has the name, older ones the name with `.1`, `.2` ...
+use crate::cli::RecordChoice;
 use nix::{
     fcntl::{FcntlArg, OFlag, fcntl},
     libc,
@@ -11,21 +11,21 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The files of a recording. Only their owner may read them.
+/// The files of a recording. Only the owner may read them.
 #[derive(Debug)]
 pub(super) struct Files {
     path: PathBuf,
     size: u64,
     count: u32,
     file: File,
-    /// Bytes in the newest one.
+    /// Bytes in the newest file.
     written: u64,
-    /// What is no file is written as it is, and never begun anew.
+    /// False for a pipe or a device, which is not renamed.
     rotates: bool,
 }
 
 impl Files {
-    /// Opens the newest one. What is there already is kept as one that was before.
+    /// Opens the newest file. An existing file is renamed to an older one.
     pub(super) fn open(choice: &RecordChoice, path: PathBuf) -> io::Result<Self> {
         let rotates = match fs::symlink_metadata(&path) {
             Ok(found) => found.is_file() || found.is_symlink(),
@@ -36,7 +36,7 @@ impl Files {
             shift(&path, choice.files)?;
             begin(&path)?
         } else {
-            // Nobody waits for a reader here. The thread waits for it when it writes.
+            // Opened without waiting for a reader; the thread that writes waits for one.
             let file = OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(&path)?;
             fcntl(&file, FcntlArg::F_SETFL(OFlag::empty()))?;
             file
@@ -44,7 +44,7 @@ impl Files {
         Ok(Self { path, size: choice.size, count: choice.files, file, written: 0, rotates })
     }
 
-    /// Whether so many bytes more, behind those that are gathered for this one, are for another file.
+    /// Reports whether `more` bytes after `gathered` ones, which are not written yet, need another file.
     pub(super) const fn is_full(&self, gathered: usize, more: usize) -> bool {
         let has = self.written.saturating_add(gathered as u64);
         self.rotates && has > 0 && has.saturating_add(more as u64) > self.size
@@ -69,7 +69,7 @@ impl Files {
     }
 }
 
-/// A new file of ours: whatever is at its place was moved away, and what somebody has put there since is not followed.
+/// Creates a file. An existing file was renamed before; a link created since is not followed.
 fn begin(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
@@ -83,7 +83,7 @@ fn named(path: &Path, number: u32) -> PathBuf {
     name.into()
 }
 
-/// Makes each file one that was before, and removes the oldest.
+/// Renames each file to the next older one, and removes the oldest.
 fn shift(path: &Path, count: u32) -> io::Result<()> {
     let missing_is_fine = |result: io::Result<()>| match result {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_has_the_name_and_the_oldest_goes() {
+    fn newest_file_has_the_name_and_the_oldest_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t");
         let choice = RecordChoice { path: path.clone(), size: 10, files: 3, masked: false };
@@ -130,16 +130,16 @@ mod tests {
             own.write(text.as_bytes()).unwrap();
         }
         assert_eq!(files(folder.path()), map([("t", "four"), ("t.1", "three"), ("t.2", "two")]));
-        // Another daemon's life: what was there is kept.
+        // A second daemon keeps the files of the first.
         drop(own);
         let _own = Files::open(&choice, path.clone()).unwrap();
         assert_eq!(files(folder.path()), map([("t", ""), ("t.1", "four"), ("t.2", "three")]));
         let _own = Files::open(&RecordChoice { files: 1, ..choice }, path).unwrap();
-        assert_eq!(files(folder.path()), map([("t", ""), ("t.1", "four"), ("t.2", "three")]), "others are not ours");
+        assert_eq!(files(folder.path()), map([("t", ""), ("t.1", "four"), ("t.2", "three")]), "older files stay");
     }
 
     #[test]
-    fn a_link_is_not_followed_and_a_device_is_not_moved() {
+    fn link_is_not_followed_and_device_is_not_renamed() {
         let folder = tempfile::tempdir().unwrap();
         let (path, other) = (folder.path().join("t"), folder.path().join("other"));
         fs::write(&other, "precious").unwrap();

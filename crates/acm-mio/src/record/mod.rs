@@ -1,15 +1,13 @@
-//! What the core is told and what it wants, written into files while the daemon runs: `--record`.
+//! Records the inputs and outputs of the core into files while the daemon runs: `--record`.
 //!
-//! `core` stands around the core and sees everything; `recording` turns it into packets and hands them over at the end
-//! of a turn, into a `queue` with a bound; a thread (`writing`) writes them into `files`, which it rotates. The loop
-//! waits for no file: what the queue has no room for is counted, and the trace says that it is missing.
-mod choice;
+//! `core` wraps the core. `recording` turns inputs and outputs into packets, and passes them to a bounded `queue` at
+//! the end of each iteration of the loop; a thread (`writer`) writes them into `files`, which it rotates. The loop
+//! waits for no file: packets for which the queue has no room are counted, and the trace contains their number.
 mod core;
 mod files;
 mod queue;
 mod recording;
-mod writing;
+mod writer;
 
 pub(crate) use self::core::Core;
-pub(crate) use choice::RecordChoice;
 pub(crate) use recording::{RecordError, Recording};

@@ -2,56 +2,56 @@
 use core::time::Duration;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Bytes that wait at most. A turn that has more than this finds no room at all.
+/// Maximum number of waiting bytes. A turn with more than that is always lost.
 const BOUND: usize = 8 << 20;
-/// The thread is woken at once when so many bytes wait: before, it gathers.
+/// Number of waiting bytes that wakes the thread at once.
 const MANY: usize = 256 << 10;
-/// How long it gathers.
+/// Time for which the thread gathers fewer bytes.
 const GATHER: Duration = Duration::from_millis(50);
 
-/// Whole packets, and how many facts the trace had before each turn's.
+/// Whole packets, and a mark for each turn.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     pub(super) bytes: Vec<u8>,
-    /// For each turn: the end of its packets, facts before them.
+    /// For each turn: the end of its packets in `bytes`, and the mark before them.
     pub(super) turns: Vec<(usize, Mark)>,
 }
 
-/// A place in a recording between two packets.
+/// A position in a recording between two packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mark {
-    /// Facts before it.
+    /// Number of facts before it.
     pub(super) facts: u64,
-    /// The core's time, in nanoseconds.
+    /// Time of the core in nanoseconds.
     pub(super) nanos: u64,
 }
 
 #[derive(Debug, Default)]
 struct Waiting {
     batch: Batch,
-    /// Nothing more comes.
+    /// No packets follow.
     closed: bool,
-    /// Nothing more is taken.
+    /// The files cannot be written: no packets are taken.
     broken: bool,
-    /// The thread waits for the first bytes.
+    /// The thread waits for packets.
     idle: bool,
 }
 
-/// A queue with a bound. Neither side waits for the other's file or turn: the lock is held to move bytes.
+/// A bounded queue. The lock is held to move bytes only, so that neither side waits for the other's work.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     waiting: Mutex<Waiting>,
     news: Condvar,
 }
 
-/// What became of what was put into a queue.
+/// Result of putting packets into a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Put {
-    /// It will be written.
+    /// They will be written.
     Taken,
     /// There is no room now.
     Full,
-    /// Nobody writes any more.
+    /// The files cannot be written.
     Broken,
 }
 
@@ -60,7 +60,7 @@ impl Queue {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a turn's packets behind the others, and empties `bytes`, whatever becomes of them.
+    /// Appends the packets of a turn. Empties `bytes` in any case.
     pub(super) fn put(&self, bytes: &mut Vec<u8>, before: Mark) -> Put {
         let mut waiting = self.lock();
         if waiting.broken {
@@ -75,27 +75,27 @@ impl Queue {
         waiting.batch.bytes.append(bytes);
         let end = waiting.batch.bytes.len();
         waiting.batch.turns.push((end, before));
-        // A thread that gathers wakes up by itself.
+        // A thread that gathers wakes by its time-out.
         if core::mem::take(&mut waiting.idle) || (length < MANY && end >= MANY) {
             self.news.notify_one();
         }
         Put::Taken
     }
 
-    /// Nothing more comes.
+    /// Ends the queue: no packets follow.
     pub(super) fn close(&self) {
         self.lock().closed = true;
         self.news.notify_one();
     }
 
-    /// Nothing more is taken.
+    /// Refuses further packets: the files cannot be written.
     pub(super) fn break_off(&self) {
         let mut waiting = self.lock();
         waiting.broken = true;
         waiting.batch = Batch::default();
     }
 
-    /// Waits for packets and takes all of them, in place of `batch`, whose memory is used again. `false` at the end.
+    /// Waits for packets and swaps them into `batch`, whose memory is reused. Returns `false` at the end.
     pub(super) fn take(&self, batch: &mut Batch) -> bool {
         batch.bytes.clear();
         batch.turns.clear();
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_in_comes_out_in_order_and_once() {
+    fn packets_are_taken_in_order_and_once() {
         let (queue, mut batch) = (Queue::default(), Batch::default());
         for (number, text) in (0..).zip(["one", "two"]) {
             let mut bytes = text.as_bytes().to_vec();
@@ -139,12 +139,12 @@ mod tests {
             (batch.bytes.as_slice(), batch.turns.as_slice()),
             (&b"onetwo"[..], &[(3, mark(0)), (6, mark(1))][..])
         );
-        assert!(!queue.take(&mut batch), "the end");
+        assert!(!queue.take(&mut batch), "the end of the queue");
         assert!(batch.bytes.is_empty());
     }
 
     #[test]
-    fn there_is_room_for_so_much() {
+    fn queue_is_full_at_8_mib() {
         let queue = Queue::default();
         assert_eq!(queue.put(&mut vec![1; BOUND - 1], mark(0)), Put::Taken);
         assert_eq!(queue.put(&mut vec![1; 2], mark(1)), Put::Full);

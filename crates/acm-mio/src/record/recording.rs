@@ -1,10 +1,10 @@
-//! From the loop to the thread that writes.
+//! The part of the recording in the event loop.
 use super::{
-    choice::RecordChoice,
     files::Files,
     queue::{Mark, Put, Queue},
-    writing,
+    writer,
 };
+use crate::cli::RecordChoice;
 use acm_sansio::{Acm, Config, Input, Output, Seed, Time};
 use acm_trace::{Mask, Recorder, Start};
 use core::time::Duration;
@@ -18,10 +18,10 @@ use std::{
     thread,
 };
 
-/// How long the daemon's end waits for the last packets to be written.
+/// Time that the daemon waits at its end for the last packets to be written.
 const LAST: Duration = Duration::from_secs(5);
 
-/// Why nothing can be recorded.
+/// Reason why recording cannot begin.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot record into {path}: {error}")]
 pub(crate) struct RecordError {
@@ -29,23 +29,23 @@ pub(crate) struct RecordError {
     error: io::Error,
 }
 
-/// What a turn recorded was not taken by the thread that writes.
+/// Facts of a turn that the queue did not take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct NotTaken {
-    /// So many facts.
+pub(crate) struct LostFacts {
+    /// Number of facts.
     pub(crate) facts: u64,
 }
 
-/// A recording of the core, from its beginning.
+/// A recording of the core from its first input.
 #[derive(Debug)]
 pub(crate) struct Recording {
     recorder: Recorder<Vec<u8>>,
     queue: Arc<Queue>,
-    /// Before the packets that wait for the end of the turn.
+    /// Position before the packets of the present turn.
     before: Mark,
-    /// Facts that are missing, as the packets that wait say first.
+    /// Missing facts that the first of these packets reports.
     missing: u64,
-    /// Facts that are in no file.
+    /// Number of facts that are in no file.
     lost: u64,
     broken: bool,
     now: Time,
@@ -53,7 +53,7 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    /// Opens the files and begins, for a core that was told nothing yet.
+    /// Opens the files and begins, for a core that has had no input.
     pub(crate) fn start(
         choice: &RecordChoice,
         start_dir: &Path,
@@ -70,9 +70,9 @@ impl Recording {
             recorder = recorder.masked(Mask::new(mask));
         }
         let queue = Arc::<Queue>::default();
-        let (tell, over) = sync_channel(1);
+        let (done, over) = sync_channel(1);
         let theirs = Arc::clone(&queue);
-        let write = move || writing::run(files, &start, &theirs, &tell);
+        let write = move || writer::run(files, &start, &theirs, &done);
         thread::Builder::new().name("record".into()).spawn(write).map_err(failed)?;
         let masked = if choice.masked { ", names and IP addresses replaced" } else { "" };
         tracing::info!(
@@ -83,9 +83,9 @@ impl Recording {
             choice.size
         );
         let (before, now) = (Mark::default(), Time::ZERO);
-        let mut own = Self { recorder, queue, before, missing: 0, lost: 0, broken: false, now, over };
-        own.hand_over();
-        Ok(own)
+        let mut recording = Self { recorder, queue, before, missing: 0, lost: 0, broken: false, now, over };
+        recording.hand_over();
+        Ok(recording)
     }
 
     pub(super) fn input(&mut self, now: Time, input: &Input<'_>) {
@@ -124,8 +124,8 @@ impl Recording {
         }
     }
 
-    /// Hands over what was recorded since the last time, at the end of a turn. How much of it is lost.
-    pub(super) fn hand_over(&mut self) -> Option<NotTaken> {
+    /// Passes the packets since the last call to the queue. Returns the facts that it did not take.
+    pub(super) fn hand_over(&mut self) -> Option<LostFacts> {
         if self.broken || self.recorder.get_ref().is_empty() {
             return None;
         }
@@ -136,22 +136,22 @@ impl Recording {
             return None;
         }
         self.broken = put == Put::Broken;
-        let gone = after.facts - self.before.facts;
-        // Those that were missing already are counted already.
-        let facts = gone - self.missing;
+        let dropped = after.facts - self.before.facts;
+        // Facts that were missing before are counted already.
+        let facts = dropped - self.missing;
         self.lost += facts;
-        self.missing = gone;
-        self.recorder.thrown_away(self.now, gone);
-        // Who broke it off has said so.
-        (!self.broken).then_some(NotTaken { facts })
+        self.missing = dropped;
+        self.recorder.thrown_away(self.now, dropped);
+        // The thread has logged why it does not write.
+        (!self.broken).then_some(LostFacts { facts })
     }
 
-    /// Facts that are in no file.
+    /// Returns the number of facts that are in no file.
     pub(super) const fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Ends the file, and waits a little until it is written.
+    /// Ends the trace, and waits until it is written, at most [`LAST`].
     fn end(&mut self) {
         self.recorder.end();
         self.hand_over();
@@ -184,7 +184,7 @@ mod tests {
         (Acm::new(config, 7), recording)
     }
 
-    fn tell(acm: &mut Acm, recording: &mut Recording, number: u64) {
+    fn input(acm: &mut Acm, recording: &mut Recording, number: u64) {
         let (now, all) = (Time::from_nanos(number), Input::Interfaces(vec![]));
         recording.input(now, &all);
         acm.handle_input(now, all);
@@ -192,12 +192,12 @@ mod tests {
     }
 
     #[test]
-    fn several_files_are_one_trace() {
+    fn files_of_a_recording_are_one_trace() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t");
         let (mut acm, mut recording) = start(&choice(&format!("{},size=16K,files=9", path.display())));
         for number in 0..1000 {
-            tell(&mut acm, &mut recording, number);
+            input(&mut acm, &mut recording, number);
             assert_eq!(recording.hand_over(), None);
         }
         drop(recording);
@@ -208,26 +208,26 @@ mod tests {
         let all: Vec<u8> = (0..=last).rev().flat_map(|number| read(number).unwrap()).collect();
         let done = Replay::default().run(all.as_slice()).unwrap();
         assert_eq!((done.cores, done.inputs, done.not_compared, done.notes.len()), (1, 1000, 0, 0), "{done:?}");
-        // Without the first one there is nothing to compare with.
+        // Without the first file the core's state is unknown.
         let later: Vec<u8> = (0..last).rev().flat_map(|number| read(number).unwrap()).collect();
         let done = Replay::default().run(later.as_slice()).unwrap();
         assert!(done.inputs == 0 && done.not_compared > 100, "{done:?}");
         assert!(read(0).unwrap().len() <= 16 << 10 && read(1).unwrap().len() > 15 << 10);
     }
 
-    /// The thread waits for a pipe that nobody reads; the loop does not.
+    /// The thread waits for a pipe that is not read; the loop does not wait.
     #[test]
-    fn what_there_is_no_room_for_is_counted_and_said() {
+    fn packets_without_room_are_counted_as_lost() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pipe");
         nix::unistd::mkfifo(&path, nix::sys::stat::Mode::from_bits_truncate(0o600)).unwrap();
-        // A reader, so that it can be opened, which does not read.
+        // The pipe can be opened because it has a reader, which does not read.
         let reader = fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
         let (mut acm, mut recording) = start(&choice(path.to_str().unwrap()));
         let mut lost = 0;
         for number in 0..300_000 {
-            tell(&mut acm, &mut recording, number);
-            lost += recording.hand_over().map_or(0, |not_taken| not_taken.facts);
+            input(&mut acm, &mut recording, number);
+            lost += recording.hand_over().map_or(0, |lost| lost.facts);
         }
         assert!(lost > 0 && lost < 300_000, "{lost}");
         assert_eq!(recording.lost(), lost);
@@ -235,21 +235,21 @@ mod tests {
     }
 
     #[test]
-    fn a_hole_is_in_the_trace() {
+    fn trace_contains_the_number_of_lost_facts() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t");
         let (mut acm, mut recording) = start(&choice(path.to_str().unwrap()));
-        tell(&mut acm, &mut recording, 1);
+        input(&mut acm, &mut recording, 1);
         assert_eq!(recording.hand_over(), None);
-        // More than the queue takes, twice.
+        // Two turns with more than the queue takes.
         let message = Input::ClientMessage { client: acm_sansio::ClientId::new(7, 7), message: &[0; 900] };
         for round in [2, 3] {
             for _ in 0..10_000 {
                 recording.input(Time::from_nanos(round), &message);
             }
-            assert_eq!(recording.hand_over(), Some(NotTaken { facts: 10_000 }));
+            assert_eq!(recording.hand_over(), Some(LostFacts { facts: 10_000 }));
         }
-        tell(&mut acm, &mut recording, 4);
+        input(&mut acm, &mut recording, 4);
         assert_eq!((recording.hand_over(), recording.lost()), (None, 20_000));
         drop(recording);
         let trace = fs::read(path).unwrap();
@@ -271,17 +271,17 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_ends_the_recording_and_not_the_core() {
+    fn full_disk_ends_the_recording_but_not_the_core() {
         let (mut acm, mut recording) = start(&choice("/dev/full"));
         let broken = (0..100_000).any(|number| {
-            tell(&mut acm, &mut recording, number);
+            input(&mut acm, &mut recording, number);
             thread::yield_now();
-            assert_eq!(recording.hand_over(), None, "the thread says so");
+            assert_eq!(recording.hand_over(), None, "the thread logs the reason");
             recording.broken
         });
         assert!(broken);
         let before = recording.lost();
-        tell(&mut acm, &mut recording, 100_000);
+        input(&mut acm, &mut recording, 100_000);
         assert_eq!((recording.hand_over(), recording.lost()), (None, before + 1));
         let error = Recording::start(&choice("/none/t"), Path::new("/"), &Config::default(), Seed::from(7), [9; 16]);
         assert!(error.unwrap_err().to_string().starts_with("cannot record into /none/t: No such file"));

@@ -1,38 +1,38 @@
-//! One client's connection: what it sent and is not handled yet, what it has not taken yet.
+//! The connection of one client: received bytes that are not handled yet, responses that are not sent yet.
 use super::receive::{ReceiveBuffer, Received};
 use crate::{peer::Peer, stream::Stream};
 use acm_sansio::{ClientId, Time};
 use std::io::{self, Write};
 
-/// Answers that a client may leave untaken before nothing is read from it any more.
+/// Bytes of unsent responses above which nothing more is read from the client.
 pub(super) const HIGH_WATER: usize = 64 * 1024;
-/// Room for answers that a connection keeps while it is idle: a few of them.
+/// Bytes of capacity for responses that an idle connection keeps: a few responses.
 const IDLE_ROOM: usize = 512;
 
-/// One client's connection.
+/// The connection of one client.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) id: ClientId,
     pub(super) stream: Stream,
-    /// Who is at its other end.
+    /// The program at the other end.
     pub(super) peer: Peer,
-    /// What its last turn left over: the start of a message, or messages that wait for the next turn.
+    /// Bytes left over from the last turn: the start of a message, or messages for the next turn.
     kept: Vec<u8>,
     out: Vec<u8>,
     sent: usize,
-    /// The socket may hold more: edges are told once.
+    /// The socket may hold unread data; epoll reports each edge once.
     pub(super) readable: bool,
-    /// Nothing more will come.
+    /// The end of the stream was read, or reading failed.
     pub(super) ended: bool,
-    /// The other side writes no more: the end is to be read, and is not told again.
+    /// The client has closed its sending half: the end of the stream is still to be read, without a further event.
     pub(super) closing: bool,
-    /// The other side reads no more, either.
+    /// The client has closed both halves.
     pub(super) hung_up: bool,
-    /// It is not listened to, because of untaken answers or open requests. It is looked at again with each answer.
+    /// Nothing is read from the client because of unsent responses or open requests. Checked again with each response.
     pub(super) held_back: bool,
-    /// The system tells when it takes more. Only then: it would tell with every answer that a client takes.
+    /// An event for room in the socket is requested: only while responses wait, as each response read is an event.
     pub(super) waits_for_room: bool,
-    /// Since when the client has taken nothing of what is there for it.
+    /// Time since when the client has read none of its responses.
     pub(super) stalled_since: Option<Time>,
 }
 
@@ -55,12 +55,12 @@ impl Connection {
         }
     }
 
-    /// Begins its turn at the buffer.
+    /// Begins the client's turn at the shared buffer.
     pub(super) fn begin_turn(&mut self, buffer: &mut ReceiveBuffer) {
         buffer.begin(&self.kept);
     }
 
-    /// Ends its turn: keeps what is left in the buffer.
+    /// Ends the client's turn: keeps the rest of the buffer.
     pub(super) fn end_turn(&mut self, buffer: &ReceiveBuffer) {
         let rest = buffer.rest();
         if rest.is_empty() {
@@ -71,11 +71,11 @@ impl Connection {
         }
     }
 
-    /// Reads once; whether something may be in the buffer that was not there before.
+    /// Reads once. Returns `true` if the buffer may hold new bytes.
     pub(super) fn fill(&mut self, buffer: &mut ReceiveBuffer) -> bool {
         match buffer.read_from(&mut self.stream) {
             Ok(Received::Bytes { short }) => {
-                // An empty socket would only say so. Its end may have been told with the bytes.
+                // A short read means an empty socket. The end of the stream may have been reported with the bytes.
                 self.readable = !short || self.closing;
                 return true;
             }
@@ -94,20 +94,20 @@ impl Connection {
         self.readable = false;
     }
 
-    /// Puts an answer behind those that wait.
+    /// Appends a response to those that wait.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.out.extend_from_slice(bytes);
     }
 
-    /// Bytes that the client has not taken.
-    pub(super) fn untaken(&self) -> usize {
+    /// Returns the number of bytes that are not sent yet.
+    pub(super) fn unsent(&self) -> usize {
         self.out.len() - self.sent
     }
 
-    /// Writes what the client takes now, in one call if it takes all; whether the connection still works.
+    /// Sends as much as the socket takes, in one call if it takes all. Returns `false` if the connection has failed.
     pub(super) fn flush(&mut self, now: Time) -> bool {
         let mut progress = false;
-        while self.untaken() > 0 {
+        while self.unsent() > 0 {
             match self.stream.write(self.out.get(self.sent..).unwrap_or_default()) {
                 Ok(0) => return false,
                 Ok(count) => {
@@ -118,7 +118,7 @@ impl Connection {
                     if progress || self.stalled_since.is_none() {
                         self.stalled_since = Some(now);
                     }
-                    // A client that is always behind a little never takes all.
+                    // The responses of a client that is always a little behind are never all sent.
                     if self.sent > HIGH_WATER {
                         self.out.drain(..self.sent);
                         self.sent = 0;
@@ -129,7 +129,7 @@ impl Connection {
                 Err(_) => return false,
             }
         }
-        // The room is kept for the next answers, unless it became large.
+        // The capacity is kept for the next responses, up to a bound.
         self.out.clear();
         self.out.shrink_to(IDLE_ROOM);
         self.sent = 0;
@@ -144,7 +144,7 @@ mod tests {
     use std::io::Read;
 
     #[test]
-    fn a_client_that_is_always_behind_costs_no_more_than_it_is_behind() {
+    fn buffer_of_a_client_that_lags_does_not_grow_without_bound() {
         let (ours, mut theirs) = mio::net::UnixStream::pair().unwrap();
         let mut connection = Connection::new(ClientId::new(0, 0), Stream::Unix(ours), Peer::Unknown);
         let mut piece = [0; 4096];
@@ -162,7 +162,7 @@ mod tests {
                 taken += theirs.read(room).unwrap();
             }
             assert!(connection.flush(Time::ZERO));
-            assert!(connection.untaken() > 0);
+            assert!(connection.unsent() > 0);
         }
         assert!(connection.out.len() < behind + 2 * HIGH_WATER, "{}", connection.out.len());
     }

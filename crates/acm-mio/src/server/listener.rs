@@ -1,4 +1,4 @@
-//! Where clients connect: a unix socket or TCP, with the files by which clients find it.
+//! The socket that clients connect to, unix or TCP, with the files by which they find it.
 use crate::stream::Stream;
 use acm_wire::files::opts::{Options, ServerMode};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -12,25 +12,25 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Files of the run directory (rdma-core's `IBACM_*`): what ib_acme connects to, what librdmacm connects to.
+/// Names in the run directory (rdma-core's `IBACM_*`): ib_acme uses the socket and port file, librdmacm the links.
 const UNIX_SOCKET: &str = "ibacm-unix.sock";
 const UNIX_LINK: &str = "ibacm.sock";
 const PORT_FILE: &str = "ibacm-tcp.port";
 const PORT_LINK: &str = "ibacm.port";
 
-/// Why nobody can connect.
+/// Reason why no client can connect.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ListenError {
-    /// The unix socket cannot be made.
+    /// The unix socket cannot be created.
     #[error("socket {0}: {1}; run as root, or give a --run-dir that you may write to")]
     Unix(PathBuf, io::Error),
-    /// The TCP port cannot be had.
+    /// The TCP port cannot be bound.
     #[error("TCP {0}: {1}; stop what uses it, or give another server_port")]
     Tcp(SocketAddr, io::Error),
     /// The port file cannot be written.
     #[error("port file {0}: {1}; run as root, or give a --run-dir that you may write to")]
     PortFile(PathBuf, io::Error),
-    /// What systemd passed is not what it should be.
+    /// The socket passed by systemd cannot be used.
     #[error("systemd passed no stream socket that can be used: {0}; see ListenStream= in the socket unit")]
     Systemd(io::Error),
 }
@@ -41,7 +41,7 @@ enum Socket {
     Tcp(TcpListener),
 }
 
-/// Accepts clients; removes its files in the end.
+/// Accepts clients. Removes its files when dropped.
 #[derive(Debug)]
 pub(crate) struct Listener {
     socket: Socket,
@@ -49,7 +49,7 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    /// Listens as the options say, in `run_dir`.
+    /// Listens in `run_dir` or on TCP, as the options request.
     pub(crate) fn bind(options: &Options<'_>, run_dir: &Path) -> Result<Self, ListenError> {
         let link = !options.acme_plus_kernel_only;
         let ip = match options.server_mode {
@@ -69,14 +69,14 @@ impl Listener {
 
     fn bind_unix(run_dir: &Path, link: bool) -> Result<Self, ListenError> {
         let path = run_dir.join(UNIX_SOCKET);
-        // Clients prefer a port file to the socket: an old one would send them astray.
+        // Clients prefer a port file to the socket: a stale port file would lead them to a closed port.
         for stale in [UNIX_SOCKET, UNIX_LINK, PORT_FILE, PORT_LINK] {
             let _ = fs::remove_file(run_dir.join(stale));
         }
         let failed = |error| ListenError::Unix(path.clone(), error);
         let socket = UnixListener::bind(&path).map_err(failed)?;
         let mut listener = Self { socket: Socket::Unix(socket), files: vec![path.clone()] };
-        // Every user's programs resolve here.
+        // Programs of all users connect to this socket.
         fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).map_err(failed)?;
         if link {
             listener.link(UNIX_SOCKET, run_dir.join(UNIX_LINK)).map_err(failed)?;
@@ -105,10 +105,10 @@ impl Listener {
         Ok(())
     }
 
-    /// Takes the stream socket that systemd passed; `None` if it passed none. The files are systemd's.
+    /// Takes the stream socket that systemd passed; `None` if it passed none. systemd removes the files.
     pub(crate) fn from_systemd(passed: &mut listenfd::ListenFd) -> Result<Option<Self>, ListenError> {
         for index in 0..passed.len() {
-            // In any order; others, as the kernel's netlink socket, are not ours to take here.
+            // Sockets come in any order; those of another type, such as netlink, are taken elsewhere.
             if let Ok(Some(listener)) = passed.take_unix_listener(index) {
                 listener.set_nonblocking(true).map_err(ListenError::Systemd)?;
                 let socket = Socket::Unix(UnixListener::from_std(listener));
@@ -129,7 +129,7 @@ impl Listener {
         match &self.socket {
             Socket::Unix(socket) => socket.accept().map(|(stream, _)| Stream::Unix(stream)),
             Socket::Tcp(socket) => socket.accept().map(|(stream, _)| {
-                // An answer must not wait for the next one.
+                // Without TCP_NODELAY a response could be delayed until the next one.
                 let _ = stream.set_nodelay(true);
                 Stream::Tcp(stream)
             }),
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn unix_mode_has_the_socket_and_its_link_and_removes_both() {
+    fn unix_mode_creates_socket_and_link_and_removes_both() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join(PORT_FILE), "6125\n").unwrap();
         let listener = Listener::bind(&Options::default(), dir.path()).unwrap();
@@ -172,9 +172,9 @@ mod tests {
     }
 
     #[test]
-    fn tcp_modes_have_port_files() {
+    fn tcp_modes_create_port_files_and_remove_them() {
         let dir = tempfile::tempdir().unwrap();
-        // A port that was free a moment ago.
+        // A port that was free just before.
         let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let options = Options { server_mode: ServerMode::Loop, server_port: free, ..Options::default() };
         let listener = Listener::bind(&options, dir.path()).unwrap();

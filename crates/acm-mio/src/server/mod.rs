@@ -1,10 +1,9 @@
-//! The daemon: start, loop, end.
+//! The daemon: start, event loop, end.
 mod connection;
 mod daemon;
 mod listener;
 mod receive;
 mod run_dir;
 mod start;
-mod tokens;
 
 pub(crate) use start::run;

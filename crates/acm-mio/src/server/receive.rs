@@ -1,31 +1,31 @@
-//! The bytes of the client whose turn it is.
+//! The receive buffer that all clients share.
 use acm_wire::client::{FrameError, next_frame};
 use std::io::{self, Read};
 
-/// Several of the longest requests, which have 592 bytes.
+/// Bytes of the buffer: several of the longest requests, which have 592 bytes.
 const SIZE: usize = 4096;
 
-/// One buffer for all clients, each in its turn. A connection keeps only what its turn left over: most of ten thousand
-/// connections are idle most of the time.
+/// One buffer for all clients, each in its turn. A connection keeps only the rest of its turn, because most of ten
+/// thousand connections are idle most of the time.
 #[derive(Debug)]
 pub(super) struct ReceiveBuffer {
     bytes: Box<[u8; SIZE]>,
     filled: usize,
-    /// What has been taken already, at the start of `bytes`.
+    /// Bytes at the start of `bytes` that are handled.
     taken: usize,
 }
 
-/// What reading gave.
+/// Result of one read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Received {
-    /// So many bytes; whether the source had less than there was room for.
+    /// Bytes were read.
     Bytes {
-        /// A stream socket that gave less than it could is empty (epoll(7)).
+        /// Fewer bytes came than there was room for: a stream socket is then empty (epoll(7)).
         short: bool,
     },
-    /// No bytes are there to be read now.
+    /// No bytes are available now.
     Nothing,
-    /// The other side writes no more.
+    /// The end of the stream.
     End,
 }
 
@@ -36,7 +36,7 @@ impl Default for ReceiveBuffer {
 }
 
 impl ReceiveBuffer {
-    /// Begins a turn with what the one before left over.
+    /// Begins a turn with the rest of the client's last turn.
     pub(super) fn begin(&mut self, kept: &[u8]) {
         self.taken = 0;
         self.filled = 0;
@@ -46,7 +46,7 @@ impl ReceiveBuffer {
         }
     }
 
-    /// Reads once. To be called when [`Self::next_message`] finds nothing: then there is room.
+    /// Reads once. To be called when [`Self::next_message`] returns `None`: the buffer has room then.
     pub(super) fn read_from(&mut self, source: &mut impl Read) -> io::Result<Received> {
         self.bytes.copy_within(self.taken..self.filled, 0);
         self.filled -= self.taken;
@@ -65,7 +65,7 @@ impl ReceiveBuffer {
         }
     }
 
-    /// The next whole message. It counts as taken.
+    /// Returns the next complete message, and marks it as handled.
     pub(super) fn next_message(&mut self) -> Result<Option<&[u8]>, FrameError> {
         let start = self.taken;
         let Some(frame) = next_frame(self.rest())? else { return Ok(None) };
@@ -74,7 +74,7 @@ impl ReceiveBuffer {
         Ok(self.bytes.get(start..end))
     }
 
-    /// What is not taken.
+    /// Returns the bytes that are not handled.
     pub(super) fn rest(&self) -> &[u8] {
         self.bytes.get(self.taken..self.filled).unwrap_or_default()
     }
@@ -86,7 +86,7 @@ mod tests {
     use acm_wire::client::perf_request;
 
     #[test]
-    fn a_message_in_two_turns_is_whole_in_the_second() {
+    fn message_split_over_two_turns_is_complete_in_the_second() {
         let request = perf_request(0, [7; 8]);
         let bytes = [&request[..], &request[..5]].concat();
         let mut buffer = ReceiveBuffer::default();
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(buffer.next_message(), Ok(None));
         let kept = buffer.rest().to_vec();
         assert_eq!(kept, &request[..5]);
-        // Somebody else's turn, which leaves nothing of it.
+        // The turn of another client, which leaves none of its bytes.
         buffer.begin(&[]);
         assert_eq!(buffer.read_from(&mut &[0xff; SIZE + 1][..]).unwrap(), Received::Bytes { short: false });
         buffer.begin(&kept);

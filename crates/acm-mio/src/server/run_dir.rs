@@ -1,4 +1,4 @@
-//! The directory of sockets, port files and the lock file.
+//! The directory of the sockets, port files and lock file.
 use std::{
     fs::DirBuilder,
     io,
@@ -6,18 +6,18 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Bytes of a socket's path (unix(7)), without the NUL behind it.
+/// Maximum length of a socket's path in bytes (unix(7)), without the terminating NUL.
 const SOCKET_PATH: usize = 107;
-/// The longest name of a socket in it: `ibacm-unix.sock`.
+/// Length of the longest name of a socket in the directory: `ibacm-unix.sock`.
 const SOCKET_NAME: usize = 15;
 
-/// Why there is none.
+/// Reason why there is no run directory.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RunDirError {
-    /// It cannot be made.
+    /// The directory cannot be created.
     #[error("run directory {0}: {1}; {2}")]
     Io(PathBuf, io::Error, &'static str),
-    /// No socket in it would have a path.
+    /// The path of a socket in the directory would be too long.
     #[error(
         "run directory {0}: its path has {len} bytes, and with that of a socket it may have {max}; give a shorter one, \
          --run-dir",
@@ -27,8 +27,8 @@ pub(crate) enum RunDirError {
     TooLong(PathBuf),
 }
 
-/// Makes the directory if it is missing, but not those above it: those are somebody's mistake. Its path from `/`, for
-/// a daemon that leaves where it was started.
+/// Creates the directory if it is missing; a missing parent is an error, because the path is probably wrong. Returns
+/// the absolute path, because a daemon leaves its working directory.
 pub(crate) fn make(path: &Path) -> Result<PathBuf, RunDirError> {
     let failed = |error: io::Error| {
         let advice = match error.kind() {
@@ -55,7 +55,7 @@ mod tests {
     use std::{fs, os::unix::fs::PermissionsExt};
 
     #[test]
-    fn a_socket_in_it_has_a_path() {
+    fn path_too_long_for_a_socket_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let long = |bytes: usize| dir.path().join("x".repeat(bytes - dir.path().as_os_str().len() - 1));
         let most = make(&long(91)).unwrap();
@@ -69,13 +69,13 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_one_is_made_and_those_above_it_are_not() {
+    fn missing_directory_is_created_but_not_its_parents() {
         let dir = tempfile::tempdir().unwrap();
         let own = dir.path().join("acm");
         for _ in 0..2 {
             assert_eq!(make(&own).unwrap(), own);
         }
-        // Whatever this test's umask is, nobody else may write.
+        // Whatever the umask of this test is, others may not write.
         assert_eq!(fs::metadata(&own).unwrap().permissions().mode() & 0o7722, 0o700);
         let deep = dir.path().join("a/b");
         let text = make(&deep).unwrap_err().to_string();

@@ -1,28 +1,30 @@
 //! From the command line to a running loop.
 use super::{
-    daemon::{Alarm, Connections, Daemon, Host, Linger, LoopError, Missing, Ready, Reload, Systemd},
+    daemon::{
+        BusyPoll, Connections, Daemon, FABRIC, Host, INTERFACES, KERNEL, LISTENER, LoopError, MissingPort, Ready,
+        Reload, SIGNALS, Systemd, TIMER, TimerFd,
+    },
     listener::{ListenError, Listener},
     receive::ReceiveBuffer,
     run_dir::{self, RunDirError},
-    tokens::{ALARM, FABRIC, INTERFACES, KERNEL, LISTENER, SIGNALS},
 };
 #[cfg(feature = "verbs")]
 use crate::fabric::Devices;
 use crate::{
     addresses::Interfaces,
-    cli::Args,
+    cli::{Args, FabricChoice, KernelChoice},
     clock::Clock,
     descriptors,
     detach::{self, DetachError},
     effects::{Effect, effect},
-    fabric::{Embedded, Fabric, FabricChoice, FabricError, Sim},
-    kernel::{Kernel, KernelChoice},
+    fabric::{Embedded, Fabric, FabricError, Sim},
+    kernel::Kernel,
     lock::{self, LockError},
     log::{Lines, Log, LogError, WithoutFile},
     metrics::Metrics,
     names::DefaultNames,
     preload::Files,
-    providers::{Loaded, Providers},
+    providers::{LoadedLibraries, Providers},
     record::{Core, RecordError, Recording},
     settings::{MissingFile, Settings},
 };
@@ -37,46 +39,46 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Why the daemon does not run.
+/// Reason why the daemon does not start, or ends.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StartError {
     /// There is no run directory.
     #[error(transparent)]
     RunDir(#[from] RunDirError),
-    /// A file that was named is not there.
+    /// A file named on the command line is missing.
     #[error(transparent)]
     MissingFile(#[from] MissingFile),
-    /// It cannot leave the terminal, or nobody waits for it any more.
+    /// The daemon cannot leave the terminal, or the process that started it has ended.
     #[error(transparent)]
     Detach(#[from] DetachError),
-    /// A daemon would say nothing.
+    /// The log file of a daemon cannot be opened.
     #[error(transparent)]
     Log(#[from] LogError),
-    /// Another one runs.
+    /// The lock file cannot be locked: another daemon is running.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// Nobody could connect.
+    /// No socket for clients.
     #[error(transparent)]
     Listen(#[from] ListenError),
-    /// There is no fabric.
+    /// The fabric cannot be opened.
     #[error(transparent)]
     Fabric(FabricError),
-    /// The system gives no randomness.
+    /// The system provides no random seed.
     #[error("no random seed: {0}")]
     Seed(getrandom::Error),
-    /// It was to be recorded.
+    /// The files of `--record` cannot be opened.
     #[error(transparent)]
     Record(RecordError),
-    /// The loop cannot begin or go on.
+    /// The event loop cannot begin, or failed.
     #[error(transparent)]
     Loop(#[from] LoopError),
 }
 
 impl StartError {
-    /// What ibacm would exit with.
+    /// Returns the exit code of ibacm for such a failure.
     pub(crate) const fn exit_code(&self) -> u8 {
         match self {
-            // ibacm says "shutting down" and exits with 0; a supervisor must see that nothing is served.
+            // ibacm logs "shutting down" and exits with 0; a supervisor needs to see the failure.
             Self::Listen(_) | Self::Loop(_) | Self::Detach(DetachError::StarterGone) => 1,
             // Initialization failures: -1.
             _ => 255,
@@ -84,16 +86,16 @@ impl StartError {
     }
 }
 
-/// Runs the daemon until it is told to stop. Why it ends is in the log then, and for whoever called it.
+/// Runs the daemon until SIGTERM or SIGINT. An error is in the log as well as in the result.
 pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     let run_dir = run_dir::make(&args.run_dir)?;
-    MissingFile::look(args)?;
+    MissingFile::check(args)?;
     let settings = Settings::read(args);
     let start_dir = std::env::current_dir().unwrap_or_default();
     if args.detach {
         detach::leave_directory().map_err(DetachError::Io)?;
     }
-    // Whoever finds the process id or the sockets may send a signal at once.
+    // Before the lock file and the sockets exist: their users may send a signal at once.
     let signals = Signals::new([SIGTERM, SIGINT, SIGHUP, SIGUSR1]).map_err(LoopError::Poll)?;
     let lock_file = settings.lock_file(&run_dir);
     let _lock = lock::take(&lock_file)?;
@@ -103,7 +105,7 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     tracing::info!(target: "main", "Assistant to the InfiniBand Communication Manager, acm-mio {}", env!("CARGO_PKG_VERSION"));
     let lock_file = lock_file.to_string_lossy();
     for option in options.iter() {
-        // By default it is in the run directory, which is not where the option's own default is.
+        // The log shows the actual path: the default is in the run directory.
         let option = if let Opt::LockFile(_) = option { Opt::LockFile(&lock_file) } else { option };
         match effect(&option) {
             Effect::Nothing(why) => tracing::info!(target: "options", "{option} (does nothing: {why})"),
@@ -122,7 +124,7 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     ended
 }
 
-/// Opens all that a daemon needs, and serves.
+/// Opens everything that the daemon needs, and runs the event loop.
 fn serve(
     args: &Args,
     mut settings: Settings,
@@ -130,7 +132,7 @@ fn serve(
     log: Log,
     (run_dir, start_dir): (&Path, PathBuf),
 ) -> Result<(), StartError> {
-    let libraries = Loaded::open(&mut settings, &start_dir);
+    let libraries = LoadedLibraries::open(&mut settings, &start_dir);
     let options = settings.options();
     let descriptors = descriptors::raise();
     let mut seed = [0; 16];
@@ -162,14 +164,14 @@ fn serve(
     start_providers(libraries, &mut daemon).map_err(LoopError::Poll)?;
     daemon.host.providers.log_to(&daemon.log, options.log_level);
     if let Some(fabric) = &mut daemon.host.fabric {
-        // They have their addresses now, and are no news later.
+        // The addresses of these ports are added below; later calls return new ports only.
         fabric.has_new_ports();
     }
-    daemon.add_addresses(Time::ZERO, Missing::Said);
+    daemon.add_addresses(Time::ZERO, MissingPort::Warn);
     daemon.read_interfaces(Time::ZERO);
     daemon.start_preload(files).map_err(LoopError::Poll)?;
     daemon.fabric_events(Time::ZERO)?;
-    daemon.tell_preload_ports();
+    daemon.update_preload_ports();
     if args.detach {
         leave_terminal(&daemon.log, &options)?;
         daemon.host.providers.log_to(&daemon.log, options.log_level);
@@ -181,15 +183,15 @@ fn serve(
     Ok(ended?)
 }
 
-/// Starts the providers that are not built in, if there are any.
-fn start_providers(libraries: Loaded, daemon: &mut Daemon) -> io::Result<()> {
+/// Starts the providers in shared libraries, if there are any.
+fn start_providers(libraries: LoadedLibraries, daemon: &mut Daemon) -> io::Result<()> {
     if !libraries.is_empty() {
         daemon.host.providers = libraries.start(daemon.waker()?, daemon.host.lines.clone())?;
     }
     Ok(())
 }
 
-/// The core, recorded from its beginning if that is wanted.
+/// Returns the core, recorded from its first input if `--record` is given.
 fn record(args: &Args, config: Config, seed: Seed, start_dir: &Path) -> Result<Core, StartError> {
     let recording = args.record.as_ref().map(|choice| {
         let mut mask = [0; 16];
@@ -200,7 +202,7 @@ fn record(args: &Args, config: Config, seed: Seed, start_dir: &Path) -> Result<C
     Ok(Core::new(Acm::new(config, seed), recording))
 }
 
-/// Leaves the terminal, if somebody waits for that.
+/// Leaves the terminal and notifies the process that started the daemon.
 fn leave_terminal(log: &Log, options: &Options<'_>) -> Result<(), DetachError> {
     let to_file = matches!(options.log_file, LogTarget::File(_));
     if !to_file {
@@ -210,7 +212,7 @@ fn leave_terminal(log: &Log, options: &Options<'_>) -> Result<(), DetachError> {
     if !to_file {
         log.reopen(options.log_file, options.log_level);
     }
-    starter.tell()
+    starter.notify()
 }
 
 fn open_fabric(
@@ -245,7 +247,7 @@ fn open_fabric(
     })
 }
 
-/// Real devices. Without one the daemon stays up and serves what it can, until one comes.
+/// Opens the devices of this machine. Without a device the daemon waits for one, unless `--require-device` is given.
 #[cfg(feature = "verbs")]
 fn open_devices(args: &Args, settings: &Settings, lines: &Lines) -> Result<Option<Box<dyn Fabric>>, FabricError> {
     let devices = Devices::open(settings.depths(), lines.clone());
@@ -291,7 +293,7 @@ fn assemble(
     if let Some(interfaces) = &interfaces {
         interfaces.register(poll.registry(), INTERFACES)?;
     }
-    let alarm = Alarm::new(poll.registry(), ALARM)?;
+    let timer = TimerFd::new(poll.registry(), TIMER)?;
     let names = DefaultNames::of(fabric.as_ref().and_then(|fabric| fabric.node_name()));
     let host = Host {
         fabric,
@@ -319,8 +321,8 @@ fn assemble(
         received: ReceiveBuffer::default(),
         preload: None,
         waker: None,
-        alarm,
-        linger: Linger::default(),
+        timer,
+        busy_poll: BusyPoll::default(),
     })
 }
 
@@ -329,7 +331,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_supervisor_sees_what_went_wrong() {
+    fn exit_code_shows_the_kind_of_failure() {
         let poll = LoopError::Poll(io::ErrorKind::Other.into());
         assert_eq!(StartError::Loop(poll).exit_code(), 1);
         assert_eq!(StartError::Detach(DetachError::StarterGone).exit_code(), 1);

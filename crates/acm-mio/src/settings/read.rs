@@ -1,64 +1,113 @@
-//! Both files, from bytes to what they say, and what is wrong with them.
-use super::{nearest::nearest, place::FilePlace};
-use crate::regular;
+//! Reads the option file and the address file, and collects their problems.
+use crate::{
+    cli::{ADDR_FILE, Args, OPTION_FILE},
+    regular,
+};
 use acm_wire::{
     Address,
     files::{
         LineError, LineErrorKind,
         addr::{self, PkeyChoice},
-        opts::{self, Options},
+        opts::{self, NAMES, Options},
     },
 };
 use core::net::IpAddr;
 use ib_mad::Pkey;
 use std::{
     io::{self, Read},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
-/// The provider that is built in.
+/// Name of the built-in provider.
 pub(crate) const BUILT_IN: &str = "ibacmp";
 
 /// A local address from the address file.
+/// A file of the command line.
+#[derive(Clone, Debug)]
+pub(super) struct ConfigFile {
+    /// The absolute path.
+    pub(super) path: PathBuf,
+    /// True if the path is not ibacm's default. A file at the default path may be missing.
+    pub(super) is_named: bool,
+}
+
+impl ConfigFile {
+    /// Relative paths begin at the present directory, before the daemon leaves it.
+    pub(super) fn new(path: &Path, default: &str) -> Self {
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        Self { path: absolute, is_named: path.as_os_str() != default }
+    }
+}
+
+/// A file that the command line names and that is missing.
+#[derive(Debug, thiserror::Error)]
+#[error("{what} file {path}: there is none; make it, correct -{option}, or leave it out: {then}")]
+pub(crate) struct MissingFile {
+    what: &'static str,
+    path: PathBuf,
+    option: char,
+    then: &'static str,
+}
+
+impl MissingFile {
+    /// Returns an error for the first file that is missing.
+    pub(crate) fn check(args: &Args) -> Result<(), Self> {
+        Self::all(args).next().map_or(Ok(()), Err)
+    }
+
+    /// Returns all files that are missing.
+    pub(crate) fn all(args: &Args) -> impl Iterator<Item = Self> {
+        let both = [
+            ("option", &args.option_file, OPTION_FILE, 'O', "every option has a default"),
+            ("address", &args.addr_file, ADDR_FILE, 'A', "the node then has its own name"),
+        ];
+        both.into_iter().filter_map(|(what, path, default, option, then)| {
+            let is_named = ConfigFile::new(path, default).is_named;
+            let is_missing = std::fs::metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+            (is_named && is_missing).then(|| Self { what, path: path.clone(), option, then })
+        })
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ConfiguredAddress {
     pub(crate) address: Address,
     pub(crate) device: String,
     pub(crate) port: u8,
     pub(crate) pkey: Option<Pkey>,
-    /// Where it stands: `file:line`.
+    /// Place of the line: `file:line`.
     pub(crate) place: String,
 }
 
-/// An IP address of the address file that does not count.
+/// An IP address of the address file that is skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SkippedIp {
     pub(crate) address: IpAddr,
-    /// Where it stands: `file:line`.
+    /// Place of the line: `file:line`.
     pub(crate) place: String,
-    /// What is said of it among the problems.
+    /// The problem of this line.
     pub(crate) problem: String,
 }
 
-/// What a file gave.
+/// The result of reading a file.
 pub(super) struct Found<T> {
-    /// What could be understood of it.
+    /// The content, without malformed lines.
     pub(super) value: T,
-    /// Whether something could not.
+    /// True if a line is malformed, or the file cannot be read.
     pub(super) bad: bool,
 }
 
-/// When a file is read.
+/// Occasion of a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// Before the daemon starts: what cannot be understood is skipped, and what is not there was looked for before.
+    /// Before the daemon starts: malformed lines are skipped, and a missing file was reported before.
     First,
-    /// While it runs: something is in force.
+    /// While the daemon runs, with settings in force.
     Again,
 }
 
 impl Reading {
-    /// What becomes of a line.
+    /// Returns what happens to a malformed line.
     const fn then(self) -> &'static str {
         match self {
             Self::First => "; the line is skipped",
@@ -67,8 +116,8 @@ impl Reading {
     }
 }
 
-/// The text of a file; `None` if it is not there.
-fn read_file(file: &FilePlace, reading: Reading, problems: &mut Vec<String>) -> Found<Option<Vec<u8>>> {
+/// Reads a file; `None` if it is missing.
+fn read_file(file: &ConfigFile, reading: Reading, problems: &mut Vec<String>) -> Found<Option<Vec<u8>>> {
     let path = file.path.display();
     let read = || -> io::Result<Vec<u8>> {
         let mut text = Vec::new();
@@ -91,8 +140,8 @@ fn read_file(file: &FilePlace, reading: Reading, problems: &mut Vec<String>) -> 
     }
 }
 
-/// The option file's text, and what is wrong with it.
-pub(super) fn read_options(file: &FilePlace, reading: Reading, problems: &mut Vec<String>) -> Found<Vec<u8>> {
+/// Reads the option file and adds its problems.
+pub(super) fn read_options(file: &ConfigFile, reading: Reading, problems: &mut Vec<String>) -> Found<Vec<u8>> {
     let Found { value, mut bad } = read_file(file, reading, problems);
     let value = value.unwrap_or_default();
     for line in opts::parse(&value) {
@@ -121,7 +170,15 @@ fn problem(path: &Path, text: &[u8], error: LineError, reading: Reading) -> Stri
     format!("{path}:{}:{}: {}: \"{word}\"{meant}{}", error.line, error.column, error.kind, reading.then())
 }
 
-/// What a file says of addresses: nothing if it is not there.
+/// Returns the option with the most similar name, if one is similar: at most a third of its letters differ.
+fn nearest(word: &[u8]) -> Option<&'static str> {
+    let word = core::str::from_utf8(word).ok()?.to_ascii_lowercase();
+    let distances = NAMES.iter().map(|name| (strsim::damerau_levenshtein(&word, name), *name));
+    let (distance, name) = distances.min()?;
+    (distance * 3 <= name.len()).then_some(name)
+}
+
+/// Content of the address file: `all` is `None` if the file is missing.
 #[derive(Default)]
 pub(super) struct Addresses {
     all: Option<Vec<ConfiguredAddress>>,
@@ -134,9 +191,9 @@ impl Addresses {
     }
 }
 
-/// The address file's addresses, and what is wrong with it.
+/// Reads the address file and adds its problems.
 pub(super) fn read_addresses(
-    file: &FilePlace,
+    file: &ConfigFile,
     ips: bool,
     reading: Reading,
     problems: &mut Vec<String>,
@@ -175,4 +232,26 @@ pub(super) fn read_addresses(
         });
     }
     Found { value: Addresses { all: Some(addresses), skipped }, bad }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn misspelled_option_has_a_suggestion() {
+        for (word, name) in [
+            ("retrys", Some("retries")),
+            ("time_out", Some("timeout")),
+            ("Log_Fiel", Some("log_file")),
+            ("addr_timout", Some("addr_timeout")),
+            ("mtu", None),
+            ("wholly_different", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(word.as_bytes()), name, "{word}");
+        }
+        assert_eq!(nearest(b"r\xe9tries"), None);
+        assert!(NAMES.iter().all(|name| nearest(name.as_bytes()) == Some(name)), "each name is nearest to itself");
+    }
 }

@@ -1,6 +1,6 @@
-//! Files, and what the daemon takes from them.
+//! Files, and the settings that are read from them.
 use super::*;
-use crate::in_time::in_time;
+use crate::testing::in_time;
 use acm_sansio::{api::ProviderId, retry};
 use acm_wire::Address;
 use clap::Parser;
@@ -10,7 +10,7 @@ use nix::{sys::stat::Mode, unistd::mkfifo};
 use std::fs;
 
 #[test]
-fn problems_have_their_place_and_nothing_else_is_lost() {
+fn problems_have_their_place_and_other_lines_count() {
     let dir = tempfile::tempdir().unwrap();
     let (opts, addrs) = (dir.path().join("opts"), dir.path().join("addrs"));
     fs::write(&opts, "timeout 500\nretrys 3\nroute_prot acm\nprovider other default\nmin_mtu 77\n").unwrap();
@@ -39,11 +39,11 @@ pub(crate) fn settings_of(text: &str) -> Settings {
 }
 
 #[test]
-fn providers_divide_the_subnets() {
+fn lines_provider_assign_the_subnets() {
     let cases: [(&str, Subnets); 8] = [
         ("", Subnets::all_but([])),
         ("provider ibacmp default\n", Subnets::all_but([])),
-        // The last default counts, and without one it is ours, as in C ibacm.
+        // The last default counts. Without one it is the built-in provider, as in C ibacm.
         ("provider other default\nprovider ibacmp default\n", Subnets::all_but([])),
         ("provider ibacmp 2\n", Subnets::all_but([])),
         ("provider other 0x1\nprovider Ibacmp 2\n", Subnets::all_but([1])),
@@ -56,9 +56,9 @@ fn providers_divide_the_subnets() {
     }
 }
 
-/// Settings in which two libraries were loaded.
+/// Returns settings with two loaded libraries.
 fn with_libraries(text: &str) -> Settings {
-    let known = |id, name: &str, names: &[&str]| Known {
+    let known = |id, name: &str, names: &[&str]| LoadedProvider {
         id: ProviderId(id),
         name: name.to_owned(),
         names: names.iter().map(|name| (*name).to_owned()).collect(),
@@ -68,23 +68,23 @@ fn with_libraries(text: &str) -> Settings {
 }
 
 #[test]
-fn libraries_have_the_subnets_that_lines_give_them() {
+fn libraries_have_the_subnets_that_lines_assign() {
     let (one, two) = (Some(ProviderId(1)), Some(ProviderId(2)));
     let subnets = |text: &str| with_libraries(text).core(1024).subnets;
-    let who = |text: &str| [1, 2, 3].map(|prefix| subnets(text).provider(prefix));
+    let providers = |text: &str| [1, 2, 3].map(|prefix| subnets(text).provider(prefix));
     let ours = Some(ProviderId::BUILT_IN);
-    assert_eq!(who(""), [ours; 3]);
-    assert_eq!(who("provider DSAP 1\nprovider libibacmp.so 2\n"), [one, two, ours]);
-    assert_eq!(who("provider /x/libibacmp.so default\nprovider ibacmp 3\n"), [two, two, ours]);
-    assert_eq!(who("provider dsap default\nprovider none 2\nprovider other 3\n"), [one, None, None]);
-    // The first line that gives it to a library, or ours.
-    assert_eq!(who("provider dsap 1\nprovider libibacmp.so 1\n"), [one, ours, ours]);
-    assert_eq!(who("provider dsap default\nprovider dsap 1\nprovider ibacmp 1\n"), [ours, one, one]);
+    assert_eq!(providers(""), [ours; 3]);
+    assert_eq!(providers("provider DSAP 1\nprovider libibacmp.so 2\n"), [one, two, ours]);
+    assert_eq!(providers("provider /x/libibacmp.so default\nprovider ibacmp 3\n"), [two, two, ours]);
+    assert_eq!(providers("provider dsap default\nprovider none 2\nprovider other 3\n"), [one, None, None]);
+    // The first line that assigns the subnet to a library counts, or a line that assigns it to the built-in provider.
+    assert_eq!(providers("provider dsap 1\nprovider libibacmp.so 1\n"), [one, ours, ours]);
+    assert_eq!(providers("provider dsap default\nprovider dsap 1\nprovider ibacmp 1\n"), [ours, one, one]);
     assert_eq!(with_libraries("").core(1024).providers, ["dsap", "ibacmp"]);
 }
 
 #[test]
-fn a_library_that_was_not_loaded_needs_a_restart() {
+fn library_that_was_not_loaded_needs_a_restart() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("opts");
     let text = "provider dsap 1\nprovider none 2\nprovider ibacmp 3\nprovider other 4\n";
@@ -97,12 +97,12 @@ fn a_library_that_was_not_loaded_needs_a_restart() {
     assert!(first.problems.is_empty(), "{:?}", first.problems);
     let again = first.read_again();
     assert_eq!(again.providers, first.providers);
-    let said = format!("{}:4:1: provider other: needs a restart; its subnets are not served", path.display());
-    assert_eq!(again.problems, [said]);
+    let problem = format!("{}:4:1: provider other: needs a restart; its subnets are not served", path.display());
+    assert_eq!(again.problems, [problem]);
 }
 
 #[test]
-fn a_bad_file_counts_for_nothing_when_it_is_read_again() {
+fn malformed_file_is_not_applied_at_sighup() {
     let dir = tempfile::tempdir().unwrap();
     let (opts, addrs) = (dir.path().join("opts"), dir.path().join("addrs"));
     fs::write(&opts, "timeout 500\n").unwrap();
@@ -127,7 +127,7 @@ fn a_bad_file_counts_for_nothing_when_it_is_read_again() {
 }
 
 #[test]
-fn a_named_file_that_is_gone_is_as_it_was() {
+fn named_file_that_was_removed_stays_in_force() {
     let dir = tempfile::tempdir().unwrap();
     let (opts, addrs) = (dir.path().join("opts"), dir.path().join("addrs"));
     fs::write(&opts, "timeout 600\n").unwrap();
@@ -136,20 +136,20 @@ fn a_named_file_that_is_gone_is_as_it_was() {
     let before = Settings::read(&args);
     fs::remove_file(&opts).unwrap();
     fs::remove_file(&addrs).unwrap();
-    let gone = before.read_again();
-    assert_eq!((gone.options(), &gone.addresses), (before.options(), &before.addresses));
+    let after = before.read_again();
+    assert_eq!((after.options(), &after.addresses), (before.options(), &before.addresses));
     let lines = [&opts, &addrs].map(|path| format!("{}: there is none any more", path.display()));
-    assert!(lines.iter().all(|line| gone.problems.contains(line)), "{:?}", gone.problems);
-    assert_eq!((gone.problems.len(), gone.not_applied), (4, 2), "{:?}", gone.problems);
-    // Those that ibacm has by default need not be there: without them defaults count.
-    let by_default = |file: &FilePlace| FilePlace { is_named: false, ..file.clone() };
+    assert!(lines.iter().all(|line| after.problems.contains(line)), "{:?}", after.problems);
+    assert_eq!((after.problems.len(), after.not_applied), (4, 2), "{:?}", after.problems);
+    // A file at ibacm's default path may be removed: then the defaults count.
+    let by_default = |file: &ConfigFile| ConfigFile { is_named: false, ..file.clone() };
     let (option_file, addr_file) = (by_default(&before.option_file), by_default(&before.addr_file));
-    let gone = Settings { option_file, addr_file, ..before }.read_again();
-    assert_eq!((gone.options().timeout.as_millis(), gone.addresses, gone.problems.len()), (2000, None, 0));
+    let after = Settings { option_file, addr_file, ..before }.read_again();
+    assert_eq!((after.options().timeout.as_millis(), after.addresses, after.problems.len()), (2000, None, 0));
 }
 
 #[test]
-fn what_is_no_regular_file_is_not_read() {
+fn file_that_is_not_regular_is_not_read() {
     let dir = tempfile::tempdir().unwrap();
     let (opts, addrs) = (dir.path().join("opts"), dir.path().join("addrs"));
     let args = Args::try_parse_from(["acm-mio", "-O", opts.to_str().unwrap(), "-A", addrs.to_str().unwrap()]).unwrap();
@@ -160,24 +160,25 @@ fn what_is_no_regular_file_is_not_read() {
         fs::remove_file(path).unwrap();
         mkfifo(path, Mode::S_IRWXU).unwrap();
     }
-    let said = |path: &Path| format!("{}: not a regular file", path.display());
+    let problem = |path: &Path| format!("{}: not a regular file", path.display());
     let first = in_time(move || Settings::read(&args));
-    assert_eq!(first.problems, [said(&opts), said(&addrs)]);
+    assert_eq!(first.problems, [problem(&opts), problem(&addrs)]);
     assert_eq!((first.options(), &first.addresses), (Options::default(), &None));
     let (before, again) = (good.clone(), in_time(move || good.read_again()));
     assert_eq!((again.options(), &again.addresses), (before.options(), &before.addresses));
-    assert!(again.problems.contains(&said(&opts)) && again.problems.contains(&said(&addrs)), "{:?}", again.problems);
+    let all = [problem(&opts), problem(&addrs)];
+    assert!(all.iter().all(|problem| again.problems.contains(problem)), "{:?}", again.problems);
 }
 
 #[test]
-fn the_null_device_is_an_empty_file() {
+fn null_device_is_an_empty_file() {
     let settings = Settings::read(&Args::try_parse_from(["acm-mio", "-O", "/dev/null", "-A", "/dev/null"]).unwrap());
     assert_eq!((settings.options(), &settings.addresses), (Options::default(), &Some(vec![])));
     assert!(settings.problems.is_empty(), "{:?}", settings.problems);
 }
 
 #[test]
-fn without_files_there_are_defaults() {
+fn settings_without_files_are_the_defaults() {
     let settings = Settings::read(&Args::try_parse_from(["acm-mio", "-O", "/none", "-A", "/none"]).unwrap());
     let limits = Limits { connections: Share { total: 768, percent: 90 }, ..Limits::default() };
     let expected = Config { limits, log_level: Level::Always, ..Config::default() };
@@ -186,25 +187,25 @@ fn without_files_there_are_defaults() {
 }
 
 #[test]
-fn a_file_that_is_named_has_to_be_there() {
-    let said = |words: &[&str]| {
+fn named_file_must_exist_at_the_start() {
+    let check = |words: &[&str]| {
         let args = Args::try_parse_from([&["acm-mio"], words].concat()).unwrap();
-        MissingFile::look(&args).map_err(|error| error.to_string())
+        MissingFile::check(&args).map_err(|error| error.to_string())
     };
-    assert_eq!(said(&["-O", "/dev/null", "-A", "/dev/null"]), Ok(()));
+    assert_eq!(check(&["-O", "/dev/null", "-A", "/dev/null"]), Ok(()));
     let missing = |what: &str| format!("{what}; make it, correct ");
-    let option = said(&["-O", "/none/opts"]).unwrap_err();
+    let option = check(&["-O", "/none/opts"]).unwrap_err();
     assert!(option.starts_with(&missing("option file /none/opts: there is none")), "{option}");
     assert!(option.contains("correct -O, or leave it out: "), "{option}");
-    let address = said(&["-O", "/dev/null", "-A", "/none/addr"]).unwrap_err();
+    let address = check(&["-O", "/dev/null", "-A", "/none/addr"]).unwrap_err();
     assert!(address.starts_with(&missing("address file /none/addr: there is none")), "{address}");
-    // Those of ibacm need not be there, whoever names them.
+    // Files at ibacm's default paths may be missing, also if the command line names them.
     let both = ["-O", "/etc/rdma/ibacm_opts.cfg", "-A", "/etc/rdma/ibacm_addr.cfg"];
-    assert_eq!((said(&[]), said(&both)), (Ok(()), Ok(())));
+    assert_eq!((check(&[]), check(&both)), (Ok(()), Ok(())));
 }
 
 #[test]
-fn where_the_log_goes_without_an_option() {
+fn log_file_has_a_default_for_each_mode() {
     let dir = tempfile::tempdir().unwrap();
     let opts = dir.path().join("opts");
     let log_file = |text: &str, words: &[&str]| {
@@ -222,7 +223,7 @@ fn where_the_log_goes_without_an_option() {
 }
 
 #[test]
-fn bounds_are_options() {
+fn bounds_and_other_options_reach_the_core() {
     let dir = tempfile::tempdir().unwrap();
     let opts = dir.path().join("opts");
     let text = "connections 7\nconnection_share 1\nrequests 8\nrequest_share 2\nlookups 12\nlookup_share 3\n\
@@ -250,20 +251,20 @@ fn bounds_are_options() {
     assert_eq!((config.limits.connections.total, config.sa_depth), (65_280, SaDepth::Auto));
 }
 
-/// Where an option counts.
-enum Counts {
-    /// In the core, and this is all that changes there.
+/// The place where an option has its effect.
+enum Effect {
+    /// In the core: the change of its configuration.
     InCore(fn(&mut Config)),
-    /// The test that sees what it does, or that nothing does; the core does not know.
+    /// Elsewhere: the test of the effect. The core's configuration does not change.
     Elsewhere(&'static str),
 }
-use Counts::{Elsewhere, InCore};
+use Effect::{Elsewhere, InCore};
 
 const MINUTES: Option<Duration> = Some(Duration::from_secs(7 * 60));
 const MILLISECONDS: Duration = Duration::from_millis(7);
 
-/// Each option with another value than its default.
-const OTHER_VALUES: &[(&str, &str, Counts)] = &[
+/// Each option with a value other than its default.
+const OTHER_VALUES: &[(&str, &str, Effect)] = &[
     ("log_file", "stderr", Elsewhere("tests/ log")),
     ("log_level", "2", InCore(|core| core.log_level = Level::Debug)),
     ("umad_debug_level", "1", Elsewhere("does nothing")),
@@ -309,14 +310,14 @@ const OTHER_VALUES: &[(&str, &str, Counts)] = &[
 ];
 
 #[test]
-fn each_option_counts_where_it_should() {
+fn each_option_changes_the_core_or_nothing_there() {
     let default = settings_of("");
     let mut names: Vec<&str> = OTHER_VALUES.iter().map(|(name, ..)| *name).collect();
-    for &(name, value, ref counts) in OTHER_VALUES {
+    for &(name, value, ref effect) in OTHER_VALUES {
         let settings = settings_of(&format!("{name} {value}\n"));
         assert!(settings.problems.is_empty(), "{name}: {:?}", settings.problems);
         let mut expected = default.core(1024);
-        let place = match counts {
+        let place = match effect {
             InCore(change) => {
                 change(&mut expected);
                 assert_ne!(expected, default.core(1024), "{name} {value} is the default");
@@ -325,8 +326,8 @@ fn each_option_counts_where_it_should() {
             Elsewhere(place) => *place,
         };
         assert_eq!(settings.core(1024), expected, "{name} {value}: {place}");
-        let said = settings.options() != default.options();
-        assert!(said || matches!(name, "provider" | "addr_prot"), "{name} {value}");
+        let changed = settings.options() != default.options();
+        assert!(changed || matches!(name, "provider" | "addr_prot"), "{name} {value}");
     }
     names.sort_unstable();
     let mut all = opts::NAMES.to_vec();
@@ -335,23 +336,23 @@ fn each_option_counts_where_it_should() {
 }
 
 #[test]
-fn the_core_tells_as_much_as_is_logged() {
+fn core_emits_events_of_the_log_level() {
     let level = |text: &str| settings_of(text).core(1024).log_level;
     let levels = ["log_level 0\n", "log_level 1\n", "log_level 2\n"].map(level);
     assert_eq!(levels, [Level::Always, Level::Verbose, Level::Debug]);
 }
 
 #[test]
-fn what_the_core_does_not_know_counts_elsewhere() {
-    let place = |text: &str| settings_of(text).lock_file(Path::new("/own"));
-    assert_eq!(place("lock_file /run/other.pid\n"), PathBuf::from("/run/other.pid"));
-    assert_eq!(place(""), PathBuf::from("/own/ibacm.pid"));
+fn lock_file_and_interface_addresses_follow_their_options() {
+    let path = |text: &str| settings_of(text).lock_file(Path::new("/own"));
+    assert_eq!(path("lock_file /run/other.pid\n"), PathBuf::from("/run/other.pid"));
+    assert_eq!(path(""), PathBuf::from("/own/ibacm.pid"));
     assert_eq!(settings_of("interface_addresses 7\n").interface_addresses(), 7);
 }
 
 #[cfg(feature = "verbs")]
 #[test]
-fn queues_of_devices_are_as_deep_as_the_options_say() {
+fn depths_of_queues_follow_their_options() {
     let depths = |text: &str| settings_of(text).depths();
     let number = |number| NonZeroU32::new(number).unwrap();
     let default = Depths { receive: number(1024), send: number(1) };
@@ -360,7 +361,7 @@ fn queues_of_devices_are_as_deep_as_the_options_say() {
     assert_eq!(depths("recv_depth 7\n"), Depths { receive: number(7), ..default });
 }
 
-/// The number that a row of the tables in docs/deadlines.md begins its second cell with.
+/// Returns the number at the start of the second cell of a row in the tables of docs/deadlines.md.
 fn documented(table: &str, what: &str) -> usize {
     let start = format!("| {what} | ");
     let mut rows = table.lines().filter_map(|line| line.strip_prefix(&start));
@@ -374,7 +375,7 @@ fn documented(table: &str, what: &str) -> usize {
 }
 
 #[test]
-fn the_table_of_bounds_has_the_defaults() {
+fn table_of_bounds_has_the_defaults() {
     let table = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/deadlines.md")).unwrap();
     let limits = settings_of("").core(1024).limits;
     for (what, limit) in [
@@ -393,7 +394,7 @@ fn the_table_of_bounds_has_the_defaults() {
     }
 }
 
-/// A time as the tables in docs/deadlines.md write it.
+/// Writes a time as the tables in docs/deadlines.md do.
 fn written(time: Duration) -> String {
     match time.as_millis() {
         millis if millis % 60_000 == 0 && millis > 60_000 => format!("{} min", millis / 60_000),
@@ -402,9 +403,10 @@ fn written(time: Duration) -> String {
     }
 }
 
-/// Every policy by which something is tried again, and every time beside them: there, and in the table above them.
+/// Checks every policy and every time of `retry` against docs/deadlines.md, and the policies against the table in
+/// `retry.rs`.
 #[test]
-fn the_tables_of_times_have_the_policies() {
+fn tables_of_times_have_the_policies_of_retries() {
     macro_rules! named {
         ($($name:ident)*) => { [$((stringify!($name), retry::$name)),*] };
     }
@@ -415,21 +417,21 @@ fn the_tables_of_times_have_the_policies() {
     };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let source = fs::read_to_string(root.join("crates/acm-sansio/src/retry.rs")).unwrap();
-    assert_eq!(source.matches("\npub const ").count(), policies.len() + times.len(), "one is not named here");
+    assert_eq!(source.matches("\npub const ").count(), policies.len() + times.len(), "a constant is not listed here");
     let table = fs::read_to_string(root.join("docs/deadlines.md")).unwrap();
-    let says = |name: &str, words: String| {
-        let place = format!("`retry::{name}`");
-        let rows: Vec<&str> = table.lines().filter(|line| line.contains(&place)).collect();
+    let check = |name: &str, words: String| {
+        let constant = format!("`retry::{name}`");
+        let rows: Vec<&str> = table.lines().filter(|line| line.contains(&constant)).collect();
         assert!(!rows.is_empty() && rows.iter().all(|row| row.contains(&words)), "{name}, {words}: {rows:?}");
     };
     for (name, policy) in policies {
         let (first, longest) = (written(policy.first), written(policy.longest));
-        says(name, format!(" {first}, doubling to {longest}"));
-        // In seconds there, however many they are.
+        check(name, format!(" {first}, doubling to {longest}"));
+        // The table in retry.rs has all times in seconds.
         let row = format!("//! | [`{name}`] | {first} | {} s |", policy.longest.as_secs());
         assert!(source.contains(&row), "retry.rs has no {row}");
     }
     for (name, time) in times {
-        says(name, format!(" {}", written(time)));
+        check(name, format!(" {}", written(time)));
     }
 }

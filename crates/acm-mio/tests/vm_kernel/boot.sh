@@ -1,9 +1,9 @@
-# For scripts that start a real systemd, the first process of a tree of its own, and print `ok WHAT` for each thing that
-# is as it should be.
+# Included by scripts that start a real systemd as the first process of a PID namespace, and print `ok WHAT` for each
+# check that succeeds.
 export SYSTEMD_PAGER=cat SYSTEMD_COLORS=0
 units=/run/systemd/system run=/run/acm-test outside= systemd=
 
-# Starts it with a target that has these lines.
+# Starts systemd with a target that has these lines.
 boot() {
     printf '[Unit]\n%s\n' "$1" > $units/acm-test.target
     container=acm unshare --pid --fork --mount --mount-proc --cgroup \
@@ -12,7 +12,7 @@ boot() {
     until_true has_started
 }
 has_started() { systemd=$(pgrep -P $outside) && in_it systemctl show -p Version >/dev/null 2>&1; }
-# With the first process of the tree all others of it end.
+# The first process of a PID namespace ends with all its other processes.
 halt() { kill -9 $systemd; wait $outside 2>/dev/null; }
 
 in_it() { nsenter -t "$systemd" -p -m -C "$@"; }
@@ -24,7 +24,7 @@ check() {
 }
 
 mkdir -p $units $run
-# Of no use here, and slow.
+# Services that are slow and not needed here.
 for name in systemd-udevd systemd-udev-trigger systemd-tmpfiles-setup systemd-tmpfiles-setup-dev systemd-timesyncd \
     systemd-random-seed systemd-update-utmp systemd-sysctl systemd-modules-load systemd-journal-flush \
     systemd-machine-id-commit systemd-remount-fs systemd-sysusers systemd-binfmt ldconfig; do
@@ -33,5 +33,5 @@ done
 ln -sf /dev/null $units/systemd-udevd-control.socket
 ln -sf /dev/null $units/systemd-udevd-kernel.socket
 mkdir -p /sys/fs/cgroup && mount -t cgroup2 none /sys/fs/cgroup
-# Another script finds nothing of this one.
+# Leaves nothing behind for the next script.
 trap 'halt; umount -l /sys/fs/cgroup; rm -rf /run/systemd $run' EXIT

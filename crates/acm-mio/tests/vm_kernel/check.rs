@@ -3,7 +3,7 @@ use crate::lab::{Daemon, lab};
 use std::process::Command;
 
 #[test]
-fn check_sees_modules_devices_privileges_and_a_running_daemon() {
+fn check_reports_modules_devices_privileges_and_a_running_daemon() {
     let _lab = lab();
     let daemon = Daemon::start("/run", &["--fabric", "embedded"], "node1 sim0 1 default\n");
     let options = "/tmp/vm_kernel/check.opts";

@@ -1,4 +1,4 @@
-/* rdma_getaddrinfo(argv[1]) from argv[2], if there is one: what librdmacm makes of the daemon's answer. */
+/* Prints the result of rdma_getaddrinfo(argv[1]) from argv[2], if given: librdmacm's use of the daemon's response. */
 #include <arpa/inet.h>
 #include <infiniband/ib.h>
 #include <rdma/rdma_cma.h>

@@ -1,11 +1,12 @@
-//! The commands by which docs/hardware.md puts the daemon in ibacm's place, and back: those of the document, to the letter.
+//! The commands in docs/hardware.md that replace ibacm by the daemon, and restore it, exactly as they are in the
+//! document.
 use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
 };
 
-/// The document's blocks for this machine, each with the heading above it.
+/// Returns the document's blocks for the virtual machine, each with the heading above it.
 fn blocks(text: &str) -> Vec<(String, String)> {
     let (mut blocks, mut heading, mut open) = (Vec::new(), String::new(), None::<String>);
     for line in text.lines() {
@@ -30,7 +31,7 @@ fn blocks(text: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn in_ibacms_place_and_back() {
+fn commands_of_the_document_replace_ibacm_and_restore_it() {
     assert!(std::env::var_os("ACM_VM").is_some(), "not in the virtual machine: run `cargo xtask vm-test`");
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let text = fs::read_to_string(package.join("../../docs/hardware.md")).unwrap();
@@ -40,13 +41,13 @@ fn in_ibacms_place_and_back() {
         fs::write(folder.path().join(heading.to_lowercase().replace(' ', "-")), commands).unwrap();
         names.push(heading);
     }
-    // The task `vm-test` has built them all.
+    // `cargo xtask vm-test` has built all programs.
     let programs: PathBuf = Path::new(env!("CARGO_BIN_EXE_acm-mio")).parent().unwrap().into();
     let mut script = Command::new("sh");
     let output = script.arg(package.join("tests/vm_kernel/install.sh")).arg(folder.path()).arg(programs).output();
     let output = output.unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let ok: Vec<&str> = said.lines().filter_map(|line| line.strip_prefix("ok ")).collect();
+    let output_text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let ok: Vec<&str> = output_text.lines().filter_map(|line| line.strip_prefix("ok ")).collect();
     let expected = [
         "ibacm serves",
         "Build and install",
@@ -64,8 +65,8 @@ fn in_ibacms_place_and_back() {
         "nothing is left",
         "configuration is left",
     ];
-    assert_eq!(ok, expected, "{said}\n{}", String::from_utf8_lossy(&output.stderr));
-    // Each block of the document was among them, once and in this order.
+    assert_eq!(ok, expected, "{output_text}\n{}", String::from_utf8_lossy(&output.stderr));
+    // Each block of the document was run once, in order.
     let given: Vec<&str> = ok.into_iter().filter(|what| names.iter().any(|name| name == what)).collect();
     assert_eq!(given, names);
 }

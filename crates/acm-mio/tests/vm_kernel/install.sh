@@ -1,7 +1,7 @@
-# Gives the commands of docs/hardware.md under a real systemd, on a machine where Debian's ibacm is enabled and serves, and
-# prints `ok WHAT` for each thing that is as it should be. Arguments: the folder with the document's blocks, each a file;
-# the folder with our programs. What is not as on an administrator's machine: the adapter is simulated (both daemons and
-# the commands have it by the environment alone), the source is not fetched, and it has been compiled before.
+# Runs the commands of docs/hardware.md under a real systemd, on a machine where Debian's ibacm is enabled and serves, and
+# prints `ok WHAT` for each check that succeeds. Arguments: the directory with the document's blocks, each a file; the
+# directory with our programs. Differences from an administrator's machine: the adapter is simulated (both daemons and the
+# commands get it by the environment alone), the source is not fetched, and it was compiled before.
 set -u
 . "${0%/*}/boot.sh"
 blocks=$1 programs=$2 work=$run/work
@@ -24,10 +24,10 @@ printf '%s' '{"reason":"compiler-artifact","package_id":"a","manifest_path":"/a"
     '"src_path":"/a"},"profile":{"opt_level":"3","debug_assertions":false,"overflow_checks":false,"test":false},' \
     '"features":[],"filenames":["LIBRARY/libibacm.so","LIBRARY/libacmrs.so"],"executable":"PROGRAM","fresh":true}' > $run/built
 echo >> $run/built
-# Nobody links with it here.
+# The libraries are installed, but not linked.
 mkdir $run/library
 for file in libibacm.so libibacm.a libacmrs.so; do echo $file > $run/library/$file; done
-# As those that are installed are: this machine's memory is its disk.
+# Stripped as the installed programs are: the disk of this machine is its memory.
 for program in acm-mio ib_acme; do strip -o $run/built.$program "$programs/$program"; done
 
 # The fabric, and the other node.
@@ -56,14 +56,14 @@ for unit in ibacm acm-mio; do
     mkdir -p $units/$unit.service.d
     printf '[Service]\nEnvironmentFile=%s\n' $run/environment > $units/$unit.service.d/adapter.conf
 done
-# systemd takes it from there.
+# systemd reads the host name from this file.
 echo node1 > /etc/hostname
 mkdir -p /etc/rdma
 echo 'node1 ibsim0 1 default' > /etc/rdma/ibacm_addr.cfg
 systemctl enable ibacm.socket ibacm.service 2>/dev/null
 
 with_adapter() { in_it env $(cat $run/environment) PATH="$run/bin:$PATH" NODE=node2 "$@"; }
-# A block, where the one before it ended. What it prints is not what is found here.
+# Runs a block in the directory in which the block before it ended. Its output goes to standard error.
 commands() {
     with_adapter sh -ec "cd $work; set -x; . '$blocks/$1'; pwd > $run/work.new" >&2 && work=$(cat $run/work.new)
 }

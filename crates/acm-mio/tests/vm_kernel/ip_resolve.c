@@ -1,4 +1,4 @@
-/* Makes the kernel ask its local service for a gateway's GID: a TAP that says it is InfiniBand, and a route by it. */
+/* Makes the kernel request a gateway's GID from its local service: a TAP of type InfiniBand, and a route over it. */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/if.h>

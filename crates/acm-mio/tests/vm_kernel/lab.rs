@@ -1,4 +1,4 @@
-//! A cable with two Soft-RoCE devices, daemons on a simulated fabric, C programs.
+//! The machine of the tests: a cable with two Soft-RoCE devices, daemons on a simulated fabric, C programs.
 use core::time::Duration;
 use std::{
     fs,
@@ -9,11 +9,11 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// One test at a time has the machine.
+/// Held by the test that uses the machine.
 static LAB: OnceLock<Mutex<()>> = OnceLock::new();
 
-/// Takes the machine; the first caller lays the cable: rxe2 on w0 (10.1.0.1), rxe3 on w1 (10.1.0.2). Another
-/// test program may have laid one of its own.
+/// Waits for the machine. The first call creates the cable: rxe2 on w0 (10.1.0.1), rxe3 on w1 (10.1.0.2). Another test
+/// program may have created one of its own.
 pub(crate) fn lab() -> MutexGuard<'static, ()> {
     assert!(std::env::var_os("ACM_VM").is_some(), "not in the virtual machine: run `cargo xtask vm-test`");
     let make = || {
@@ -38,7 +38,7 @@ pub(crate) fn run(line: &str) {
     assert!(status.success(), "{line}: {status}");
 }
 
-/// Waits until there is something; at most 20 s.
+/// Waits until `look` returns a value, at most 20 s.
 pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     for _ in 0..400 {
         if let Some(found) = look() {
@@ -49,7 +49,7 @@ pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T 
     panic!("no {what}")
 }
 
-/// A running daemon; stopped in the end.
+/// A running daemon, which is stopped when dropped.
 pub(crate) struct Daemon {
     child: Child,
     dir: PathBuf,
@@ -62,7 +62,7 @@ impl Daemon {
         Self::spawn(Command::new(env!("CARGO_BIN_EXE_acm-mio")), run_dir, arguments, addresses)
     }
 
-    /// Starts it by a command whose next argument would be the daemon's first.
+    /// Starts a daemon by a command that lacks the daemon's arguments.
     pub(crate) fn spawn(mut command: Command, run_dir: &str, arguments: &[&str], addresses: &str) -> Self {
         let dir = Path::new("/tmp/vm_kernel").join(run_dir.trim_start_matches('/'));
         fs::create_dir_all(&dir).unwrap();
@@ -98,8 +98,8 @@ impl Daemon {
         fs::read_to_string(self.dir.join("log")).unwrap_or_default()
     }
 
-    /// How often a text is in the log.
-    pub(crate) fn said(&self, text: &str) -> usize {
+    /// Counts a text in the log.
+    pub(crate) fn count_in_log(&self, text: &str) -> usize {
         self.log().matches(text).count()
     }
 }
@@ -116,7 +116,7 @@ impl Drop for Daemon {
     }
 }
 
-/// Compiles a C program, once in a run: what lies in the host's folders may be older.
+/// Compiles a C program, once for each run: files in the host's directories may be older.
 pub(crate) fn compile(name: &str, libraries: &[&str]) -> PathBuf {
     static PROGRAMS: OnceLock<TempDir> = OnceLock::new();
     let program = PROGRAMS.get_or_init(|| tempfile::tempdir().unwrap()).path().join(name);
@@ -129,7 +129,7 @@ pub(crate) fn compile(name: &str, libraries: &[&str]) -> PathBuf {
     program
 }
 
-/// A program's output; it has 30 s and must succeed.
+/// Runs a program, at most 30 s, and returns its output. The program must succeed.
 pub(crate) fn output(program: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new("timeout");
     let Output { status, stdout, stderr } =

@@ -1,4 +1,4 @@
-//! librdmacm asks the daemon at /run/ibacm.sock.
+//! librdmacm as a client of the daemon at /run/ibacm.sock.
 use crate::lab::{Daemon, compile, lab, output};
 use acm_wire::{
     Address,
@@ -13,7 +13,7 @@ use std::{
 const TWO_NODES: [&str; 2] =
     ["node1 sim0 1 default\n10.1.0.1 sim0 1 default\n", "node2 sim0 1 default\n10.1.0.9 sim0 1 default\n"];
 
-/// Asks a daemon for a path, as any client does.
+/// Requests a path from a daemon, as any client does.
 pub(crate) fn resolve(socket: &str, source: &str, dest: &str) -> Result<PathRecord, ClientStatus> {
     let mut stream = UnixStream::connect(socket).unwrap();
     let (source, dest) = (Address::from_text(source), Address::from_text(dest));
@@ -24,14 +24,14 @@ pub(crate) fn resolve(socket: &str, source: &str, dest: &str) -> Result<PathReco
     ResolveAnswer::parse(&frame).map(|answer| answer.path)
 }
 
-/// Both daemons, that with the fabric last, so that it stops last. librdmacm asks it, on this machine's socket.
+/// Starts both daemons, the one with the fabric last, so that it is dropped last. librdmacm uses its socket.
 fn two_nodes() -> [Daemon; 2] {
     let own = Daemon::start("/run", &["--fabric", "embedded"], TWO_NODES[0]);
     let far = Daemon::start("/tmp/vm_kernel/run2", &["--fabric", "sim:/run/fabric.sock?node=node2"], TWO_NODES[1]);
     [far, own]
 }
 
-/// The lines `key value` of a program's output.
+/// Returns the value of the line `key value` in a program's output.
 fn value<'a>(text: &'a str, key: &str) -> &'a str {
     let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '));
     line.unwrap_or_else(|| panic!("no {key} in {text}"))
@@ -42,12 +42,12 @@ fn bytes(hex: &str) -> Vec<u8> {
 }
 
 #[test]
-fn rdma_getaddrinfo_takes_the_daemons_path() {
+fn rdma_getaddrinfo_uses_the_daemons_path() {
     let _lab = lab();
     let _daemons = two_nodes();
     let program = compile("getaddrinfo", &["-lrdmacm"]);
     let expected = resolve("/run/ibacm.sock", "10.1.0.1", "10.1.0.9").unwrap();
-    // Without a source the daemon chooses it and must say so: librdmacm crashes otherwise. With one it keeps it.
+    // Without a source the daemon selects it, and has to return it: librdmacm crashes otherwise.
     for arguments in [&["10.1.0.9"][..], &["10.1.0.9", "10.1.0.1"]] {
         let text = output(&program, arguments);
         let route = bytes(value(&text, "route"));
@@ -55,7 +55,7 @@ fn rdma_getaddrinfo_takes_the_daemons_path() {
         assert_eq!(route.len(), 72, "one path: {text}");
         let path = PathRecord::parse(&route[8..]).unwrap();
         assert_eq!(as_bytes(path), as_bytes(&expected), "{arguments:?}: {text}");
-        // It is used: the destination is not an IP address any more but the path's GID.
+        // The path is used: the destination is the path's GID and no longer an IP address.
         assert_eq!(value(&text, "family"), "27", "AF_IB: {text}");
         assert_eq!(bytes(value(&text, "dst")), expected.dgid.get(), "{text}");
         assert_eq!(bytes(value(&text, "src")), expected.sgid.get(), "{text}");
@@ -63,7 +63,7 @@ fn rdma_getaddrinfo_takes_the_daemons_path() {
 }
 
 #[test]
-fn an_address_that_nobody_has_stays_an_ip_address() {
+fn address_without_a_node_stays_an_ip_address() {
     let _lab = lab();
     let _daemons = two_nodes();
     let program = compile("getaddrinfo", &["-lrdmacm"]);
@@ -71,11 +71,11 @@ fn an_address_that_nobody_has_stays_an_ip_address() {
     assert_eq!((value(&text, "family"), value(&text, "route")), ("2", ""), "{text}");
 }
 
-/// A whole connection by IP address over Soft-RoCE, after the daemon was asked and had no path.
+/// A whole connection by IP address over Soft-RoCE, after the daemon has refused the request for a path.
 #[test]
-fn a_connection_comes_about_where_the_daemon_has_no_path() {
+fn connection_is_established_where_the_daemon_has_no_path() {
     let _lab = lab();
-    // Of 10.1.0.2, which is a device of this machine, this daemon knows nothing.
+    // This daemon does not have 10.1.0.2, which is an address of this machine.
     let daemon = Daemon::start("/run", &["--fabric", "embedded"], TWO_NODES[0]);
     let mut server =
         std::process::Command::new("timeout").args(["60", "rdma_server", "-s", "10.1.0.2"]).spawn().unwrap();
@@ -87,5 +87,5 @@ fn a_connection_comes_about_where_the_daemon_has_no_path() {
     });
     assert!(text.contains("rdma_client: end 0"), "{text}");
     assert!(server.wait().unwrap().success());
-    assert!(daemon.said("failing request of ") >= 1, "{}", daemon.log());
+    assert!(daemon.count_in_log("failing request of ") >= 1, "{}", daemon.log());
 }

@@ -1,5 +1,5 @@
-//! The daemon on a real kernel's RDMA stack: its local service, librdmacm as a client, its units under systemd, and its
-//! installation. Run by `cargo xtask vm-test` only, on one thread.
+//! The daemon with a real kernel's RDMA stack: the kernel's local service, librdmacm as a client, the units under
+//! systemd, and the installation. Run by `cargo xtask vm-test` only, on one thread.
 mod check;
 mod install;
 mod lab;

@@ -1,4 +1,4 @@
-//! The daemon in the kernel's NETLINK_RDMA group: asked by a program in the kernel's place, and by the kernel.
+//! The daemon in the kernel's NETLINK_RDMA group: requests of a program in the kernel's place, and of the kernel.
 use crate::lab::{Daemon, compile, lab, output, run, wait_for};
 use acm_wire::netlink::{
     FLAG_ERROR, KernelAnswer, LOCAL_SERVICE_GROUP, MAX_REQUEST, MessageType, NlHeader, PathUse, ResolveHeader,
@@ -22,7 +22,7 @@ const RUN: &str = "/tmp/vm_kernel/run";
 const GROUP: u32 = 1 << (LOCAL_SERVICE_GROUP - 1);
 const ADDRESSES: &str = "node1 sim0 1 default\n";
 
-/// Somebody in the group, who may ask and hears everything.
+/// A member of the group, which may send requests and receives every message.
 struct Member(OwnedFd);
 
 impl Member {
@@ -41,24 +41,24 @@ impl Member {
         sendto(self.0.as_raw_fd(), &buffer[..used], &to, MsgFlags::empty()).unwrap();
     }
 
-    /// The next message that the group hears and whether the kernel sent it; `None` after 3 s of silence.
-    fn hear(&self) -> Option<(Vec<u8>, bool)> {
+    /// Receives the next message of the group. Returns it, and whether the kernel sent it; `None` after 3 s.
+    fn receive(&self) -> Option<(Vec<u8>, bool)> {
         loop {
             let mut buffer = [0; 4096];
             let mut room = [IoSliceMut::new(&mut buffer)];
             let got = recvmsg::<NetlinkAddr>(self.0.as_raw_fd(), &mut room, None, MsgFlags::empty()).ok()?;
             let (length, from_kernel) = (got.bytes, got.address.unwrap().pid() == 0);
             let raw_type = messages(&buffer[..length]).next().unwrap().unwrap().header.raw_type.get();
-            // The real kernel says that it is not the one to be asked.
+            // The real kernel reports that it does not serve requests.
             if raw_type >= 16 {
                 return Some((buffer[..length].to_vec(), from_kernel));
             }
         }
     }
 
-    /// The next answer: its sequence number, and the path if there is one.
-    fn answer(&self) -> Option<(u32, Option<PathRecord>)> {
-        let (bytes, from_kernel) = self.hear()?;
+    /// Receives the next response. Returns its sequence number, and the path if there is one.
+    fn response(&self) -> Option<(u32, Option<PathRecord>)> {
+        let (bytes, from_kernel) = self.receive()?;
         let message = messages(&bytes).next().unwrap().unwrap();
         assert!(!from_kernel && !message.header.is_request());
         let path = match message.answer().unwrap() {
@@ -73,7 +73,7 @@ impl Member {
     }
 }
 
-/// GIDs of nodes 1 and 2 of the embedded fabric, by the daemon's own answers.
+/// Returns a request for the path to a GID.
 fn request(dgid: Gid) -> ResolveRequest {
     ResolveRequest {
         header: ResolveHeader { device_name: Text::new(b"sim0"), port: 1, path_use: PathUse::ALL },
@@ -84,7 +84,7 @@ fn request(dgid: Gid) -> ResolveRequest {
     }
 }
 
-/// Starts node 2 of the fabric for its address, and gives its path and that to node 1 as node 1's clients see them.
+/// Returns the GIDs of nodes 1 and 2 of the embedded fabric, from a response of the daemon.
 fn gids() -> (Gid, Gid) {
     let path = crate::librdmacm::resolve(&format!("{RUN}/ibacm.sock"), "node1", "node2").unwrap();
     (path.sgid, path.dgid)
@@ -95,73 +95,76 @@ fn fabric() -> String {
 }
 
 #[test]
-fn a_program_in_the_kernels_place_gets_answers() {
+fn program_in_the_kernels_place_gets_responses() {
     let _lab = lab();
     let _daemon = Daemon::start(RUN, &["--fabric", "embedded", "--kernel", "any"], ADDRESSES);
     let _peer = Daemon::start("/tmp/vm_kernel/run2", &["--fabric", &fabric()], "node2 sim0 1 default\n");
     let (sgid, dgid) = gids();
     let member = Member::new();
     member.ask(7, &ResolveRequest { sgid: Some(sgid), ..request(dgid) });
-    let (sequence, path) = member.answer().unwrap();
+    let (sequence, path) = member.response().unwrap();
     let path = path.expect("a path");
     assert_eq!((sequence, path.sgid, path.dgid, path.pkey), (7, sgid, dgid, Pkey::DEFAULT_FULL));
     assert!(path.dlid.is_unicast() && path.slid.is_unicast() && path.dlid != path.slid);
-    // Errors are answered, too: a GID that nobody has, a device that we do not serve.
+    // Failed requests have a response as well: a GID without a node, a device that is not served.
     let nobody: Gid = "fe80::dead".parse().unwrap();
     member.ask(8, &request(nobody));
-    assert_eq!(member.answer().unwrap(), (8, None));
+    assert_eq!(member.response().unwrap(), (8, None));
     let header = ResolveHeader { device_name: Text::new(b"rxe2"), ..request(dgid).header };
     member.ask(9, &ResolveRequest { header, ..request(dgid) });
-    assert_eq!(member.answer().unwrap(), (9, None));
-    // A burst: as many answers as requests, each with its number.
+    assert_eq!(member.response().unwrap(), (9, None));
+    // A burst: each request has a response with its number.
     for sequence in 100..300 {
         member.ask(sequence, &request(dgid));
     }
-    let mut answered: Vec<u32> = (100..300)
+    let mut received: Vec<u32> = (100..300)
         .map(|_| {
-            let (sequence, found) = member.answer().expect("an answer to each");
+            let (sequence, found) = member.response().expect("a response to each");
             assert_eq!(found, Some(path));
             sequence
         })
         .collect();
-    answered.sort_unstable();
-    assert!(answered.into_iter().eq(100..300));
+    received.sort_unstable();
+    assert!(received.into_iter().eq(100..300));
 }
 
 #[test]
-fn only_the_kernel_is_answered_unless_told_otherwise() {
+fn requests_of_programs_are_ignored_unless_any_is_chosen() {
     let _lab = lab();
     let daemon = Daemon::start(RUN, &["--fabric", "embedded", "--kernel", "on"], ADDRESSES);
-    assert_eq!(daemon.said("NETLINK_RDMA opened"), 1);
+    assert_eq!(daemon.count_in_log("NETLINK_RDMA opened"), 1);
     let member = Member::new();
     member.ask(7, &request("fe80::1".parse().unwrap()));
-    assert_eq!(member.answer(), None);
+    assert_eq!(member.response(), None);
 }
 
-/// The kernel wants the GID of a gateway: the one request of its own that it makes without InfiniBand hardware.
+/// The kernel requests the GID of a gateway, its only request without InfiniBand hardware.
 #[test]
-fn the_kernel_itself_is_answered() {
+fn request_of_the_kernel_itself_gets_a_response() {
     let _lab = lab();
     let daemon = Daemon::start(RUN, &["--fabric", "embedded", "--kernel", "on"], ADDRESSES);
     run("modprobe tun");
     let program = compile("ip_resolve", &["-lrdmacm"]);
     let member = Member::new();
     let ended = output(&program, &[]);
-    let (bytes, from_kernel) = member.hear().expect("the kernel's request");
-    let asked: NlHeader = *messages(&bytes).next().unwrap().unwrap().header;
-    assert!(from_kernel && asked.is_request(), "{asked:?}");
-    assert_eq!(asked.message_type(), MessageType::IpResolve);
-    let (bytes, from_kernel) = member.hear().expect("the daemon's answer");
-    let answer = *messages(&bytes).next().unwrap().unwrap().header;
+    let (bytes, from_kernel) = member.receive().expect("the kernel's request");
+    let request: NlHeader = *messages(&bytes).next().unwrap().unwrap().header;
+    assert!(from_kernel && request.is_request(), "{request:?}");
+    assert_eq!(request.message_type(), MessageType::IpResolve);
+    let (bytes, from_kernel) = member.receive().expect("the daemon's response");
+    let response = *messages(&bytes).next().unwrap().unwrap().header;
     assert!(!from_kernel);
-    assert_eq!((answer.sequence, answer.raw_type, answer.flags.get()), (asked.sequence, asked.raw_type, FLAG_ERROR));
-    wait_for("line in the log", || (daemon.said("failing request of the kernel") >= 1).then_some(()));
-    eprintln!("rdma_resolve_addr said: {}", ended.trim());
+    assert_eq!(
+        (response.sequence, response.raw_type, response.flags.get()),
+        (request.sequence, request.raw_type, FLAG_ERROR)
+    );
+    wait_for("line in the log", || (daemon.count_in_log("failing request of the kernel") >= 1).then_some(()));
+    eprintln!("output of rdma_resolve_addr: {}", ended.trim());
 }
 
-/// Sockets that systemd passed, netlink first: both work.
+/// systemd passes the netlink socket before the unix socket.
 #[test]
-fn sockets_passed_by_systemd() {
+fn sockets_passed_by_systemd_are_served() {
     let _lab = lab();
     let pass = format!(
         "import os, socket, sys
@@ -178,22 +181,22 @@ os.execv(sys.argv[1], sys.argv[1:])"
     command.args(["-c", &pass, env!("CARGO_BIN_EXE_acm-mio")]);
     let arguments = ["--systemd", "--fabric", "embedded", "--kernel", "any"];
     let daemon = Daemon::spawn(command, RUN, &arguments, ADDRESSES);
-    assert_eq!(daemon.said("NETLINK_RDMA passed by systemd"), 1);
+    assert_eq!(daemon.count_in_log("NETLINK_RDMA passed by systemd"), 1);
     let path = crate::librdmacm::resolve("/tmp/vm_kernel/passed.sock", "node1", "node1").unwrap();
     let member = Member::new();
     member.ask(3, &request(path.dgid));
-    let (sequence, answer) = member.answer().unwrap();
-    assert_eq!((sequence, answer.map(|answer| answer.dlid)), (3, Some(path.dlid)));
+    let (sequence, path_of_response) = member.response().unwrap();
+    assert_eq!((sequence, path_of_response.map(|path| path.dlid)), (3, Some(path.dlid)));
 }
 
-/// Without the right to the group the daemon says so once and serves its clients.
+/// A daemon without the privilege to join the group.
 #[test]
-fn no_privilege_is_one_warning() {
+fn missing_privilege_is_one_warning() {
     let _lab = lab();
     run(&format!("mkdir -p {RUN}; chmod 777 {RUN}; mkdir -p /tmp/vm_kernel; chmod -R 777 /tmp/vm_kernel"));
     let mut command = Command::new("setpriv");
     command.args(["--reuid=65534", "--regid=65534", "--clear-groups", env!("CARGO_BIN_EXE_acm-mio")]);
     let daemon = Daemon::spawn(command, RUN, &["--fabric", "embedded", "--kernel", "on"], ADDRESSES);
-    assert_eq!(daemon.said("CAP_NET_ADMIN"), 1);
+    assert_eq!(daemon.count_in_log("CAP_NET_ADMIN"), 1);
     assert!(crate::librdmacm::resolve(&format!("{RUN}/ibacm.sock"), "node1", "node1").is_ok());
 }

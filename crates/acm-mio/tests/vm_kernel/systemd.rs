@@ -2,7 +2,7 @@
 use std::{path::Path, process::Command};
 
 #[test]
-fn started_reloaded_killed_and_restarted() {
+fn units_start_reload_and_restart_the_daemon() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let output = Command::new("sh")
         .arg(root.join("tests/vm_kernel/systemd.sh"))

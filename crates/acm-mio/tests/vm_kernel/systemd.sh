@@ -1,11 +1,11 @@
-# Starts the units of dist/ under a real systemd, the first process of a tree of its own, and prints `ok WHAT` for each
-# thing that is as it should be. Arguments: the folder dist, the daemon.
+# Starts the units of dist/ under a real systemd, and prints `ok WHAT` for each check that succeeds. Arguments: the
+# directory dist, the daemon.
 set -u
 . "${0%/*}/boot.sh"
 mkdir -p $units/acm-mio.service.d
 cp "$1/acm-mio.service" "$1/acm-mio.socket" $units/
 cp "$2" $run/acm-mio
-# What differs: where the program is, and a fabric that needs no adapter.
+# Differences from an installation: the path of the program, and a fabric that needs no adapter.
 cat > $units/acm-mio.service.d/test.conf <<END
 [Service]
 ExecStart=
@@ -36,7 +36,7 @@ check kernel grep -q 'NETLINK_RDMA passed by systemd' /var/log/acm-mio/log
 inode=$(stat -c %i /run/ibacm-unix.sock)
 reloaded() { in_it systemctl reload acm-mio.service && until_true grep -q 'files read again' /var/log/acm-mio/log; }
 check reloaded reloaded
-# It stops turning: the watchdog kills it, and a client that asks meanwhile is answered by the next one.
+# The loop stops: the watchdog kills the daemon, and the next one serves a client that sent its request meanwhile.
 in_it kill -STOP "$main"
 check answered-over-a-restart resolves
 killed() { [ "$(show MainPID)" != "$main" ] && [ "$(show NRestarts)" = 1 ]; }

@@ -1,4 +1,4 @@
-//! What the devices did that they should not have had to.
+//! Counters of the devices.
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)*) => {
@@ -9,7 +9,7 @@ macro_rules! counters {
         }
 
         impl Counters {
-            /// Each with its name.
+            /// Returns each counter with its name.
             pub(super) fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
                 [$((stringify!($name), self.$name),)*].into_iter()
             }
@@ -20,34 +20,34 @@ macro_rules! counters {
 counters! {
     /// Devices that were opened.
     devices_opened,
-    /// Devices that were closed, because they were gone, replaced or failed.
+    /// Devices that were closed: removed, replaced or failed.
     devices_closed,
-    /// Attempts to open a device or a port that failed.
+    /// Failed attempts to open a device or a port.
     open_failures,
-    /// Reads of all devices.
+    /// Scans of all devices.
     scans,
     /// Reads of one device, after its events or a failure.
     device_reads,
     /// Devices that could not be read.
     read_failures,
-    /// Queue pairs that an event said to have failed.
+    /// Queue pairs that an event reported as failed.
     queue_pair_errors,
-    /// Queue pairs that did not come back to work at once.
+    /// Queue pairs that could not be recovered at once.
     recovery_failures,
-    /// Attempts to receive what is sent to a group that failed.
+    /// Failed attempts to attach to a multicast group.
     attach_failures,
     /// Queue pairs that were replaced because their completions were lost.
     queue_pairs_replaced,
-    /// Datagrams that waited for a place in the send queue.
+    /// Datagrams that waited for room in the send queue.
     sends_queued,
-    /// Datagrams that were lost because too many waited.
+    /// Datagrams that were dropped because too many waited.
     sends_refused,
     /// Datagrams that the device did not send.
     sends_failed,
-    /// Receives that failed.
+    /// Failed receives.
     receives_failed,
-    /// Datagrams that are longer than any of ACM.
+    /// Datagrams that are longer than any ACM datagram.
     oversized_datagrams,
-    /// Objects of libibverbs that a device which was taken away did not let go.
+    /// Objects of libibverbs that could not be freed after their device was removed.
     leaked_objects,
 }

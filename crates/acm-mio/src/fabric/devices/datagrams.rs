@@ -1,15 +1,15 @@
-//! What queue pairs have: datagrams, and sends that ended.
+//! Completions of queue pairs: received datagrams, and sends.
 use super::{
     device::DeviceKey,
+    sources::Source,
     table::{Devices, Work},
-    wakes::Source,
 };
 use crate::log::limited;
 use acm_sansio::{EndpointId, api::DatagramSource};
 use ib_device::verbs::Completion;
 
 impl Devices {
-    /// Takes from a device's channel which queue pairs have completions.
+    /// Reads from a device's channel which queue pairs have completions.
     pub(super) fn completions(&mut self, key: DeviceKey) {
         self.turns.dry(Source::Completions(key));
         while let Some(device) = self.devices.get(&key) {
@@ -26,8 +26,8 @@ impl Devices {
         }
     }
 
-    /// Takes one completion of an endpoint's queue pair. A datagram is put into `self.payload`: whom it is from, and
-    /// its length.
+    /// Takes one completion of an endpoint's queue pair. Puts a datagram into `self.payload`, and returns its source
+    /// and its length.
     pub(super) fn next_datagram(&mut self, id: EndpointId) -> Option<(DatagramSource, usize)> {
         let Some(endpoint) = self.endpoints.get_mut(&id) else {
             self.turns.dry(Source::Datagrams(id));
@@ -67,7 +67,7 @@ impl Devices {
             }
             Ok(None) => {
                 self.turns.dry(Source::Datagrams(id));
-                self.retries.settled(&Work::Endpoint(id));
+                self.retries.clear(&Work::Endpoint(id));
             }
             Err(error) => self.not_recovered(id, &error),
         }

@@ -1,4 +1,4 @@
-//! One open device.
+//! An open device.
 use crate::log::{Lines, limited};
 use acm_sansio::{
     PortId,
@@ -15,18 +15,18 @@ use ib_mad::{
     sa::{SA_CLASS_VERSION, SaMad},
 };
 
-/// Names an open device. One that is closed and opened again has another key.
+/// Identifies an open device. A device that is closed and opened again has a new key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct DeviceKey(pub(super) u32);
 
-/// One open device.
+/// An open device.
 #[derive(Debug)]
 pub(super) struct Device {
     pub(super) name: String,
-    /// What sysfs said last.
+    /// The device as last read from sysfs.
     pub(super) info: sysfs::Device,
     pub(super) ports: Vec<Port>,
-    /// Last: ports go before it.
+    /// The last field: ports are dropped before the context.
     pub(super) context: Context,
 }
 
@@ -37,11 +37,11 @@ pub(super) struct Port {
     pub(super) number: u8,
     pub(super) umad: UmadPort,
     agent: AgentId,
-    /// Reports of subnet administration come in here, and not to another program.
+    /// Reports of subnet administration come to this agent, and not to another program.
     takes_reports: bool,
 }
 
-/// Whether a port is one of an InfiniBand subnet; others have no subnet administration.
+/// Reports whether a port is served: ports that are not InfiniBand have no subnet administration.
 pub(super) fn is_served(port: &sysfs::Port) -> bool {
     port.link_layer == LinkLayer::InfiniBand
 }
@@ -70,19 +70,19 @@ impl Port {
     }
 }
 
-/// Why a port is not served.
+/// Reason why a port cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum PortError {
-    /// The module is not loaded, or the file not made yet.
+    /// The module is not loaded, or the device file does not exist yet.
     #[error("no umad; modprobe ib_umad")]
     NoUmad,
-    /// The file cannot be opened.
+    /// The device file cannot be opened.
     #[error("{0}; see --check")]
     Open(#[from] Error),
 }
 
 impl Device {
-    /// Opens a device, with no port yet.
+    /// Opens a device without any port.
     pub(super) fn open(info: sysfs::Device) -> Result<Self> {
         let context = Context::open(&info.name)?;
         Ok(Self { name: info.name.clone(), info, ports: Vec::new(), context })
@@ -92,9 +92,9 @@ impl Device {
         self.ports.iter().find(|port| port.number == number)
     }
 
-    /// What the core reads of a port; `None` while it is not active.
+    /// Returns the attributes of a port; `None` while the port is not active.
     pub(super) fn attributes(&self, number: u8) -> Result<Option<PortAttributes>> {
-        // MTU and subnet timeout are not in sysfs; the state of this moment is the device's.
+        // sysfs lacks MTU and subnet timeout, and may lag behind the device's state.
         let queried = self.context.query_port(number)?;
         let Some(port) = self.info.port(number).filter(|_| queried.state == PortState::ACTIVE) else { return Ok(None) };
         let rate = port.rate.or(queried.rate).map(ib_device::LinkRate::code);
@@ -121,7 +121,7 @@ impl Device {
         self.send_mad(number, send.to, expect, &send.mad)
     }
 
-    /// Sends the answer to a report.
+    /// Sends the response to a report.
     pub(super) fn sa_reply(&mut self, number: u8, to: SaAddress, mad: &SaMad) -> Result<()> {
         self.send_mad(number, to, Expect::Nothing, mad)
     }
@@ -135,7 +135,7 @@ impl Device {
     }
 }
 
-/// A table with its holes.
+/// Returns a table with the entries at their indices; missing entries are zero.
 fn table<T: Default + Clone>(entries: impl Iterator<Item = (u16, T)>) -> Vec<T> {
     let mut table = Vec::new();
     for (index, value) in entries {
@@ -143,8 +143,8 @@ fn table<T: Default + Clone>(entries: impl Iterator<Item = (u16, T)>) -> Vec<T> 
         if table.len() <= index {
             table.resize(index + 1, T::default());
         }
-        if let Some(place) = table.get_mut(index) {
-            *place = value;
+        if let Some(entry) = table.get_mut(index) {
+            *entry = value;
         }
     }
     table
@@ -153,7 +153,7 @@ fn table<T: Default + Clone>(entries: impl Iterator<Item = (u16, T)>) -> Vec<T> 
 #[cfg(test)]
 mod tests {
     #[test]
-    fn tables_keep_their_holes() {
+    fn missing_entries_of_a_table_are_zero() {
         assert_eq!(super::table([(0_u16, 7), (3, 9)].into_iter()), [7, 0, 0, 9]);
         assert!(super::table(core::iter::empty::<(u16, u8)>()).is_empty());
     }

@@ -1,4 +1,4 @@
-//! An endpoint's queue pair, and what waits to be sent from it.
+//! An endpoint's queue pair, and the datagrams that wait for room in its send queue.
 use super::{
     counters::Counters,
     device::DeviceKey,
@@ -13,16 +13,16 @@ use ib_mad::{AddressVector, Qkey, Qpn, acm::AcmMad};
 #[derive(Debug)]
 pub(super) struct Endpoint {
     pub(super) id: EndpointId,
-    /// The device that it is of.
+    /// The device of the queue pair.
     pub(super) device: DeviceKey,
     pub(super) port: PortId,
     pub(super) pair: UdQueuePair,
-    outbox: Outbox<Letter>,
+    outbox: Outbox<OutgoingDatagram>,
 }
 
 /// A datagram with its destination.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Letter {
+pub(super) struct OutgoingDatagram {
     pub(super) way: AddressVector,
     pub(super) qpn: Qpn,
     pub(super) qkey: Qkey,
@@ -34,10 +34,10 @@ impl Endpoint {
         Self { id, device, port, pair, outbox: Outbox::default() }
     }
 
-    /// Sends a datagram now, or when there is a place in the send queue.
-    pub(super) fn send(&mut self, letter: Letter, counters: &mut Counters, lines: &Lines) {
+    /// Sends a datagram now, or when there is room in the send queue.
+    pub(super) fn send(&mut self, datagram: OutgoingDatagram, counters: &mut Counters, lines: &Lines) {
         let Self { id, pair, outbox, .. } = self;
-        let outcome = outbox.send(letter, |letter| post(*id, pair, letter, counters, lines));
+        let outcome = outbox.send(datagram, |datagram| post(*id, pair, datagram, counters, lines));
         outcome.count(counters);
         if outcome == Outcome::Refused {
             limited!(
@@ -46,31 +46,38 @@ impl Endpoint {
                 "devices",
                 "{}: datagram to LID {} lost: too many wait",
                 lines.endpoint(*id),
-                letter.way.dlid
+                datagram.way.dlid
             );
         }
     }
 
-    /// Sends what waits, after sends ended.
+    /// Sends waiting datagrams after completions of sends.
     pub(super) fn send_waiting(&mut self, counters: &mut Counters, lines: &Lines) {
         let Self { id, pair, outbox, .. } = self;
-        outbox.go_on(|letter| post(*id, pair, letter, counters, lines));
+        outbox.send_waiting(|datagram| post(*id, pair, datagram, counters, lines));
     }
 }
 
 fn post(
     id: EndpointId,
     pair: &mut UdQueuePair,
-    letter: &Letter,
+    datagram: &OutgoingDatagram,
     counters: &mut Counters,
     lines: &Lines,
 ) -> Result<(), ib_device::Error> {
-    let sent = pair.send(&letter.way, letter.qpn, letter.qkey, ib_mad::as_bytes(&letter.mad));
+    let sent = pair.send(&datagram.way, datagram.qpn, datagram.qkey, ib_mad::as_bytes(&datagram.mad));
     if let Err(error) = &sent
         && !matches!(error, ib_device::Error::SendQueueFull { .. })
     {
         counters.sends_failed += 1;
-        limited!(lines, DEBUG, "devices", "{}: datagram to LID {} lost: {error}", lines.endpoint(id), letter.way.dlid);
+        limited!(
+            lines,
+            DEBUG,
+            "devices",
+            "{}: datagram to LID {} lost: {error}",
+            lines.endpoint(id),
+            datagram.way.dlid
+        );
     }
     sent.map(drop)
 }

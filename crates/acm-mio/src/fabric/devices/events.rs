@@ -1,8 +1,8 @@
-//! Hot plug, async events of devices, ports and queue pairs.
+//! Hot plug, and async events of devices, ports and queue pairs.
 use super::{
     device::DeviceKey,
-    table::{Devices, Fact, Work},
-    wakes::Source,
+    sources::Source,
+    table::{Devices, QueuedInput, Work},
 };
 use crate::log::limited;
 use acm_sansio::EndpointId;
@@ -13,10 +13,10 @@ use ib_device::{
 use ib_mad::{Gid, Lid};
 use std::collections::BTreeMap;
 
-/// Async events of one device that are taken before it is another source's turn.
+/// Async events of one device that are handled before the next source.
 const BATCH: usize = 256;
 
-/// What happened at a port since it was read last.
+/// Events of a port since it was last read.
 #[derive(Clone, Copy, Debug, Default)]
 struct PortEvents {
     was_down: bool,
@@ -25,7 +25,7 @@ struct PortEvents {
 }
 
 impl Devices {
-    /// Takes the kernel's messages; however many there are, all devices are read once.
+    /// Receives the kernel's messages about devices. All devices are read once, however many messages there are.
     pub(super) fn hotplug(&mut self) {
         self.turns.dry(Source::Hotplug);
         let mut changed = false;
@@ -46,7 +46,7 @@ impl Devices {
         }
     }
 
-    /// Takes a device's events; however many there are, the device is read once.
+    /// Receives a device's events. The device is read once, however many events there are.
     pub(super) fn async_events(&mut self, key: DeviceKey) {
         let mut ports: BTreeMap<u8, PortEvents> = BTreeMap::new();
         for _ in 0..BATCH {
@@ -62,7 +62,7 @@ impl Devices {
                         PortEvent::Error => events.was_down = true,
                         PortEvent::ClientReregister => events.reregister = true,
                         PortEvent::GidChange => events.gids = true,
-                        // The port is read after all of them.
+                        // The port is read once after all events.
                         PortEvent::Active | PortEvent::LidChange | PortEvent::PkeyChange | PortEvent::SmChange => {}
                     }
                 }
@@ -94,39 +94,39 @@ impl Devices {
                 return self.serve(info);
             }
             Ok(None) => return self.close(key, "is gone"),
-            // What it can say for itself counts until it can be read.
+            // The attributes that the device itself reports are used until sysfs can be read.
             Err(error) => self.unreadable(&name, &error),
         }
         for (number, events) in changed {
             let port = self.devices.get(&key).and_then(|device| device.port(*number));
             let Some(id) = port.map(|port| port.id) else { continue };
             if events.gids {
-                // A handle means an index of the GID table.
+                // An address handle refers to an index of the GID table.
                 let endpoints = self.endpoints.values_mut().filter(|endpoint| endpoint.port == id);
                 endpoints.for_each(|endpoint| endpoint.pair.clear_address_handles());
             }
             if events.was_down {
-                self.facts.push_back(Fact::PortDown(id));
+                self.inputs.push_back(QueuedInput::PortDown(id));
             }
-            self.tell_port(key, *number);
+            self.report_port(key, *number);
             if events.reregister {
-                // Last: the subnet manager may be another one, and its LID is known before anything is sent to it.
-                self.facts.push_back(Fact::Reregister(id));
+                // After the port's attributes: the next request must go to the LID of the present subnet manager.
+                self.inputs.push_back(QueuedInput::Reregister(id));
             }
         }
     }
 
-    /// Brings a queue pair that failed back to work.
+    /// Recovers a queue pair that failed.
     pub(super) fn recover(&mut self, id: EndpointId) {
         let Some(endpoint) = self.endpoints.get_mut(&id) else { return };
         match endpoint.pair.recover() {
-            // What it has is read, and then it is armed and its retries are over.
+            // Reading its completions arms it and clears its retries.
             Ok(()) => self.turns.ready(Source::Datagrams(id), Source::Datagrams(id).lane()),
             Err(error) => self.not_recovered(id, &error),
         }
     }
 
-    /// A queue pair did not come back to work.
+    /// Handles the failure to recover a queue pair.
     pub(super) fn not_recovered(&mut self, id: EndpointId, error: &Error) {
         self.turns.dry(Source::Datagrams(id));
         self.counters.recovery_failures += 1;
@@ -148,12 +148,12 @@ impl Devices {
         }
     }
 
-    /// Has an endpoint receive what is sent to a group. Until the device does it, the endpoint asks and is not asked.
+    /// Attaches an endpoint to a multicast group. Until the device does, the endpoint sends requests but receives none.
     pub(super) fn attach_group(&mut self, id: EndpointId, mgid: Gid, mlid: Lid) {
         let Some(endpoint) = self.endpoints.get_mut(&id) else { return };
         let work = Work::Attach(id, mgid, mlid);
         match endpoint.pair.attach(mgid, mlid) {
-            Ok(()) if self.retries.settled(&work) => {
+            Ok(()) if self.retries.clear(&work) => {
                 limited!(
                     self.lines,
                     INFO,
@@ -180,20 +180,20 @@ impl Devices {
         }
     }
 
-    /// A queue pair whose completions are lost gets a successor.
+    /// Replaces a queue pair whose completions are lost.
     fn replace(&mut self, key: DeviceKey, queue: QueueKey) {
         let Some(id) = self.queues.get(&(key, queue)).copied() else { return };
         let (Some(device), Some(endpoint)) = (self.devices.get(&key), self.endpoints.get_mut(&id)) else { return };
         match UdQueuePair::new(&device.context, *endpoint.pair.config()) {
             Ok(pair) => {
                 self.counters.queue_pairs_replaced += 1;
-                self.facts.push_back(Fact::EndpointOpened(id, pair.qpn()));
+                self.inputs.push_back(QueuedInput::EndpointOpened(id, pair.qpn()));
                 self.queues.remove(&(key, queue));
                 self.queues.insert((key, pair.key()), id);
                 endpoint.pair = pair;
             }
             Err(error) => {
-                // The core asks for another one.
+                // The core requests another queue pair.
                 limited!(
                     self.lines,
                     ERROR,
@@ -203,7 +203,7 @@ impl Devices {
                     self.lines.endpoint(id)
                 );
                 self.drop_endpoint(id);
-                self.facts.push_back(Fact::EndpointLost(id));
+                self.inputs.push_back(QueuedInput::EndpointLost(id));
             }
         }
     }

@@ -1,9 +1,9 @@
-//! What the core wants of the devices: queue pairs, groups, datagrams, requests.
+//! Outputs of the core on devices: queue pairs, groups, datagrams, requests.
 use super::{
     device::Device,
-    endpoint::{Endpoint, Letter},
+    endpoint::{Endpoint, OutgoingDatagram},
+    sources::Source,
     table::{Devices, Work},
-    wakes::Source,
 };
 use crate::{
     fabric::{
@@ -21,28 +21,28 @@ use ib_mad::{Gid, Lid, Qpn, acm::AcmMad, sa::SaMad};
 use mio::{Registry, Token};
 use std::{io, os::fd::AsFd};
 
-/// Requests that an endpoint may have under way beside its responses.
+/// Room in the send queue for requests, beside that for responses.
 const REQUESTS: u32 = 64;
 
 impl Fabric for Devices {
     fn register(&mut self, registry: &Registry, first: Token) -> io::Result<()> {
-        let Self { wakes, uevents, devices, .. } = self;
-        wakes.start(registry.try_clone()?, first);
+        let Self { sources, uevents, devices, .. } = self;
+        sources.start(registry.try_clone()?, first);
         if let Some(uevents) = uevents {
-            wakes.watch(uevents.as_fd(), Source::Hotplug);
+            sources.watch(uevents.as_fd(), Source::Hotplug);
         }
         for (key, device) in devices {
-            wakes.watch(device.context.async_fd(), Source::Async(*key));
-            wakes.watch(device.context.completion_fd(), Source::Completions(*key));
+            sources.watch(device.context.async_fd(), Source::Async(*key));
+            sources.watch(device.context.completion_fd(), Source::Completions(*key));
             for port in &device.ports {
-                wakes.watch(port.umad.as_fd(), Source::Mads(port.id));
+                sources.watch(port.umad.as_fd(), Source::Mads(port.id));
             }
         }
         Ok(())
     }
 
     fn ready(&mut self, token: Token) {
-        if let Some(source) = self.wakes.source(token) {
+        if let Some(source) = self.sources.source(token) {
             self.turns.ready(source, source.lane());
         }
     }
@@ -59,7 +59,7 @@ impl Fabric for Devices {
                     self.turns.ready(Source::Hotplug, Source::Hotplug.lane());
                     self.scan();
                 }
-                Work::Device(name) => self.look_at(&name),
+                Work::Device(name) => self.reread(&name),
                 Work::Endpoint(id) => self.recover(id),
                 Work::Attach(endpoint, mgid, mlid) => self.attach_group(endpoint, mgid, mlid),
                 Work::Mads(port) => self.turns.ready(Source::Mads(port), Source::Mads(port).lane()),
@@ -98,8 +98,8 @@ impl Fabric for Devices {
 
     fn next_event(&mut self) -> Result<Option<Input<'_>>, FabricError> {
         loop {
-            if let Some(fact) = self.facts.pop_front() {
-                return Ok(Some(Self::input(fact)));
+            if let Some(input) = self.inputs.pop_front() {
+                return Ok(Some(input.into()));
             }
             match self.turns.next() {
                 None => return Ok(None),
@@ -123,7 +123,7 @@ impl Fabric for Devices {
 
     fn open_endpoint(&mut self, endpoint: EndpointId, port: PortId, pkey_index: u16) -> Result<Qpn, FabricError> {
         let depths = self.depths;
-        let (key, number) = self.place_of(port).ok_or(FabricError::NoPort(port))?;
+        let (key, number) = self.location_of(port).ok_or(FabricError::NoPort(port))?;
         let device = self.devices.get(&key).ok_or(FabricError::NoPort(port))?;
         let config = UdConfig {
             recv_depth: depths.receive.get(),
@@ -158,12 +158,13 @@ impl Fabric for Devices {
 
     fn send(&mut self, endpoint: EndpointId, to: &SendTo, mad: &AcmMad) {
         let Some(open) = self.endpoints.get_mut(&endpoint) else { return };
-        open.send(Letter { way: to.way, qpn: to.qpn, qkey: to.qkey, mad: *mad }, &mut self.counters, &self.lines);
+        let datagram = OutgoingDatagram { way: to.way, qpn: to.qpn, qkey: to.qkey, mad: *mad };
+        open.send(datagram, &mut self.counters, &self.lines);
     }
 
     fn sa_send(&mut self, send: &SaSend) -> bool {
         let [.., a, b, c, d] = send.mad.header.transaction_id.get().to_be_bytes();
-        let Some((key, number)) = self.place_of(send.port) else { return false };
+        let Some((key, number)) = self.location_of(send.port) else { return false };
         let Some(device) = self.devices.get_mut(&key) else { return false };
         if let Err(error) = device.sa_send(number, send) {
             limited!(self.lines, WARN, "devices", "{} port {number}: SA request not sent: {error}", device.name);
@@ -174,8 +175,9 @@ impl Fabric for Devices {
     }
 
     fn sa_reply(&mut self, port: PortId, to: SaAddress, mad: &SaMad) {
-        let place = self.place_of(port);
-        let Some((device, number)) = place.and_then(|(key, number)| Some((self.devices.get_mut(&key)?, number))) else {
+        let location = self.location_of(port);
+        let Some((device, number)) = location.and_then(|(key, number)| Some((self.devices.get_mut(&key)?, number)))
+        else {
             return;
         };
         if let Err(error) = device.sa_reply(number, to, mad) {

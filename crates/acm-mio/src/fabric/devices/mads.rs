@@ -1,38 +1,38 @@
-//! Answers and reports of subnet administration.
+//! Responses and reports of subnet administration.
 use super::{
+    sources::Source,
     table::{Devices, Work},
-    wakes::Source,
 };
 use crate::log::limited;
 use acm_sansio::{Input, PortId, SaRequestId, api::SendFailure};
 use ib_device::Error;
 use ib_mad::{Lid, Method, Qpn, Wire, as_bytes, sa::SaMad};
 
-/// What a MAD is; its bytes are in the table's `mad`.
+/// Kind of a received MAD; its bytes are in `Devices::mad`.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Mad {
-    Answer(SaRequestId),
-    NoAnswer(SaRequestId, SendFailure),
+    Response(SaRequestId),
+    Failed(SaRequestId, SendFailure),
     Report { port: PortId, lid: Lid, qpn: Qpn },
 }
 
 impl Mad {
-    /// As the core hears it.
+    /// Returns the input of the core.
     pub(super) fn input(self, mad: &SaMad) -> Input<'_> {
         match self {
-            Self::Answer(id) => Input::SaResponse { id, mad: as_bytes(mad) },
-            Self::NoAnswer(id, failure) => Input::SaFailed { id, failure },
+            Self::Response(id) => Input::SaResponse { id, mad: as_bytes(mad) },
+            Self::Failed(id, failure) => Input::SaFailed { id, failure },
             Self::Report { port, lid, qpn } => Input::SaReport { port, lid, qpn, mad: as_bytes(mad) },
         }
     }
 }
 
 impl Devices {
-    /// A port's next MAD, put into `self.mad`.
+    /// Receives a port's next MAD into `self.mad`.
     pub(super) fn next_mad(&mut self, id: PortId) -> Option<Mad> {
         let source = Source::Mads(id);
-        let place = self.place_of(id);
-        let port = place.and_then(|(key, number)| self.devices.get(&key)?.port(number));
+        let location = self.location_of(id);
+        let port = location.and_then(|(key, number)| self.devices.get(&key)?.port(number));
         let Some(port) = port else {
             self.turns.dry(source);
             return None;
@@ -41,7 +41,7 @@ impl Devices {
             Ok(Some(received)) => received,
             Ok(None) => {
                 self.turns.dry(source);
-                self.retries.settled(&Work::Mads(id));
+                self.retries.clear(&Work::Mads(id));
                 return None;
             }
             Err(Error::Gone) => {
@@ -62,16 +62,16 @@ impl Devices {
             let (lid, qpn) = (received.header.lid, Qpn::masked(received.header.qpn.get()));
             return Some(Mad::Report { port: id, lid, qpn });
         }
-        // The upper half is the kernel's.
+        // The kernel sets the upper half of the transaction id.
         let [.., a, b, c, d] = header.transaction_id.get().to_be_bytes();
         let request = self.requests.remove(&(id, u32::from_be_bytes([a, b, c, d])))?;
         if received.failure().is_some() {
-            return Some(Mad::NoAnswer(request, SendFailure::TimedOut));
+            return Some(Mad::Failed(request, SendFailure::TimedOut));
         }
         let Ok(mad) = SaMad::parse(received.mad) else {
-            return Some(Mad::NoAnswer(request, SendFailure::NotSent));
+            return Some(Mad::Failed(request, SendFailure::NotSent));
         };
         self.mad = *mad;
-        Some(Mad::Answer(request))
+        Some(Mad::Response(request))
     }
 }

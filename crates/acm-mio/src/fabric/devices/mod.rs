@@ -1,20 +1,20 @@
-//! Real devices: every port with link layer InfiniBand of every device, as they come and go.
+//! Real devices: every InfiniBand port of every device, as they come and go.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
-//! | `table` | all that is open, and what the core is to be told |
-//! | `fabric` | what the core wants: queue pairs, groups, datagrams, requests |
-//! | `scan` | opening what is there, closing what is gone or replaced |
+//! | `table` | everything that is open, and the inputs for the core |
+//! | `fabric` | outputs of the core: queue pairs, groups, datagrams, requests |
+//! | `scan` | opens devices that are there, closes those that were removed or replaced |
 //! | `events` | hot plug, async events of devices, ports, queue pairs |
-//! | `mads` | answers of subnet administration |
-//! | `datagrams` | what queue pairs have |
-//! | `wakes` | which descriptor has something |
-//! | `retry` | when to try again what failed |
-//! | `device`, `endpoint`, `outbox` | an open device; a queue pair, and what waits to be sent from it |
-//! | `counters` | what went wrong, in numbers |
+//! | `mads` | responses and reports of subnet administration |
+//! | `datagrams` | completions of queue pairs |
+//! | `sources` | file descriptors in the poll set, and their tokens |
+//! | `retry` | schedule of retries |
+//! | `device`, `endpoint`, `outbox` | an open device; a queue pair; datagrams that wait for room in its send queue |
+//! | `counters` | counters |
 //!
-//! Only what is ready is read, and sources take turns ([`acm_sansio::turns`]): answers and events come before the next
-//! few datagrams of the next endpoint, however many datagrams there are.
+//! Only sources that are ready are read, and they take turns ([`acm_sansio::turns`]): responses and events come before
+//! the next few datagrams of the next endpoint, however many datagrams there are.
 mod counters;
 mod datagrams;
 mod device;
@@ -25,9 +25,9 @@ mod mads;
 mod outbox;
 mod retry;
 mod scan;
+mod sources;
 mod table;
 #[cfg(test)]
 mod tests;
-mod wakes;
 
 pub(crate) use table::{Depths, Devices};

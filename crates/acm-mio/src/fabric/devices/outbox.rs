@@ -1,25 +1,25 @@
-//! Datagrams that wait for a place in the send queue.
+//! Datagrams that wait for room in a send queue.
 use super::counters::Counters;
 use ib_device::Error;
 use std::collections::VecDeque;
 
-/// The most that wait at one endpoint. With 256 bytes and its address each takes less than 400 bytes, and a burst of as
-/// many askers is answered whole; more is lost, as datagrams may be.
+/// Maximum number of waiting datagrams of an endpoint. Each takes less than 400 bytes: 256 bytes and its address. A
+/// burst of as many requests gets all its responses; further datagrams are dropped.
 pub(super) const LONGEST: usize = 4096;
 
-/// What became of a datagram.
+/// Result of sending a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// The device has it, or refused it for a reason of its own.
+    /// The device has taken the datagram, or refused it for another reason than a full queue.
     Posted,
-    /// It goes when there is a place.
+    /// The datagram waits for room.
     Waits,
-    /// Too many wait already: it is lost.
+    /// The datagram was dropped because too many wait.
     Refused,
 }
 
 impl Outcome {
-    /// Counts it, if it is not what should be.
+    /// Counts datagrams that wait or were dropped.
     pub(super) const fn count(self, counters: &mut Counters) {
         match self {
             Self::Posted => {}
@@ -29,7 +29,7 @@ impl Outcome {
     }
 }
 
-/// First in, first out.
+/// A first-in-first-out queue.
 #[derive(Debug)]
 pub(super) struct Outbox<T> {
     waiting: VecDeque<T>,
@@ -42,7 +42,7 @@ impl<T> Default for Outbox<T> {
 }
 
 impl<T> Outbox<T> {
-    /// Posts a datagram behind those that wait.
+    /// Posts a datagram, after those that wait.
     pub(super) fn send(&mut self, datagram: T, post: impl FnMut(&T) -> Result<(), Error>) -> Outcome {
         let waited = !self.waiting.is_empty();
         if self.waiting.len() >= LONGEST {
@@ -50,13 +50,14 @@ impl<T> Outbox<T> {
         }
         self.waiting.push_back(datagram);
         if !waited {
-            self.go_on(post);
+            self.send_waiting(post);
         }
         if self.waiting.is_empty() { Outcome::Posted } else { Outcome::Waits }
     }
 
-    /// Posts what waits, as far as there are places. What the device refuses for another reason is lost.
-    pub(super) fn go_on(&mut self, mut post: impl FnMut(&T) -> Result<(), Error>) {
+    /// Posts waiting datagrams as long as there is room. A datagram that the device refuses for another reason is
+    /// dropped.
+    pub(super) fn send_waiting(&mut self, mut post: impl FnMut(&T) -> Result<(), Error>) {
         while let Some(datagram) = self.waiting.front() {
             if matches!(post(datagram), Err(Error::SendQueueFull { .. })) {
                 return;
@@ -70,7 +71,7 @@ impl<T> Outbox<T> {
 mod tests {
     use super::*;
 
-    /// A send queue with so many free places.
+    /// A send queue with a number of free entries.
     struct Device {
         free: usize,
         sent: Vec<usize>,
@@ -85,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_goes_out_whole_and_in_order_and_what_is_over_the_bound_is_refused() {
+    fn burst_is_sent_in_order_and_datagrams_beyond_the_bound_are_dropped() {
         let (mut device, mut outbox) = (Device { free: 4, sent: Vec::new() }, Outbox::default());
         for datagram in 0..4 {
             assert_eq!(outbox.send(datagram, |datagram| device.post(*datagram)), Outcome::Posted);
@@ -94,21 +95,21 @@ mod tests {
             assert_eq!(outbox.send(datagram, |datagram| device.post(*datagram)), Outcome::Waits);
         }
         assert_eq!(outbox.send(9999, |datagram| device.post(*datagram)), Outcome::Refused);
-        // Completions come one by one, and in threes; a new one never overtakes.
+        // Completions come one by one, and three at a time. A new datagram never overtakes.
         device.free = 1;
-        outbox.go_on(|datagram| device.post(*datagram));
+        outbox.send_waiting(|datagram| device.post(*datagram));
         assert_eq!(device.sent.len(), 5);
         device.free = 1;
         assert_eq!(outbox.send(4 + 4096, |datagram| device.post(*datagram)), Outcome::Waits);
         while device.sent.len() < 5 + 4096 {
             device.free = 3;
-            outbox.go_on(|datagram| device.post(*datagram));
+            outbox.send_waiting(|datagram| device.post(*datagram));
         }
         assert!(device.sent.iter().copied().eq(0..5 + 4096));
     }
 
     #[test]
-    fn what_waits_and_what_is_refused_is_counted() {
+    fn waiting_and_dropped_datagrams_are_counted() {
         let mut counters = Counters::default();
         for outcome in [Outcome::Waits, Outcome::Posted, Outcome::Refused, Outcome::Waits, Outcome::Waits] {
             outcome.count(&mut counters);
@@ -117,13 +118,13 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_refused_for_good_does_not_hold_up_the_others() {
+    fn datagram_that_the_device_refuses_does_not_block_the_next() {
         let mut outbox = Outbox::default();
         let full = |_: &u8| Err(Error::SendQueueFull { depth: 1 });
         assert_eq!(outbox.send(1, full), Outcome::Waits);
         assert_eq!(outbox.send(2, full), Outcome::Waits);
         let mut tried = Vec::new();
-        outbox.go_on(|datagram| {
+        outbox.send_waiting(|datagram| {
             tried.push(*datagram);
             if *datagram == 1 { Err(Error::Gone) } else { Ok(()) }
         });

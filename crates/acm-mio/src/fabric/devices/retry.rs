@@ -1,9 +1,9 @@
-//! When to try again what failed: after a second, then after twice as long each time, up to a minute.
+//! Schedule of retries: after a second, then after twice the time, up to a minute.
 use acm_sansio::{Time, retry::DEVICE};
 use core::time::Duration;
 use std::collections::BTreeMap;
 
-/// What failed, and when it is tried again. Each kind of failure of this fabric waits here and nowhere else.
+/// Failed work with the times of its retries. All failures of devices are scheduled here.
 #[derive(Clone, Debug)]
 pub(super) struct Retries<K> {
     failed: BTreeMap<K, Failed>,
@@ -11,9 +11,9 @@ pub(super) struct Retries<K> {
 
 #[derive(Clone, Copy, Debug)]
 struct Failed {
-    /// How long the last wait was.
+    /// Duration of the last pause.
     delay: Duration,
-    /// `None`: it is being tried.
+    /// Time of the next retry; `None` while it is under way.
     due: Option<Time>,
 }
 
@@ -24,10 +24,10 @@ impl<K> Default for Retries<K> {
 }
 
 impl<K: Ord + Clone> Retries<K> {
-    /// Something failed; whether that is new. One that waits already waits no longer for it.
-    pub(super) fn failed(&mut self, now: Time, what: K) -> bool {
-        let Some(known) = self.failed.get_mut(&what) else {
-            self.failed.insert(what, Failed { delay: DEVICE.first, due: Some(now + DEVICE.first) });
+    /// Schedules a retry of failed work. Returns `true` if the failure is new. Work that waits already is not delayed.
+    pub(super) fn failed(&mut self, now: Time, work: K) -> bool {
+        let Some(known) = self.failed.get_mut(&work) else {
+            self.failed.insert(work, Failed { delay: DEVICE.first, due: Some(now + DEVICE.first) });
             return true;
         };
         if known.due.is_none() {
@@ -37,26 +37,26 @@ impl<K: Ord + Clone> Retries<K> {
         false
     }
 
-    /// Something works, or need not; whether it had failed.
-    pub(super) fn settled(&mut self, what: &K) -> bool {
-        self.failed.remove(what).is_some()
+    /// Ends the retries of work that has succeeded or is not needed. Returns `true` if it had failed.
+    pub(super) fn clear(&mut self, work: &K) -> bool {
+        self.failed.remove(work).is_some()
     }
 
-    /// Forgets all that need not be tried any more.
+    /// Ends the retries of all work for which `keep` returns `false`.
     pub(super) fn retain(&mut self, keep: impl Fn(&K) -> bool) {
-        self.failed.retain(|what, _| keep(what));
+        self.failed.retain(|work, _| keep(work));
     }
 
-    /// When the next one is due.
+    /// Returns the time of the next retry.
     pub(super) fn next(&self) -> Option<Time> {
         self.failed.values().filter_map(|failed| failed.due).min()
     }
 
-    /// One that is due, to be tried now: it fails again, or is settled.
+    /// Returns work whose retry is due. The caller retries it, and calls `failed` or `clear`.
     pub(super) fn take_due(&mut self, now: Time) -> Option<K> {
-        let (what, failed) = self.failed.iter_mut().find(|(_, failed)| failed.due.is_some_and(|due| due <= now))?;
+        let (work, failed) = self.failed.iter_mut().find(|(_, failed)| failed.due.is_some_and(|due| due <= now))?;
         failed.due = None;
-        Some(what.clone())
+        Some(work.clone())
     }
 }
 
@@ -65,13 +65,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_grow_to_a_minute_and_begin_anew_after_success() {
+    fn pauses_double_to_a_minute_and_start_again_after_success() {
         let mut retries = Retries::default();
         let mut now = Time::ZERO;
         let mut waits = Vec::new();
         for round in 0..8 {
             assert_eq!(retries.failed(now, "rxe0"), round == 0);
-            // Further signs of the same failure.
+            // Further reports of the same failure do not matter.
             assert!(!retries.failed(now + Duration::from_millis(500), "rxe0"));
             let due = retries.next().unwrap();
             assert_eq!(retries.take_due(now), None);
@@ -81,7 +81,7 @@ mod tests {
             assert_eq!((retries.next(), retries.take_due(now)), (None, None));
         }
         assert_eq!(waits, [1, 2, 4, 8, 16, 32, 60, 60]);
-        assert!(retries.settled(&"rxe0") && !retries.settled(&"rxe0"));
+        assert!(retries.clear(&"rxe0") && !retries.clear(&"rxe0"));
         assert!(retries.failed(now, "rxe0"));
         assert_eq!(retries.next(), Some(now + DEVICE.first));
         retries.retain(|name| *name != "rxe0");

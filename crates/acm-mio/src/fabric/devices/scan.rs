@@ -1,8 +1,8 @@
-//! Opening what is there, closing what is gone or replaced.
+//! Opens devices that are there, closes those that were removed or replaced.
 use super::{
     device::{Device, DeviceKey, Port, is_served},
-    table::{Devices, Fact, Work},
-    wakes::Source,
+    sources::Source,
+    table::{Devices, QueuedInput, Work},
 };
 use crate::log::limited;
 use acm_sansio::{EndpointId, PortId, SaRequestId, api::SendFailure};
@@ -10,7 +10,7 @@ use ib_device::sysfs;
 use std::os::fd::AsFd;
 
 impl Devices {
-    /// Opens devices and ports that are new, closes those that are gone. A device that cannot be read now is not gone.
+    /// Opens new devices and ports, and closes removed ones. A device that cannot be read stays open.
     pub(super) fn scan(&mut self) {
         self.counters.scans += 1;
         let found = match self.sysfs.scan() {
@@ -23,14 +23,14 @@ impl Devices {
                 return;
             }
         };
-        self.retries.settled(&Work::Scan);
+        self.retries.clear(&Work::Scan);
         for (name, error) in &found.failures {
             self.unreadable(name, error);
         }
         let unread = |name: &str| found.failures.iter().any(|(other, _)| other == name);
         let is_there = |device: &Device| found.devices.iter().any(|now| now.is_same_device(&device.info));
-        let gone = self.devices.iter().filter(|(_, device)| !is_there(device) && !unread(&device.name));
-        for key in gone.map(|(key, _)| *key).collect::<Vec<_>>() {
+        let removed = self.devices.iter().filter(|(_, device)| !is_there(device) && !unread(&device.name));
+        for key in removed.map(|(key, _)| *key).collect::<Vec<_>>() {
             self.close(key, "is gone");
         }
         let known = |name: &String| unread(name) || found.devices.iter().any(|device| device.name == *name);
@@ -40,8 +40,8 @@ impl Devices {
         }
     }
 
-    /// Reads one device again: it may have gone, be another one, or have ports that can be served now.
-    pub(super) fn look_at(&mut self, name: &str) {
+    /// Reads one device again: it may have been removed or replaced, or have ports that can be opened now.
+    pub(super) fn reread(&mut self, name: &str) {
         self.counters.device_reads += 1;
         match self.sysfs.device(name) {
             Ok(Some(info)) => {
@@ -49,7 +49,7 @@ impl Devices {
                 self.serve(info);
             }
             Ok(None) => {
-                self.retries.settled(&Work::Device(name.to_owned()));
+                self.retries.clear(&Work::Device(name.to_owned()));
                 if let Some(key) = self.key_of(name) {
                     self.close(key, "is gone");
                 }
@@ -58,7 +58,7 @@ impl Devices {
         }
     }
 
-    /// Closes the open device of this name, if that is another one.
+    /// Closes the open device of this name, if it was replaced by another device.
     pub(super) fn replaced(&mut self, info: &sysfs::Device) {
         let old = self.devices.iter().find(|(_, old)| old.name == info.name && !old.info.is_same_device(info));
         if let Some((key, _)) = old {
@@ -66,7 +66,7 @@ impl Devices {
         }
     }
 
-    /// A device that is there could not be read.
+    /// Handles a device that cannot be read.
     pub(super) fn unreadable(&mut self, name: &str, error: &ib_device::Error) {
         self.counters.read_failures += 1;
         if self.retries.failed(self.now, Work::Device(name.to_owned())) {
@@ -74,13 +74,13 @@ impl Devices {
         }
     }
 
-    /// Opens whatever of a device can be served and is not open yet; what fails is tried again.
+    /// Opens the device and its ports, as far as they are not open. Failures are retried.
     pub(super) fn serve(&mut self, info: sysfs::Device) {
         let name = info.name.clone();
         let work = Work::Device(name.clone());
         if !info.ports.iter().any(is_served) {
             limited!(self.lines, DEBUG, "devices", "{name} has no InfiniBand port");
-            self.retries.settled(&work);
+            self.retries.clear(&work);
             return;
         }
         let (key, mut device) = match self.key_of(&name).and_then(|key| Some((key, self.devices.remove(&key)?))) {
@@ -108,25 +108,25 @@ impl Devices {
         }
         if !was_open {
             self.counters.devices_opened += 1;
-            self.wakes.watch(device.context.async_fd(), Source::Async(key));
-            self.wakes.watch(device.context.completion_fd(), Source::Completions(key));
+            self.sources.watch(device.context.async_fd(), Source::Async(key));
+            self.sources.watch(device.context.completion_fd(), Source::Completions(key));
         }
         for port in device.ports.iter().skip(first_new) {
-            self.wakes.watch(port.umad.as_fd(), Source::Mads(port.id));
+            self.sources.watch(port.umad.as_fd(), Source::Mads(port.id));
         }
         let new: Vec<u8> = device.ports.iter().skip(first_new).map(|port| port.number).collect();
         self.devices.insert(key, device);
-        if all && self.retries.settled(&work) && was_open {
-            // While it could not be read, its events were answered with what was known before.
-            self.tell_ports(key);
+        if all && self.retries.clear(&work) && was_open {
+            // Events while the device could not be read were reported with older attributes.
+            self.report_ports(key);
         }
         for number in new {
             self.new_ports = true;
-            self.tell_port(key, number);
+            self.report_port(key, number);
         }
     }
 
-    /// Opens the ports of a device that are not open; whether all are now.
+    /// Opens the ports of a device that are not open. Returns `true` if all are open now.
     fn open_ports(&mut self, device: &mut Device) -> bool {
         let mut all = true;
         let Device { name, info, ports, .. } = device;
@@ -157,7 +157,7 @@ impl Devices {
         all
     }
 
-    /// Closes a device that failed, and opens it again when that is possible.
+    /// Closes a device that failed, and schedules to open it again.
     pub(super) fn fail(&mut self, key: DeviceKey, why: &str) {
         let Some(device) = self.devices.get(&key) else { return };
         self.retries.failed(self.now, Work::Device(device.name.clone()));
@@ -170,18 +170,18 @@ impl Devices {
         limited!(self.lines, INFO, "devices", of device.name, "{} {why}", device.name);
         self.counters.devices_closed += 1;
         for port in &device.ports {
-            self.lose_port(port);
+            self.drop_port(port);
         }
-        self.wakes.forget(device.context.async_fd(), Source::Async(key));
-        self.wakes.forget(device.context.completion_fd(), Source::Completions(key));
+        self.sources.unwatch(device.context.async_fd(), Source::Async(key));
+        self.sources.unwatch(device.context.completion_fd(), Source::Completions(key));
         self.turns.dry(Source::Async(key));
         self.turns.dry(Source::Completions(key));
         self.counters.leaked_objects += device.context.leaked();
     }
 
-    /// Closes a port; and the device, if that was its last one.
+    /// Closes a port; and its device, if the device has no other port open.
     pub(super) fn close_port(&mut self, id: PortId, why: &str) {
-        let Some((key, number)) = self.place_of(id) else { return };
+        let Some((key, number)) = self.location_of(id) else { return };
         let Some(device) = self.devices.get_mut(&key) else { return };
         self.retries.failed(self.now, Work::Device(device.name.clone()));
         if device.ports.len() == 1 {
@@ -190,26 +190,26 @@ impl Devices {
         let Some(index) = device.ports.iter().position(|port| port.id == id) else { return };
         let port = device.ports.remove(index);
         limited!(self.lines, INFO, "devices", of(&device.name, number), "{} port {number} {why}", device.name);
-        self.lose_port(&port);
+        self.drop_port(&port);
     }
 
-    /// Tells the core what a port that is closed takes with it. The core hears first that the port is down, so that it
-    /// does not ask for a queue pair at once.
-    fn lose_port(&mut self, port: &Port) {
-        self.facts.push_back(Fact::PortDown(port.id));
+    /// Queues the inputs for a closed port. The port goes down first: otherwise the core would request a new queue pair
+    /// for each endpoint at once.
+    fn drop_port(&mut self, port: &Port) {
+        self.inputs.push_back(QueuedInput::PortDown(port.id));
         let lost: Vec<EndpointId> =
             self.endpoints.values().filter(|endpoint| endpoint.port == port.id).map(|endpoint| endpoint.id).collect();
         for id in lost {
             self.drop_endpoint(id);
-            self.facts.push_back(Fact::EndpointLost(id));
+            self.inputs.push_back(QueuedInput::EndpointLost(id));
         }
         let lost: Vec<SaRequestId> =
             self.requests.range((port.id, 0)..=(port.id, u32::MAX)).map(|(_, id)| *id).collect();
-        self.requests.retain(|(asker, _), _| *asker != port.id);
-        self.facts.extend(lost.into_iter().map(|id| Fact::SaFailed(id, SendFailure::NotSent)));
-        self.wakes.forget(port.umad.as_fd(), Source::Mads(port.id));
+        self.requests.retain(|(requester, _), _| *requester != port.id);
+        self.inputs.extend(lost.into_iter().map(|id| QueuedInput::SaFailed(id, SendFailure::NotSent)));
+        self.sources.unwatch(port.umad.as_fd(), Source::Mads(port.id));
         self.turns.dry(Source::Mads(port.id));
-        self.retries.settled(&Work::Mads(port.id));
+        self.retries.clear(&Work::Mads(port.id));
     }
 
     /// Closes a queue pair.
@@ -217,26 +217,26 @@ impl Devices {
         if let Some(endpoint) = self.endpoints.remove(&id) {
             self.queues.remove(&(endpoint.device, endpoint.pair.key()));
             self.turns.dry(Source::Datagrams(id));
-            self.retries.settled(&Work::Endpoint(id));
+            self.retries.clear(&Work::Endpoint(id));
             self.retries.retain(|work| !matches!(work, Work::Attach(of, ..) if *of == id));
         }
     }
 
-    /// Tells the core what each port of a device is now.
-    fn tell_ports(&mut self, key: DeviceKey) {
+    /// Queues inputs with the present attributes of each port of a device.
+    fn report_ports(&mut self, key: DeviceKey) {
         let numbers = self.devices.get(&key).into_iter().flat_map(|device| &device.ports).map(|port| port.number);
         for number in numbers.collect::<Vec<_>>() {
-            self.tell_port(key, number);
+            self.report_port(key, number);
         }
     }
 
-    /// Tells the core what a port is now, as sysfs said last.
-    pub(super) fn tell_port(&mut self, key: DeviceKey, number: u8) {
+    /// Queues an input with the present attributes of a port, from the last reading of sysfs.
+    pub(super) fn report_port(&mut self, key: DeviceKey, number: u8) {
         let Some(device) = self.devices.get(&key) else { return };
         let Some(port) = device.port(number) else { return };
         match device.attributes(number) {
-            Ok(Some(attributes)) => self.facts.push_back(Fact::PortUp(port.id, Box::new(attributes))),
-            Ok(None) => self.facts.push_back(Fact::PortDown(port.id)),
+            Ok(Some(attributes)) => self.inputs.push_back(QueuedInput::PortUp(port.id, Box::new(attributes))),
+            Ok(None) => self.inputs.push_back(QueuedInput::PortDown(port.id)),
             Err(error) => {
                 let name = device.name.clone();
                 self.unreadable(&name, &error);

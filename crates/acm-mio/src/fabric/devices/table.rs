@@ -1,10 +1,10 @@
-//! All that is open, and what the core is to be told.
+//! Everything that is open, and the inputs for the core.
 use super::{
     counters::Counters,
     device::{Device, DeviceKey},
     endpoint::Endpoint,
     retry::Retries,
-    wakes::{Source, Wakes},
+    sources::{Source, SourceRegistry},
 };
 use crate::log::Lines;
 use acm_sansio::{EndpointId, Input, PortId, SaRequestId, Time, api::SendFailure, port::PortAttributes, turns::Turns};
@@ -13,42 +13,42 @@ use ib_device::{sysfs::Sysfs, uevent::UeventSocket, umad::ReceiveBuffer, verbs::
 use ib_mad::{Gid, Lid, Qpn, acm::AcmMad, sa::SaMad};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Bytes of a datagram of ours.
+/// Length of an ACM datagram in bytes.
 const PAYLOAD: usize = size_of::<AcmMad>();
 
-/// How many datagrams may be under way at an endpoint.
+/// Depths of the queues of each endpoint's queue pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Depths {
-    /// `recv_depth`: received and not looked at.
+    /// `recv_depth`: datagrams received and not handled yet.
     pub(crate) receive: NonZeroU32,
-    /// `send_depth`: sent and not gone out. ibacm counts responses alone; requests have room of their own here.
+    /// `send_depth`: responses not sent yet, as in ibacm. Requests have room of their own.
     pub(crate) send: NonZeroU32,
 }
 
-/// The RDMA devices of this machine, and what is open of them.
+/// The RDMA devices of this machine, and their open parts.
 #[derive(Debug)]
 pub(crate) struct Devices {
     pub(super) sysfs: Sysfs,
     pub(super) depths: Depths,
-    /// As of the last `handle_timeout`.
+    /// Time of the last `handle_timeout`.
     pub(super) now: Time,
     pub(super) uevents: Option<UeventSocket>,
-    pub(super) wakes: Wakes,
+    pub(super) sources: SourceRegistry,
     pub(super) turns: Turns<Source>,
     pub(super) retries: Retries<Work>,
     pub(super) counters: Counters,
     pub(super) lines: Lines,
-    /// Before the devices, as queue pairs go before theirs.
+    /// Declared before the devices: queue pairs are dropped before their device.
     pub(super) endpoints: BTreeMap<EndpointId, Endpoint>,
-    /// Whose a queue pair is: keys are unique in their device only.
+    /// Endpoints of queue pairs, whose keys are unique within their device only.
     pub(super) queues: BTreeMap<(DeviceKey, QueueKey), EndpointId>,
     pub(super) devices: BTreeMap<DeviceKey, Device>,
     pub(super) next_device: u32,
-    /// Ports keep their ids when their device goes and comes again.
+    /// Ids of ports. A port keeps its id when its device is removed and comes back.
     pub(super) ids: BTreeMap<(String, u8), PortId>,
-    /// Requests to subnet administration under way, by the lower half of the transaction id.
+    /// Open requests to subnet administration, by the lower half of the transaction id.
     pub(super) requests: BTreeMap<(PortId, u32), SaRequestId>,
-    pub(super) facts: VecDeque<Fact>,
+    pub(super) inputs: VecDeque<QueuedInput>,
     pub(super) new_ports: bool,
     /// The last input borrows from `mad` and `payload`.
     pub(super) mad: SaMad,
@@ -56,24 +56,24 @@ pub(crate) struct Devices {
     pub(super) buffer: ReceiveBuffer,
 }
 
-/// What is tried again.
+/// Work that is retried after a failure.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Work {
-    /// Looking for devices.
+    /// Scan for devices.
     Scan,
-    /// Reading or opening the device of this name, or one of its ports.
+    /// Read or open the device of this name, or one of its ports.
     Device(String),
-    /// Bringing a queue pair back to work.
+    /// Recover a queue pair.
     Endpoint(EndpointId),
-    /// Receiving what is sent to a group.
+    /// Attach to a multicast group.
     Attach(EndpointId, Gid, Lid),
-    /// Reading a port's MADs.
+    /// Receive a port's MADs.
     Mads(PortId),
 }
 
-/// What the core is to be told, without bytes of the fabric.
+/// An input for the core that does not borrow.
 #[derive(Debug)]
-pub(super) enum Fact {
+pub(super) enum QueuedInput {
     PortUp(PortId, Box<PortAttributes>),
     PortDown(PortId),
     Reregister(PortId),
@@ -82,8 +82,21 @@ pub(super) enum Fact {
     SaFailed(SaRequestId, SendFailure),
 }
 
+impl From<QueuedInput> for Input<'static> {
+    fn from(queued: QueuedInput) -> Self {
+        match queued {
+            QueuedInput::PortUp(port, attributes) => Self::PortUp { port, attributes: *attributes },
+            QueuedInput::PortDown(port) => Self::PortDown(port),
+            QueuedInput::Reregister(port) => Self::ClientReregister(port),
+            QueuedInput::EndpointOpened(endpoint, qpn) => Self::EndpointOpened { endpoint, qpn },
+            QueuedInput::EndpointLost(endpoint) => Self::EndpointLost(endpoint),
+            QueuedInput::SaFailed(id, failure) => Self::SaFailed { id, failure },
+        }
+    }
+}
+
 impl Devices {
-    /// Looks at what there is. Finding nothing is no error: devices may come later.
+    /// Opens the devices that are there. Without a device it is no error: one may come later.
     pub(crate) fn open(depths: Depths, lines: Lines) -> Self {
         let uevents = UeventSocket::open()
             .inspect_err(|error| tracing::warn!(target: "devices", "devices that come later stay unseen: {error}"))
@@ -93,14 +106,14 @@ impl Devices {
         devices
     }
 
-    /// Nothing is open yet.
+    /// Returns a table without any open device.
     pub(super) fn looking_at(sysfs: Sysfs, uevents: Option<UeventSocket>, depths: Depths, lines: Lines) -> Self {
         Self {
             sysfs,
             depths,
             now: Time::ZERO,
             uevents,
-            wakes: Wakes::new(lines.clone()),
+            sources: SourceRegistry::new(lines.clone()),
             turns: Turns::default(),
             retries: Retries::default(),
             counters: Counters::default(),
@@ -111,7 +124,7 @@ impl Devices {
             next_device: 0,
             ids: BTreeMap::new(),
             requests: BTreeMap::new(),
-            facts: VecDeque::new(),
+            inputs: VecDeque::new(),
             new_ports: true,
             mad: SaMad::default(),
             payload: [0; PAYLOAD],
@@ -119,30 +132,18 @@ impl Devices {
         }
     }
 
-    /// Whether there is no port to serve.
+    /// Reports whether no device is open.
     pub(crate) fn is_empty(&self) -> bool {
         self.devices.is_empty()
     }
 
-    /// A fact as the core hears it.
-    pub(super) fn input(fact: Fact) -> Input<'static> {
-        match fact {
-            Fact::PortUp(port, attributes) => Input::PortUp { port, attributes: *attributes },
-            Fact::PortDown(port) => Input::PortDown(port),
-            Fact::Reregister(port) => Input::ClientReregister(port),
-            Fact::EndpointOpened(endpoint, qpn) => Input::EndpointOpened { endpoint, qpn },
-            Fact::EndpointLost(endpoint) => Input::EndpointLost(endpoint),
-            Fact::SaFailed(id, failure) => Input::SaFailed { id, failure },
-        }
-    }
-
-    /// The open device with this name.
+    /// Returns the key of the open device with this name.
     pub(super) fn key_of(&self, name: &str) -> Option<DeviceKey> {
         self.devices.iter().find(|(_, device)| device.name == name).map(|(key, _)| *key)
     }
 
-    /// The device that a port is of, and its number there.
-    pub(super) fn place_of(&self, id: PortId) -> Option<(DeviceKey, u8)> {
+    /// Returns the device of a port, and the port's number.
+    pub(super) fn location_of(&self, id: PortId) -> Option<(DeviceKey, u8)> {
         self.devices.iter().find_map(|(key, device)| {
             let port = device.ports.iter().find(|port| port.id == id)?;
             Some((*key, port.number))

@@ -1,17 +1,15 @@
-//! Devices that libibverbs does not know: they can be read, and not opened. Those that can be opened are in `simulated`.
+//! Devices that libibverbs does not have: they can be read but not opened. Tests with devices that open are in
+//! `simulated`.
 mod simulated;
 
 use super::table::{Depths, Devices};
-use crate::{
-    fabric::Fabric,
-    log::{Lines, said},
-};
+use crate::{fabric::Fabric, log::Lines, testing::captured_log};
 use acm_sansio::Time;
 use core::{num::NonZeroU32, time::Duration};
 use ib_device::sysfs::Sysfs;
 use std::{fs, path::Path};
 
-/// The files of a device with one InfiniBand port.
+/// Writes the files of a device with one InfiniBand port.
 fn write_device(root: &Path, name: &str) {
     let port = root.join("class/infiniband").join(name).join("ports/1");
     fs::create_dir_all(port.join("gids")).unwrap();
@@ -46,7 +44,7 @@ const fn seconds(seconds: u64) -> Time {
 }
 
 #[test]
-fn a_device_that_cannot_be_opened_is_tried_again_less_and_less_often() {
+fn device_that_cannot_be_opened_is_retried_with_growing_pauses() {
     let dir = tempfile::tempdir().unwrap();
     write_device(dir.path(), "mlx9_0");
     let mut devices = devices(dir.path());
@@ -57,18 +55,18 @@ fn a_device_that_cannot_be_opened_is_tried_again_less_and_less_often() {
         devices.handle_timeout(seconds(second));
         if count(&devices, "open_failures") > before {
             tries.push(second);
-            // A message of the kernel's in between is one more attempt, and no longer wait.
+            // A scan because of a message of the kernel is one more attempt, and does not delay the next retry.
             devices.scan();
         }
     }
     assert_eq!(tries, [1, 3, 7, 15, 31, 63, 123, 183]);
     assert!(devices.is_empty() && devices.next_event().unwrap().is_none());
-    // It is looked at for itself: the others cost nothing.
+    // A retry reads the one device only.
     assert_eq!(count(&devices, "scans"), 9);
 }
 
 #[test]
-fn a_device_that_is_not_there_any_more_is_not_tried_again() {
+fn removed_device_is_not_retried() {
     let dir = tempfile::tempdir().unwrap();
     write_device(dir.path(), "mlx9_0");
     let mut devices = devices(dir.path());
@@ -85,7 +83,7 @@ fn a_device_that_is_not_there_any_more_is_not_tried_again() {
 }
 
 #[test]
-fn a_device_that_cannot_be_read_is_looked_at_again() {
+fn device_that_cannot_be_read_is_read_again() {
     let dir = tempfile::tempdir().unwrap();
     write_device(dir.path(), "mlx9_0");
     let state = dir.path().join("class/infiniband/mlx9_0/ports/1/state");
@@ -97,7 +95,7 @@ fn a_device_that_cannot_be_read_is_looked_at_again() {
     fs::write(&state, "4: ACTIVE").unwrap();
     devices.handle_timeout(seconds(1));
     assert_eq!((count(&devices, "read_failures"), count(&devices, "open_failures")), (1, 1));
-    // The class itself: nothing is known then, and nothing is forgotten.
+    // If the class itself cannot be read, no device is closed.
     fs::rename(dir.path().join("class/infiniband"), dir.path().join("class/aside")).unwrap();
     fs::write(dir.path().join("class/infiniband"), "").unwrap();
     devices.scan();
@@ -110,10 +108,10 @@ fn a_device_that_cannot_be_read_is_looked_at_again() {
 }
 
 #[test]
-fn a_device_that_comes_and_goes_does_not_fill_the_log() {
+fn log_of_a_device_that_comes_and_goes_is_limited() {
     let dir = tempfile::tempdir().unwrap();
     let mut devices = devices(dir.path());
-    let text = said(tracing::Level::INFO, || {
+    let text = captured_log(tracing::Level::INFO, || {
         for _ in 0..100 {
             write_device(dir.path(), "mlx9_0");
             devices.scan();
@@ -123,5 +121,5 @@ fn a_device_that_comes_and_goes_does_not_fill_the_log() {
     });
     assert_eq!(count(&devices, "open_failures"), 100);
     assert_eq!(text.matches("mlx9_0: ").count(), 20, "{text}");
-    assert_eq!(devices.lines.due(), Some(seconds(60)), "and the rest is counted");
+    assert_eq!(devices.lines.due(), Some(seconds(60)), "the further lines are counted");
 }

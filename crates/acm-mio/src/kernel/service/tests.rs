@@ -1,5 +1,6 @@
-//! Datagrams of the kernel, and what is asked and answered.
+//! Datagrams of the kernel, and the responses to them.
 use super::*;
+use crate::testing::captured_log;
 use acm_wire::netlink::{
     FLAG_ERROR, FLAG_REQUEST, IpResolveRequest, KernelAnswer, MAX_REQUEST, PathUse, ResolveHeader, SetTimeout,
 };
@@ -25,8 +26,8 @@ fn encode(request: &ResolveRequest, sequence: u32) -> Vec<u8> {
     buffer[..used].to_vec()
 }
 
-/// What the asker reads in an answer: its sequence number and the rest.
-fn answer_in(bytes: &[u8]) -> (u32, KernelAnswer<'_>) {
+/// Parses a response as the kernel does. Returns its sequence number and the rest.
+fn parsed_response(bytes: &[u8]) -> (u32, KernelAnswer<'_>) {
     let message = messages(bytes).next().unwrap().unwrap();
     assert_eq!(message.header.port_id.get(), PORT_ID);
     assert!(!message.header.is_request());
@@ -34,50 +35,50 @@ fn answer_in(bytes: &[u8]) -> (u32, KernelAnswer<'_>) {
 }
 
 #[test]
-fn every_attribute_reaches_the_core_and_the_answer_its_request() {
+fn attributes_of_a_request_reach_the_core_and_the_response_its_request() {
     let mut service = Service::new(PORT_ID);
-    let found = service.understand(&encode(&request(), 9));
-    let [asked] = found.requests[..] else { panic!("{found:?}") };
+    let found = service.parse(&encode(&request(), 9));
+    let [received] = found.requests[..] else { panic!("{found:?}") };
     assert!(found.refusals.is_empty());
-    assert_eq!(asked.place, Some(Place { device: Text::new(b"mlx5_0"), port: 2 }));
-    let wanted = asked.wanted;
-    assert_eq!((wanted.service_id, wanted.dgid), (ServiceId::new(0x0106_03db), "fe80::2".parse().unwrap()));
-    assert_eq!((wanted.sgid, wanted.traffic_class), ("fe80::1".parse().unwrap(), 5));
-    assert_eq!((wanted.pkey.get(), wanted.qos_sl.qos_class(), wanted.dlid), (0x8001, 0x123, Lid::NONE));
-    let path = PathRecord { dlid: Lid::new(7), ..wanted };
-    let answer = service.answer(asked.id, Ok(path)).unwrap();
+    assert_eq!(received.port, Some(SourcePort { device: Text::new(b"mlx5_0"), number: 2 }));
+    let path = received.path;
+    assert_eq!((path.service_id, path.dgid), (ServiceId::new(0x0106_03db), "fe80::2".parse().unwrap()));
+    assert_eq!((path.sgid, path.traffic_class), ("fe80::1".parse().unwrap(), 5));
+    assert_eq!((path.pkey.get(), path.qos_sl.qos_class(), path.dlid), (0x8001, 0x123, Lid::NONE));
+    let path = PathRecord { dlid: Lid::new(7), ..path };
+    let response = service.respond(received.id, Ok(path)).unwrap();
     let flags = PathFlags::PRIMARY | PathFlags::GMP | PathFlags::OUTBOUND | PathFlags::INBOUND_REVERSE;
-    assert_eq!(answer_in(answer.as_bytes()), (9, KernelAnswer::Path { flags, path: &path }));
-    assert_eq!(service.answer(asked.id, Ok(path)), None, "only once");
+    assert_eq!(parsed_response(response.as_bytes()), (9, KernelAnswer::Path { flags, path: &path }));
+    assert_eq!(service.respond(received.id, Ok(path)), None, "a second response");
 }
 
 #[test]
-fn what_is_odd_is_said_once_and_how_it_ends() {
-    let said = crate::log::said(tracing::Level::INFO, || {
+fn unexpected_message_is_logged_once_with_its_outcome() {
+    let log = captured_log(tracing::Level::INFO, || {
         let mut service = Service::new(PORT_ID);
         for _ in 0..2 {
-            service.say(Oddity::Type(0xffff), &"something");
-            service.say(Oddity::Type(MessageType::Resolve.into_raw()), &"a request");
+            service.log_once(Oddity::Type(0xffff), &"something");
+            service.log_once(Oddity::Type(MessageType::Resolve.into_raw()), &"a request");
         }
     });
-    let lines: Vec<&str> = said.lines().map(|line| line.rsplit("kernel: ").next().unwrap_or_default()).collect();
+    let lines: Vec<&str> = log.lines().map(|line| line.rsplit("kernel: ").next().unwrap_or_default()).collect();
     assert_eq!(lines, ["something; said once", "a request; an error is answered; said once"]);
 }
 
 #[test]
-fn so_many_odd_things_are_said_and_no_more() {
-    let said = crate::log::said(tracing::Level::INFO, || {
+fn unexpected_messages_are_logged_up_to_a_bound() {
+    let log = captured_log(tracing::Level::INFO, || {
         let mut service = Service::new(1);
         for number in 0..70 {
-            service.say(Oddity::Attribute(number), &format_args!("odd"));
+            service.log_once(Oddity::Attribute(number), &format_args!("odd"));
         }
-        service.say(Oddity::Attribute(0), &format_args!("odd"));
+        service.log_once(Oddity::Attribute(0), &format_args!("odd"));
     });
-    assert_eq!(said.matches("odd").count(), 64, "{said}");
+    assert_eq!(log.matches("odd").count(), 64, "{log}");
 }
 
 #[test]
-fn a_burst_in_one_datagram_is_answered_in_any_order() {
+fn requests_of_one_datagram_may_be_answered_in_any_order() {
     let mut service = Service::new(PORT_ID);
     let uses = [PathUse::ALL, PathUse::UNIDIRECTIONAL, PathUse::GMP];
     let datagram: Vec<u8> = (0..30)
@@ -86,16 +87,16 @@ fn a_burst_in_one_datagram_is_answered_in_any_order() {
             encode(&ResolveRequest { header, ..request() }, number)
         })
         .collect();
-    let asked = service.understand(&datagram).requests;
-    assert_eq!(asked.len(), 30);
-    for (number, asked) in (0..30).zip(&asked).rev() {
-        let path = if number % 2 == 0 { Ok(asked.wanted) } else { Err(Failure::KernelDeadline) };
-        let answer = service.answer(asked.id, path).unwrap();
+    let requests = service.parse(&datagram).requests;
+    assert_eq!(requests.len(), 30);
+    for (number, request) in (0..30).zip(&requests).rev() {
+        let path = if number % 2 == 0 { Ok(request.path) } else { Err(Failure::KernelDeadline) };
+        let response = service.respond(request.id, path).unwrap();
         let flags = uses[number as usize % 3].answer_flags();
         let expected = path.as_ref().map_or(KernelAnswer::Failed, |path| KernelAnswer::Path { flags, path });
-        assert_eq!(answer_in(answer.as_bytes()), (number, expected));
+        assert_eq!(parsed_response(response.as_bytes()), (number, expected));
     }
-    assert!(service.waiting.is_empty());
+    assert!(service.pending.is_empty());
 }
 
 fn datagram_type(datagram: &[u8]) -> u16 {
@@ -103,60 +104,60 @@ fn datagram_type(datagram: &[u8]) -> u16 {
 }
 
 #[test]
-fn what_nobody_can_answer_is_refused() {
+fn request_that_cannot_be_served_is_refused() {
     let mut service = Service::new(PORT_ID);
     let mut unknown_operation = encode(&request(), 2);
     unknown_operation[4..6].copy_from_slice(&0x1005_u16.to_ne_bytes());
-    // The traffic class becomes attribute 31, mandatory as it was.
+    // The traffic class becomes attribute 31, which is mandatory as well.
     let mut mandatory = encode(&request(), 3);
-    let place = mandatory.windows(2).rposition(|at| at == (1_u16 << 13 | 6).to_ne_bytes()).unwrap();
-    mandatory[place..place + 2].copy_from_slice(&(1_u16 << 13 | 31).to_ne_bytes());
+    let at = mandatory.windows(2).rposition(|bytes| bytes == (1_u16 << 13 | 6).to_ne_bytes()).unwrap();
+    mandatory[at..at + 2].copy_from_slice(&(1_u16 << 13 | 31).to_ne_bytes());
     let mut optional = encode(&request(), 4);
-    optional[place..place + 2].copy_from_slice(&31_u16.to_ne_bytes());
+    optional[at..at + 2].copy_from_slice(&31_u16.to_ne_bytes());
     let mut cut = encode(&request(), 5);
     cut.truncate(60);
     cut[..4].copy_from_slice(&60_u32.to_ne_bytes());
     for (sequence, datagram) in [(2, &unknown_operation), (3, &mandatory), (5, &cut)] {
-        let found = service.understand(datagram);
+        let found = service.parse(datagram);
         assert!(found.requests.is_empty(), "{sequence}");
         let [refused] = found.refusals[..] else { panic!("{sequence}: {found:?}") };
         assert_eq!((refused.sequence.get(), refused.raw_type.get()), (sequence, datagram_type(datagram)));
         assert_eq!((refused.length.get(), refused.flags.get(), refused.port_id.get()), (16, FLAG_ERROR, PORT_ID));
     }
-    let found = service.understand(&optional);
-    assert_eq!((found.requests.len(), found.requests[0].wanted.traffic_class), (1, 0), "an optional one is ignored");
-    assert_eq!(service.said.len(), 3, "each kind is said: {:?}", service.said);
-    service.understand(&unknown_operation);
-    assert_eq!(service.said.len(), 3, "and once");
+    let found = service.parse(&optional);
+    assert_eq!((found.requests.len(), found.requests[0].path.traffic_class), (1, 0), "an optional one is ignored");
+    assert_eq!(service.logged.len(), 3, "each kind is logged: {:?}", service.logged);
+    service.parse(&unknown_operation);
+    assert_eq!(service.logged.len(), 3, "and once");
 }
 
 #[test]
-fn an_address_is_answered_with_its_gid() {
+fn request_for_an_address_is_answered_with_its_gid() {
     let mut service = Service::new(PORT_ID);
     for (sequence, address) in [(1, "10.0.0.1"), (2, "fd00::1")] {
         let mut buffer = [0; MAX_REQUEST];
         let ip = IpResolveRequest { interface_index: 5, address: address.parse().unwrap() };
         let used = ip.encode(sequence, &mut buffer).unwrap();
-        let found = service.understand(&buffer[..used]);
-        let [asked] = found.addresses[..] else { panic!("{found:?}") };
-        assert_eq!((asked.interface, asked.address), (5, ip.address));
+        let found = service.parse(&buffer[..used]);
+        let [received] = found.addresses[..] else { panic!("{found:?}") };
+        assert_eq!((received.interface, received.address), (5, ip.address));
         assert!(found.requests.is_empty() && found.refusals.is_empty());
         let path = PathRecord { dgid: "fe80::2".parse().unwrap(), ..PathRecord::default() };
         let (expected, result) = match sequence {
             1 => (KernelAnswer::Gid(path.dgid), Ok(path)),
             _ => (KernelAnswer::Failed, Err(Failure::NoSource)),
         };
-        let answer = service.answer(asked.id, result).unwrap();
-        assert_eq!(answer_in(answer.as_bytes()), (sequence, expected));
+        let response = service.respond(received.id, result).unwrap();
+        assert_eq!(parsed_response(response.as_bytes()), (sequence, expected));
     }
-    assert!(service.waiting.is_empty());
+    assert!(service.pending.is_empty());
 }
 
 #[test]
-fn how_long_the_kernel_was_told_to_wait() {
-    let told = |ms| Service::timeout(as_bytes(&SetTimeout::new(1, 1, Duration::from_millis(ms))));
+fn time_out_of_the_kernel_is_followed_within_its_bounds() {
+    let timeout = |ms| Service::timeout(as_bytes(&SetTimeout::new(1, 1, Duration::from_millis(ms))));
     assert_eq!(
-        [99, 100, 5000, 200_000, 200_001].map(|ms| told(ms).map(|told| told.as_millis())),
+        [99, 100, 5000, 200_000, 200_001].map(|ms| timeout(ms).map(|timeout| timeout.as_millis())),
         [None, Some(100), Some(5000), Some(200_000), None]
     );
     assert_eq!(Service::timeout(&encode(&request(), 1)), None);
@@ -164,34 +165,31 @@ fn how_long_the_kernel_was_told_to_wait() {
 }
 
 #[test]
-fn what_asks_for_nothing_gets_no_answer() {
+fn messages_that_are_no_requests_get_no_response() {
     let mut service = Service::new(PORT_ID);
-    let asked = service.understand(&encode(&request(), 1)).requests;
-    let path = service.answer(asked[0].id, Ok(PathRecord::default())).unwrap();
+    let requests = service.parse(&encode(&request(), 1)).requests;
+    let path = service.respond(requests[0].id, Ok(PathRecord::default())).unwrap();
     let failed = error_answer(&NlHeader::default(), 1);
     let timeout = SetTimeout::new(1, 1, Duration::from_secs(1));
-    // NLMSG_ERROR: the kernel did not like an answer.
+    // NLMSG_ERROR: the kernel reports an error about a response.
     let acknowledgement = NlHeader { length: Host32::new(16), raw_type: Host16::new(2), ..NlHeader::default() };
     let mut foreign = encode(&request(), 2);
     foreign[4..6].copy_from_slice(&(5_u16 << 10).to_ne_bytes());
     let silent: [&[u8]; 7] =
         [path.as_bytes(), as_bytes(&failed), as_bytes(&timeout), as_bytes(&acknowledgement), &foreign, &[], &[1; 9]];
     for datagram in silent {
-        assert_eq!(service.understand(datagram), KernelDatagram::default(), "{datagram:?}");
+        assert_eq!(service.parse(datagram), KernelDatagram::default(), "{datagram:?}");
     }
     let flagged = NlHeader {
         flags: Host16::new(FLAG_REQUEST | FLAG_ERROR),
         ..*messages(&encode(&request(), 3)).next().unwrap().unwrap().header
     };
-    assert_eq!(
-        service.understand(as_bytes(&NlHeader { length: Host32::new(16), ..flagged })),
-        KernelDatagram::default()
-    );
+    assert_eq!(service.parse(as_bytes(&NlHeader { length: Host32::new(16), ..flagged })), KernelDatagram::default());
 }
 
 #[test]
-fn no_device_is_no_place() {
+fn request_without_a_device_has_no_port() {
     let header = ResolveHeader { device_name: Text::default(), ..request().header };
-    let found = Service::new(PORT_ID).understand(&encode(&ResolveRequest { header, ..request() }, 1));
-    assert_eq!(found.requests[0].place, None);
+    let found = Service::new(PORT_ID).parse(&encode(&ResolveRequest { header, ..request() }, 1));
+    assert_eq!(found.requests[0].port, None);
 }

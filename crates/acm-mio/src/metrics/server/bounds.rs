@@ -1,4 +1,4 @@
-//! What is at each bound of scrapers, and what is one over it.
+//! Scrapers at each bound, and one beyond it.
 use super::*;
 use core::array;
 use mio::Poll;
@@ -7,7 +7,7 @@ use std::{
     os::unix::net::UnixStream,
 };
 
-/// Metrics at the status socket and at one for everybody, and where these are.
+/// Returns a server with the status socket and one for all users, and the paths of both.
 fn metrics(poll: &Poll, dir: &Path) -> (Metrics, [PathBuf; 2]) {
     let all = dir.join("all");
     let mut metrics = Metrics::open(dir, poll.registry());
@@ -21,7 +21,7 @@ fn connect(path: &Path) -> UnixStream {
     stream
 }
 
-/// Everybody has something to do.
+/// Serves all sockets as if each were ready.
 fn serve(metrics: &mut Metrics, poll: &Poll, now: Time) {
     TOKENS.for_each(|token| metrics.ready(Token(token)));
     metrics.serve(now, poll.registry(), |_| "page".to_owned());
@@ -32,14 +32,14 @@ fn is_open(mut stream: &UnixStream) -> bool {
 }
 
 #[test]
-fn another_scraper_takes_the_place_of_the_oldest() {
-    for (place, most) in [(0, 8), (1, 6)] {
+fn new_scraper_replaces_the_oldest() {
+    for (index, most) in [(0, 8), (1, 6)] {
         let (dir, poll) = (tempfile::tempdir().unwrap(), Poll::new().unwrap());
         let (mut metrics, sockets) = metrics(&poll, dir.path());
         let mut scrapers = Vec::new();
         for number in 0..=most {
             assert!(scrapers.iter().all(is_open), "{number} of {most}");
-            scrapers.push(connect(&sockets[place]));
+            scrapers.push(connect(&sockets[index]));
             serve(&mut metrics, &poll, Time::ZERO + Duration::from_millis(number));
         }
         let open: Vec<bool> = scrapers.iter().map(is_open).collect();
@@ -48,7 +48,7 @@ fn another_scraper_takes_the_place_of_the_oldest() {
 }
 
 #[test]
-fn a_head_has_an_end() {
+fn scraper_with_too_long_a_head_is_closed() {
     let (dir, poll) = (tempfile::tempdir().unwrap(), Poll::new().unwrap());
     let (mut metrics, [status, _]) = metrics(&poll, dir.path());
     let mut scrapers: [UnixStream; 2] = array::from_fn(|_| connect(&status));

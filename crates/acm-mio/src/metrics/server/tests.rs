@@ -1,4 +1,4 @@
-//! Scrapers over real sockets, a turn at a time.
+//! Scrapers over real sockets, an iteration at a time.
 use super::*;
 use mio::{Events, Poll};
 use std::{
@@ -6,12 +6,12 @@ use std::{
     os::unix::net::UnixStream,
 };
 
-/// One that listens, and what it writes.
+/// A server with its poll, and the page that it serves.
 struct Served {
     metrics: Metrics,
     poll: Poll,
     text: String,
-    /// Pages written anew.
+    /// Pages that were written, not taken from the last ones.
     written: Vec<Page>,
 }
 
@@ -22,7 +22,7 @@ impl Served {
         Self { metrics, poll, text: text.into(), written: Vec::new() }
     }
 
-    /// Turns until nothing is left to do.
+    /// Serves until nothing is left to do.
     fn turns(&mut self, now: Time) {
         let Self { metrics, poll, text, written } = self;
         let mut events = Events::with_capacity(16);
@@ -40,16 +40,16 @@ impl Served {
                 return;
             }
         }
-        panic!("it does not come to rest");
+        panic!("the server does not come to rest");
     }
 
-    /// The first line of the answer to this request, of one who connects there.
-    fn answer(&mut self, path: &Path, request: &str, now: Time) -> String {
-        let mut client = ask(path, request);
+    /// Returns the first line of the response to this request, sent to this socket.
+    fn status_line(&mut self, path: &Path, request: &str, now: Time) -> String {
+        let mut client = request_at(path, request);
         self.turns(now);
-        let (answer, ended) = taken(&mut client);
+        let (response, ended) = received(&mut client);
         assert!(ended);
-        answer.lines().next().unwrap_or_default().to_owned()
+        response.lines().next().unwrap_or_default().to_owned()
     }
 }
 
@@ -57,15 +57,15 @@ fn at(millis: u64) -> Time {
     Time::ZERO + Duration::from_millis(millis)
 }
 
-fn ask(path: &Path, request: &str) -> UnixStream {
+fn request_at(path: &Path, request: &str) -> UnixStream {
     let mut client = UnixStream::connect(path).unwrap();
     client.set_nonblocking(true).unwrap();
     client.write_all(request.as_bytes()).unwrap();
     client
 }
 
-/// What has come, and whether that is all that ever will.
-fn taken(client: &mut UnixStream) -> (String, bool) {
+/// Returns what has arrived, and whether the connection has ended.
+fn received(client: &mut UnixStream) -> (String, bool) {
     let mut bytes = Vec::new();
     let ended = match client.read_to_end(&mut bytes) {
         Ok(_) => true,
@@ -78,27 +78,27 @@ const METRICS: &str = "GET /metrics HTTP/1.1\r\n\r\n";
 const STATUS: &str = "GET /status HTTP/1.1\r\n\r\n";
 
 #[test]
-fn one_who_reads_slowly_gets_all() {
+fn slow_reader_gets_the_whole_response() {
     let dir = tempfile::tempdir().unwrap();
     let mut served = Served::new(dir.path(), "x".repeat(4 << 20));
-    let mut client = ask(&dir.path().join(STATUS_SOCKET), METRICS);
-    let (mut answer, mut pieces) = (String::new(), 0);
+    let mut client = request_at(&dir.path().join(STATUS_SOCKET), METRICS);
+    let (mut response, mut pieces) = (String::new(), 0);
     loop {
         served.turns(at(0));
-        let (piece, ended) = taken(&mut client);
+        let (piece, ended) = received(&mut client);
         assert!(ended || !piece.is_empty(), "nothing more comes");
-        answer += &piece;
+        response += &piece;
         pieces += 1;
         if ended {
             break;
         }
     }
-    assert!(pieces > 1 && answer.ends_with(&served.text), "{pieces}");
+    assert!(pieces > 1 && response.ends_with(&served.text), "{pieces}");
     assert_eq!((served.metrics.due(), served.written), (None, vec![Page::Metrics]));
 }
 
 #[test]
-fn what_names_users_is_on_the_status_socket_only() {
+fn page_that_names_users_is_on_the_status_socket_only() {
     let dir = tempfile::tempdir().unwrap();
     let mut served = Served::new(dir.path(), "text");
     let (status, other) = (dir.path().join(STATUS_SOCKET), dir.path().join("scrape"));
@@ -112,7 +112,7 @@ fn what_names_users_is_on_the_status_socket_only() {
         (&other, "PUT /metrics HTTP/1.1\r\n\r\n", "HTTP/1.1 405 Method Not Allowed"),
         (&other, "metrics\r\n\r\n", "HTTP/1.1 400 Bad Request"),
     ] {
-        assert_eq!(served.answer(path, request, at(0)), expected, "{request:?}");
+        assert_eq!(served.status_line(path, request, at(0)), expected, "{request:?}");
     }
     let mode = |path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&status), mode(&other)), (0o660, 0o666));
@@ -123,16 +123,16 @@ fn what_names_users_is_on_the_status_socket_only() {
 }
 
 #[test]
-fn numbers_are_a_tenth_of_a_second_old_at_most_and_one_page_is_written_each_turn() {
+fn pages_are_at_most_100_ms_old_and_one_is_written_in_an_iteration() {
     let dir = tempfile::tempdir().unwrap();
     let mut served = Served::new(dir.path(), "text");
     let path = dir.path().join(STATUS_SOCKET);
     let mut written = |millis| {
-        served.answer(&path, METRICS, at(millis));
+        served.status_line(&path, METRICS, at(millis));
         served.written.len()
     };
     assert_eq!([written(0), written(99), written(100), written(150)], [1, 1, 2, 2]);
-    let clients = [ask(&path, METRICS), ask(&path, STATUS)];
+    let clients = [request_at(&path, METRICS), request_at(&path, STATUS)];
     let Served { metrics, poll, .. } = &mut served;
     metrics.ready(Token(FIRST));
     let mut each = Vec::new();
@@ -149,43 +149,43 @@ fn numbers_are_a_tenth_of_a_second_old_at_most_and_one_page_is_written_each_turn
 }
 
 #[test]
-fn who_says_nothing_is_closed_in_time() {
+fn scraper_without_a_complete_request_is_closed_after_10_s() {
     let dir = tempfile::tempdir().unwrap();
     let mut served = Served::new(dir.path(), "");
-    let mut client = ask(&dir.path().join(STATUS_SOCKET), "GET /metrics");
+    let mut client = request_at(&dir.path().join(STATUS_SOCKET), "GET /metrics");
     served.turns(at(5));
     assert_eq!(served.metrics.due(), Some(at(10_005)));
     served.turns(at(10_004));
-    assert_eq!(taken(&mut client), (String::new(), false));
+    assert_eq!(received(&mut client), (String::new(), false));
     served.turns(at(10_005));
-    assert_eq!((taken(&mut client), served.metrics.due()), ((String::new(), true), None));
+    assert_eq!((received(&mut client), served.metrics.due()), ((String::new(), true), None));
 }
 
 #[test]
-fn another_scraper_takes_the_place_of_the_oldest_and_two_are_kept_for_the_status() {
+fn new_scraper_replaces_the_oldest_but_two_slots_are_for_the_status() {
     let dir = tempfile::tempdir().unwrap();
     let mut served = Served::new(dir.path(), "");
     let (status, other) = (dir.path().join(STATUS_SOCKET), dir.path().join("scrape"));
     served.metrics.configure(MetricsTarget::Unix(other.to_str().unwrap()), served.poll.registry());
     let mut come = |path: &Path, count: usize, since: u64| -> Vec<UnixStream> {
         let connect = |millis| {
-            let client = ask(path, "GET");
+            let client = request_at(path, "GET");
             served.turns(at(millis));
             client
         };
         (since..).take(count).map(connect).collect()
     };
-    let scrapers = come(&other, MOST - FOR_STATUS + 1, 1);
-    let askers = come(&status, FOR_STATUS, 100);
+    let scrapers = come(&other, MAX_SCRAPERS - FOR_STATUS + 1, 1);
+    let clients = come(&status, FOR_STATUS, 100);
     let ended = |clients: Vec<UnixStream>| -> Vec<bool> {
-        clients.into_iter().map(|mut client| taken(&mut client).1).collect()
+        clients.into_iter().map(|mut client| received(&mut client).1).collect()
     };
-    assert_eq!(ended(askers), [false; FOR_STATUS]);
+    assert_eq!(ended(clients), [false; FOR_STATUS]);
     assert_eq!(ended(scrapers), [true, false, false, false, false, false, false]);
 }
 
 #[test]
-fn a_stale_socket_goes_and_what_is_no_socket_stays() {
+fn stale_socket_is_replaced_but_no_other_file() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x");
     drop(std::os::unix::net::UnixListener::bind(&path).unwrap());

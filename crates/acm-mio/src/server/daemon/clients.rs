@@ -1,23 +1,21 @@
-//! Clients: accepted, listened to in turn, answered, closed.
+//! Clients: accepts connections, passes requests to the core in turn, sends responses, closes connections.
 use super::{
-    super::{
-        connection::{Connection, HIGH_WATER},
-        tokens::FIRST_CLIENT,
-    },
-    turn::{Daemon, OTHERS_TURN},
+    super::connection::{Connection, HIGH_WATER},
+    event_loop::{Daemon, SOURCE_BATCH},
+    wait::FIRST_CLIENT,
 };
 use crate::log::{Kind, limited};
-use acm_sansio::{Input, Time};
+use acm_sansio::{Event, Input, Time};
 use core::time::Duration;
 use mio::{Interest, Token};
 use std::io;
 
-/// Messages of one client that are handled before it is another's turn: who sends many at once has its answers a few
-/// at a time, and others do not wait for all of them.
-const TURN: usize = 8;
-/// Clients that have their turn before the fabric, the kernel and new clients have theirs.
-const CLIENTS_TURN: usize = 64;
-/// How long nobody is accepted after the file descriptors have run out.
+/// Messages of one client that are handled before the next client is served. A client that sends many requests at once
+/// gets its responses a few at a time, and others do not wait for all of them.
+const CLIENT_BATCH: usize = 8;
+/// Clients that are served in an iteration before the fabric, the kernel and new clients.
+const CLIENTS_BATCH: usize = 64;
+/// Pause before the next attempt to accept, after accepting has failed.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 impl Daemon {
@@ -26,7 +24,7 @@ impl Daemon {
             self.ready.accept_at = None;
             self.ready.listener = true;
         }
-        for _ in 0..OTHERS_TURN {
+        for _ in 0..SOURCE_BATCH {
             if !self.ready.listener || self.ready.accept_at.is_some() {
                 return;
             }
@@ -36,11 +34,11 @@ impl Daemon {
                     match error.kind() {
                         io::ErrorKind::WouldBlock => self.ready.listener = false,
                         io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted => {}
-                        // Most likely no file descriptor is left. The edge is not told again: ask again later.
+                        // Usually no file descriptor is left. epoll does not report the edge again: retry later.
                         _ => {
-                            self.host.lines.limited(Kind::AcceptFailed, |said| {
+                            self.host.lines.limited(Kind::AcceptFailed, |line| {
                                 tracing::warn!(target: "accept", "{error}; trying again every {ACCEPT_PAUSE:?}");
-                                *said = error.to_string();
+                                *line = error.to_string();
                             });
                             self.ready.accept_at = Some(now + ACCEPT_PAUSE);
                         }
@@ -70,41 +68,41 @@ impl Daemon {
             connection.hung_up |= event.is_write_closed() || event.is_error();
             self.host.clients.backlog.insert(index);
         }
-        if event.is_writable() && connection.untaken() > 0 {
-            self.host.clients.answered.insert(index);
+        if event.is_writable() && connection.unsent() > 0 {
+            self.host.clients.to_send.insert(index);
         }
     }
 
-    /// Gives every client that has something to say its turn. Its answers leave when its turn ends: it may go on while
-    /// others have theirs.
+    /// Serves the clients in the backlog. The responses of a client are sent when its turn ends, so that it can go on
+    /// while others are served.
     pub(super) fn serve_clients(&mut self, now: Time) {
-        for _ in 0..self.host.clients.backlog.len().min(CLIENTS_TURN) {
+        for _ in 0..self.host.clients.backlog.len().min(CLIENTS_BATCH) {
             let Some(index) = self.host.clients.backlog.pop() else { return };
             let Some(connection) = self.host.clients.open.get_mut(index) else { continue };
             connection.begin_turn(&mut self.received);
             let has_more = self.serve_client(now, index);
-            // Unless it is gone.
+            // The turn may have closed the connection.
             if let Some(connection) = self.host.clients.open.get_mut(index) {
                 connection.end_turn(&self.received);
             }
             if has_more {
                 self.host.clients.backlog.insert(index);
             }
-            self.send_answers(now);
+            self.send_responses(now);
         }
     }
 
-    /// One client's turn; whether it has more to say now.
+    /// Handles up to [`CLIENT_BATCH`] messages of one client. Returns `true` if the client has more work now.
     fn serve_client(&mut self, now: Time, index: usize) -> bool {
         let Self { acm, host, received, .. } = self;
-        for _ in 0..TURN {
+        for _ in 0..CLIENT_BATCH {
             let Some(connection) = host.clients.open.get_mut(index) else { return false };
             let client = connection.id;
-            connection.held_back = connection.untaken() > HIGH_WATER || !acm.takes_requests(client);
+            connection.held_back = connection.unsent() > HIGH_WATER || !acm.takes_requests(client);
             if connection.held_back {
-                // Nobody is there to take answers.
+                // Both directions are closed: responses have no reader.
                 if connection.hung_up {
-                    self.gone(now, index);
+                    self.close_client(now, index);
                 }
                 return false;
             }
@@ -115,17 +113,16 @@ impl Daemon {
                 }
                 Ok(None) => {}
                 Err(error) => {
-                    let event = acm_sansio::Event::BadFrame(client, error);
-                    host.say(&event);
-                    self.gone(now, index);
+                    host.log_event(&Event::BadFrame(client, error));
+                    self.close_client(now, index);
                     return false;
                 }
             }
             if !connection.readable {
-                // Who only writes no more is there for its answers.
-                let waits = connection.untaken() > 0 || acm.has_requests(client);
+                // A half-closed client still receives its responses.
+                let waits = connection.unsent() > 0 || acm.has_requests(client);
                 if connection.ended && (connection.hung_up || !waits) {
-                    self.gone(now, index);
+                    self.close_client(now, index);
                 }
                 return false;
             }
@@ -136,14 +133,14 @@ impl Daemon {
         true
     }
 
-    /// Sends all answers, those of one client in one call.
-    pub(super) fn send_answers(&mut self, now: Time) {
-        while let Some(index) = self.host.clients.answered.pop() {
+    /// Sends all queued responses, those of one client in one call.
+    pub(super) fn send_responses(&mut self, now: Time) {
+        while let Some(index) = self.host.clients.to_send.pop() {
             if !self.host.clients.send(now, index) || self.host.watch_room(index).is_err() {
-                self.gone(now, index);
+                self.close_client(now, index);
                 continue;
             }
-            // Who was not listened to may be now; who only waited for its answers may go.
+            // A client that was held back may be served again; a half-closed client may have its last response.
             if let Some(connection) = self.host.clients.open.get(index)
                 && (connection.held_back || connection.ended)
             {
@@ -152,24 +149,24 @@ impl Daemon {
         }
     }
 
-    /// Closes who has not taken anything for too long.
+    /// Closes clients that have read none of their responses for `client_timeout`.
     pub(super) fn close_stalled(&mut self, now: Time) {
         let limit = self.client_timeout;
         while let Some((since, index)) = self.host.clients.longest_stalled()
             && since + limit <= now
         {
-            self.host.lines.limited(Kind::ClientStalled, |said| {
+            self.host.lines.limited(Kind::ClientStalled, |line| {
                 let name = self.host.clients.open.get(index).map(|client| client.peer.to_string());
-                *said = format!("{} takes no answers for {limit:?}: closed", name.unwrap_or_default());
-                tracing::info!(target: "client", "{said}");
+                *line = format!("{} takes no answers for {limit:?}: closed", name.unwrap_or_default());
+                tracing::info!(target: "client", "{line}");
             });
-            self.gone(now, index);
+            self.close_client(now, index);
         }
     }
 
-    /// A connection is over; the core is told.
-    fn gone(&mut self, now: Time, index: usize) {
-        // Requests that came before the end may have their answers already: a client that only writes no more takes them.
+    /// Closes a connection and notifies the core.
+    fn close_client(&mut self, now: Time, index: usize) {
+        // A half-closed client may still read the responses to requests before its end.
         self.host.clients.send(now, index);
         if let Some(id) = self.host.remove(index) {
             self.input(now, Input::ClientClosed(id));

@@ -1,24 +1,63 @@
-//! The table of all clients: their connections, whose turn it is, who has answers to take.
-use super::{super::connection::Connection, turns::Turns};
+//! The table of clients: their connections, and the queues of those with work to do.
+use super::super::connection::Connection;
 use acm_sansio::{ClientId, Time};
 use slab::Slab;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
+/// The open connections, and the queues of those with work to do.
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
     pub(super) open: Slab<Connection>,
-    /// How often each place of `open` was used.
+    /// Generation of the last client at each index of `open`.
     generations: Vec<u32>,
-    /// Those with something to read or to hand to the core.
-    pub(super) backlog: Turns,
-    /// Those with answers to send.
-    pub(super) answered: Turns,
-    /// Those that have not taken all their answers, by how long they have taken nothing.
+    /// Connections with something to read, or with messages for the core.
+    pub(super) backlog: ClientQueue,
+    /// Connections with responses to send.
+    pub(super) to_send: ClientQueue,
+    /// Connections with responses that the client does not read, by the time since when it has read nothing.
     stalled: BTreeSet<(Time, usize)>,
 }
 
+/// A first-in-first-out queue of indices, each in it at most once. It keeps its memory: no allocation in the steady
+/// state.
+#[derive(Debug, Default)]
+pub(super) struct ClientQueue {
+    order: VecDeque<usize>,
+    queued: Vec<bool>,
+}
+
+impl ClientQueue {
+    pub(super) fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    pub(super) fn insert(&mut self, index: usize) {
+        if self.queued.len() <= index {
+            self.queued.resize(index + 1, false);
+        }
+        if let Some(queued) = self.queued.get_mut(index)
+            && !core::mem::replace(queued, true)
+        {
+            self.order.push_back(index);
+        }
+    }
+
+    /// Removes the first index. Its connection may have been closed since.
+    pub(super) fn pop(&mut self) -> Option<usize> {
+        let index = self.order.pop_front()?;
+        if let Some(queued) = self.queued.get_mut(index) {
+            *queued = false;
+        }
+        Some(index)
+    }
+}
+
 impl Connections {
-    /// The id of the next client at this place.
+    /// Returns the id of a new client at `index`, with a generation of its own.
     pub(super) fn next_id(&mut self, index: usize) -> ClientId {
         if self.generations.len() <= index {
             self.generations.resize(index + 1, 0);
@@ -30,28 +69,28 @@ impl Connections {
         ClientId::new(u32::try_from(index).unwrap_or(u32::MAX), generation)
     }
 
-    /// Where a client is, unless it is gone.
+    /// Returns the index of a client's connection, if it is open.
     pub(super) fn index_of(&self, client: ClientId) -> Option<usize> {
         let index = client.index() as usize;
         self.open.get(index).filter(|connection| connection.id == client).map(|_| index)
     }
 
-    /// What a client is called, unless it is gone.
+    /// Returns the name of a client, if its connection is open.
     pub(super) fn name_of(&self, client: ClientId) -> Option<String> {
         self.index_of(client).and_then(|index| self.open.get(index)).map(|client| client.peer.to_string())
     }
 
-    /// Puts an answer behind those that wait for their client.
+    /// Queues a response for a client.
     pub(super) fn reply(&mut self, client: ClientId, bytes: &[u8]) {
         if let Some(index) = self.index_of(client)
             && let Some(connection) = self.open.get_mut(index)
         {
             connection.push(bytes);
-            self.answered.insert(index);
+            self.to_send.insert(index);
         }
     }
 
-    /// Sends what a client takes now; whether its connection still works.
+    /// Sends as many responses as the client's socket takes. Returns `false` if the connection has failed.
     pub(super) fn send(&mut self, now: Time, index: usize) -> bool {
         let Some(connection) = self.open.get_mut(index) else { return true };
         let before = connection.stalled_since;
@@ -66,12 +105,12 @@ impl Connections {
         works
     }
 
-    /// The client that has taken nothing for longest, and since when.
+    /// Returns the connection whose client has read nothing for longest, and since when.
     pub(super) fn longest_stalled(&self) -> Option<(Time, usize)> {
         self.stalled.first().copied()
     }
 
-    /// Takes a connection out of the table.
+    /// Removes a connection from the table.
     pub(super) fn remove(&mut self, index: usize) -> Option<Connection> {
         let connection = self.open.try_remove(index)?;
         if let Some(since) = connection.stalled_since {

@@ -1,18 +1,18 @@
-//! What carries out the core's wishes.
-use super::{super::tokens::FIRST_CLIENT, connections::Connections};
+//! Carries out the core's outputs.
+use super::{connections::Connections, wait::FIRST_CLIENT};
 use crate::{
     addresses::Interfaces,
     fabric::Fabric,
     kernel::Kernel,
-    log::{Known, Lines, limited},
+    log::{Lines, LogNames, limited},
     providers::Providers,
     source,
 };
-use acm_sansio::{ClientId, Event, Input, Output, api::SendFailure};
+use acm_sansio::{ClientId, Event, Input, Output, PortId, api::SendFailure};
 use mio::{Interest, Poll, Token};
 use std::io;
 
-/// What carries out the core's wishes.
+/// Everything that the core's outputs act on.
 pub(crate) struct Host {
     pub(crate) fabric: Option<Box<dyn Fabric>>,
     pub(crate) kernel: Option<Kernel>,
@@ -21,19 +21,19 @@ pub(crate) struct Host {
     pub(crate) poll: Poll,
     pub(crate) clients: Connections,
     pub(crate) lines: Lines,
-    /// All groups are left: the loop may end.
+    /// The core has left all groups: the loop may end.
     pub(crate) done: bool,
 }
 
 impl Host {
-    /// Carries out one wish; what the core must be told about it.
+    /// Carries out one output. Returns its result, if the core needs that as an input.
     pub(super) fn carry_out(&mut self, output: Output) -> Option<Input<'static>> {
         match output {
             Output::Reply { client, reply } => self.clients.reply(client, &reply),
             Output::LongReply { client, bytes } => self.clients.reply(client, &bytes),
             Output::KernelReply { id, path } => {
                 if let Some(kernel) = &mut self.kernel {
-                    kernel.answer(id, path);
+                    kernel.respond(id, path);
                 }
             }
             Output::CloseClient(client) => self.close(client),
@@ -42,22 +42,29 @@ impl Host {
                 return Some(Input::SourceSelected { request, source });
             }
             Output::Provider { provider, call, what } => self.providers.call(provider, call, what),
-            Output::Log(event) => self.say(&event),
+            Output::Log(event) => self.log_event(&event),
             Output::ShutdownDone => self.done = true,
             other => return self.carry_out_on_fabric(other),
         }
         None
     }
 
-    /// Writes what the core has to say, with names.
-    pub(super) fn say(&self, event: &Event) {
+    /// Writes an event of the core into the log, with names in place of ids.
+    pub(super) fn log_event(&self, event: &Event) {
         self.with_names(|names| self.lines.event(event, names));
     }
 
-    /// What ids are called now.
-    pub(super) fn with_names<R>(&self, what: impl FnOnce(&Known<'_>) -> R) -> R {
+    /// Calls `act` with the present names of ports, endpoints and clients.
+    pub(super) fn with_names<R>(&self, act: impl FnOnce(&LogNames<'_>) -> R) -> R {
         let client = |id| self.clients.name_of(id);
-        what(&Known::new(self.fabric.as_deref(), &self.lines, &client))
+        act(&LogNames::new(self.fabric.as_deref(), &self.lines, &client))
+    }
+
+    /// Logs a warning about a port of the fabric.
+    pub(super) fn warn_of_port(&self, port: PortId, warning: &str) {
+        let mut ports = self.fabric.iter().flat_map(|fabric| fabric.ports());
+        let Some(named) = ports.find(|named| named.id == port) else { return };
+        limited!(self.lines, WARN, "config", of port, "{} port {}: {warning}", named.device, named.number);
     }
 
     fn carry_out_on_fabric(&mut self, output: Output) -> Option<Input<'static>> {
@@ -89,24 +96,24 @@ impl Host {
         None
     }
 
-    /// The core wants a connection closed.
     fn close(&mut self, client: ClientId) {
         if let Some(index) = self.clients.index_of(client) {
             self.remove(index);
         }
     }
 
-    /// Closes the connection at this place; whose it was.
+    /// Closes the connection at `index`. Returns the id of its client.
     pub(super) fn remove(&mut self, index: usize) -> Option<ClientId> {
         let mut connection = self.clients.remove(index)?;
         let _ = self.poll.registry().deregister(connection.stream.source());
         Some(connection.id)
     }
 
-    /// Has the system tell when a client takes more, if it did not take all, and only then.
+    /// Requests an event for room in a client's socket only while responses wait: otherwise each response that a client
+    /// reads would be an event.
     pub(super) fn watch_room(&mut self, index: usize) -> io::Result<()> {
         let Some(connection) = self.clients.open.get_mut(index) else { return Ok(()) };
-        let waits = connection.untaken() > 0;
+        let waits = connection.unsent() > 0;
         if core::mem::replace(&mut connection.waits_for_room, waits) == waits {
             return Ok(());
         }

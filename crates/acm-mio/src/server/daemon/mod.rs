@@ -1,36 +1,33 @@
-//! The loop: events in, inputs to the core, outputs out.
+//! The event loop: events become inputs of the core, and the core's outputs are carried out.
 //!
-//! `turn` waits (`alarm` ends a wait, `linger` puts it off) and says whose turn it is; `clients`, `kernel` and
-//! `addresses` are parts of a turn; `preload` hands over what was read from files, `providers` what libraries say; `host` carries out what the core
-//! wants; `apply` reads the files again, `reload` is what that needs to know; `connections` is the table of all clients,
-//! `turns` the order in which they are served; `base_group` says whether a port can be in it.
-mod addresses;
-mod alarm;
-mod apply;
-mod base_group;
+//! | file | content |
+//! |---|---|
+//! | `event_loop` | `Daemon`: one iteration of the loop, deadlines, signals, SIGHUP. Start reading here. |
+//! | `wait` | the wait for events: tokens, a timer for the next deadline, a short busy poll before sleeping |
+//! | `host` | carries out the core's outputs |
+//! | `clients`, `connections` | clients: accept, receive, respond, close; the table of their connections |
+//! | `sources` | events of the fabric, the kernel, providers and preload files |
+//! | `ports` | addresses and names of the ports, and whether a port fits the base group |
+//! | `reload` | settings at the start and now: the effect of each changed option |
+//! | `report` | counters for the log, `--status` and metrics |
+//! | `systemd` | notifications to systemd |
 mod clients;
 mod connections;
-mod error;
+mod event_loop;
 mod host;
-mod kernel;
-mod linger;
-mod measure;
-mod preload;
-mod providers;
+mod ports;
 mod reload;
 mod report;
+mod sources;
 mod systemd;
-mod turn;
-mod turns;
+mod wait;
 
-pub(super) use alarm::Alarm;
 pub(super) use connections::Connections;
-pub(super) use error::LoopError;
+pub(super) use event_loop::{Daemon, LoopError, Ready};
 pub(super) use host::Host;
-pub(super) use linger::Linger;
-pub(super) use reload::{Missing, Reload};
+pub(super) use reload::{MissingPort, Reload};
 pub(super) use systemd::Systemd;
-pub(super) use turn::{Daemon, Ready};
+pub(super) use wait::{BusyPoll, FABRIC, INTERFACES, KERNEL, LISTENER, SIGNALS, TIMER, TimerFd};
 
 #[cfg(test)]
 mod tests;

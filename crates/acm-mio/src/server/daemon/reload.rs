@@ -1,4 +1,4 @@
-//! What SIGHUP needs to know, and what it has to say.
+//! Settings at the start and now, for SIGHUP: the effect of each option that has changed.
 use crate::{
     effects::{Effect, effect},
     settings::{ConfiguredAddress, Settings},
@@ -7,27 +7,27 @@ use acm_wire::files::opts::Options;
 use core::time::Duration;
 use std::path::PathBuf;
 
-/// What becomes of a line of the file whose port is not there.
+/// Treatment of a line of the address file whose port is not there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Missing {
-    /// It is said: the file is new.
-    Said,
-    /// Nothing: another device that comes and goes is no reason to say it each time.
-    Silent,
+pub(crate) enum MissingPort {
+    /// The file has just been read: log a warning.
+    Warn,
+    /// Another device has come: the file has been reported before.
+    Ignore,
 }
 
-/// What is needed to read the files again.
+/// Settings at the start and now.
 #[derive(Debug)]
 pub(crate) struct Reload {
-    /// What the daemon began with: options that need a restart count from here.
+    /// Settings at the start; options that need a restart keep these values.
     started: Settings,
-    /// What is in force.
+    /// Settings in force.
     pub(super) current: Settings,
-    /// How often a file was not applied.
+    /// Files that SIGHUP read and did not apply, since the start.
     pub(super) not_applied: u64,
-    /// Relative paths of data files begin here.
+    /// Base of relative paths of data files.
     pub(super) start_dir: PathBuf,
-    /// File descriptors that there are.
+    /// Limit of open file descriptors.
     pub(super) descriptors: u64,
 }
 
@@ -36,23 +36,23 @@ impl Reload {
         Self { started: settings.clone(), current: settings, not_applied: 0, start_dir, descriptors }
     }
 
-    /// How long a client may take nothing.
+    /// Returns the option `client_timeout`.
     pub(crate) fn client_timeout(&self) -> Duration {
         self.current.options().client_timeout
     }
 
-    /// What the daemon began with.
+    /// Returns the options at the start.
     pub(super) fn started(&self) -> Options<'_> {
         self.started.options()
     }
 
-    /// Addresses of the file; `None` without one.
+    /// Returns the addresses of the address file; `None` if there is no file.
     pub(super) fn addresses(&self) -> Option<&[ConfiguredAddress]> {
         self.current.addresses.as_deref()
     }
 
-    /// Says what another value of each option does.
-    pub(super) fn say_changes(&self, new: &Settings) {
+    /// Logs each option that has another value, with its effect.
+    pub(super) fn log_changes(&self, new: &Settings) {
         for (change, is_new) in changes(&self.started, &self.current, new) {
             match change {
                 Change::Applied(before, now) if is_new => tracing::info!(target: "options", "{before} -> {now}"),
@@ -61,22 +61,22 @@ impl Reload {
                     let name = before.split(' ').next().unwrap_or_default();
                     tracing::warn!(target: "options", "{name}: needs a restart; \"{before}\" goes on, not \"{now}\"");
                 }
-                Change::DoesNothing(now, why) => tracing::info!(target: "options", "{now} (does nothing: {why})"),
+                Change::NoEffect(now, why) => tracing::info!(target: "options", "{now} (does nothing: {why})"),
             }
         }
     }
 }
 
-/// What another value does. Options are named with their values, as the file has them.
+/// Effect of another value. Each text is an option with its value, as the file has it.
 #[derive(Debug, PartialEq, Eq)]
 enum Change {
     Applied(String, String),
     NeedsRestart(String, String),
-    DoesNothing(String, &'static str),
+    NoEffect(String, &'static str),
 }
 
-/// What differs, and whether it does since the last time. What needs a restart is compared with what the daemon began
-/// with, so that it is said until then.
+/// Returns the options that differ, and whether each has changed since the last reading. An option that needs a restart
+/// is compared with its value at the start, so that it is reported until the restart.
 fn changes(started: &Settings, current: &Settings, new: &Settings) -> Vec<(Change, bool)> {
     let (started, current, new) = (started.options(), current.options(), new.options());
     let all = started.iter().zip(current.iter()).zip(new.iter());
@@ -84,7 +84,7 @@ fn changes(started: &Settings, current: &Settings, new: &Settings) -> Vec<(Chang
         let change = match effect(&new) {
             Effect::Reload if current != new => Change::Applied(current.to_string(), new.to_string()),
             Effect::Restart if started != new => Change::NeedsRestart(started.to_string(), new.to_string()),
-            Effect::Nothing(why) if current != new => Change::DoesNothing(new.to_string(), why),
+            Effect::Nothing(why) if current != new => Change::NoEffect(new.to_string(), why),
             _ => return None,
         };
         Some((change, current != new))
@@ -95,14 +95,14 @@ fn changes(started: &Settings, current: &Settings, new: &Settings) -> Vec<(Chang
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{log::said, settings::tests::settings_of as settings};
+    use crate::{settings::tests::settings_of as settings, testing::captured_log};
 
     #[test]
-    fn what_differs_and_whether_it_is_new() {
+    fn changed_options_have_their_effect_and_are_new_once() {
         let (old, new) = (settings("retries 3\ngroups 2\n"), settings("retries 4\ngroups 3\numad_debug_level 5\n"));
         let applied = || Change::Applied("retries 3".to_owned(), "retries 4".to_owned());
         let restart = || Change::NeedsRestart("groups 2".to_owned(), "groups 3".to_owned());
-        let nothing = || Change::DoesNothing("umad_debug_level 5".to_owned(), "there is no libibumad");
+        let nothing = || Change::NoEffect("umad_debug_level 5".to_owned(), "there is no libibumad");
         let sorted = |mut changes: Vec<(Change, bool)>| {
             changes.sort_by_key(|change| format!("{change:?}"));
             changes
@@ -110,16 +110,16 @@ mod tests {
         assert_eq!(changes(&old, &old, &old), []);
         let all = sorted(vec![(applied(), true), (restart(), true), (nothing(), true)]);
         assert_eq!(sorted(changes(&old, &old, &new)), all);
-        // What needs a restart is said until there is one.
+        // An option that needs a restart is reported at each reading.
         assert_eq!(changes(&old, &new, &new), [(restart(), false)]);
-        assert_eq!(changes(&old, &new, &old).len(), 2, "the option that does nothing, and the one that counts at once");
+        assert_eq!(changes(&old, &new, &old).len(), 2, "the option without effect and the option that is applied");
     }
 
     #[test]
-    fn what_is_said() {
+    fn each_changed_option_has_a_line_in_the_log() {
         let reload = Reload::new(settings("retries 3\ngroups 2\n"), "/".into(), 1024);
-        let text = said(tracing::Level::INFO, || {
-            reload.say_changes(&settings("retries 4\ngroups 3\numad_debug_level 5\n"));
+        let text = captured_log(tracing::Level::INFO, || {
+            reload.log_changes(&settings("retries 4\ngroups 3\numad_debug_level 5\n"));
         });
         for line in [
             " INFO options: retries 3 -> retries 4\n",

@@ -1,17 +1,64 @@
-//! What the daemon has and has counted, for people.
-use super::host::Host;
-use crate::{addresses::Interfaces, kernel::Kernel};
-use acm_sansio::Acm;
+//! Reports: the core's report and the daemon's own numbers, for the log, `--status` and metrics.
+use super::{event_loop::Daemon, host::Host, reload::Reload};
+use crate::{
+    addresses::Interfaces,
+    kernel::Kernel,
+    log::Log,
+    metrics::{self, Number, Page, Snapshot},
+    record::Core,
+};
+use acm_sansio::Time;
 
-/// Writes it into the log, a line for each thing.
-pub(super) fn write(acm: &Acm, host: &Host) {
-    for line in host.with_names(|names| acm.report().with_names(names).to_string()).lines() {
-        tracing::info!(target: "stats", "{line}");
-    }
+/// Returns every number that is not the core's. This is the one list: the log, `--status` and metrics show all of it.
+fn numbers(acm: &Core, host: &Host, log: &Log, reload: &Reload) -> Vec<Number> {
+    let mut numbers: Vec<Number> = Vec::new();
     let counters = host.fabric.as_ref().map(|fabric| fabric.counters()).unwrap_or_default();
-    let lost = host.kernel.as_ref().map(Kernel::lost).map(|lost| ("kernel_requests_lost", lost));
-    let interfaces = host.interfaces.iter().flat_map(Interfaces::counters);
-    for (name, value) in counters.into_iter().chain(interfaces).chain(lost) {
-        tracing::info!(target: "stats", "{name}: {value}");
+    numbers.extend(counters.into_iter().map(|(name, value)| Number::of_fabric(name, value)));
+    numbers.extend(host.interfaces.iter().flat_map(Interfaces::numbers));
+    if let Some(kernel) = &host.kernel {
+        numbers.push(Number::counter("kernel_requests_lost", Kernel::lost(kernel)));
+    }
+    numbers.extend([
+        Number::counter("log_lines_lost", log.lost()),
+        Number::counter("log_not_reopened", log.not_reopened()),
+        Number::counter("files_not_applied", reload.not_applied),
+        Number::counter("record_facts_lost", acm.facts_lost()),
+    ]);
+    numbers
+}
+
+impl Daemon {
+    /// Writes the report and all numbers into the log, a line for each.
+    pub(super) fn log_report(&self) {
+        let Self { acm, host, log, reload, .. } = self;
+        for line in host.with_names(|names| acm.report().with_names(names).to_string()).lines() {
+            tracing::info!(target: "stats", "{line}");
+        }
+        for number in numbers(acm, host, log, reload) {
+            tracing::info!(target: "stats", "{number}");
+        }
+    }
+
+    /// Accepts scrapers and responds to them, if there are any.
+    pub(super) fn serve_metrics(&mut self, now: Time) {
+        if !self.metrics.is_ready() && self.metrics.due().is_none_or(|at| at > now) {
+            return;
+        }
+        let Self { acm, host, metrics, log, reload, .. } = self;
+        let fabric = host.fabric.as_deref();
+        metrics.serve(now, host.poll.registry(), |page| {
+            let ports = fabric.map(|fabric| fabric.ports()).unwrap_or_default();
+            let snapshot = Snapshot {
+                now,
+                acm,
+                report: &|| host.with_names(|names| acm.report().with_names(names).to_string()),
+                ports: ports.into_iter().map(|port| (port.id, port.to_string())).collect(),
+                numbers: numbers(acm, host, log, reload),
+            };
+            match page {
+                Page::Metrics => metrics::text(&snapshot),
+                Page::Status => metrics::status_text(&snapshot),
+            }
+        });
     }
 }

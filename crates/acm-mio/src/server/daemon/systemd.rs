@@ -1,17 +1,17 @@
-//! What systemd is told: that the daemon serves, reloads, stops, lives, and how it is.
+//! Notifications to systemd: ready, reloading, stopping, watchdog, one line of status.
 use acm_sansio::{Acm, Time, api::GaugeScope};
 use core::time::Duration;
 use sd_notify::NotifyState;
 use std::env;
 
-/// How often the line of state is written anew, if it changed.
+/// Interval between updates of the status line, if it has changed.
 const STATUS: Duration = Duration::from_secs(5);
 
-/// What systemd is told. Without `--systemd`, nothing.
+/// Sends notifications to systemd; none without `--systemd`.
 #[derive(Debug, Default)]
 pub(crate) struct Systemd {
     on: bool,
-    /// How often it wants to hear that the loop turns: half of what it allows.
+    /// Interval between watchdog notifications: half of the time-out that systemd allows.
     watchdog: Option<Duration>,
     next_ping: Time,
     next_status: Time,
@@ -19,53 +19,53 @@ pub(crate) struct Systemd {
 }
 
 impl Systemd {
-    /// What the environment asks for.
+    /// Reads the watchdog's time-out from the environment.
     pub(crate) fn new(on: bool) -> Self {
         let variable = |name: &str| env::var(name).ok();
         let watchdog = watchdog(variable("WATCHDOG_USEC"), variable("WATCHDOG_PID"), std::process::id());
         Self { on, watchdog: watchdog.filter(|_| on), ..Self::default() }
     }
 
-    /// The daemon serves.
+    /// Notifies systemd that the daemon serves.
     pub(crate) fn ready(&self) {
-        self.tell(&[NotifyState::Ready]);
+        self.notify(&[NotifyState::Ready]);
     }
 
     pub(super) fn reloading(&self) {
         let mut state = vec![NotifyState::Reloading];
         state.extend(NotifyState::monotonic_usec_now());
-        self.tell(&state);
+        self.notify(&state);
     }
 
     pub(super) fn stopping(&self) {
-        self.tell(&[NotifyState::Stopping, NotifyState::Status("leaving groups")]);
+        self.notify(&[NotifyState::Stopping, NotifyState::Status("leaving groups")]);
     }
 
-    /// When there is something to tell.
+    /// Returns the time of the next notification.
     pub(super) fn due(&self) -> Option<Time> {
         let ping = self.watchdog.map(|_| self.next_ping);
         ping.into_iter().chain(self.on.then_some(self.next_status)).min()
     }
 
-    /// Tells what is due.
+    /// Sends the notifications that are due.
     pub(super) fn tick(&mut self, now: Time, acm: &Acm) {
         if let Some(pause) = self.watchdog
             && self.next_ping <= now
         {
             self.next_ping = now + pause;
-            self.tell(&[NotifyState::Watchdog]);
+            self.notify(&[NotifyState::Watchdog]);
         }
         if self.on && self.next_status <= now {
             self.next_status = now + STATUS;
-            let status = state(acm);
+            let status = status_line(acm);
             if status != self.status {
-                self.tell(&[NotifyState::Status(&status)]);
+                self.notify(&[NotifyState::Status(&status)]);
                 self.status = status;
             }
         }
     }
 
-    fn tell(&self, state: &[NotifyState<'_>]) {
+    fn notify(&self, state: &[NotifyState<'_>]) {
         if self.on
             && let Err(error) = sd_notify::notify(state)
         {
@@ -74,33 +74,33 @@ impl Systemd {
     }
 }
 
-/// Half of what the watchdog allows, if it is for this process.
-fn watchdog(usec: Option<String>, pid: Option<String>, own: u32) -> Option<Duration> {
-    if pid.is_some_and(|pid| pid.parse() != Ok(own)) {
+/// Returns half of the watchdog's time-out, if the watchdog is for the process `own_pid`.
+fn watchdog(usec: Option<String>, pid: Option<String>, own_pid: u32) -> Option<Duration> {
+    if pid.is_some_and(|pid| pid.parse() != Ok(own_pid)) {
         return None;
     }
     let usec: u64 = usec?.parse().ok()?;
     (usec > 0).then(|| Duration::from_micros(usec / 2))
 }
 
-/// The daemon in a line.
-fn state(acm: &Acm) -> String {
-    let (mut ports, mut active, mut joined, mut wanted) = (0, 0, 0, 0);
-    let (mut clients, mut known, mut lookups) = (0, 0, 0);
+/// Returns the state of the daemon in one line.
+fn status_line(acm: &Acm) -> String {
+    let (mut ports, mut active, mut joined, mut groups) = (0, 0, 0, 0);
+    let (mut clients, mut paths, mut lookups) = (0, 0, 0);
     acm.each_gauge(&mut |name, of, value| match (name, of) {
         ("port_active", _) => {
             ports += 1;
             active += value;
         }
         ("groups_joined", _) => joined += value,
-        ("groups_wanted", _) => wanted += value,
+        ("groups_wanted", _) => groups += value,
         ("clients", _) => clients += value,
         ("lookups", _) => lookups += value,
-        ("destinations", GaugeScope::State("ready")) => known += value,
+        ("destinations", GaugeScope::State("ready")) => paths += value,
         _ => {}
     });
     format!(
-        "{active} of {ports} ports active, {joined} of {wanted} groups joined, {clients} clients, {known} paths known, \
+        "{active} of {ports} ports active, {joined} of {groups} groups joined, {clients} clients, {paths} paths known, \
          {lookups} lookups"
     )
 }
@@ -116,18 +116,18 @@ mod tests {
     use ib_mad::{Lid, Pkey, Qpn, sa::PathRecord};
 
     #[test]
-    fn the_watchdog_hears_twice_in_its_time() {
+    fn watchdog_interval_is_half_of_the_time_out_of_this_process() {
         let some = |text: &str| Some(text.to_owned());
         assert_eq!(watchdog(some("30000000"), None, 7), Some(Duration::from_secs(15)));
         assert_eq!(watchdog(some("30000000"), some("7"), 7), Some(Duration::from_secs(15)));
-        assert_eq!(watchdog(some("30000000"), some("8"), 7), None, "it is another process's");
+        assert_eq!(watchdog(some("30000000"), some("8"), 7), None, "the watchdog of another process");
         assert_eq!([watchdog(some("0"), None, 7), watchdog(some("x"), None, 7), watchdog(None, None, 7)], [None; 3]);
     }
 
     #[test]
-    fn a_line_of_state() {
+    fn status_line_counts_ports_groups_clients_paths_and_lookups() {
         assert_eq!(
-            state(&Acm::new(Config::default(), 1)),
+            status_line(&Acm::new(Config::default(), 1)),
             "0 of 0 ports active, 0 of 0 groups joined, 0 clients, 0 paths known, 0 lookups"
         );
         let mut acm = Acm::new(Config::default(), 1);
@@ -154,11 +154,11 @@ mod tests {
         let path = PathRecord { dlid: Lid::new(9), ..PathRecord::default() };
         let message = path_request(&path, EntryFlags::empty(), [1; 8]);
         input(Input::ClientMessage { client: ClientId::new(0, 0), message: &message });
-        assert_eq!(state(&acm), "1 of 2 ports active, 0 of 2 groups joined, 3 clients, 2 paths known, 1 lookups");
+        assert_eq!(status_line(&acm), "1 of 2 ports active, 0 of 2 groups joined, 3 clients, 2 paths known, 1 lookups");
     }
 
     #[test]
-    fn without_systemd_nobody_wakes_up() {
+    fn only_systemd_mode_has_deadlines() {
         let mut systemd = Systemd::default();
         assert_eq!(systemd.due(), None);
         systemd = Systemd { on: true, watchdog: Some(Duration::from_secs(2)), ..systemd };

@@ -1,5 +1,5 @@
-//! The loop, one turn at a time.
-use super::{Alarm, Connections, Daemon, Host, Linger, Ready, Reload, Systemd};
+//! The event loop, one iteration at a time.
+use super::{BusyPoll, Connections, Daemon, Host, LISTENER, Ready, Reload, Systemd, TIMER, TimerFd};
 use crate::{
     cli::Args,
     clock::Clock,
@@ -7,11 +7,7 @@ use crate::{
     log::{Lines, Log, WithoutFile},
     metrics::Metrics,
     providers::Providers,
-    server::{
-        listener::Listener,
-        receive::ReceiveBuffer,
-        tokens::{ALARM, LISTENER},
-    },
+    server::{listener::Listener, receive::ReceiveBuffer},
     settings::Settings,
 };
 use acm_sansio::{Acm, Input, PortId, SaRequestId, Time, api::SendFailure, port::PortAttributes};
@@ -38,16 +34,16 @@ use std::{
 
 mod bounds;
 mod names;
-mod places;
+mod outputs;
 mod stalls;
-mod wishes;
+mod turns;
 
-/// A daemon whose fabric answers nothing, with one port.
+/// Returns a daemon with one port, whose fabric does not respond.
 fn daemon(dir: &std::path::Path) -> Daemon {
     let mut listener = Listener::bind(&Options::default(), dir).unwrap();
     let poll = Poll::new().unwrap();
     listener.register(poll.registry(), LISTENER).unwrap();
-    let alarm = Alarm::new(poll.registry(), ALARM).unwrap();
+    let timer = TimerFd::new(poll.registry(), TIMER).unwrap();
     let mut daemon = Daemon {
         acm: Acm::new(acm_sansio::Config::default(), 1).into(),
         host: Host {
@@ -77,8 +73,8 @@ fn daemon(dir: &std::path::Path) -> Daemon {
         preload: None,
         waker: None,
         client_timeout: Options::default().client_timeout,
-        alarm,
-        linger: Linger::default(),
+        timer,
+        busy_poll: BusyPoll::default(),
     };
     let attributes = PortAttributes {
         lid: Lid::new(1),
@@ -98,7 +94,7 @@ fn connect(dir: &std::path::Path) -> UnixStream {
     stream
 }
 
-/// Turns until there is nothing left to do, or for a while.
+/// Runs iterations until nothing is left to do, or at most 100.
 fn turns(daemon: &mut Daemon) {
     let mut events = Events::with_capacity(16);
     let mut idle = 0;
@@ -112,7 +108,7 @@ fn turns(daemon: &mut Daemon) {
     }
 }
 
-/// What a client has received, and whether the connection has ended.
+/// Reads what a client has received. Returns the number of bytes, and whether the connection has ended.
 fn received(stream: &mut UnixStream) -> (usize, bool) {
     let (mut bytes, mut piece) = (0, [0; 4096]);
     loop {
@@ -131,7 +127,7 @@ fn pending_request() -> Vec<u8> {
 }
 
 #[test]
-fn a_client_that_says_no_more_still_gets_its_answers() {
+fn half_closed_client_still_receives_its_responses() {
     let dir = tempfile::tempdir().unwrap();
     let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
     client.write_all(&[perf_request(0, [1; 8]).to_vec(), pending_request()].concat()).unwrap();
@@ -146,7 +142,7 @@ fn a_client_that_says_no_more_still_gets_its_answers() {
 }
 
 #[test]
-fn a_client_that_is_gone_is_not_kept_for_its_requests() {
+fn closed_client_is_removed_although_its_request_is_open() {
     let dir = tempfile::tempdir().unwrap();
     let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
     client.write_all(&pending_request()).unwrap();
@@ -158,12 +154,12 @@ fn a_client_that_is_gone_is_not_kept_for_its_requests() {
 }
 
 #[test]
-fn a_client_that_is_gone_in_the_middle_of_a_message_is_not_kept() {
+fn client_closed_in_the_middle_of_a_message_is_removed() {
     let dir = tempfile::tempdir().unwrap();
     let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
     turns(&mut daemon);
     assert_eq!(daemon.host.clients.open.len(), 1);
-    // Both in one event: the bytes and the end.
+    // One event reports the bytes and the end of the stream.
     client.write_all(&[1, 1, 0]).unwrap();
     drop(client);
     turns(&mut daemon);
@@ -171,7 +167,7 @@ fn a_client_that_is_gone_in_the_middle_of_a_message_is_not_kept() {
 }
 
 #[test]
-fn what_was_asked_before_bad_bytes_is_answered() {
+fn requests_before_malformed_bytes_get_their_responses() {
     let dir = tempfile::tempdir().unwrap();
     let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
     client.write_all(&[perf_request(0, [1; 8]).to_vec(), vec![9; 20]].concat()).unwrap();
@@ -179,32 +175,32 @@ fn what_was_asked_before_bad_bytes_is_answered() {
     assert_eq!(received(&mut client), (72, true));
 }
 
-/// A fabric that carries nothing.
-struct Chatter {
-    /// It tells of a port that nobody knows, so often.
-    tells: u32,
-    /// What happens when subnet administration is asked; whether it could be.
+/// A fabric that carries no datagrams.
+struct TestFabric {
+    /// Events that are left, plus one. Each is of a port that the core does not have.
+    events: u32,
+    /// Called for each request to subnet administration. Returns `false` if the request cannot be sent.
     on_sa_send: Box<dyn FnMut() -> bool>,
-    /// What becomes of endpoints that are opened.
+    /// Called for each endpoint to open.
     on_open: Box<dyn FnMut() -> Result<ib_mad::Qpn, FabricError>>,
-    /// Ports that are there now.
+    /// The present ports.
     ports: Rc<RefCell<Vec<NamedPort>>>,
 }
 
-impl Chatter {
-    fn telling(tells: u32) -> Option<Box<dyn Fabric>> {
-        Some(Box::new(Self { tells, ..Self::default() }))
+impl TestFabric {
+    fn with_events(events: u32) -> Option<Box<dyn Fabric>> {
+        Some(Box::new(Self { events, ..Self::default() }))
     }
 }
 
-impl Default for Chatter {
+impl Default for TestFabric {
     fn default() -> Self {
         let on_open = Box::new(|| Err(FabricError::NoDevice));
-        Self { tells: 0, on_sa_send: Box::new(|| true), on_open, ports: Rc::default() }
+        Self { events: 0, on_sa_send: Box::new(|| true), on_open, ports: Rc::default() }
     }
 }
 
-impl Fabric for Chatter {
+impl Fabric for TestFabric {
     fn register(&mut self, _registry: &mio::Registry, _token: Token) -> io::Result<()> {
         Ok(())
     }
@@ -221,8 +217,8 @@ impl Fabric for Chatter {
         false
     }
     fn next_event(&mut self) -> Result<Option<Input<'_>>, FabricError> {
-        self.tells = self.tells.saturating_sub(1);
-        Ok((self.tells > 0).then_some(Input::PortDown(PortId(9))))
+        self.events = self.events.saturating_sub(1);
+        Ok((self.events > 0).then_some(Input::PortDown(PortId(9))))
     }
     fn open_endpoint(
         &mut self,
@@ -245,24 +241,24 @@ impl Fabric for Chatter {
 }
 
 #[test]
-fn clients_have_their_turn_while_the_fabric_has_more_to_tell() {
+fn clients_are_served_while_the_fabric_has_more_events() {
     let dir = tempfile::tempdir().unwrap();
     let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
     turns(&mut daemon);
-    daemon.host.fabric = Chatter::telling(1_000_000);
+    daemon.host.fabric = TestFabric::with_events(1_000_000);
     client.write_all(&perf_request(0, [1; 8])).unwrap();
     daemon.fabric_events(daemon.clock.now()).unwrap();
-    assert_eq!(daemon.timeout(), Some(Duration::ZERO), "it has more to tell");
+    assert_eq!(daemon.timeout(), Some(Duration::ZERO), "events are left");
     turns(&mut daemon);
     assert_eq!(received(&mut client), (72, false));
-    assert_eq!(daemon.timeout(), Some(Duration::ZERO), "still");
-    daemon.host.fabric = Chatter::telling(2);
+    assert_eq!(daemon.timeout(), Some(Duration::ZERO), "events are still left");
+    daemon.host.fabric = TestFabric::with_events(2);
     turns(&mut daemon);
-    assert_ne!(daemon.timeout(), Some(Duration::ZERO), "all is told");
+    assert_ne!(daemon.timeout(), Some(Duration::ZERO), "no event is left");
 }
 
 #[test]
-fn a_client_has_its_answer_while_others_have_their_turn() {
+fn response_is_sent_before_the_next_client_is_served() {
     let dir = tempfile::tempdir().unwrap();
     let (mut daemon, mut first, mut second) = (daemon(dir.path()), connect(dir.path()), connect(dir.path()));
     turns(&mut daemon);
@@ -273,15 +269,15 @@ fn a_client_has_its_answer_while_others_have_their_turn() {
         seen_then.set(received(&mut watched).0);
         true
     });
-    daemon.host.fabric = Some(Box::new(Chatter { on_sa_send, ..Chatter::default() }));
+    daemon.host.fabric = Some(Box::new(TestFabric { on_sa_send, ..TestFabric::default() }));
     first.write_all(&perf_request(0, [1; 8])).unwrap();
     second.write_all(&pending_request()).unwrap();
     turns(&mut daemon);
-    assert_eq!(seen.get(), 72, "when the second one's request was carried out");
+    assert_eq!(seen.get(), 72, "bytes received when the second client's request was carried out");
 }
 
 #[test]
-fn a_client_that_takes_its_answers_wakes_nobody() {
+fn response_that_is_read_causes_no_event() {
     let dir = tempfile::tempdir().unwrap();
     let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
     client.write_all(&perf_request(0, [1; 8])).unwrap();
@@ -294,15 +290,15 @@ fn a_client_that_takes_its_answers_wakes_nobody() {
 }
 
 #[test]
-fn a_client_is_heard_again_when_its_requests_are_answered() {
+fn client_at_its_request_limit_is_served_again_after_its_responses() {
     let dir = tempfile::tempdir().unwrap();
     let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
-    daemon.host.fabric = Chatter::telling(0);
+    daemon.host.fabric = TestFabric::with_events(0);
     let limit = daemon.acm.config().limits.requests_per_client as usize;
     client.write_all(&[pending_request().repeat(limit), perf_request(0, [1; 8]).to_vec()].concat()).unwrap();
     turns(&mut daemon);
-    assert_eq!(received(&mut client), (0, false), "the last one is not taken");
-    assert_ne!(daemon.timeout(), Some(Duration::ZERO), "and nobody asks in the meantime");
+    assert_eq!(received(&mut client), (0, false), "the last request is not handled");
+    assert_ne!(daemon.timeout(), Some(Duration::ZERO), "the loop does not poll the client meanwhile");
     let failed = Input::SaFailed { id: SaRequestId::new(0, 0), failure: SendFailure::TimedOut };
     daemon.input(daemon.clock.now(), failed);
     turns(&mut daemon);

@@ -1,4 +1,5 @@
-//! Devices that can be opened: each test starts itself again at a node of a simulated fabric, under the preload library.
+//! Devices that can be opened. Each test runs itself again in a child, at a node of a simulated fabric, under the
+//! preload library.
 use super::{count, seconds};
 use crate::{
     fabric::{
@@ -28,23 +29,23 @@ mod events;
 mod requests;
 
 const MODULE: &str = "fabric::devices::tests::simulated";
-/// What the descriptors of the devices are told by.
+/// First token of the devices.
 const FIRST: Token = Token(500);
 
-/// What the core would have been told.
+/// An input of the core that does not borrow.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Told {
+enum OwnedInput {
     Up(PortId, Box<PortAttributes>),
     Down(PortId),
     Reregister(PortId),
     Opened(EndpointId, Qpn),
     Lost(EndpointId),
-    Answer(SaRequestId, Vec<u8>),
+    Response(SaRequestId, Vec<u8>),
     Failed(SaRequestId, SendFailure),
     Datagram(EndpointId, DatagramSource, Vec<u8>),
 }
 
-impl From<Input<'_>> for Told {
+impl From<Input<'_>> for OwnedInput {
     fn from(input: Input<'_>) -> Self {
         match input {
             Input::PortUp { port, attributes } => Self::Up(port, Box::new(attributes)),
@@ -52,7 +53,7 @@ impl From<Input<'_>> for Told {
             Input::ClientReregister(port) => Self::Reregister(port),
             Input::EndpointOpened { endpoint, qpn } => Self::Opened(endpoint, qpn),
             Input::EndpointLost(endpoint) => Self::Lost(endpoint),
-            Input::SaResponse { id, mad } => Self::Answer(id, mad.to_vec()),
+            Input::SaResponse { id, mad } => Self::Response(id, mad.to_vec()),
             Input::SaFailed { id, failure } => Self::Failed(id, failure),
             Input::Datagram { endpoint, source, payload } => Self::Datagram(endpoint, source, payload.to_vec()),
             other => panic!("{other:?}"),
@@ -60,14 +61,14 @@ impl From<Input<'_>> for Told {
     }
 }
 
-/// The devices of node1, and who waits for them.
+/// The devices of node1, with their poll set.
 struct Bench {
     devices: Devices,
     poll: Poll,
     socket: PathBuf,
 }
 
-/// In the child: the devices, and nothing of them told yet. In the parent: `None`, after the child has run the test.
+/// Returns the devices in the child, without any event taken. Returns `None` in the parent, after the child's test.
 fn bench(test: &str, config: &SubnetConfig) -> Option<Bench> {
     let Some(socket) = env::var_os("IB_SIM_SOCKET") else {
         in_child(test, config);
@@ -102,17 +103,21 @@ fn in_child(test: &str, config: &SubnetConfig) {
         .unwrap();
     stopper.stop();
     serving.join().unwrap().unwrap();
-    let said = String::from_utf8_lossy(&child.stdout);
-    assert!(child.status.success() && said.contains("1 passed"), "{said}{}", String::from_utf8_lossy(&child.stderr));
+    let output = String::from_utf8_lossy(&child.stdout);
+    assert!(
+        child.status.success() && output.contains("1 passed"),
+        "{output}{}",
+        String::from_utf8_lossy(&child.stderr)
+    );
 }
 
 impl Bench {
-    /// What is told next, without waiting.
-    fn at_once(&mut self) -> Option<Told> {
-        self.devices.next_event().unwrap().map(Told::from)
+    /// Returns the next input without waiting.
+    fn at_once(&mut self) -> Option<OwnedInput> {
+        self.devices.next_event().unwrap().map(OwnedInput::from)
     }
 
-    /// Goes on until this was counted so often. Nothing is told meanwhile.
+    /// Waits until a counter has this value. No input may come meanwhile.
     fn until(&mut self, name: &str, times: u64) {
         loop {
             assert_eq!(self.at_once(), None);
@@ -130,20 +135,20 @@ impl Bench {
         events.iter().for_each(|event| self.devices.ready(event.token()));
     }
 
-    /// What is told next.
-    fn next(&mut self) -> Told {
+    /// Waits for the next input.
+    fn next(&mut self) -> OwnedInput {
         loop {
-            if let Some(told) = self.at_once() {
-                return told;
+            if let Some(input) = self.at_once() {
+                return input;
             }
             self.wait();
         }
     }
 
-    /// What a port is now, as it is told next.
+    /// Waits for the next input, which must be of a port that is up.
     fn next_up(&mut self) -> (PortId, PortAttributes) {
         match self.next() {
-            Told::Up(port, attributes) => (port, *attributes),
+            OwnedInput::Up(port, attributes) => (port, *attributes),
             other => panic!("{other:?}"),
         }
     }
@@ -160,12 +165,12 @@ impl Bench {
         self.devices.open_endpoint(endpoint, port, 0).unwrap()
     }
 
-    /// Sends a datagram, which arrives.
-    fn carries(&mut self, from: EndpointId, way: AddressVector, to: (EndpointId, Qpn)) -> DatagramSource {
+    /// Sends a datagram and checks that it arrives. Returns its source.
+    fn deliver(&mut self, from: EndpointId, way: AddressVector, to: (EndpointId, Qpn)) -> DatagramSource {
         let mad = AcmMad { transaction_id: TransactionId::new(77), ..AcmMad::default() };
         self.devices.send(from, &SendTo { way, qpn: to.1, qkey: Qkey::GSI }, &mad);
         match self.next() {
-            Told::Datagram(endpoint, source, payload) if endpoint == to.0 && payload == as_bytes(&mad) => source,
+            OwnedInput::Datagram(endpoint, source, payload) if endpoint == to.0 && payload == as_bytes(&mad) => source,
             other => panic!("{other:?}"),
         }
     }
@@ -174,12 +179,12 @@ impl Bench {
 const ONE: EndpointId = EndpointId::new(1, 0);
 const OTHER: EndpointId = EndpointId::new(2, 0);
 
-fn here(port: &PortAttributes) -> AddressVector {
+fn way_to(port: &PortAttributes) -> AddressVector {
     AddressVector::local(port.lid, ServiceLevel::default())
 }
 
 #[test]
-fn ports_are_told_with_all_they_have() {
+fn ports_have_all_their_attributes() {
     let config = SubnetConfig {
         ports_per_node: 2,
         lmc: Lmc::new(1).unwrap(),
@@ -190,7 +195,7 @@ fn ports_are_told_with_all_they_have() {
         subnet_timeout: 16,
         ..SubnetConfig::default()
     };
-    let Some(mut bench) = bench("ports_are_told_with_all_they_have", &config) else { return };
+    let Some(mut bench) = bench("ports_have_all_their_attributes", &config) else { return };
     for number in [1, 2] {
         let (id, port) = bench.next_up();
         let guid = 0x0002_c903_0000_0010 + u64::from(number);

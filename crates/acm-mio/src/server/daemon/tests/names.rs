@@ -1,18 +1,18 @@
-//! The host's names, which its ports have without an address file.
+//! Names of ports without an address file, made from the host's name.
 use super::*;
 
-/// How many addresses the core serves.
+/// Returns the number of addresses that the core serves.
 fn addresses(daemon: &Daemon) -> usize {
     let report = daemon.acm.report().to_string();
     let counts = report.lines().filter_map(|line| line.split_once(" addresses ")?.1.split(' ').next()?.parse().ok());
     counts.max().unwrap_or(0)
 }
 
-/// A daemon that has the host's names beside `node1`, at a port that may be taken away.
+/// Returns a daemon with the host's names beside `node1`, and its ports, which a test may remove.
 fn with_names(dir: &std::path::Path) -> (Daemon, Rc<RefCell<Vec<NamedPort>>>) {
     let mut daemon = daemon(dir);
     let ports = Rc::new(RefCell::new(vec![NamedPort { id: PortId(0), device: "sim0".into(), number: 1 }]));
-    daemon.host.fabric = Some(Box::new(Chatter { ports: Rc::clone(&ports), ..Chatter::default() }));
+    daemon.host.fabric = Some(Box::new(TestFabric { ports: Rc::clone(&ports), ..TestFabric::default() }));
     daemon.names = crate::names::DefaultNames::new("host");
     daemon.name_ports(Time::ZERO);
     assert_eq!(addresses(&daemon), 3, "node1, host, host-1");
@@ -20,18 +20,18 @@ fn with_names(dir: &std::path::Path) -> (Daemon, Rc<RefCell<Vec<NamedPort>>>) {
 }
 
 #[test]
-fn the_hosts_names_go_with_the_port() {
+fn default_names_are_removed_with_their_port() {
     let dir = tempfile::tempdir().unwrap();
     let (mut daemon, ports) = with_names(dir.path());
     ports.borrow_mut().clear();
-    // The fabric tells of a port, whichever.
-    daemon.host.fabric = Some(Box::new(Chatter { tells: 2, ports, ..Chatter::default() }));
+    // Any event of a port makes the daemon choose names again.
+    daemon.host.fabric = Some(Box::new(TestFabric { events: 2, ports, ..TestFabric::default() }));
     daemon.fabric_events(Time::ZERO).unwrap();
     assert_eq!(addresses(&daemon), 1);
 }
 
 #[test]
-fn the_hosts_names_go_when_a_file_has_others() {
+fn default_names_are_removed_when_an_address_file_appears() {
     let dir = tempfile::tempdir().unwrap();
     let (mut daemon, ports) = with_names(dir.path());
     let file = dir.path().join("addr");
@@ -42,8 +42,8 @@ fn the_hosts_names_go_when_a_file_has_others() {
         daemon.reload(Time::ZERO);
     };
     reload(&mut daemon, "host sim0 1 default\nother sim0 1 default\n");
-    assert_eq!(addresses(&daemon), 3, "host-1 is gone, and other is there");
-    // What the file says of a port that is away counts, too.
+    assert_eq!(addresses(&daemon), 3, "host-1 was removed, other was added");
+    // Lines of a port whose device was removed count as well.
     ports.borrow_mut().clear();
     reload(&mut daemon, "host sim0 1 default\n");
     assert_eq!(addresses(&daemon), 2);

@@ -1,7 +1,7 @@
-//! What happens to devices, ports and queue pairs.
+//! Events of devices, ports and queue pairs.
 use super::*;
 
-/// Endpoint `ONE` at the only port, which is up.
+/// Returns endpoint `ONE` at the only port, which is up.
 fn with_endpoint(test: &str) -> Option<(Bench, PortId, PortAttributes, Qpn)> {
     let mut bench = bench(&format!("events::{test}"), &SubnetConfig::default())?;
     let (id, port) = bench.next_up();
@@ -11,61 +11,61 @@ fn with_endpoint(test: &str) -> Option<(Bench, PortId, PortAttributes, Qpn)> {
 }
 
 #[test]
-fn each_change_of_a_port_is_told_once() {
-    let Some((mut bench, id, port, _)) = with_endpoint("each_change_of_a_port_is_told_once") else { return };
+fn each_change_of_a_port_is_reported_once() {
+    let Some((mut bench, id, port, _)) = with_endpoint("each_change_of_a_port_is_reported_once") else { return };
     let reads = bench.count("device_reads");
     bench.control("lid node1 1 77");
-    let (told, now) = bench.next_up();
-    assert_eq!((told, now.lid), (id, Lid::new(77)));
+    let (changed, now) = bench.next_up();
+    assert_eq!((changed, now.lid), (id, Lid::new(77)));
     bench.control("smlid node1 1 9");
     assert_eq!(bench.next_up().1.sm_lid, Lid::new(9));
     bench.control("gid node1 1 2 fe80::7");
     let (_, now) = bench.next_up();
     assert_eq!(now.gids, [port.gid(), Gid::ZERO, "fe80::7".parse().unwrap()]);
     bench.control("down node1 1");
-    // Once for the event, and once for what the port is now.
-    assert_eq!((bench.next(), bench.next()), (Told::Down(id), Told::Down(id)));
+    // One input for the event, and one for the port's present state.
+    assert_eq!((bench.next(), bench.next()), (OwnedInput::Down(id), OwnedInput::Down(id)));
     bench.control("up node1 1");
     assert_eq!(bench.next_up(), (id, now));
     bench.control("rereg node1 1");
-    // What the port is comes first: its subnet manager may be another one.
+    // The attributes come first: the subnet manager may be another one.
     assert_eq!(bench.next_up().0, id);
-    assert_eq!(bench.next(), Told::Reregister(id));
+    assert_eq!(bench.next(), OwnedInput::Reregister(id));
     assert_eq!(bench.at_once(), None);
     assert_eq!(bench.count("device_reads"), reads + 6);
     assert!(!bench.devices.has_new_ports());
 }
 
 #[test]
-fn a_queue_pair_that_failed_goes_on() {
-    let Some((mut bench, _, port, qpn)) = with_endpoint("a_queue_pair_that_failed_goes_on") else { return };
+fn failed_queue_pair_is_recovered() {
+    let Some((mut bench, _, port, qpn)) = with_endpoint("failed_queue_pair_is_recovered") else { return };
     assert_eq!(bench.control("qp fail node1 1"), "1\n");
     bench.until("queue_pair_errors", 1);
-    bench.carries(ONE, here(&port), (ONE, qpn));
+    bench.deliver(ONE, way_to(&port), (ONE, qpn));
     assert_eq!((bench.count("queue_pair_errors"), bench.count("recovery_failures")), (1, 0));
     assert_eq!((bench.count("queue_pairs_replaced"), bench.devices.poll_timeout()), (0, None));
 }
 
 #[test]
-fn a_queue_pair_whose_completions_are_lost_has_a_successor() {
-    let test = "a_queue_pair_whose_completions_are_lost_has_a_successor";
+fn queue_pair_with_lost_completions_is_replaced() {
+    let test = "queue_pair_with_lost_completions_is_replaced";
     let Some((mut bench, _, port, before)) = with_endpoint(test) else { return };
     assert_eq!(bench.control("cq fail node1 1"), "1\n");
-    let Told::Opened(ONE, qpn) = bench.next() else { panic!("no successor") };
+    let OwnedInput::Opened(ONE, qpn) = bench.next() else { panic!("no new queue pair") };
     assert_ne!(qpn, before);
-    bench.carries(ONE, here(&port), (ONE, qpn));
-    // The successor is known by its own key.
+    bench.deliver(ONE, way_to(&port), (ONE, qpn));
+    // Events of the new queue pair are recognized by its own key.
     assert_eq!(bench.control("cq fail node1 1"), "1\n");
-    assert!(matches!(bench.next(), Told::Opened(ONE, another) if another != qpn));
+    assert!(matches!(bench.next(), OwnedInput::Opened(ONE, another) if another != qpn));
     assert_eq!((bench.count("queue_pairs_replaced"), bench.count("queue_pair_errors")), (2, 0));
 }
 
 #[test]
-fn a_device_that_is_taken_away_takes_all_with_it_and_comes_back_as_it_was_called() {
-    let test = "a_device_that_is_taken_away_takes_all_with_it_and_comes_back_as_it_was_called";
+fn removed_device_is_closed_and_keeps_its_ids_when_it_returns() {
+    let test = "removed_device_is_closed_and_keeps_its_ids_when_it_returns";
     let Some((mut bench, id, port, _)) = with_endpoint(test) else { return };
     bench.control("device remove node1");
-    assert_eq!((bench.next(), bench.next()), (Told::Down(id), Told::Lost(ONE)));
+    assert_eq!((bench.next(), bench.next()), (OwnedInput::Down(id), OwnedInput::Lost(ONE)));
     bench.until("scans", 2);
     assert_eq!((bench.count("devices_closed"), bench.devices.ports(), bench.at_once()), (1, vec![], None));
     assert!(bench.devices.is_empty());
@@ -75,19 +75,19 @@ fn a_device_that_is_taken_away_takes_all_with_it_and_comes_back_as_it_was_called
     assert_eq!((back, now.device_guid), (id, Guid::new(0x0002_c903_0000_7770)));
     assert!(now.lid == port.lid && bench.devices.has_new_ports());
     let qpn = bench.open(OTHER, id);
-    bench.carries(OTHER, here(&now), (OTHER, qpn));
-    // Of the queue pair that went, nothing is left.
+    bench.deliver(OTHER, way_to(&now), (OTHER, qpn));
+    // Nothing is left of the queue pair of the removed device.
     bench.devices.close_endpoint(ONE);
     assert_eq!((bench.count("devices_opened"), bench.devices.endpoints.len(), bench.devices.queues.len()), (2, 1, 1));
 }
 
 #[test]
-fn a_device_that_failed_is_opened_again_after_a_second() {
-    let test = "a_device_that_failed_is_opened_again_after_a_second";
+fn failed_device_is_opened_again_after_a_second() {
+    let test = "failed_device_is_opened_again_after_a_second";
     let Some((mut bench, id, ..)) = with_endpoint(test) else { return };
     bench.devices.handle_timeout(seconds(5));
     bench.control("device fail node1");
-    assert_eq!((bench.next(), bench.next()), (Told::Down(id), Told::Lost(ONE)));
+    assert_eq!((bench.next(), bench.next()), (OwnedInput::Down(id), OwnedInput::Lost(ONE)));
     assert_eq!(bench.devices.poll_timeout(), Some(seconds(6)));
     assert_eq!((bench.count("devices_closed"), bench.devices.endpoints.len(), bench.devices.queues.len()), (1, 0, 0));
     bench.devices.handle_timeout(seconds(6));
@@ -96,33 +96,33 @@ fn a_device_that_failed_is_opened_again_after_a_second() {
 }
 
 #[test]
-fn a_port_without_umad_is_closed_alone() {
+fn port_without_umad_is_closed_alone() {
     let config = SubnetConfig { ports_per_node: 2, ..SubnetConfig::default() };
-    let Some(mut bench) = bench("events::a_port_without_umad_is_closed_alone", &config) else { return };
+    let Some(mut bench) = bench("events::port_without_umad_is_closed_alone", &config) else { return };
     let ((first, _), (second, port)) = (bench.next_up(), bench.next_up());
     let qpn = bench.open(OTHER, second);
     bench.open(ONE, first);
     bench.control("umad remove node1 1");
-    assert_eq!((bench.next(), bench.next()), (Told::Down(first), Told::Lost(ONE)));
+    assert_eq!((bench.next(), bench.next()), (OwnedInput::Down(first), OwnedInput::Lost(ONE)));
     assert_eq!((bench.devices.ports().len(), bench.count("devices_closed")), (1, 0));
-    bench.carries(OTHER, here(&port), (OTHER, qpn));
+    bench.deliver(OTHER, way_to(&port), (OTHER, qpn));
     bench.control("umad add node1 1");
-    // What it was while that could not be read is told of all its ports, and then of the new one.
+    // All open ports are reported, because their events may have been missed, and then the port that is opened.
     assert_eq!([(); 3].map(|()| bench.next_up().0), [second, first, first]);
     assert_eq!((bench.devices.ports().len(), bench.count("devices_opened")), (2, 1));
     bench.open(ONE, first);
 }
 
 #[test]
-fn so_many_events_are_taken_before_it_is_anothers_turn() {
-    let test = "so_many_events_are_taken_before_it_is_anothers_turn";
+fn device_has_256_events_handled_in_a_turn() {
+    let test = "device_has_256_events_handled_in_a_turn";
     let Some((mut bench, id, port, qpn)) = with_endpoint(test) else { return };
     for _ in 0..257 {
         bench.control("rereg node1 1");
     }
-    // What is sent after them arrives after them.
-    let letter = SendTo { way: here(&port), qpn, qkey: Qkey::GSI };
-    bench.devices.send(ONE, &letter, &AcmMad::default());
+    // A datagram that is sent after the events arrives after them.
+    let to = SendTo { way: way_to(&port), qpn, qkey: Qkey::GSI };
+    bench.devices.send(ONE, &to, &AcmMad::default());
     while bench.devices.next_datagram(ONE).is_none() {
         let mut events = Events::with_capacity(16);
         bench.poll.poll(&mut events, Some(Duration::from_secs(30))).unwrap();
@@ -133,7 +133,7 @@ fn so_many_events_are_taken_before_it_is_anothers_turn() {
     bench.devices.async_events(key);
     assert_eq!(bench.count("device_reads"), reads + 1);
     let left = || bench.devices.devices[&key].context.next_event().unwrap();
-    assert!(left().is_some() && left().is_none(), "one was left");
-    // However many there were, they are told once.
-    assert_eq!((bench.next_up().0, bench.next(), bench.at_once()), (id, Told::Reregister(id), None));
+    assert!(left().is_some() && left().is_none(), "one event was left");
+    // However many events there were, they are one input.
+    assert_eq!((bench.next_up().0, bench.next(), bench.at_once()), (id, OwnedInput::Reregister(id), None));
 }

@@ -1,17 +1,17 @@
-//! What the core wants: queue pairs, groups, datagrams, requests.
+//! Outputs of the core: queue pairs, groups, datagrams, requests.
 use super::*;
 use ib_mad::{Method, Wire, sa::SaMad};
 
 #[test]
-fn datagrams_say_whom_they_are_from() {
+fn datagrams_have_their_source() {
     let config = SubnetConfig { ports_per_node: 2, ..SubnetConfig::default() };
-    let Some(mut bench) = bench("requests::datagrams_say_whom_they_are_from", &config) else { return };
+    let Some(mut bench) = bench("requests::datagrams_have_their_source", &config) else { return };
     let ((first, near), (second, far)) = (bench.next_up(), bench.next_up());
     let (from, to) = (bench.open(ONE, first), bench.open(OTHER, second));
-    // Requests have places of their own beside the responses.
+    // Requests have room of their own beside the responses.
     let config = bench.devices.endpoints[&ONE].pair.config();
     assert_eq!((config.recv_depth, config.send_depth), (8, 1 + 64));
-    let source = bench.carries(ONE, here(&far), (OTHER, to));
+    let source = bench.deliver(ONE, way_to(&far), (OTHER, to));
     assert_eq!(source, DatagramSource { lid: near.lid, path_bits: 0, qpn: from, gid: None });
     let grh = GlobalRoute {
         dgid: far.gid(),
@@ -20,17 +20,17 @@ fn datagrams_say_whom_they_are_from() {
         hop_limit: 1,
         traffic_class: 0,
     };
-    assert_eq!(bench.carries(ONE, here(&far).with_grh(grh), (OTHER, to)).gid, Some(near.gid()));
+    assert_eq!(bench.deliver(ONE, way_to(&far).with_grh(grh), (OTHER, to)).gid, Some(near.gid()));
     assert_eq!((bench.count("sends_failed"), bench.count("receives_failed")), (0, 0));
-    // Neither at one that is closed nor from it.
+    // A closed endpoint neither receives nor sends.
     bench.devices.close_endpoint(OTHER);
-    bench.devices.send(OTHER, &SendTo { way: here(&near), qpn: from, qkey: Qkey::GSI }, &AcmMad::default());
-    bench.carries(ONE, here(&near), (ONE, from));
+    bench.devices.send(OTHER, &SendTo { way: way_to(&near), qpn: from, qkey: Qkey::GSI }, &AcmMad::default());
+    bench.deliver(ONE, way_to(&near), (ONE, from));
 }
 
 #[test]
-fn a_burst_arrives_whole_and_in_order() {
-    let Some(mut bench) = bench("requests::a_burst_arrives_whole_and_in_order", &SubnetConfig::default()) else {
+fn burst_arrives_complete_and_in_order() {
+    let Some(mut bench) = bench("requests::burst_arrives_complete_and_in_order", &SubnetConfig::default()) else {
         return;
     };
     let (id, port) = bench.next_up();
@@ -39,28 +39,29 @@ fn a_burst_arrives_whole_and_in_order() {
     let qpn = bench.open(OTHER, id);
     for tid in 0..1000 {
         let mad = AcmMad { transaction_id: TransactionId::new(tid), ..AcmMad::default() };
-        bench.devices.send(ONE, &SendTo { way: here(&port), qpn, qkey: Qkey::GSI }, &mad);
+        bench.devices.send(ONE, &SendTo { way: way_to(&port), qpn, qkey: Qkey::GSI }, &mad);
     }
     for tid in 0..1000 {
-        let Told::Datagram(OTHER, _, payload) = bench.next() else { panic!("no datagram") };
+        let OwnedInput::Datagram(OTHER, _, payload) = bench.next() else { panic!("no datagram") };
         assert_eq!(AcmMad::parse(&payload).unwrap().transaction_id, TransactionId::new(tid));
     }
     assert_eq!((bench.count("sends_failed"), bench.count("sends_refused"), bench.at_once()), (0, 0, None));
 }
 
 #[test]
-fn what_the_device_refuses_is_counted() {
-    let Some(mut bench) = bench("requests::what_the_device_refuses_is_counted", &SubnetConfig::default()) else {
+fn refusals_of_the_device_are_counted_and_attaching_is_retried() {
+    let test = "requests::refusals_of_the_device_are_counted_and_attaching_is_retried";
+    let Some(mut bench) = bench(test, &SubnetConfig::default()) else {
         return;
     };
     let (id, port) = bench.next_up();
     let qpn = bench.open(ONE, id);
-    // A GID that the port does not have.
+    // The port has no GID with this index.
     let grh = GlobalRoute { dgid: port.gid(), sgid_index: 200, ..GlobalRoute::default() };
-    let letter = SendTo { way: here(&port).with_grh(grh), qpn, qkey: Qkey::GSI };
-    bench.devices.send(ONE, &letter, &AcmMad::default());
+    let to = SendTo { way: way_to(&port).with_grh(grh), qpn, qkey: Qkey::GSI };
+    bench.devices.send(ONE, &to, &AcmMad::default());
     assert_eq!((bench.count("sends_failed"), bench.count("sends_queued")), (1, 0));
-    // What is no group is tried again, until it is not wanted any more.
+    // The GID is no multicast group: attaching is retried until it is not needed.
     bench.devices.handle_timeout(seconds(3));
     bench.devices.attach(ONE, port.gid(), Lid::new(0xc000));
     assert_eq!((bench.count("attach_failures"), bench.devices.poll_timeout()), (1, Some(seconds(4))));
@@ -68,7 +69,7 @@ fn what_the_device_refuses_is_counted() {
     assert_eq!((bench.count("attach_failures"), bench.devices.poll_timeout()), (2, Some(seconds(6))));
     bench.devices.detach(OTHER, port.gid(), Lid::new(0xc000));
     bench.devices.detach(ONE, "ff12::1".parse().unwrap(), Lid::new(0xc000));
-    assert_eq!(bench.devices.poll_timeout(), Some(seconds(6)), "it is another endpoint's, or another group");
+    assert_eq!(bench.devices.poll_timeout(), Some(seconds(6)), "another endpoint, or another group, was detached");
     bench.devices.detach(ONE, port.gid(), Lid::new(0xc000));
     assert_eq!(bench.devices.poll_timeout(), None);
     assert!(bench.devices.open_endpoint(OTHER, PortId(9), 0).is_err());
@@ -77,44 +78,44 @@ fn what_the_device_refuses_is_counted() {
 }
 
 fn request(port: PortId, attributes: &PortAttributes, tid: u32, timeout: Duration) -> SaSend {
-    let wanted = PathRecord { sgid: attributes.gid(), dgid: attributes.gid(), ..PathRecord::default() };
+    let query = PathRecord { sgid: attributes.gid(), dgid: attributes.gid(), ..PathRecord::default() };
     SaSend {
         port,
         id: SaRequestId::new(tid, 3),
         to: SaAddress { lid: attributes.sm_lid, sl: attributes.sm_sl, pkey_index: 0 },
-        mad: Query::from_non_zero(wanted).get(TransactionId::new(u64::from(tid))),
+        mad: Query::from_non_zero(query).get(TransactionId::new(u64::from(tid))),
         timeout,
         retries: 0,
     }
 }
 
 #[test]
-fn a_request_has_its_answer_or_is_said_to_have_none() {
-    let test = "requests::a_request_has_its_answer_or_is_said_to_have_none";
+fn request_to_the_sa_is_answered_or_fails() {
+    let test = "requests::request_to_the_sa_is_answered_or_fails";
     let Some(mut bench) = bench(test, &SubnetConfig::default()) else { return };
     let (id, port) = bench.next_up();
     let long = Duration::from_secs(30);
     for tid in [0x0102_0304, 7] {
-        let asked = request(id, &port, tid, long);
-        assert!(bench.devices.sa_send(&asked));
-        let Told::Answer(about, mad) = bench.next() else { panic!("no answer") };
+        let sent = request(id, &port, tid, long);
+        assert!(bench.devices.sa_send(&sent));
+        let OwnedInput::Response(request, mad) = bench.next() else { panic!("no response") };
         let mad = SaMad::parse(&mad).unwrap();
-        assert_eq!((about, mad.header.method), (asked.id, Method::GET_RESP));
+        assert_eq!((request, mad.header.method), (sent.id, Method::GET_RESP));
         let path = mad.record::<PathRecord>().unwrap();
         assert_eq!((path.slid, path.dlid), (port.lid, port.lid));
     }
-    // Nobody administers the subnet there.
+    // This LID has no subnet administration.
     let mut nowhere = request(id, &port, 8, Duration::from_millis(1));
     nowhere.to.lid = port.lid;
     assert!(bench.devices.sa_send(&nowhere));
-    assert_eq!(bench.next(), Told::Failed(nowhere.id, SendFailure::TimedOut));
+    assert_eq!(bench.next(), OwnedInput::Failed(nowhere.id, SendFailure::TimedOut));
     assert!(!bench.devices.sa_send(&request(PortId(9), &port, 9, long)));
-    // What is under way goes with its port.
+    // Open requests fail when their port is closed.
     let mut lost = request(id, &port, 10, long);
     lost.to.lid = port.lid;
     assert!(bench.devices.sa_send(&lost));
     bench.control("umad remove node1 1");
-    assert_eq!((bench.next(), bench.next()), (Told::Down(id), Told::Failed(lost.id, SendFailure::NotSent)));
+    assert_eq!((bench.next(), bench.next()), (OwnedInput::Down(id), OwnedInput::Failed(lost.id, SendFailure::NotSent)));
     assert!(bench.devices.is_empty() && bench.devices.requests.is_empty());
     assert!(!bench.devices.sa_send(&request(id, &port, 11, long)));
 }

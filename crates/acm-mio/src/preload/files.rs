@@ -1,9 +1,9 @@
-//! Which files are read: those that the options name.
+//! The preload files that the options name.
 use acm_sansio::preload::{Hosts, Preload, Routes};
 use acm_wire::files::opts::{AddrPreload, Options, RoutePreload};
 use std::path::{Path, PathBuf};
 
-/// The files that the options name.
+/// Paths of the preload files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Files {
     pub(crate) routes: Option<PathBuf>,
@@ -11,7 +11,7 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Paths are taken from the directory in which the daemon was started.
+    /// Returns the files of the options. Relative paths begin at the directory in which the daemon was started.
     pub(crate) fn new(options: &Options<'_>, start_dir: &Path) -> Self {
         let file = |path: &str| Some(start_dir.join(path));
         Self {
@@ -27,8 +27,8 @@ impl Files {
     }
 }
 
-/// What counts where there is no file any more.
-pub(crate) fn nothing(files: &Files) -> impl Iterator<Item = Preload> {
+/// Returns an empty table for each file that the options do not name.
+pub(crate) fn empty_tables(files: &Files) -> impl Iterator<Item = Preload> {
     let routes = files.routes.is_none().then(|| Preload::Routes(Routes::builder().finish().into()));
     let hosts = files.hosts.is_none().then(|| Preload::Hosts(Hosts::default().into()));
     routes.into_iter().chain(hosts)
@@ -39,10 +39,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_no_file_any_more_is_empty() {
+    fn each_file_that_is_not_named_has_an_empty_table() {
         let both = Files { routes: Some("dump".into()), hosts: Some("hosts".into()) };
-        let kinds =
-            |files: &Files| -> Vec<bool> { nothing(files).map(|table| matches!(table, Preload::Routes(_))).collect() };
+        let kinds = |files: &Files| -> Vec<bool> {
+            empty_tables(files).map(|table| matches!(table, Preload::Routes(_))).collect()
+        };
         assert_eq!((kinds(&both), kinds(&Files::default())), (vec![], vec![true, false]));
     }
 }

@@ -1,7 +1,7 @@
-//! One reading of a file: its table, or why there is none, and what it says about it.
+//! Reads one file, and logs its faults.
 use super::{
-    file::Watched,
-    read::{Faults, ReadError},
+    parse::{Faults, ReadError},
+    watched::Watched,
 };
 use crate::{
     clock::Clock,
@@ -10,11 +10,11 @@ use crate::{
 use core::{fmt, time::Duration};
 use std::io;
 
-/// Kinds of tables, as the log calls them.
+/// Kinds of files, as the log names them.
 pub(super) const ROUTES: &str = "route";
 pub(super) const HOSTS: &str = "addr";
 
-/// What reading cost, and what is wrong.
+/// Size and duration of a reading, and number of faults.
 pub(super) struct Cost {
     bytes: u64,
     time: Duration,
@@ -27,7 +27,7 @@ impl fmt::Display for Cost {
     }
 }
 
-/// Reads a file, and says what is wrong with it. A file that gives no table leaves the one before.
+/// Reads a file, and logs what is wrong with it; `None` if it gives no table. The caller keeps the table of before.
 pub(super) fn read_file<T>(
     kind: &str,
     watched: &mut Watched,
@@ -40,9 +40,9 @@ pub(super) fn read_file<T>(
         bytes = file.metadata()?.len();
         Ok(file)
     });
-    // What is added while it is read is for the next time; and nobody reads a device for ever.
+    // Only the present length is read: what is appended meanwhile is for the next reading, and a device has no end.
     let result = result.map_err(ReadError::Io).and_then(|file| read(io::Read::take(file, bytes), &mut faults));
-    say_faults(kind, watched, &faults, lines);
+    log_faults(kind, watched, &faults, lines);
     let file = watched.path.display();
     let failure: &dyn fmt::Display = match &result {
         Ok(_) if watched.is_still() => {
@@ -57,14 +57,14 @@ pub(super) fn read_file<T>(
     None
 }
 
-fn say_faults(kind: &str, watched: &Watched, faults: &Faults, lines: &Lines) {
+fn log_faults(kind: &str, watched: &Watched, faults: &Faults, lines: &Lines) {
     let file = watched.path.display();
-    // What is mended is another file, and all that is still wrong with it is said.
+    // A corrected file has another state, so that its remaining faults are logged again.
     let state = watched.to_string();
-    for error in &faults.said {
+    for error in &faults.first {
         limited!(lines, WARN, "preload", of state, "{file}:{}:{}: {}; the line is skipped", error.line, error.column, error.kind);
     }
-    let more = faults.count.saturating_sub(faults.said.len() as u64);
+    let more = faults.count.saturating_sub(faults.first.len() as u64);
     if more > 0 || faults.too_long > 0 {
         let long = faults.too_long;
         limited!(lines, WARN, "preload", of state, "{kind} preload: {file}: {more} lines more are wrong, {long} are too long");
@@ -73,29 +73,31 @@ fn say_faults(kind: &str, watched: &Watched, faults: &Faults, lines: &Lines) {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::read, *};
-    use crate::log::said;
+    use super::{super::parse, *};
+    use crate::testing::captured_log;
     use std::fs;
 
-    /// What reading a hosts file says.
-    fn said_of(text: &[u8]) -> String {
+    /// Returns the log of reading a hosts file.
+    fn log_of(text: &[u8]) -> String {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("hosts"), text).unwrap();
         let mut watched = Watched::new(dir.path().join("hosts"));
-        said(tracing::Level::INFO, || drop(read_file(HOSTS, &mut watched, false, &Lines::default(), read::hosts)))
+        captured_log(tracing::Level::INFO, || {
+            drop(read_file(HOSTS, &mut watched, false, &Lines::default(), parse::hosts));
+        })
     }
 
     #[test]
-    fn faults_are_said_and_beyond_a_few_counted() {
+    fn first_faults_are_logged_and_further_ones_counted() {
         let good = b"node2 fe80::2\n";
-        assert_eq!(said_of(good), "");
-        let few = said_of(&[&good[..], &b"bad\n".repeat(read::SAID)].concat());
+        assert_eq!(log_of(good), "");
+        let few = log_of(&[&good[..], &b"bad\n".repeat(parse::KEPT_FAULTS)].concat());
         assert_eq!((few.matches("the line is skipped").count(), few.matches(" more are wrong").count()), (10, 0));
-        let many = said_of(&[&good[..], &b"bad\n".repeat(read::SAID + 2)].concat());
-        assert_eq!(many.matches("the line is skipped").count(), read::SAID);
+        let many = log_of(&[&good[..], &b"bad\n".repeat(parse::KEPT_FAULTS + 2)].concat());
+        assert_eq!(many.matches("the line is skipped").count(), parse::KEPT_FAULTS);
         assert!(many.contains("hosts: 2 lines more are wrong, 0 are too long"), "{many}");
-        let long = said_of(&[&good[..], &vec![b'x'; read::WINDOW + 1], b"\n"].concat());
+        let long = log_of(&[&good[..], &vec![b'x'; parse::WINDOW + 1], b"\n"].concat());
         assert!(long.contains("hosts: 0 lines more are wrong, 1 are too long"), "{long}");
-        assert!(said_of(b"bad\n").contains("addr preload: none loaded: "));
+        assert!(log_of(b"bad\n").contains("addr preload: none loaded: "));
     }
 }

@@ -1,4 +1,4 @@
-//! From a file to a table, through a window.
+//! Parses preload files, read through a window.
 use acm_sansio::preload::{Hosts, Route, Routes};
 use acm_wire::files::{
     LineError, hosts,
@@ -7,29 +7,29 @@ use acm_wire::files::{
 use ib_mad::Guid;
 use std::io::{self, Read};
 
-/// Bytes that are read at a time. No line may be longer.
+/// Size of the window in bytes. No line may be longer.
 pub(super) const WINDOW: usize = 1 << 20;
-/// Lines at fault that are kept to be said; the others are counted.
-pub(super) const SAID: usize = 10;
+/// Faults that are kept with their place; further ones are counted.
+pub(super) const KEPT_FAULTS: usize = 10;
 
-/// What is wrong with the lines of a file.
+/// Faults in the lines of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
-    /// The first ones.
-    pub(crate) said: Vec<LineError>,
-    /// All of them.
+    /// The first faults.
+    pub(crate) first: Vec<LineError>,
+    /// Number of all faults.
     pub(crate) count: u64,
-    /// Lines that are longer than the window.
+    /// Number of lines that are longer than the window.
     pub(crate) too_long: u64,
 }
 
-/// Why a file gives no table.
+/// Reason why a file gives no table.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReadError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// It is something else: no line of it says what such a file says.
+    /// The file is of another kind: no line is correct.
     #[error("no line of it is right")]
     Nothing,
 }
@@ -37,21 +37,21 @@ pub(crate) enum ReadError {
 impl Faults {
     fn add(&mut self, error: LineError) {
         self.count += 1;
-        if self.said.len() < SAID {
-            self.said.push(error);
+        if self.first.len() < KEPT_FAULTS {
+            self.first.push(error);
         }
     }
 }
 
-/// Reads a path dump; of it the sections of ports that are `ours`.
+/// Parses a path dump. Keeps the sections of ports for which `ours` returns `true`.
 pub(crate) fn routes(file: impl Read, ours: impl Fn(Guid) -> bool, faults: &mut Faults) -> Result<Routes, ReadError> {
     let (mut sections, mut builder) = (Sections::default(), Routes::builder());
-    let wanted = |source: &Source<'_>| ours(source.guid);
+    let is_kept = |source: &Source<'_>| ours(source.guid);
     let too_long = pieces(file, |piece| {
-        sections.read(piece, wanted, |found| match found {
+        sections.read(piece, is_kept, |found| match found {
             Ok((_, Entry::Source(source))) => {
                 builder.port(source.guid, source.base_lid, source.lmc.unwrap_or_default());
-                if wanted(&source) {
+                if is_kept(&source) {
                     builder.section(source.guid, source.base_lid);
                 }
             }
@@ -68,7 +68,7 @@ pub(crate) fn routes(file: impl Read, ours: impl Fn(Guid) -> bool, faults: &mut 
     if routes.counts().ports == 0 { Err(ReadError::Nothing) } else { Ok(routes) }
 }
 
-/// Reads a file of hosts.
+/// Parses a file of hosts.
 pub(crate) fn hosts(file: impl Read, faults: &mut Faults) -> Result<Hosts, ReadError> {
     let (mut builder, mut lines) = (Hosts::builder(), 0_u32);
     let too_long = pieces(file, |piece| {
@@ -86,7 +86,8 @@ pub(crate) fn hosts(file: impl Read, faults: &mut Faults) -> Result<Hosts, ReadE
     if hosts.is_empty() { Err(ReadError::Nothing) } else { Ok(hosts) }
 }
 
-/// Gives `take` whole lines, as many as the window holds; how many lines were longer. These it sees as empty ones.
+/// Calls `take` with whole lines, as many as the window holds. Lines that are longer are replaced by empty ones.
+/// Returns their number.
 pub(super) fn pieces(mut file: impl Read, mut take: impl FnMut(&[u8])) -> io::Result<u64> {
     let mut window = vec![0; WINDOW];
     let (mut used, mut too_long, mut inside_long) = (0, 0, false);
@@ -112,7 +113,7 @@ pub(super) fn pieces(mut file: impl Read, mut take: impl FnMut(&[u8])) -> io::Re
         };
         let mut whole = filled.get(..end).unwrap_or_default();
         if core::mem::take(&mut inside_long) {
-            // The rest of a line that was too long: only its end counts.
+            // The rest of a line that was too long: only its end is passed on.
             let start = whole.iter().position(|byte| *byte == b'\n').unwrap_or(0);
             whole = whole.get(start..).unwrap_or_default();
         }

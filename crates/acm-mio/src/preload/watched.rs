@@ -1,4 +1,4 @@
-//! A file that may be replaced.
+//! A file that may be replaced while the daemon runs.
 use crate::regular;
 use core::fmt;
 use std::{
@@ -8,10 +8,10 @@ use std::{
     path::PathBuf,
 };
 
-/// What tells a file, and one state of it, from others.
+/// Identity of a file and of its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stamp {
-    place: (u64, u64),
+    inode: (u64, u64),
     size: u64,
     modified: (i64, i64),
     changed: (i64, i64),
@@ -20,7 +20,7 @@ pub(super) struct Stamp {
 impl Stamp {
     fn of(file: &Metadata) -> Self {
         Self {
-            place: (file.dev(), file.ino()),
+            inode: (file.dev(), file.ino()),
             size: file.size(),
             modified: (file.mtime(), file.mtime_nsec()),
             changed: (file.ctime(), file.ctime_nsec()),
@@ -28,20 +28,20 @@ impl Stamp {
     }
 }
 
-/// What is there at a path: a state of a file, or why there is none.
+/// State of a path: the file there, or the reason why there is none.
 type State = Result<Stamp, io::ErrorKind>;
 
-/// A path, and what was there when it was looked at last.
+/// A path with the states that were seen at the last check and at the last reading.
 #[derive(Debug)]
 pub(super) struct Watched {
     pub(super) path: PathBuf,
-    /// The state that was read, whatever came of it.
+    /// The state at the last reading, whatever its result.
     read: Option<State>,
     seen: Option<State>,
 }
 
 impl fmt::Display for Watched {
-    /// Another text for each state of the file.
+    /// Writes a text that differs for each state of the file.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {:?}", self.path.display(), self.state())
     }
@@ -56,16 +56,16 @@ impl Watched {
         regular::metadata(&self.path).map(|file| Stamp::of(&file)).map_err(|error| error.kind())
     }
 
-    /// Whether there is another state than the one that was read, and it was there already at the last look: a file that
-    /// is being written is another one at each look.
-    pub(super) fn has_settled_anew(&mut self) -> bool {
+    /// Reports whether the file has changed since it was read, and not since the last check: a file that is being
+    /// written changes between checks.
+    pub(super) fn has_settled(&mut self) -> bool {
         let now = Some(self.state());
         let settled = self.seen == now;
         self.seen = now;
         settled && self.read != now
     }
 
-    /// Opens it to be read now.
+    /// Opens the file for reading.
     pub(super) fn open(&mut self) -> io::Result<File> {
         let opened = regular::open(&self.path);
         let state = opened.as_ref().map(|(_, metadata)| Stamp::of(metadata)).map_err(io::Error::kind);
@@ -73,7 +73,7 @@ impl Watched {
         opened.map(|(file, _)| file)
     }
 
-    /// Whether it is still what was opened; what has changed while it was read is read again when it has settled.
+    /// Reports whether the file is still the one that was opened. If it changed while it was read, it is read again.
     pub(super) fn is_still(&self) -> bool {
         self.read == Some(self.state())
     }
@@ -85,41 +85,42 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn a_file_is_read_when_it_is_another_one_and_has_settled() {
+    fn changed_file_has_settled_at_the_second_check() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         let mut file = Watched::new(path.clone());
-        assert!(!file.has_settled_anew(), "the first look");
-        assert!(file.open().is_err() && !file.has_settled_anew(), "that it is missing is known");
+        assert!(!file.has_settled(), "the first check");
+        assert!(file.open().is_err() && !file.has_settled(), "that the file is missing is not new");
         fs::write(&path, "one").unwrap();
-        assert!(!file.has_settled_anew(), "it may be half of it");
+        assert!(!file.has_settled(), "the file may be incomplete");
         fs::write(&path, "more").unwrap();
-        assert!(!file.has_settled_anew());
-        assert!(file.has_settled_anew());
+        assert!(!file.has_settled());
+        assert!(file.has_settled());
         assert!(file.open().is_ok() && file.is_still());
-        assert!(!file.has_settled_anew() && !file.has_settled_anew());
+        assert!(!file.has_settled() && !file.has_settled());
         fs::write(dir.path().join("new"), "more").unwrap();
         fs::rename(dir.path().join("new"), &path).unwrap();
         assert!(!file.is_still());
-        assert!(!file.has_settled_anew() && file.has_settled_anew(), "another file of the same size");
+        assert!(!file.has_settled() && file.has_settled(), "another file of the same size");
         fs::remove_file(&path).unwrap();
-        assert!(!file.is_still() && !file.has_settled_anew() && file.has_settled_anew());
+        assert!(!file.is_still() && !file.has_settled() && file.has_settled());
     }
+
     #[test]
-    fn what_is_no_regular_file_is_refused_once() {
+    fn file_that_is_not_regular_is_refused_once() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRUSR | nix::sys::stat::Mode::S_IWUSR).unwrap();
-        // Without a writer, whoever opened it would wait for one.
+        // Without a writer, opening the pipe would block.
         let _writer = fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
         let mut file = Watched::new(path.clone());
         assert_eq!(file.open().unwrap_err().to_string(), "not a regular file");
-        assert!(!file.has_settled_anew() && !file.has_settled_anew(), "and that is known");
+        assert!(!file.has_settled() && !file.has_settled(), "the refusal is not repeated");
         fs::remove_file(&path).unwrap();
         fs::create_dir(&path).unwrap();
-        assert!(file.open().is_err() && !file.has_settled_anew());
+        assert!(file.open().is_err() && !file.has_settled());
         fs::remove_dir(&path).unwrap();
         fs::write(&path, "one").unwrap();
-        assert!(!file.has_settled_anew() && file.has_settled_anew() && file.open().is_ok());
+        assert!(!file.has_settled() && file.has_settled() && file.open().is_ok());
     }
 }

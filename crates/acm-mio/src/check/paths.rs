@@ -1,23 +1,23 @@
-//! Where the checks look; a test looks elsewhere.
+//! Paths that the checks read.
 use ib_device::sysfs::Sysfs;
 use std::path::PathBuf;
 
-/// Where to look.
+/// Paths that the checks read; tests use others.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(super) struct Paths {
     /// `/sys/class`.
     pub(super) class: PathBuf,
     /// `/dev/infiniband`.
     pub(super) dev: PathBuf,
     /// `/proc/self/status`.
     pub(super) status: PathBuf,
-    /// Where systemd finds units, those of this machine first.
+    /// Directories of systemd's units, in the order of their precedence.
     pub(super) units: Vec<PathBuf>,
     /// `/etc/logrotate.d`.
     pub(super) rotations: PathBuf,
 }
 
-impl Default for Places {
+impl Default for Paths {
     fn default() -> Self {
         let units = ["/etc/systemd/system", "/run/systemd/system", "/usr/lib/systemd/system"];
         Self {
@@ -30,7 +30,7 @@ impl Default for Places {
     }
 }
 
-impl Places {
+impl Paths {
     pub(super) fn sysfs(&self) -> Sysfs {
         Sysfs::new(&self.class, &self.dev)
     }

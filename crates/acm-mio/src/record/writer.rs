@@ -1,4 +1,4 @@
-//! The thread that writes.
+//! The thread that writes a recording.
 use super::{
     files::Files,
     queue::{Batch, Mark, Queue},
@@ -10,8 +10,8 @@ use std::{
     sync::{Arc, mpsc::SyncSender},
 };
 
-/// Writes until the queue is closed, or a file cannot be written. Both ends are told.
-pub(super) fn run(mut files: Files, start: &Start, queue: &Arc<Queue>, over: &SyncSender<()>) {
+/// Writes until the queue is closed, or a file cannot be written. `done` is notified in both cases.
+pub(super) fn run(mut files: Files, start: &Start, queue: &Arc<Queue>, done: &SyncSender<()>) {
     let mut batch = Batch::default();
     while queue.take(&mut batch) {
         if let Err(error) = write(&mut files, start, &batch) {
@@ -21,11 +21,11 @@ pub(super) fn run(mut files: Files, start: &Start, queue: &Arc<Queue>, over: &Sy
             break;
         }
     }
-    let _ = over.send(());
+    let _ = done.send(());
 }
 
 fn write(files: &mut Files, start: &Start, batch: &Batch) -> io::Result<()> {
-    // What is gathered for the newest file.
+    // Range of packets gathered for the newest file.
     let (mut begin, mut end) = (0, 0);
     for (turn, before) in &batch.turns {
         if files.is_full(end - begin, turn - end) {
@@ -39,7 +39,7 @@ fn write(files: &mut Files, start: &Start, batch: &Batch) -> io::Result<()> {
     files.write(batch.bytes.get(begin..end).unwrap_or_default())
 }
 
-/// What another file begins with.
+/// Returns the header of a file that continues a recording.
 fn header(start: &Start, before: Mark) -> io::Result<Vec<u8>> {
     acm_trace::continuation(start, Time::from_nanos(before.nanos), before.facts)
 }

@@ -1,26 +1,19 @@
-//! One turn of the loop after the other.
+//! One iteration of the event loop after the other.
 use super::{
-    super::{
-        listener::Listener,
-        receive::ReceiveBuffer,
-        tokens::{ALARM, FABRIC, FIRST_CLIENT, INTERFACES, KERNEL, LISTENER, SIGNALS, WOKEN},
-    },
-    alarm::Alarm,
-    base_group::beyond,
-    error::LoopError,
+    super::{listener::Listener, receive::ReceiveBuffer},
     host::Host,
-    linger::Linger,
-    reload::{Missing, Reload},
-    report,
+    reload::Reload,
     systemd::Systemd,
+    wait::{BusyPoll, FABRIC, FIRST_CLIENT, INTERFACES, KERNEL, LISTENER, SIGNALS, TIMER, TimerFd, WOKEN},
 };
 use crate::{
     addresses::Interfaces,
     clock::Clock,
+    fabric::FabricError,
     log::{Log, limited},
     metrics::Metrics,
     names::DefaultNames,
-    preload::Loader,
+    preload::{Files, Loader},
     record::Core,
 };
 use acm_sansio::{Input, Time};
@@ -30,10 +23,22 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook_mio::v1_0::Signals;
 use std::{io, sync::Arc};
 
-/// Events of the fabric, datagrams of the kernel, or new clients that are handled before it is another's turn.
-pub(super) const OTHERS_TURN: usize = 256;
+/// Events that one source may have handled in an iteration before other sources are served: events of the fabric,
+/// datagrams of the kernel, messages of providers, or new clients.
+pub(super) const SOURCE_BATCH: usize = 256;
 
-/// Everything of a running daemon.
+/// Reason for the loop to end without SIGTERM or SIGINT.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LoopError {
+    /// Waiting for events failed.
+    #[error("event loop: {0}")]
+    Poll(io::Error),
+    /// The fabric was closed.
+    #[error("{0}; start the fabric, then this daemon again")]
+    FabricLost(FabricError),
+}
+
+/// State of a running daemon.
 pub(crate) struct Daemon {
     pub(crate) acm: Core,
     pub(crate) host: Host,
@@ -41,29 +46,25 @@ pub(crate) struct Daemon {
     pub(crate) signals: Signals,
     pub(crate) clock: Clock,
     pub(crate) log: Log,
-    /// What is read again at SIGHUP.
+    /// Settings that SIGHUP reads again.
     pub(crate) reload: Reload,
-    /// What the ports are called without an address file.
+    /// Names of the ports if there is no address file.
     pub(crate) names: DefaultNames,
     pub(crate) ready: Ready,
     pub(crate) received: ReceiveBuffer,
-    /// Reads routes and hosts from files; `None` if there are no such files.
+    /// Thread that reads routes and hosts from files; `None` if the options name no such files.
     pub(crate) preload: Option<Loader>,
-    /// What wakes the loop for it and for providers, once there was one of them.
+    /// Wakes the loop from other threads; made when the first thread needs it.
     pub(crate) waker: Option<Arc<Waker>>,
-    /// What systemd is told.
     pub(crate) systemd: Systemd,
-    /// Serves numbers and status to scrapers.
     pub(crate) metrics: Metrics,
-    /// A client that takes nothing of what is there for it for so long is closed.
+    /// Time after which a client that reads none of its responses is closed.
     pub(crate) client_timeout: Duration,
-    /// What ends a wait at the next deadline.
-    pub(crate) alarm: Alarm,
-    /// Whether to stay awake before a wait.
-    pub(crate) linger: Linger,
+    pub(crate) timer: TimerFd,
+    pub(crate) busy_poll: BusyPoll,
 }
 
-/// Who may have more to tell than was read: edges are told once.
+/// Sources that may hold unread data; epoll reports each edge once.
 #[derive(Debug, Default)]
 pub(crate) struct Ready {
     pub(super) fabric: bool,
@@ -71,38 +72,34 @@ pub(crate) struct Ready {
     pub(super) interfaces: bool,
     pub(super) providers: bool,
     pub(super) listener: bool,
-    /// Nobody is accepted before.
+    /// Time before which no client is accepted.
     pub(super) accept_at: Option<Time>,
 }
 
 impl Daemon {
-    /// Runs until it is told to stop and all groups are left.
+    /// Runs until the core has shut down: after SIGTERM or SIGINT, once all groups are left.
     pub(crate) fn run(&mut self) -> Result<(), LoopError> {
         let mut events = Events::with_capacity(256);
         while !self.host.done {
             let timeout = self.timeout();
             if let Err(error) = self.turn(&mut events, timeout) {
-                self.report();
+                self.log_report();
                 return Err(error);
             }
         }
-        self.report();
+        self.log_report();
         Ok(())
     }
 
-    fn report(&self) {
-        report::write(&self.acm, &self.host);
-    }
-
-    /// Waits once, for so long at most, and does what there is to do.
+    /// Runs one iteration of the event loop, waiting at most `timeout`.
     pub(super) fn turn(&mut self, events: &mut Events, timeout: Option<Duration>) -> Result<(), LoopError> {
-        let now = match self.linger.wait(&mut self.host.poll, events, timeout, self.clock) {
+        let now = match self.busy_poll.wait(&mut self.host.poll, events, timeout, self.clock) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
             result => result.map_err(LoopError::Poll)?,
         };
         self.host.lines.write_counts(now);
         if self.acm.poll_timeout().is_some_and(|at| at <= now) {
-            // What the core wants of it is tried at this time, not at that of its last event.
+            // The fabric dates the retries of outputs by this time, not by that of its last event.
             if let Some(fabric) = &mut self.host.fabric {
                 fabric.handle_timeout(now);
                 self.ready.fabric = true;
@@ -113,9 +110,9 @@ impl Daemon {
         for event in &*events {
             match event.token() {
                 LISTENER => self.ready.listener = true,
-                SIGNALS => self.signals(now),
+                SIGNALS => self.handle_signals(now),
                 KERNEL => self.ready.kernel = true,
-                ALARM => self.alarm.rung(),
+                TIMER => self.timer.acknowledge(),
                 WOKEN => {
                     self.take_preloads(now);
                     self.ready.providers = true;
@@ -129,16 +126,16 @@ impl Daemon {
         let due = self.host.fabric.as_ref().and_then(|fabric| fabric.poll_timeout());
         if self.ready.fabric || due.is_some_and(|at| at <= now) {
             self.fabric_events(now)?;
-            self.tell_preload_ports();
+            self.update_preload_ports();
         }
         self.interface_events(now);
         if self.ready.kernel {
             self.kernel_requests(now);
         }
         if self.ready.providers {
-            self.hear_providers(now);
+            self.provider_events(now);
         }
-        self.send_answers(now);
+        self.send_responses(now);
         self.accept(now);
         self.serve_clients(now);
         self.close_stalled(now);
@@ -148,7 +145,7 @@ impl Daemon {
         Ok(())
     }
 
-    /// What was recorded in this turn is on its way to a file.
+    /// Passes the packets recorded in this iteration to the thread that writes them.
     fn hand_over_record(&mut self) {
         if let Some(lost) = self.acm.end_turn() {
             let facts = lost.facts;
@@ -156,12 +153,12 @@ impl Daemon {
         }
     }
 
-    /// How long to wait.
+    /// Returns the time to wait for events; `None` if the timer is set for the next deadline, or there is none.
     pub(super) fn timeout(&mut self) -> Option<Duration> {
-        if self.has_more() { Some(Duration::ZERO) } else { self.alarm.wait_for(self.due(), self.clock) }
+        if self.has_more() { Some(Duration::ZERO) } else { self.timer.arm(self.due(), self.clock) }
     }
 
-    /// Whether there is something to do already.
+    /// Reports whether there is work that needs no further event.
     fn has_more(&self) -> bool {
         let accepting = self.ready.listener && self.ready.accept_at.is_none();
         !self.host.clients.backlog.is_empty()
@@ -173,7 +170,7 @@ impl Daemon {
             || self.metrics.is_ready()
     }
 
-    /// When there will be something to do, whatever happens: the core's deadline, or one of our own.
+    /// Returns the next deadline of the core or of the daemon.
     pub(super) fn due(&self) -> Option<Time> {
         let stall = self.host.clients.longest_stalled().map(|(since, _)| since + self.client_timeout);
         let fabric = self.host.fabric.as_ref().and_then(|fabric| fabric.poll_timeout());
@@ -193,7 +190,7 @@ impl Daemon {
         .min()
     }
 
-    /// Tells the core one fact and carries out what it wants.
+    /// Passes an input to the core and carries out its outputs.
     pub(super) fn input(&mut self, now: Time, input: Input<'_>) {
         self.acm.handle_input(now, input);
         self.drain(now);
@@ -204,12 +201,12 @@ impl Daemon {
         acm.drain(now, |output| host.carry_out(output));
     }
 
-    fn signals(&mut self, now: Time) {
+    fn handle_signals(&mut self, now: Time) {
         let pending: Vec<i32> = self.signals.pending().collect();
         for signal in pending {
             match signal {
                 SIGHUP => self.reload(now),
-                SIGUSR1 => self.report(),
+                SIGUSR1 => self.log_report(),
                 SIGTERM | SIGINT => {
                     tracing::info!(target: "main", "shutting down");
                     self.systemd.stopping();
@@ -220,45 +217,30 @@ impl Daemon {
         }
     }
 
-    fn fabric_ready(&mut self, token: Token) {
-        if let Some(fabric) = &mut self.host.fabric {
-            fabric.ready(token);
-            self.ready.fabric = true;
+    /// Opens the log again, reads the files again, and applies what changed.
+    pub(super) fn reload(&mut self, now: Time) {
+        self.systemd.reloading();
+        let new = self.reload.current.read_again();
+        let options = new.options();
+        self.log.reopen(options.log_file, options.log_level);
+        for problem in &new.problems {
+            tracing::warn!(target: "config", "{problem}");
         }
-    }
-
-    /// Hands over what the fabric has to tell, a turn's worth of it.
-    pub(crate) fn fabric_events(&mut self, now: Time) -> Result<(), LoopError> {
-        if let Some(fabric) = &mut self.host.fabric {
-            fabric.handle_timeout(now);
+        self.reload.not_applied += new.not_applied;
+        self.reload.log_changes(&new);
+        let config = new.core(self.reload.descriptors);
+        self.input(now, Input::Configure(config.into()));
+        self.client_timeout = options.client_timeout;
+        self.host.providers.log_to(&self.log, options.log_level);
+        if options.metrics_listen != self.reload.current.options().metrics_listen {
+            self.metrics.configure(options.metrics_listen, self.host.poll.registry());
         }
-        self.ready.fabric = self.host.fabric.is_some();
-        for _ in 0..OTHERS_TURN {
-            let Some(fabric) = &mut self.host.fabric else { return Ok(()) };
-            if fabric.has_new_ports() {
-                self.add_addresses(now, Missing::Silent);
-                continue;
-            }
-            let Some(input) = fabric.next_event().map_err(LoopError::FabricLost)? else {
-                self.ready.fabric = false;
-                return Ok(());
-            };
-            let of_port = matches!(input, Input::PortUp { .. } | Input::PortDown(_));
-            let beyond = match &input {
-                Input::PortUp { port, attributes } => {
-                    beyond(&self.reload.started(), attributes).map(|why| (*port, why))
-                }
-                _ => None,
-            };
-            self.acm.handle_input(now, input);
-            self.drain(now);
-            if let Some((port, why)) = beyond {
-                self.host.say_of_port(port, &why);
-            }
-            if of_port {
-                self.name_ports(now);
-            }
-        }
-        Ok(())
+        let files = |options| Files::new(options, &self.reload.start_dir);
+        let (before, after) = (files(&self.reload.current.options()), files(&options));
+        self.reload_preload_files(now, &before, after);
+        let before = core::mem::replace(&mut self.reload.current, new).addresses;
+        self.change_addresses(now, &before.unwrap_or_default());
+        tracing::info!(target: "main", "files read again");
+        self.systemd.ready();
     }
 }

@@ -1,4 +1,4 @@
-//! Which descriptor a wake-up is of, so that only what is ready is read.
+//! File descriptors in the poll set, and their tokens, so that only ready sources are read.
 use super::device::DeviceKey;
 use crate::log::{Lines, limited};
 use acm_sansio::{EndpointId, PortId, turns::Lane};
@@ -8,23 +8,23 @@ use std::{
     os::fd::{AsRawFd, BorrowedFd},
 };
 
-/// Something that is read.
+/// A source of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Source {
-    /// The kernel's messages about devices that come and go.
+    /// The kernel's messages about added and removed devices.
     Hotplug,
     /// A device's async events.
     Async(DeviceKey),
-    /// A device's completion channel: the names of queue pairs with completions.
+    /// A device's completion channel, which names the queue pairs with completions.
     Completions(DeviceKey),
-    /// A port's management datagrams.
+    /// A port's management datagrams (MADs).
     Mads(PortId),
-    /// A queue pair's completions. It has no descriptor: the channel tells.
+    /// A queue pair's completions. It has no descriptor: the channel reports it.
     Datagrams(EndpointId),
 }
 
 impl Source {
-    /// Strangers decide how much there is of datagrams, and of nothing else.
+    /// Returns the lane of the source. Remote hosts determine the number of datagrams, and of nothing else.
     pub(super) const fn lane(self) -> Lane {
         match self {
             Self::Datagrams(_) => Lane::Bulk,
@@ -33,27 +33,27 @@ impl Source {
     }
 }
 
-/// The descriptors that are waited for, each with a token of its own, which is never used again.
+/// The file descriptors in the poll set. Each has a token of its own, which is never used again.
 #[derive(Debug, Default)]
-pub(super) struct Wakes {
+pub(super) struct SourceRegistry {
     registry: Option<Registry>,
     next: usize,
     sources: BTreeMap<Token, Source>,
     lines: Lines,
 }
 
-impl Wakes {
+impl SourceRegistry {
     pub(super) fn new(lines: Lines) -> Self {
         Self { lines, ..Self::default() }
     }
 
-    /// Tokens from `first` on. What was there before is to be watched after this.
+    /// Sets the first token. Calls of [`Self::watch`] before this have no effect.
     pub(super) fn start(&mut self, registry: Registry, first: Token) {
         self.registry = Some(registry);
         self.next = first.0;
     }
 
-    /// Waits for a descriptor from now on; also for what it has already.
+    /// Adds a descriptor. If it is ready already, there is an event as well.
     pub(super) fn watch(&mut self, fd: BorrowedFd<'_>, source: Source) {
         let Some(registry) = &self.registry else { return };
         let token = Token(self.next);
@@ -66,15 +66,15 @@ impl Wakes {
         }
     }
 
-    /// Does not wait for it any more. A descriptor may stay open behind our back, if its device is gone.
-    pub(super) fn forget(&mut self, fd: BorrowedFd<'_>, source: Source) {
+    /// Removes a descriptor. The kernel would not remove it on close if another copy of it stays open.
+    pub(super) fn unwatch(&mut self, fd: BorrowedFd<'_>, source: Source) {
         let Some(registry) = &self.registry else { return };
         self.sources.retain(|_, other| *other != source);
-        // One that could not be registered is not there.
+        // Fails for a descriptor that could not be registered.
         let _ = registry.deregister(&mut SourceFd(&fd.as_raw_fd()));
     }
 
-    /// Whose token this is; `None` for one that is gone.
+    /// Returns the source with this token; `None` if it was removed.
     pub(super) fn source(&self, token: Token) -> Option<Source> {
         self.sources.get(&token).copied()
     }
@@ -91,27 +91,27 @@ mod tests {
     };
 
     #[test]
-    fn what_is_forgotten_wakes_nobody_and_the_others_do() {
+    fn removed_source_causes_no_event_but_others_do() {
         let mut poll = Poll::new().unwrap();
-        let mut wakes = Wakes::new(Lines::default());
+        let mut registry = SourceRegistry::new(Lines::default());
         let pairs = [0, 1].map(|_| UnixStream::pair().unwrap());
         let sources = [Source::Hotplug, Source::Mads(PortId(1))];
-        wakes.watch(pairs[0].0.as_fd(), sources[0]);
-        wakes.start(poll.registry().try_clone().unwrap(), Token(70));
-        assert_eq!(wakes.source(Token(70)), None, "it was not to be watched yet");
+        registry.watch(pairs[0].0.as_fd(), sources[0]);
+        registry.start(poll.registry().try_clone().unwrap(), Token(70));
+        assert_eq!(registry.source(Token(70)), None, "nothing is watched before `start`");
         for (pair, source) in pairs.iter().zip(sources) {
-            wakes.watch(pair.0.as_fd(), source);
+            registry.watch(pair.0.as_fd(), source);
         }
-        let mut woken = |wakes: &Wakes| -> Vec<Option<Source>> {
+        let mut woken = |registry: &SourceRegistry| -> Vec<Option<Source>> {
             let mut events = Events::with_capacity(4);
             pairs.iter().for_each(|(_, theirs)| (&mut &*theirs).write_all(&[1]).unwrap());
             poll.poll(&mut events, Some(Duration::ZERO)).unwrap();
-            let mut woken: Vec<_> = events.iter().map(|event| wakes.source(event.token())).collect();
+            let mut woken: Vec<_> = events.iter().map(|event| registry.source(event.token())).collect();
             woken.sort_unstable();
             woken
         };
-        assert_eq!(woken(&wakes), sources.map(Some));
-        wakes.forget(pairs[0].0.as_fd(), sources[0]);
-        assert_eq!((woken(&wakes), wakes.source(Token(70))), (vec![Some(sources[1])], None));
+        assert_eq!(woken(&registry), sources.map(Some));
+        registry.unwatch(pairs[0].0.as_fd(), sources[0]);
+        assert_eq!((woken(&registry), registry.source(Token(70))), (vec![Some(sources[1])], None));
     }
 }

@@ -1,0 +1,227 @@
+//! The page of scrapers: OpenMetrics text.
+use super::snapshot::{Number, NumberKind, Snapshot};
+use acm_sansio::{
+    Phase, PortId,
+    api::{GaugeScope, Waiting},
+    histogram::BOUNDS_US,
+};
+use core::fmt;
+use prometheus_client::{
+    collector::Collector,
+    encoding::{DescriptorEncoder, EncodeMetric, NoLabelSet},
+    metrics::{MetricType, counter::ConstCounter, gauge::ConstGauge},
+    registry::Registry,
+};
+use std::{collections::BTreeMap, sync::LazyLock};
+
+/// The manual. The second cell of a metric's row is its HELP text, so that each metric is described in one place.
+const MANUAL: &str = include_str!("../../../../docs/operations.md");
+
+type Labels = Vec<(&'static str, String)>;
+
+/// All metrics at one time, by name.
+#[derive(Debug, Default)]
+struct Families {
+    counters: BTreeMap<String, Vec<(Labels, u64)>>,
+    gauges: BTreeMap<String, Vec<(Labels, u64)>>,
+    histograms: BTreeMap<&'static str, Vec<(Labels, Times)>>,
+}
+
+#[derive(Debug)]
+struct Times {
+    sum: f64,
+    count: u64,
+    /// Upper bounds in seconds, with the count of each bucket.
+    buckets: Vec<(f64, u64)>,
+}
+
+/// Returns all metrics as OpenMetrics text.
+pub(crate) fn text(snapshot: &Snapshot<'_>) -> String {
+    let mut registry = Registry::with_prefix("acm");
+    registry.register_collector(Box::new(families(snapshot)));
+    let mut text = String::new();
+    // Writing into a string does not fail.
+    let _ = prometheus_client::encoding::text::encode(&mut text, &registry);
+    text
+}
+
+fn families(snapshot: &Snapshot<'_>) -> Families {
+    let acm = snapshot.acm;
+    let mut families = Families::default();
+    acm.each_counter(|name, value| families.counter(name.to_owned(), Labels::new(), value));
+    acm.each_stat(|name, kind, value| {
+        let labels = kind.map(|kind| ("account", kind.name().to_owned()));
+        families.counter(name.to_owned(), labels.into_iter().collect(), value);
+    });
+    for Number { name, kind, value } in &snapshot.numbers {
+        match kind {
+            NumberKind::Counter => families.counter((*name).to_owned(), Labels::new(), *value),
+            NumberKind::FabricCounter => families.counter(format!("fabric_{name}"), Labels::new(), *value),
+            NumberKind::Gauge => families.gauge(name, Labels::new(), *value),
+        }
+    }
+    acm.each_gauge(&mut |name, of, value| {
+        families.gauge(name, labels(of, snapshot), u64::try_from(value).unwrap_or(u64::MAX));
+    });
+    families.gauge("build", vec![("version", env!("CARGO_PKG_VERSION").to_owned())], 1);
+    families.gauge("up_seconds", Labels::new(), snapshot.now.since_start().as_secs());
+    for phase in Phase::ALL {
+        let histogram = acm.latencies().of(phase);
+        let ends = BOUNDS_US.iter().map(|micros| core::time::Duration::from_micros(*micros).as_secs_f64());
+        let counts = histogram.buckets().map(|(_, count)| count);
+        let times = Times {
+            sum: histogram.sum().as_secs_f64(),
+            count: histogram.total(),
+            buckets: ends.chain([f64::INFINITY]).zip(counts).collect(),
+        };
+        let (name, label) = match phase {
+            Phase::UserRequest => ("request_seconds", ("account", "user")),
+            Phase::PeerRequest => ("request_seconds", ("account", "peer")),
+            Phase::KernelRequest => ("request_seconds", ("account", "kernel")),
+            Phase::SaTurn => ("phase_seconds", ("phase", "sa_turn")),
+            Phase::SaRoundTrip => ("phase_seconds", ("phase", "sa_round_trip")),
+            Phase::MulticastRoundTrip => ("phase_seconds", ("phase", "multicast_round_trip")),
+        };
+        families.histograms.entry(name).or_default().push((vec![(label.0, label.1.to_owned())], times));
+    }
+    families
+}
+
+fn labels(of: GaugeScope, snapshot: &Snapshot<'_>) -> Labels {
+    let port = |port: PortId| {
+        let name = snapshot.ports.get(&port).cloned();
+        ("port", name.unwrap_or_else(|| port.0.to_string()))
+    };
+    let who = |waiting| match waiting {
+        Waiting::Local => ("who", "local".to_owned()),
+        Waiting::Remote => ("who", "strangers".to_owned()),
+    };
+    match of {
+        GaugeScope::Daemon => Labels::new(),
+        GaugeScope::Account(kind) => vec![("account", kind.name().to_owned())],
+        GaugeScope::Port(id) => vec![port(id)],
+        GaugeScope::PortQueue(id, waiting) => vec![port(id), who(waiting)],
+        GaugeScope::Endpoint(id, pkey) => vec![port(id), ("pkey", pkey.to_string())],
+        GaugeScope::EndpointQueue(id, pkey, waiting) => vec![port(id), ("pkey", pkey.to_string()), who(waiting)],
+        GaugeScope::Provider(id) => {
+            let name = usize::from(id.0).checked_sub(1).and_then(|index| snapshot.acm.config().providers.get(index));
+            vec![("provider", name.cloned().unwrap_or_else(|| id.0.to_string()))]
+        }
+        GaugeScope::State(state) => vec![("state", state.to_owned())],
+    }
+}
+
+impl Families {
+    fn counter(&mut self, name: String, labels: Labels, value: u64) {
+        self.counters.entry(name).or_default().push((labels, value));
+    }
+
+    fn gauge(&mut self, name: &str, labels: Labels, value: u64) {
+        self.gauges.entry(name.to_owned()).or_default().push((labels, value));
+    }
+}
+
+impl Collector for Families {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        for (name, values) in &self.counters {
+            let mut family = encoder.encode_descriptor(name, help(name), None, MetricType::Counter)?;
+            for (labels, value) in values {
+                EncodeMetric::encode(&ConstCounter::new(*value), family.encode_family(labels)?)?;
+            }
+        }
+        for (name, values) in &self.gauges {
+            let mut family = encoder.encode_descriptor(name, help(name), None, MetricType::Gauge)?;
+            for (labels, value) in values {
+                EncodeMetric::encode(&ConstGauge::new(*value), family.encode_family(labels)?)?;
+            }
+        }
+        for (name, values) in &self.histograms {
+            let mut family = encoder.encode_descriptor(name, help(name), None, MetricType::Histogram)?;
+            for (labels, times) in values {
+                let mut metric = family.encode_family(labels)?;
+                metric.encode_histogram::<NoLabelSet>(times.sum, times.count, &times.buckets, None)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the HELP text of a metric.
+fn help(name: &str) -> &'static str {
+    static HELP: LazyLock<BTreeMap<&str, String>> = LazyLock::new(|| manual_rows(MANUAL).collect());
+    HELP.get(name).map_or("see docs/operations.md", String::as_str)
+}
+
+/// Returns the names and descriptions in the manual's tables of counters, gauges and histograms.
+fn manual_rows(manual: &str) -> impl Iterator<Item = (&str, String)> {
+    let mut in_table = false;
+    manual.lines().filter_map(move |line| {
+        let mut cells = line.strip_prefix("| ")?.split(" | ");
+        let (name, text) = (cells.next()?, cells.next()?);
+        if let Some(name) = name.strip_prefix('`').and_then(|name| name.strip_suffix('`')) {
+            let text = text.trim_end_matches([' ', '|']).replace(['`', '\\'], "");
+            return in_table.then_some((name, text));
+        }
+        in_table = ["counter", "gauge", "histogram"].contains(&name);
+        None
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acm_sansio::{Acm, Config, Time, api::ProviderId};
+    use ib_mad::Pkey;
+
+    #[test]
+    fn metrics_have_help_type_and_labels() {
+        let mut acm = Acm::new(Config::default(), 1);
+        acm.add_provider("dsap");
+        let snapshot = Snapshot {
+            now: Time::ZERO,
+            acm: &acm,
+            report: &String::new,
+            ports: [(PortId(1), "mlx5_0/1".to_owned())].into(),
+            numbers: vec![
+                Number::of_fabric("scans", 7),
+                Number::counter("log_lines_lost", 3),
+                Number::gauge("interfaces", 4),
+            ],
+        };
+        let text = text(&snapshot);
+        for line in [
+            "# HELP acm_fabric_scans reads of all devices",
+            "# TYPE acm_fabric_scans counter",
+            "acm_fabric_scans_total{} 7",
+            "acm_log_lines_lost_total{} 3",
+            "# TYPE acm_interfaces gauge",
+            "acm_interfaces{} 4",
+            "acm_requests_refused_total{account=\"user\"} 0",
+        ] {
+            assert!(text.lines().any(|other| other == line), "{line}: {text}");
+        }
+        assert!(text.contains(" histogram\n") && text.contains(" gauge\n") && text.ends_with("# EOF\n"), "{text}");
+        let labels = |of| labels(of, &snapshot);
+        let (known, unknown) = (("port", "mlx5_0/1".to_owned()), ("port", "9".to_owned()));
+        let who = ("who", "strangers".to_owned());
+        assert_eq!(labels(GaugeScope::Daemon), []);
+        let provider = |number| labels(GaugeScope::Provider(ProviderId(number)));
+        assert_eq!([provider(1), provider(2)], [[("provider", "dsap".to_owned())], [("provider", "2".to_owned())]]);
+        assert_eq!(labels(GaugeScope::Port(PortId(9))), [unknown]);
+        assert_eq!(labels(GaugeScope::PortQueue(PortId(1), Waiting::Remote)), [known.clone(), who]);
+        let pkey = ("pkey", Pkey::DEFAULT_FULL.to_string());
+        assert_eq!(labels(GaugeScope::Endpoint(PortId(1), Pkey::DEFAULT_FULL)), [known, pkey]);
+    }
+
+    #[test]
+    fn help_texts_are_the_descriptions_of_the_manual() {
+        let manual = "| option | default |\n|---|---|\n| `a` | 1 |\n\n| counter | what |\n|---|---|\n\
+                      | `a` | `x` of a \\| b | do |\n| `b` | of b | |\n\nText.\n| step | what |\n| `c` | d |\n";
+        let rows: Vec<(&str, String)> = manual_rows(manual).collect();
+        assert_eq!(rows, [("a", "x of a | b".to_owned()), ("b", "of b".to_owned())]);
+        for name in ["error", "kernel_requests_lost", "lookups", "build", "phase_seconds", "fabric_scans"] {
+            assert_ne!(help(name), help("none of these"), "{name}");
+        }
+        assert!(MANUAL.lines().count() > 100 && manual_rows(MANUAL).all(|(name, text)| text.len() > 1 && text != name));
+    }
+}

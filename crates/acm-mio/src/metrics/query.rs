@@ -1,0 +1,94 @@
+//! `--status`: requests the page of a running daemon.
+use super::server::STATUS_SOCKET;
+use core::time::Duration;
+use std::{
+    io::{self, Read, Write},
+    os::unix::net::UnixStream,
+    path::{Path, PathBuf},
+};
+
+/// Time to wait for a daemon that is busy.
+const LIMIT: Duration = Duration::from_secs(10);
+/// Run directory of the service unit.
+const UNIT: &str = "/run/acm-mio";
+
+/// Prints the status of the daemon in this run directory. Returns `true` if a daemon has responded.
+pub(crate) fn run(run_dir: &Path) -> bool {
+    let mut sockets = vec![run_dir.join(STATUS_SOCKET)];
+    if run_dir == Path::new("/run") {
+        sockets.insert(0, Path::new(UNIT).join(STATUS_SOCKET));
+    }
+    match first_status(&sockets) {
+        Ok(text) => io::stdout().write_all(text.as_bytes()).is_ok(),
+        Err(problem) => {
+            let _ = writeln!(io::stderr(), "acm-mio: {problem}");
+            false
+        }
+    }
+}
+
+fn first_status(sockets: &[PathBuf]) -> Result<String, String> {
+    let mut problems = Vec::new();
+    for socket in sockets {
+        match status(socket) {
+            Ok(text) => return Ok(text),
+            Err(error) => problems.push(format!("{}: {error}", socket.display())),
+        }
+    }
+    let problems = problems.join("; ");
+    Err(format!("no daemon answers: {problems}; is it running, are you root or of its group, is --run-dir right?"))
+}
+
+fn status(socket: &Path) -> io::Result<String> {
+    let mut stream = UnixStream::connect(socket)?;
+    stream.set_read_timeout(Some(LIMIT))?;
+    stream.set_write_timeout(Some(LIMIT))?;
+    stream.write_all(b"GET /status HTTP/1.0\r\n\r\n")?;
+    let mut text = String::new();
+    stream.read_to_string(&mut text)?;
+    match text.split_once("\r\n\r\n") {
+        Some((head, body)) if head.starts_with("HTTP/1.1 200 ") => Ok(body.to_owned()),
+        _ => Err(io::Error::other("it does not answer as acm-mio does")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{os::unix::net::UnixListener, thread};
+
+    /// Starts a thread that accepts one connection and sends this response. The thread returns the request.
+    fn respond_once(socket: &Path, response: &'static str) -> thread::JoinHandle<String> {
+        let listener = UnixListener::bind(socket).unwrap();
+        thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut request = [0; 24];
+            stream.read_exact(&mut request).unwrap();
+            stream.write_all(response.as_bytes()).unwrap();
+            String::from_utf8(request.to_vec()).unwrap()
+        })
+    }
+
+    #[test]
+    fn first_daemon_that_responds_is_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let sockets = ["none", "other", "ours"].map(|name| folder.path().join(name));
+        let other = respond_once(&sockets[1], "HTTP/1.1 404 Not Found\r\n\r\nno");
+        let ours = respond_once(&sockets[2], "HTTP/1.1 200 OK\r\nx: y\r\n\r\nall is well\n");
+        assert_eq!(first_status(&sockets).unwrap(), "all is well\n");
+        for request in [other, ours] {
+            assert_eq!(request.join().unwrap(), "GET /status HTTP/1.0\r\n\r\n");
+        }
+        let problem = first_status(&sockets[..1]).unwrap_err();
+        assert!(problem.starts_with(&format!("no daemon answers: {}: ", sockets[0].display())), "{problem}");
+    }
+
+    #[test]
+    fn status_fails_without_a_daemon_in_the_run_directory() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(!run(folder.path()));
+        let responding = respond_once(&folder.path().join(STATUS_SOCKET), "HTTP/1.1 200 OK\r\n\r\n");
+        assert!(run(folder.path()));
+        responding.join().unwrap();
+    }
+}

@@ -1,0 +1,39 @@
+//! Helpers of tests.
+use core::time::Duration;
+use std::{
+    io,
+    sync::{Arc, Mutex, mpsc},
+    thread,
+};
+
+/// Runs `work` in a thread and returns its result. Panics if it takes 30 s: for tests of code that must not block.
+pub(crate) fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (done, result) = mpsc::channel();
+    thread::spawn(move || done.send(work()));
+    result.recv_timeout(Duration::from_secs(30)).expect("it blocks, or panicked")
+}
+
+/// A writer that keeps everything; clones share it.
+#[derive(Clone, Default)]
+struct Written(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Calls `act` and returns the lines that this thread has logged meanwhile, up to `level`.
+pub(crate) fn captured_log(level: tracing::Level, act: impl FnOnce()) -> String {
+    let written = Written::default();
+    let writer = written.clone();
+    let subscriber =
+        tracing_subscriber::fmt().with_ansi(false).with_max_level(level).with_writer(move || writer.clone()).finish();
+    tracing::subscriber::with_default(subscriber, act);
+    let bytes = written.0.lock().unwrap().clone();
+    String::from_utf8(bytes).unwrap()
+}
