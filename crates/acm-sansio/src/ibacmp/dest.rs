@@ -306,8 +306,7 @@ pub(super) const BY_GID: usize = 1;
 pub(super) struct Dest {
     pub(super) endpoint: EndpointId,
     pub(super) key: DestKey,
-    /// Changed only by [`Cache::enter`](super::cache::Cache::enter) and
-    /// [`Cache::change`](super::cache::Cache::change).
+    /// Changed only by [`Cache::enter`](super::cache::Cache::enter) and [`Cache::change`](super::cache::Cache::change).
     pub(super) state: DestState,
     pub(super) class: EvictionClass,
     /// `true` if it was used since the eviction clock's hand last passed it.
