@@ -198,11 +198,11 @@ impl Accounts {
             let total = self.total.get_mut(holding);
             *total = total.saturating_sub(1);
         }
-        self.forget_idle(id);
+        self.remove_idle(id);
     }
 
     /// Removes an account that holds nothing.
-    pub(crate) fn forget_idle(&mut self, id: AccountId) {
+    pub(crate) fn remove_idle(&mut self, id: AccountId) {
         let idle = |ledger: &&Ledger| ledger.held == Holdings::default();
         if [REMOTE, KERNEL, DAEMON].contains(&id) {
             return;

@@ -133,7 +133,7 @@ pub trait Provider: fmt::Debug {
     fn remove_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address);
     /// Called when an address moved to or from another endpoint of this machine: information cached for `endpoint` is
     /// invalid.
-    fn forget_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address);
+    fn invalidate_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address);
     /// Returns the path from an endpoint's address to another address.
     fn resolve(
         &mut self,

@@ -280,7 +280,7 @@ mod tests {
         }
     }
 
-    /// While urgent ones are read, a bulk one that is dry ends nobody's turn but its own.
+    /// While urgent sources are read, a dry bulk source ends only its own turn.
     #[test]
     fn dry_source_ends_no_other_turn() {
         let mut turns = Turns::new(quotas(3, 3));

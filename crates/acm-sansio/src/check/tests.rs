@@ -49,7 +49,7 @@ fn of_kernel(cx: &mut Context) -> RequestId {
 }
 
 fn query(cx: &mut Context) -> SaQueryId {
-    let id = cx.sa.push(PORT, Purpose::Nobody, SaQuery::of_client(&PathRecord::default()), USER);
+    let id = cx.sa.push(PORT, Purpose::Discard, SaQuery::of_client(&PathRecord::default()), USER);
     cx.timers.set(TimerKey::SaQuery(id), cx.now);
     id
 }

@@ -22,7 +22,7 @@ impl Acm {
         }
         let id = self.context.accounts.id(account);
         if client.index() >= ClientId::MAX_INDEX || !self.make_room(id) {
-            self.context.accounts.forget_idle(id);
+            self.context.accounts.remove_idle(id);
             self.context.stats.connections_refused.count(account.kind());
             self.context.log(Event::ConnectionRefused(client, account));
             self.context.output(Output::CloseClient(client));

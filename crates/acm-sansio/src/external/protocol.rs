@@ -61,7 +61,7 @@ impl Provider for External {
     }
 
     /// Does nothing: ibacm has no function to invalidate a provider's cache.
-    fn forget_address(&mut self, _cx: &mut Context, _endpoint: EndpointId, _address: &Address) {}
+    fn invalidate_address(&mut self, _cx: &mut Context, _endpoint: EndpointId, _address: &Address) {}
 
     fn resolve(
         &mut self,

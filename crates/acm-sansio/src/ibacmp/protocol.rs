@@ -143,7 +143,7 @@ impl Provider for Ibacmp {
         self.note_removed(cx, address);
     }
 
-    fn forget_address(&mut self, _cx: &mut Context, endpoint: EndpointId, address: &Address) {
+    fn invalidate_address(&mut self, _cx: &mut Context, endpoint: EndpointId, address: &Address) {
         let Some(id) = self.cache.find(endpoint, &DestKey::Address(*address)) else { return };
         // An operation in progress will find the new location.
         if self.cache.get(id).is_some_and(|dest| !dest.state.is_busy()) {

@@ -3,8 +3,8 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use ib_mad::{Gid, Guid, Lid, Mtu, Pkey, Rate, ServiceLevel, id::Lmc, sa::PathRecord};
 
-/// The longest subnet time that is believed: SubnetTimeOut 20. Ports where nobody set the value report 31, with which
-/// one lost datagram would cost two hours.
+/// The longest subnet time that is used: SubnetTimeOut 20. Ports whose value was never set report 31. With it, one lost
+/// datagram would cost two hours.
 const LONGEST_SUBNET_TIME: Duration = Duration::from_millis(4096);
 
 /// The address of the subnet administrator, as seen from a port.

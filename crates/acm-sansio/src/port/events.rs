@@ -175,7 +175,7 @@ impl Acm {
         for other in others {
             let Some(found) = self.context.ports.endpoint(other) else { continue };
             if !found.has(address) {
-                self.providers.get_mut(found.provider).forget_address(&mut self.context, other, address);
+                self.providers.get_mut(found.provider).invalidate_address(&mut self.context, other, address);
             }
         }
     }

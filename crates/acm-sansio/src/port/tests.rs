@@ -59,7 +59,7 @@ fn path_finds_its_endpoint() {
     apply(&mut ports, port);
     let pkey = |path: &PathRecord| ports.by_path(None, path).map(|id| ports.endpoint(id).unwrap().pkey.get());
     let to = PathRecord { dlid: Lid::new(9), ..PathRecord::default() };
-    assert_eq!(pkey(&to), Some(0xffff), "the default partition, wherever it stands in the table");
+    assert_eq!(pkey(&to), Some(0xffff), "the default partition, at any position of the table");
     assert_eq!(pkey(&PathRecord { pkey: Pkey::new(1), ..to }), Some(0x8001));
     assert_eq!(pkey(&PathRecord { pkey: Pkey::new(2), ..to }), None);
     assert_eq!(pkey(&PathRecord { sgid: "fe80::2".parse().unwrap(), ..to }), None);

@@ -47,7 +47,7 @@ impl Context {
     pub fn sa_leave_group(&mut self, endpoint: EndpointId, query: SaQuery) {
         // A port that is down is no longer in any group.
         if let Some(port) = self.port_id(endpoint) {
-            let _ = self.sa_push(port, Purpose::Nobody, query, DAEMON);
+            let _ = self.sa_push(port, Purpose::Discard, query, DAEMON);
         }
     }
 
@@ -92,7 +92,7 @@ impl Context {
         if !self.sa_cancel(id)
             && let Some(pending) = self.sa.queries.get_mut(id)
         {
-            pending.purpose = Purpose::Nobody;
+            pending.purpose = Purpose::Discard;
         }
     }
 

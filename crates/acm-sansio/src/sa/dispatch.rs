@@ -30,7 +30,7 @@ impl Acm {
     pub(crate) fn sa_done(&mut self, id: SaQueryId, result: Result<&SaMad, SaError>) {
         let Some(pending) = self.context.sa_remove(id) else { return };
         match pending.purpose {
-            Purpose::Nobody => {}
+            Purpose::Discard => {}
             Purpose::Notices => self.context.subscribed(pending.port, result),
             Purpose::Client(endpoint, request) => self.query_done(endpoint, request, result),
             Purpose::Provider(endpoint, token) => {

@@ -64,7 +64,7 @@ impl Context {
             for (index, trap) in TRAPS.into_iter().enumerate() {
                 if state.granted.get(index) == Some(&true) || in_flight == Some(index) {
                     // A port that is down has no subscriptions any more.
-                    let _ = self.sa_push(port, Purpose::Nobody, SaQuery::unsubscribe(trap), DAEMON);
+                    let _ = self.sa_push(port, Purpose::Discard, SaQuery::unsubscribe(trap), DAEMON);
                 }
             }
         }

@@ -26,8 +26,8 @@ pub(crate) enum Purpose {
     Client(EndpointId, RequestId),
     /// The port's subscriptions to notices.
     Notices,
-    /// None: a group is being left, or the client disconnected.
-    Nobody,
+    /// None, the result is discarded: a group is being left, or the client disconnected.
+    Discard,
 }
 
 /// The progress of a query.
@@ -80,7 +80,7 @@ impl Pending {
     pub(crate) fn is_needed(&self) -> bool {
         match self.purpose {
             Purpose::Provider(..) | Purpose::Client(..) | Purpose::Notices => !self.accounts.is_empty(),
-            Purpose::Nobody => self.query.releases(),
+            Purpose::Discard => self.query.releases(),
         }
     }
 }
@@ -284,7 +284,7 @@ mod tests {
     const B: AccountId = AccountId::new(6, 0);
 
     fn push(queues: &mut SaQueues, account: AccountId) -> SaQueryId {
-        queues.push(PORT, Purpose::Nobody, SaQuery::of_client(&PathRecord::default()), account)
+        queues.push(PORT, Purpose::Discard, SaQuery::of_client(&PathRecord::default()), account)
     }
 
     #[test]
@@ -304,7 +304,7 @@ mod tests {
     fn joins_and_leaves_go_one_at_a_time() {
         use ib_mad::sa::Query;
         let mut queues = SaQueues::new(SaDepth::Fixed(9));
-        let ids = [(); 4].map(|()| queues.push(PORT, Purpose::Nobody, SaQuery::Leave(Query::new()), A));
+        let ids = [(); 4].map(|()| queues.push(PORT, Purpose::Discard, SaQuery::Leave(Query::new()), A));
         assert_eq!(queues.ports[&PORT].memberships(), 4);
         let next = |queues: &mut SaQueues| queues.next(PORT, Time::ZERO, 0).map(|(_, id)| id);
         assert_eq!((next(&mut queues), next(&mut queues)), (Some(ids[0]), None));
@@ -342,8 +342,8 @@ mod tests {
         let queries = [
             (provider, path()),
             (Purpose::Client(EndpointId::new(0, 0), RequestId::new(0, 0)), path()),
-            (Purpose::Nobody, path()),
-            (Purpose::Nobody, SaQuery::Leave(Query::new())),
+            (Purpose::Discard, path()),
+            (Purpose::Discard, SaQuery::Leave(Query::new())),
         ];
         let ids = queries.map(|(purpose, query)| queues.push(PORT, purpose, query, A));
         let needed = |queues: &SaQueues| ids.map(|id| queues.queries.get(id).unwrap().is_needed());

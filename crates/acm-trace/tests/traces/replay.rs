@@ -41,8 +41,8 @@ impl Provider for IgnoresTimeout {
     fn remove_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
         self.own.remove_address(cx, endpoint, address);
     }
-    fn forget_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
-        self.own.forget_address(cx, endpoint, address);
+    fn invalidate_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
+        self.own.invalidate_address(cx, endpoint, address);
     }
     fn resolve(
         &mut self,
