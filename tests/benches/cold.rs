@@ -3,7 +3,7 @@
 //!
 //! Each round starts both daemons anew, because what was asked once is in their caches; they take turns at being first.
 use acm_tests::{Kind, Lab};
-use acm_wire::client::{ClientStatus, EntryFlags, next_answer, path_request};
+use acm_wire::client::{ClientStatus, EntryFlags, next_response, path_request};
 use ib_mad::{Lid, sa::PathRecord};
 use std::{
     io::{Read, Write},
@@ -66,7 +66,7 @@ fn resolve(socket: &Path, lids: &[Lid]) {
         let wanted = PathRecord { dlid: *dlid, ..PathRecord::default() };
         stream.write_all(&path_request(&wanted, EntryFlags::empty(), [1; 8])).unwrap();
         stream.read_exact(&mut answer).unwrap();
-        let frame = next_answer(&answer).unwrap().unwrap();
+        let frame = next_response(&answer).unwrap().unwrap();
         assert_eq!(frame.header.status, ClientStatus::SUCCESS, "LID {dlid}");
     }
 }

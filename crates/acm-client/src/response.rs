@@ -2,7 +2,7 @@
 use crate::error::ProtocolError;
 use acm_wire::{
     Address,
-    client::{ClientStatus, Counters, EpAnswer, Frame, Operation, ResolveAnswer},
+    client::{ClientStatus, Counters, EpResponse, Frame, Operation, ResolveResponse},
 };
 use ib_mad::{Guid, Pkey, sa::PathRecord};
 
@@ -58,12 +58,12 @@ impl Response {
         let empty = ProtocolError::NoContent { operation: frame.operation, length: frame.length() };
         match frame.operation {
             Operation::Resolve => {
-                let response = ResolveAnswer::parse(frame).map_err(|_| empty)?;
+                let response = ResolveResponse::parse(frame).map_err(|_| empty)?;
                 Ok(Self::Path(Resolved { path: response.path, source: response.source }))
             }
             Operation::Perf => Counters::parse(frame).map(Self::Counters).map_err(|_| empty),
             Operation::Endpoint => {
-                let response = EpAnswer::parse(frame).ok().flatten().ok_or(empty)?;
+                let response = EpResponse::parse(frame).ok().flatten().ok_or(empty)?;
                 let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
                 Ok(Self::Endpoint(Box::new(Endpoint {
                     device: response.head.device_guid,

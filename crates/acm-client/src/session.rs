@@ -1,6 +1,6 @@
 //! Requests and responses of one connection, without I/O.
 use crate::{error::ProtocolError, request::Request, response::Response};
-use acm_wire::client::{Operation, next_answer};
+use acm_wire::client::{Operation, next_response};
 use core::fmt;
 use std::collections::BTreeMap;
 
@@ -95,7 +95,7 @@ impl Session {
     pub fn poll(&mut self) -> Result<Option<(RequestId, Response)>, ProtocolError> {
         loop {
             let rest = self.input.get(self.taken..).unwrap_or_default();
-            let Some(frame) = next_answer(rest)? else { return Ok(None) };
+            let Some(frame) = next_response(rest)? else { return Ok(None) };
             let tid = u64::from_be_bytes(frame.tid());
             let pending = self.pending.get(&tid).ok_or(ProtocolError::UnknownRequest(frame.tid()))?;
             if pending.operation != frame.operation {

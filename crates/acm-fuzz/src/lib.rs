@@ -75,10 +75,10 @@ pub fn client_stream(bytes: &[u8]) {
         let _ = client::ClientRequest::parse(&frame);
         rest = rest.get(frame.length()..).unwrap_or_default();
     }
-    if let Ok(Some(frame)) = client::next_answer(bytes) {
-        let _ = client::ResolveAnswer::parse(&frame);
+    if let Ok(Some(frame)) = client::next_response(bytes) {
+        let _ = client::ResolveResponse::parse(&frame);
         let _ = client::Counters::parse(&frame);
-        if let Ok(Some(answer)) = client::EpAnswer::parse(&frame) {
+        if let Ok(Some(answer)) = client::EpResponse::parse(&frame) {
             let _ = answer.addresses().count();
         }
     }

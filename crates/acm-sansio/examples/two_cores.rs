@@ -176,8 +176,8 @@ pub(crate) fn resolve() -> Result<PathRecord, Box<dyn Error>> {
             first.input(now, Input::ClientMessage { client: CLIENT, message: &message }, &mut queue);
             requested = true;
         } else if let Some(reply) = nodes.iter().find_map(|node| node.host.answer) {
-            let frame = client::next_answer(&reply)?.ok_or("half an answer")?;
-            return Ok(client::ResolveAnswer::parse(&frame)?.path);
+            let frame = client::next_response(&reply)?.ok_or("half an answer")?;
+            return Ok(client::ResolveResponse::parse(&frame)?.path);
         } else if let Some(at) = nodes.iter().filter_map(|node| node.acm.poll_timeout()).min() {
             now = now.max(at);
             nodes.iter_mut().for_each(|node| node.wake(now, &mut queue));

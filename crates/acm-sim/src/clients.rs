@@ -3,7 +3,7 @@ use crate::World;
 use acm_sansio::{Account, ClientId, Input};
 use acm_wire::{
     Address,
-    client::{ClientStatus, EntryFlags, RequestBuffer, ResolveAnswer, next_answer, path_request, resolve_request},
+    client::{ClientStatus, EntryFlags, RequestBuffer, ResolveResponse, next_response, path_request, resolve_request},
 };
 use core::time::Duration;
 use ib_mad::sa::PathRecord;
@@ -77,8 +77,8 @@ impl World {
     /// Returns the path or the error status in the last response, if there is one.
     #[must_use]
     pub fn path(&self, client: Client) -> Option<Result<PathRecord, ClientStatus>> {
-        let frame = next_answer(self.response(client)?).ok()??;
-        Some(ResolveAnswer::parse(&frame).map(|answer| answer.path))
+        let frame = next_response(self.response(client)?).ok()??;
+        Some(ResolveResponse::parse(&frame).map(|answer| answer.path))
     }
 
     /// Runs until a response to a resolve request arrives, and returns its path.

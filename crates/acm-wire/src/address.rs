@@ -1,4 +1,4 @@
-//! What is looked up.
+//! Addresses that a client or a daemon looks up.
 use core::{
     fmt,
     hash::{Hash, Hasher},
@@ -6,19 +6,19 @@ use core::{
 };
 use ib_mad::{Gid, Lid, Wire, acm::AcmAddressType, wire::Text};
 
-/// Bytes that an address takes in every ACM format, zero-padded.
+/// Size of an address in every ACM format, in bytes; shorter addresses are zero-padded.
 pub const ADDRESS_SIZE: usize = 64;
 
-/// A name: up to 64 bytes, ended by the first NUL. Bytes after it never count.
+/// A name of up to 64 bytes. It ends before the first NUL; later bytes have no meaning.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Name {
-    /// Zero from `length` on.
+    /// The bytes of the name; zero from `length` on.
     bytes: [u8; ADDRESS_SIZE],
     length: u8,
 }
 
 impl Name {
-    /// The bytes before the first NUL, cut at 64.
+    /// Returns the name in `text`: the bytes before the first NUL, at most 64.
     #[must_use]
     pub fn new(text: &[u8]) -> Self {
         let text = text.get(..ADDRESS_SIZE).unwrap_or(text);
@@ -35,13 +35,13 @@ impl Name {
         Self { bytes, length: length as u8 }
     }
 
-    /// The bytes of the name.
+    /// Returns the bytes of the name.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         self.bytes.get(..usize::from(self.length)).unwrap_or_default()
     }
 
-    /// The name in lower case: names of hosts are compared without regard to ASCII case.
+    /// Returns the name in lower case. Names of hosts are compared without regard to ASCII case.
     #[must_use]
     pub fn to_lowercase(mut self) -> Self {
         self.bytes.make_ascii_lowercase();
@@ -49,13 +49,13 @@ impl Name {
     }
 }
 
-/// Where the first NUL is; 64 if there is none. Eight bytes at a time: each request has two names.
+/// Returns the index of the first NUL, or 64. Compares eight bytes at a time, because each request has two names.
 fn first_nul(bytes: &[u8; ADDRESS_SIZE]) -> usize {
     const LOW: u64 = u64::from_ne_bytes([1; 8]);
     let (words, _) = bytes.as_chunks();
     for (number, word) in words.iter().enumerate() {
         let word = u64::from_le_bytes(*word);
-        // The lowest bit that is set is that of the first zero byte; only those above may be set in vain.
+        // The lowest set bit belongs to the first zero byte. Higher set bits may belong to bytes that are not zero.
         let zeros = word.wrapping_sub(LOW) & !word & (LOW << 7);
         if zeros != 0 {
             return number * 8 + zeros.trailing_zeros() as usize / 8;
@@ -64,7 +64,7 @@ fn first_nul(bytes: &[u8; ADDRESS_SIZE]) -> usize {
     ADDRESS_SIZE
 }
 
-/// What is behind the name is not looked at.
+/// Hashes only the bytes of the name, not the padding.
 impl Hash for Name {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u8(self.length);
@@ -73,7 +73,7 @@ impl Hash for Name {
 }
 
 impl fmt::Display for Name {
-    /// Everything but printable ASCII is escaped, so that a name cannot forge a line of a log.
+    /// Escapes all bytes except printable ASCII, so that a name cannot forge a line in a log.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.as_bytes().escape_ascii())
     }
@@ -84,7 +84,7 @@ impl fmt::Debug for Name {
     }
 }
 
-/// As text in which each character is one byte, so that names come back that are no UTF-8.
+/// Text with one character for each byte, so that names that are not UTF-8 survive the round trip.
 #[cfg(feature = "serde")]
 impl serde::Serialize for Name {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -101,11 +101,11 @@ impl<'de> serde::Deserialize<'de> for Name {
     }
 }
 
-/// What is looked up, by value: padding never counts.
+/// An address to look up. Addresses are compared by value, without the padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Address {
-    /// A name, usually a host's.
+    /// A name, usually of a host.
     Name(Name),
     /// An IPv4 address.
     Ip4(Ipv4Addr),
@@ -118,7 +118,7 @@ pub enum Address {
 }
 
 impl Address {
-    /// From its 64 bytes in an ACM format; `None` for a type that is not known.
+    /// Reads an address from its 64 bytes in an ACM format; `None` for an unknown type.
     #[must_use]
     #[inline]
     pub fn decode(kind: AcmAddressType, bytes: &[u8; ADDRESS_SIZE]) -> Option<Self> {
@@ -135,7 +135,7 @@ impl Address {
         })
     }
 
-    /// Its type and its 64 bytes in an ACM format.
+    /// Returns the type of the address and its 64 bytes in an ACM format.
     #[must_use]
     pub fn encode(&self) -> (AcmAddressType, [u8; ADDRESS_SIZE]) {
         fn pad(bytes: &[u8]) -> [u8; ADDRESS_SIZE] {
@@ -150,7 +150,7 @@ impl Address {
         }
     }
 
-    /// The IP address, if it is one.
+    /// Returns the IP address; `None` for other types.
     #[must_use]
     pub const fn ip(&self) -> Option<IpAddr> {
         match self {
@@ -160,7 +160,7 @@ impl Address {
         }
     }
 
-    /// The form under which equal addresses are equal: names in lower case.
+    /// Returns the form in which equivalent addresses are equal: names in lower case.
     #[must_use]
     pub fn canonical(self) -> Self {
         match self {
@@ -169,8 +169,8 @@ impl Address {
         }
     }
 
-    /// From text: an IP address if it reads as one, else a name. What stands behind a `%` of a link-local IPv6 address
-    /// is its interface, which no ACM format has room for.
+    /// Reads an address from text: an IP address if the text is one, otherwise a name. The interface after the `%` of a
+    /// link-local IPv6 address is dropped, because no ACM format has a field for it.
     #[must_use]
     pub fn from_text(text: &str) -> Self {
         let scoped = text.split_once('%').and_then(|(ip, interface)| {
@@ -212,7 +212,7 @@ mod tests {
     use std::{string::ToString, vec};
 
     #[test]
-    fn padding_and_case() {
+    fn addresses_are_equal_despite_padding_and_by_canonical_case() {
         let mut dirty = [b'x'; 64];
         dirty[..4].copy_from_slice(&[10, 0, 0, 1]);
         assert_eq!(Address::decode(AcmAddressType::IP, &dirty), Some(Address::Ip4(Ipv4Addr::new(10, 0, 0, 1))));
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interface_of_a_link_local_address() {
+    fn interface_of_a_link_local_address_is_dropped() {
         let link_local = Address::Ip6("fe80::1".parse().unwrap());
         assert_eq!([Address::from_text("fe80::1"), Address::from_text("fe80::1%ib0.8001")], [link_local; 2]);
         for name in ["fe80::1%", "fd00::1%ib0", "10.0.0.1%ib0", "node%1"] {
@@ -234,9 +234,14 @@ mod tests {
     }
 
     proptest! {
-        /// Zeros, and the bytes beside zero that a search by words could take for one.
+        /// Zeros, and the values next to zero that a search of whole words could mistake for zero.
         #[test]
-        fn a_name_ends_at_its_first_nul(bytes in proptest::collection::vec(prop::sample::select(vec![0_u8, 1, 0x80, 0x81, 0xff, b'a', b'b', b'c']), 64)) {
+        fn name_ends_at_its_first_nul(
+            bytes in proptest::collection::vec(
+                prop::sample::select(vec![0_u8, 1, 0x80, 0x81, 0xff, b'a', b'b', b'c']),
+                64,
+            ),
+        ) {
             let bytes: [u8; 64] = bytes.try_into().unwrap();
             let before = bytes.split(|byte| *byte == 0).next().unwrap();
             let Some(Address::Name(name)) = Address::decode(AcmAddressType::NAME, &bytes) else { panic!() };
@@ -248,7 +253,7 @@ mod tests {
         }
 
         #[test]
-        fn round_trip(kind in 0_u8..8, bytes in any::<[u8; 32]>(), rest in any::<[u8; 32]>()) {
+        fn address_survives_a_round_trip(kind in 0_u8..8, bytes in any::<[u8; 32]>(), rest in any::<[u8; 32]>()) {
             let mut all = [0; 64];
             all[..32].copy_from_slice(&bytes);
             all[32..].copy_from_slice(&rest);

@@ -1,12 +1,12 @@
 //! Formats of the InfiniBand communication management assistant (ibacm): no clock, no I/O, no allocation.
 //!
-//! | module | what is in it |
+//! | module | contents |
 //! |---|---|
-//! | [`address`] | what is looked up: names, IPv4, IPv6, GIDs, LIDs |
+//! | [`address`] | addresses of destinations: names, IPv4, IPv6, GIDs, LIDs |
 //! | [`client`] | the protocol between the daemon and its clients (`librdmacm`, `ib_acme`) on a stream socket |
-//! | [`files`] | options, local addresses, known hosts, path dumps: text files, read line by line |
+//! | [`files`] | text files, read line by line: options, local addresses, known hosts, path dumps |
 //! | [`multicast`] | the datagrams between daemons, and their multicast groups |
-//! | [`netlink`] | what the kernel asks (`NETLINK_RDMA`, local service), and the answers |
+//! | [`netlink`] | the kernel's requests (`NETLINK_RDMA`, local service), and the responses |
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(

@@ -1,4 +1,4 @@
-//! The datagrams between daemons: a request to a multicast group, a response to its sender.
+//! The datagrams between daemons: a request to a multicast group, and a response to the sender.
 use crate::Address;
 use ib_mad::{
     Gid, Method, MgmtClass, TransactionId, Wire,
@@ -9,78 +9,78 @@ use ib_mad::{
 
 pub use ib_mad::acm::group_mgid;
 
-/// Most groups that a request lists.
+/// Maximum number of groups in a request.
 pub const MAX_GROUPS: usize = 6;
 
-/// What a datagram says.
+/// A datagram between daemons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MulticastMessage<'a> {
-    /// Who has this address?
+    /// Request for the daemon that has an address.
     Request(AddressRequest<'a>),
-    /// I have it.
+    /// Response of the daemon that has the address.
     Response(AddressResponse),
 }
 
-/// A request, as it is received.
+/// A received request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressRequest<'a> {
-    /// Carried over to the response.
+    /// Transaction id; the response has the same one.
     pub tid: TransactionId,
-    /// The address that is looked for; `None` if its type is not known.
+    /// The requested address; `None` if its type is unknown.
     pub dest: Option<Address>,
-    /// The asker's own address.
+    /// The requester's own address.
     pub source: Address,
-    /// The asker's groups, least preferred first.
+    /// The requester's groups, least preferred first.
     pub groups: &'a [Gid],
 }
 
-/// A response, as it is received.
+/// A received response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressResponse {
-    /// The transaction id of the request that it answers.
+    /// Transaction id of the request.
     pub tid: TransactionId,
-    /// The class's code; 0 = done.
+    /// Class-specific status code; 0 means success.
     pub status: u8,
-    /// The group whose parameters the route is to have.
+    /// The group whose parameters apply to the route.
     pub group: Option<Gid>,
 }
 
-/// Why a datagram is not one of ours.
+/// Reasons why a datagram is not a valid ACM datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum MessageError {
-    /// Shorter than a datagram.
+    /// The datagram is too short.
     #[error("{0} bytes are not a datagram of 256")]
     TooShort(usize),
-    /// A version or class that is not ACM's.
+    /// A version or the class is not ACM's.
     #[error("base version {base}, class {class:?} version {version} are not ACM's")]
     NotAcm {
-        /// Base version that the datagram has.
+        /// Base version of the datagram.
         base: u8,
-        /// Management class that the datagram has.
+        /// Management class of the datagram.
         class: MgmtClass,
-        /// Class version that the datagram has.
+        /// Class version of the datagram.
         version: u8,
     },
-    /// Not about resolving, or a method that is not known.
+    /// The datagram is not about address resolution, or its method is unknown.
     #[error("control {control:?} with method {method:?} is not known")]
     Unknown {
-        /// What it is about.
+        /// Subject of the datagram.
         control: AcmControl,
-        /// What it asks.
+        /// Method of the datagram.
         method: Method,
     },
-    /// The asker's address has a type that is not known.
+    /// The type of the requester's address is unknown.
     #[error("source type {0} is not known")]
     SourceType(u8),
 }
 
 impl<'a> MulticastMessage<'a> {
-    /// Reads a datagram (without its global route header).
+    /// Reads a datagram without its global route header.
     ///
     /// # Errors
-    /// [`MessageError`] if it is not one of ours.
+    /// [`MessageError`] if the datagram is not a valid ACM datagram.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, MessageError> {
         let mad = AcmMad::parse(bytes).map_err(|_| MessageError::TooShort(bytes.len()))?;
         if (mad.base_version, mad.mgmt_class, mad.class_version) != (1, MgmtClass::ACM, ACM_CLASS_VERSION) {
@@ -105,8 +105,8 @@ impl<'a> MulticastMessage<'a> {
     }
 }
 
-/// A request for `dest` by `source`, who is in `groups` (least preferred first; those beyond [`MAX_GROUPS`] are left
-/// out from the end).
+/// Returns a request for `dest` by `source`, which is a member of `groups` (least preferred first). Groups after the
+/// first [`MAX_GROUPS`] are left out.
 #[must_use]
 pub fn request(tid: TransactionId, dest: &Address, source: &Address, groups: &[Gid]) -> AcmMad {
     let ((dest_type, dest), (src_type, src)) = (dest.encode(), source.encode());
@@ -126,7 +126,7 @@ pub fn request(tid: TransactionId, dest: &Address, source: &Address, groups: &[G
     mad
 }
 
-/// The response to a request: `group` is the best one that both are in.
+/// Returns the response to a request; `group` is the best group with both daemons as members.
 #[must_use]
 pub fn response(tid: TransactionId, group: Gid) -> AcmMad {
     let mut mad = AcmMad { gid_count: 1, ..start(Method::GET_RESP, tid) };
@@ -153,7 +153,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn bytes_of_a_request() {
+    fn request_has_the_layout_of_the_c_ibacm() {
         let group = group_mgid(ib_mad::Pkey::DEFAULT_FULL, 0, ib_mad::Rate::GBPS_10, ib_mad::Mtu::B2048);
         let mad =
             request(TransactionId::new(5), &Address::from_text("node2"), &Address::from_text("10.0.0.1"), &[group]);
@@ -167,7 +167,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn round_trip(tid: u64, dest in "[a-z0-9.-]{1,64}", source in any::<u128>(), groups in proptest::collection::vec(any::<[u8; 16]>(), 0..9)) {
+        fn request_survives_a_round_trip(
+            tid: u64,
+            dest in "[a-z0-9.-]{1,64}",
+            source in any::<u128>(),
+            groups in proptest::collection::vec(any::<[u8; 16]>(), 0..9),
+        ) {
             let dest = Address::Name(crate::Name::new(dest.as_bytes()));
             let source = Address::Ip6(source.into());
             let mut all = [Gid::ZERO; 9];

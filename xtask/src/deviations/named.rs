@@ -103,8 +103,9 @@ mod tests {
         let own = "deviations::named::tests::tests_beside_the_code_and_others";
         let args = "--package xtask --bin xtask";
         assert_eq!(found("xtask unit::tests_beside_the_code_and_others"), Ok((args.into(), own.into())));
-        let frame = Ok(("--package acm-wire --lib".into(), "client::frame::tests::limits".into()));
-        assert_eq!(found("acm-wire unit::frame::tests::limits"), frame);
+        let frame =
+            Ok(("--package acm-wire --lib".into(), "client::frame::tests::values_outside_limits_are_rejected".into()));
+        assert_eq!(found("acm-wire unit::frame::tests::values_outside_limits_are_rejected"), frame);
         let found = found("acm-sim scenarios::determinism::same_seed_same_outputs");
         let path = "determinism::same_seed_same_outputs";
         assert_eq!(found, Ok(("--package acm-sim --test scenarios".into(), path.into())));

@@ -2,7 +2,7 @@
 use super::types::{Completion, EpConfigData, EpInfo, PathData, PathRecord as RawPath};
 use crate::{conn::CompletedRequest, errno::Result};
 use acm_client::{Address, Counters, Endpoint, Response};
-use acm_wire::client::entry::ANSWER_PATH_FLAGS;
+use acm_wire::client::entry::RESPONSE_PATH_FLAGS;
 use core::ptr;
 use ib_mad::{sa::PathRecord, wire::Text};
 use nix::{
@@ -19,7 +19,7 @@ pub(super) fn path(path: &PathRecord) -> RawPath {
 
 /// Converts a path record, and adds the flags that every daemon sets in responses.
 pub(super) fn path_data(found: &PathRecord) -> PathData {
-    PathData { flags: ANSWER_PATH_FLAGS, reserved: 0, path: path(found) }
+    PathData { flags: RESPONSE_PATH_FLAGS, reserved: 0, path: path(found) }
 }
 
 /// Allocates zeroed memory for `count` values.

@@ -1,8 +1,8 @@
 //! Requests of the kernel, and responses to them.
 use acm_sansio::{Failure, KernelRequestId};
 use acm_wire::netlink::{
-    IpAnswer, KernelMessageError, KernelRequest, MessageType, NlHeader, NlMessage, PathAnswer, PathFlags,
-    ResolveRequest, error_answer, messages,
+    IpResponse, KernelMessageError, KernelRequest, MessageType, NlHeader, NlMessage, PathFlags, PathResponse,
+    ResolveRequest, error_response, messages,
 };
 use core::{net::IpAddr, ops::RangeInclusive, time::Duration};
 use ib_mad::{
@@ -61,8 +61,8 @@ pub(super) struct KernelDatagram {
 /// Response to one request of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reply {
-    Path(PathAnswer),
-    Gid(IpAnswer),
+    Path(PathResponse),
+    Gid(IpResponse),
     Failed(NlHeader),
 }
 
@@ -153,7 +153,7 @@ impl Service {
             }
             // A request to the kernel; see `timeout`.
             Ok(KernelRequest::SetTimeout(_)) => return,
-            Err(KernelMessageError::ErrorAnswer) => return,
+            Err(KernelMessageError::ErrorResponse) => return,
             Err(error @ KernelMessageError::OtherClient { .. }) => return self.log_once(raw_type, &error),
             Err(error @ KernelMessageError::UnknownOperation { .. }) => self.log_once(raw_type, &error),
             Err(error @ KernelMessageError::UnknownMandatory(attribute)) => {
@@ -161,12 +161,12 @@ impl Service {
             }
             Err(error) => self.log_once(Oddity::Malformed, &error),
         }
-        found.refusals.push(error_answer(header, self.port_id));
+        found.refusals.push(error_response(header, self.port_id));
     }
 
     /// Keeps a request for a path; `None` if no id is free.
     fn path_request(&mut self, header: &NlHeader, request: &ResolveRequest) -> Option<PathRequest> {
-        let flags = request.header.path_use.answer_flags();
+        let flags = request.header.path_use.response_flags();
         let id = self.keep(header, ResponseKind::Path(flags))?;
         let port = SourcePort { device: request.header.device_name, number: request.header.port };
         let named = !port.device.as_text().is_empty();
@@ -193,9 +193,9 @@ impl Service {
     pub(super) fn respond(&mut self, id: KernelRequestId, path: Result<PathRecord, Failure>) -> Option<Reply> {
         let PendingRequest { header, kind } = self.pending.try_remove(usize::try_from(id.0).ok()?)?;
         Some(match (path, kind) {
-            (Ok(path), ResponseKind::Path(flags)) => Reply::Path(PathAnswer::new(&header, self.port_id, flags, path)),
-            (Ok(path), ResponseKind::Gid) => Reply::Gid(IpAnswer::new(&header, self.port_id, path.dgid)),
-            (Err(_), _) => Reply::Failed(error_answer(&header, self.port_id)),
+            (Ok(path), ResponseKind::Path(flags)) => Reply::Path(PathResponse::new(&header, self.port_id, flags, path)),
+            (Ok(path), ResponseKind::Gid) => Reply::Gid(IpResponse::new(&header, self.port_id, path.dgid)),
+            (Err(_), _) => Reply::Failed(error_response(&header, self.port_id)),
         })
     }
 

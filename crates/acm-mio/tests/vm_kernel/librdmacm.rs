@@ -2,7 +2,7 @@
 use crate::lab::{Daemon, compile, lab, output};
 use acm_wire::{
     Address,
-    client::{ClientStatus, EntryFlags, ResolveAnswer, next_answer, resolve_request},
+    client::{ClientStatus, EntryFlags, ResolveResponse, next_response, resolve_request},
 };
 use ib_mad::{Wire, as_bytes, sa::PathRecord};
 use std::{
@@ -20,8 +20,8 @@ pub(crate) fn resolve(socket: &str, source: &str, dest: &str) -> Result<PathReco
     stream.write_all(&resolve_request(Some(&source), &dest, EntryFlags::empty(), [1; 8])).unwrap();
     let mut answer = [0; 160];
     let length = stream.read(&mut answer).unwrap();
-    let frame = next_answer(&answer[..length]).unwrap().expect("a whole answer at once");
-    ResolveAnswer::parse(&frame).map(|answer| answer.path)
+    let frame = next_response(&answer[..length]).unwrap().expect("a whole answer at once");
+    ResolveResponse::parse(&frame).map(|answer| answer.path)
 }
 
 /// Starts both daemons, the one with the fabric last, so that it is dropped last. librdmacm uses its socket.

@@ -1,7 +1,7 @@
 //! The daemon in the kernel's NETLINK_RDMA group: requests of a program in the kernel's place, and of the kernel.
 use crate::lab::{Daemon, compile, lab, output, run, wait_for};
 use acm_wire::netlink::{
-    FLAG_ERROR, KernelAnswer, LOCAL_SERVICE_GROUP, MAX_REQUEST, MessageType, NlHeader, PathUse, ResolveHeader,
+    FLAG_ERROR, KernelResponse, LOCAL_SERVICE_GROUP, MAX_REQUEST, MessageType, NlHeader, PathUse, ResolveHeader,
     ResolveRequest, messages,
 };
 use ib_mad::{Gid, Pkey, sa::PathRecord, wire::Text};
@@ -61,13 +61,13 @@ impl Member {
         let (bytes, from_kernel) = self.receive()?;
         let message = messages(&bytes).next().unwrap().unwrap();
         assert!(!from_kernel && !message.header.is_request());
-        let path = match message.answer().unwrap() {
-            KernelAnswer::Path { flags, path } => {
-                assert_eq!(flags, PathUse::ALL.answer_flags());
+        let path = match message.response().unwrap() {
+            KernelResponse::Path { flags, path } => {
+                assert_eq!(flags, PathUse::ALL.response_flags());
                 Some(*path)
             }
-            KernelAnswer::Failed => None,
-            KernelAnswer::Gid(_) => panic!("not asked for"),
+            KernelResponse::Failed => None,
+            KernelResponse::Gid(_) => panic!("not asked for"),
         };
         Some((message.header.sequence.get(), path))
     }

@@ -7,7 +7,7 @@ use crate::{
 };
 use acm_wire::client::{
     Entry, EntryFlags,
-    entry::{ANSWER_PATH_FLAGS, ENTRY_SIZE, TYPE_PATH},
+    entry::{ENTRY_SIZE, RESPONSE_PATH_FLAGS, TYPE_PATH},
     header::{HEADER_SIZE, Opcode},
 };
 use core::fmt;
@@ -137,7 +137,7 @@ impl Request {
         let mut info = abi::EpInfo([0; 64]);
         info.0.copy_from_slice(ib_mad::as_bytes(path));
         let flags = match self.kind {
-            Kind::Resolve => ANSWER_PATH_FLAGS,
+            Kind::Resolve => RESPONSE_PATH_FLAGS,
             Kind::Query => self.message.entries.first().map_or(0, |entry| entry.flags),
         };
         let path = abi::EpAddrData { flags, kind: TYPE_PATH, reserved: 0, info };

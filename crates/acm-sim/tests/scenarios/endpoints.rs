@@ -3,7 +3,7 @@ use acm_sansio::{Input, PortId};
 use acm_sim::{World, WorldConfig};
 use acm_wire::{
     Address,
-    client::{ClientStatus, Counter, Counters, EpAnswer, Frame, ep_request, next_answer, perf_request},
+    client::{ClientStatus, Counter, Counters, EpResponse, Frame, ep_request, next_response, perf_request},
 };
 use ib_mad::Pkey;
 use ib_sim::SubnetConfig;
@@ -28,7 +28,7 @@ fn world() -> World {
 /// Sends a message to node 0 and reads the response.
 fn response<R>(world: &mut World, message: &[u8], read: impl FnOnce(&Frame<'_>) -> R) -> R {
     let client = world.request(0, message);
-    read(&next_answer(world.response(client).unwrap()).unwrap().unwrap())
+    read(&next_response(world.response(client).unwrap()).unwrap().unwrap())
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn endpoints_are_listed_in_the_order_of_the_pkey_table() {
     let mut world = world();
     let mut listed = |index, port| {
         response(&mut world, &ep_request(index, port, [1; 8]), |frame| {
-            let answer = EpAnswer::parse(frame).ok()??;
+            let answer = EpResponse::parse(frame).ok()??;
             let name = String::from_utf8_lossy(answer.addresses().next()?).into_owned();
             Some((answer.head.port, answer.head.pkey, name))
         })

@@ -3,7 +3,7 @@ use acm_sansio::{Acm, ClientId, Config, EndpointId, Input, Output, PortId, Time,
 use acm_sim::{World, WorldConfig};
 use acm_wire::{
     Address,
-    client::{ClientStatus, EntryFlags, ResolveAnswer, next_answer, resolve_request},
+    client::{ClientStatus, EntryFlags, ResolveResponse, next_response, resolve_request},
 };
 use core::time::Duration;
 use ib_mad::{Lid, Pkey, PortState, Qpn, Rate, sa::PathRecord};
@@ -63,7 +63,7 @@ fn resolve(acm: &mut Acm, source: &str, dest: &str) -> Option<Result<PathRecord,
     let message = resolve_request(Some(&source), &dest, EntryFlags::empty(), [1; 8]);
     input(acm, Input::ClientMessage { client: CLIENT, message: &message }).iter().find_map(|output| match output {
         Output::Reply { reply, .. } => {
-            Some(ResolveAnswer::parse(&next_answer(reply).unwrap().unwrap()).map(|answer| answer.path))
+            Some(ResolveResponse::parse(&next_response(reply).unwrap().unwrap()).map(|answer| answer.path))
         }
         _ => None,
     })

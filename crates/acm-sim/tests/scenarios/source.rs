@@ -7,7 +7,7 @@ use acm_sansio::{
 use acm_sim::{World, WorldConfig};
 use acm_wire::{
     Address,
-    client::{ClientStatus, EntryFlags, RequestBuffer, ResolveAnswer, next_answer, resolve_request},
+    client::{ClientStatus, EntryFlags, RequestBuffer, ResolveResponse, next_response, resolve_request},
 };
 
 const USER: Account = Account::User(1);
@@ -74,8 +74,8 @@ fn selected_source_has_the_address_family_of_the_destination() {
     for family in [1, 2] {
         let client = world.request(0, &without_source(&World::addresses(1)[family]));
         assert!(world.wait(client).is_ok());
-        let frame = next_answer(world.response(client).unwrap()).unwrap().unwrap();
-        assert_eq!(ResolveAnswer::parse(&frame).unwrap().source, Some(World::addresses(0)[family]));
+        let frame = next_response(world.response(client).unwrap()).unwrap().unwrap();
+        assert_eq!(ResolveResponse::parse(&frame).unwrap().source, Some(World::addresses(0)[family]));
     }
 }
 

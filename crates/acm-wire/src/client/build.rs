@@ -1,13 +1,13 @@
-//! Requests of a client.
+//! A client's requests.
 use super::{ClientStatus, Entry, EntryFlags, Header, Opcode, entry::ENTRY_SIZE, header::HEADER_SIZE};
 use crate::Address;
 use core::ops::Deref;
 use ib_mad::sa::PathRecord;
 
-/// Bytes of the longest request that these functions make: a header and two entries.
+/// Size of the longest request of these functions, in bytes: a header and two entries.
 pub const MAX_REQUEST: usize = HEADER_SIZE + 2 * ENTRY_SIZE;
 
-/// A request, without a heap.
+/// A request in a buffer of fixed size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestBuffer {
     bytes: [u8; MAX_REQUEST],
@@ -33,8 +33,8 @@ impl Deref for RequestBuffer {
     }
 }
 
-/// Asks for the path from `source` (`None`: the daemon chooses) to `dest`. `flags` adds
-/// [`EntryFlags::NO_DELAY`].
+/// Returns a request for the path from `source` to `dest`. If `source` is `None`, the daemon chooses the source.
+/// `flags` may add [`EntryFlags::NO_DELAY`].
 #[must_use]
 pub fn resolve_request(source: Option<&Address>, dest: &Address, flags: EntryFlags, tid: [u8; 8]) -> RequestBuffer {
     let dest = Entry::address(EntryFlags::DEST | flags, dest);
@@ -48,25 +48,26 @@ pub fn resolve_request(source: Option<&Address>, dest: &Address, flags: EntryFla
     }
 }
 
-/// Asks for the route to the LID or GID in `path`. `flags` adds [`EntryFlags::NO_DELAY`] or [`EntryFlags::QUERY_SA`].
+/// Returns a request for the route to the LID or GID in `path`. `flags` may add [`EntryFlags::NO_DELAY`] or
+/// [`EntryFlags::QUERY_SA`].
 #[must_use]
 pub fn path_request(path: &PathRecord, flags: EntryFlags, tid: [u8; 8]) -> RequestBuffer {
     RequestBuffer::new(Opcode::RESOLVE, [0; 2], tid, &[Entry::path(flags.bits(), path)])
 }
 
-/// Asks for the counters of an endpoint, counted from 1, or of the whole daemon (0).
+/// Returns a request for the counters of an endpoint (counted from 1) or of the whole daemon (0).
 #[must_use]
 pub fn perf_request(endpoint: u8, tid: [u8; 8]) -> RequestBuffer {
     RequestBuffer::new(Opcode::PERF, [0, endpoint], tid, &[])
 }
 
-/// Asks for the counters of the endpoint that has `address`.
+/// Returns a request for the counters of the endpoint with `address`.
 #[must_use]
 pub fn perf_address_request(address: &Address, tid: [u8; 8]) -> RequestBuffer {
     RequestBuffer::new(Opcode::PERF, [0; 2], tid, &[Entry::address(EntryFlags::SOURCE, address)])
 }
 
-/// Asks about endpoint `index`, counted from 1, of `port` (0: of all ports).
+/// Returns a request for endpoint `index` (counted from 1) of `port` (0: of all ports).
 #[must_use]
 pub fn ep_request(index: u8, port: u8, tid: [u8; 8]) -> RequestBuffer {
     RequestBuffer::new(Opcode::EP, [index, port], tid, &[])

@@ -8,7 +8,7 @@ use ib_mad::{
     wire::{Host16, Host32, Octets, Reserved},
 };
 
-/// Bytes of an entry.
+/// Size of an entry in bytes.
 pub const ENTRY_SIZE: usize = 72;
 
 bitflags::bitflags! {
@@ -19,48 +19,48 @@ bitflags::bitflags! {
         const SOURCE = 1;
         /// The entry is the destination.
         const DEST = 1 << 1;
-        /// Answer from the cache or ENODATA at once; the lookup is started all the same.
+        /// The daemon responds at once, from the cache or with ENODATA. It starts the lookup nevertheless.
         const NO_DELAY = 1 << 30;
-        /// Ask subnet administration, not the cache.
+        /// The daemon queries the subnet administrator instead of its cache.
         const QUERY_SA = 1 << 31;
         const _ = !0;
     }
 }
 
-/// Flags of the path record in an answer, as `librdmacm` reads them: a GMP and primary path, outbound and
+/// Flags of the path record in a response, as `librdmacm` reads them: a GMP path and primary path, outbound and
 /// inbound-reverse.
-pub const ANSWER_PATH_FLAGS: u32 = 0x2b;
+pub const RESPONSE_PATH_FLAGS: u32 = 0x2b;
 
-/// What an entry holds.
+/// Contents of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind<'a> {
     /// Address of a source or of a destination.
     Address(Address),
     /// A path record.
     Path(&'a PathRecord),
-    /// A type that is not known.
+    /// Entry with an unknown type.
     Unknown(u16),
 }
 
-/// Number of a path record's type; the address types are [`AcmAddressType`]'s.
+/// Type of an entry with a path record. The types of addresses are those of [`AcmAddressType`].
 pub const TYPE_PATH: u16 = 0x10;
 
 wire! {
-    /// An entry of a RESOLVE message, 72 bytes; numbers in the machine's order.
+    /// An entry of a RESOLVE message, 72 bytes; its numbers are in host byte order.
     pub struct Entry [72] {
-        /// [`EntryFlags`] in a request; in an answer those of a path.
+        /// [`EntryFlags`] in a request; flags of the path in a response.
         pub flags: Host32,
-        /// What `info` holds: see [`Entry::kind`].
+        /// Type of `info`: see [`Entry::kind`].
         pub entry_type: Host16,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<2>,
-        /// An address, zero-padded, or a path record; both in network order.
+        /// A zero-padded address or a path record, in network byte order.
         pub info: Octets<64>,
     }
 }
 
 impl Entry {
-    /// An entry that holds an address.
+    /// Returns an entry with an address.
     #[must_use]
     pub fn address(flags: EntryFlags, address: &Address) -> Self {
         let (kind, info) = address.encode();
@@ -72,7 +72,7 @@ impl Entry {
         }
     }
 
-    /// An entry that holds a path record.
+    /// Returns an entry with a path record.
     #[must_use]
     pub fn path(flags: u32, path: &PathRecord) -> Self {
         let mut info = Octets([0; 64]);
@@ -80,18 +80,18 @@ impl Entry {
         Self { flags: Host32::new(flags), entry_type: Host16::new(TYPE_PATH), info, ..Self::default() }
     }
 
-    /// The flags of a request's entry.
+    /// Returns the flags of an entry of a request.
     #[must_use]
     pub fn request_flags(&self) -> EntryFlags {
         EntryFlags::from_bits_retain(self.flags.get())
     }
 
-    /// The path that it holds, if it is one.
+    /// Returns the path record, if the entry has one.
     pub(super) fn as_path(&self) -> Option<&PathRecord> {
         (self.entry_type.get() == TYPE_PATH).then(|| PathRecord::parse(&self.info.0).ok()).flatten()
     }
 
-    /// What the entry holds.
+    /// Returns the contents of the entry.
     #[must_use]
     #[inline]
     pub fn kind(&self) -> EntryKind<'_> {

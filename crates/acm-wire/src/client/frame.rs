@@ -1,4 +1,4 @@
-//! Cutting messages out of a byte stream.
+//! Cutting a byte stream into messages.
 use super::{
     Header, Opcode, Operation,
     entry::ENTRY_SIZE,
@@ -6,67 +6,67 @@ use super::{
 };
 use ib_mad::Wire;
 
-/// Longest request: a header and eight entries.
+/// Size of the longest request in bytes: a header and eight entries.
 pub const MAX_REQUEST_LENGTH: usize = HEADER_SIZE + 8 * ENTRY_SIZE;
 const _: () = assert!(MAX_REQUEST_LENGTH == 592);
 
-/// A whole message: its header is valid, its opcode known, and its body as long as the header says.
+/// A whole message with a valid header, a known opcode and a body of the length in the header.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
-    /// As it came.
+    /// Header of the message.
     pub header: &'a Header,
-    /// What the header's opcode asks for; in an answer, what was asked for.
+    /// Operation of the header's opcode; a response has the operation of its request.
     pub operation: Operation,
-    /// What follows the header.
+    /// Bytes after the header.
     pub body: &'a [u8],
 }
 
 impl Frame<'_> {
-    /// Bytes of the message with its header.
+    /// Returns the size of the message with its header, in bytes.
     #[must_use]
     pub fn length(&self) -> usize {
         HEADER_SIZE + self.body.len()
     }
 
-    /// The asker's number for the request; its answer carries it, too.
+    /// Returns the client's transaction id; the response has the id of its request.
     #[must_use]
     pub const fn tid(&self) -> [u8; 8] {
         self.header.tid.0
     }
 }
 
-/// Bytes that are no message. Where the next one would begin is unknown: the connection must be closed.
+/// Error of bytes that are not a message. The start of the next message is unknown, so the connection must be closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum FrameError {
-    /// The first byte is no version that exists.
+    /// The first byte is not a known version.
     #[error("version {0} is not 1")]
     Version(u8),
-    /// The second byte is no opcode that a client sends.
+    /// The second byte is not the opcode of a request.
     #[error("opcode {0:#04x} is not RESOLVE, PERF or EP")]
     Opcode(u8),
-    /// The length is less than a header, or more than a message may have.
+    /// The length is less than that of a header, or more than a message may have.
     #[error("length {0} is not in 16..=592")]
     Length(u16),
 }
 
-/// The first message of a daemon's receive buffer, or `None` until it is all there.
+/// Returns the first message of a daemon's receive buffer; `None` until the message is complete.
 ///
-/// Takes as little as it needs: a wrong first byte is reported before the second has come.
+/// Checks each byte as soon as it is there: a wrong first byte is reported before the second byte is received.
 ///
 /// # Errors
-/// [`FrameError`] if the bytes are no message.
+/// [`FrameError`] if the bytes are not a message.
 pub fn next_frame(bytes: &[u8]) -> Result<Option<Frame<'_>>, FrameError> {
     cut(bytes, Operation::of, MAX_REQUEST_LENGTH)
 }
 
-/// The first message of a client's receive buffer, or `None` until it is all there. An answer's opcode may have the
-/// answer bit or not; an EP answer may be up to 65,535 bytes long.
+/// Returns the first message of a client's receive buffer; `None` until the message is complete. The opcode of a
+/// response may have the response bit or not. An EP response may have up to 65,535 bytes.
 ///
 /// # Errors
-/// [`FrameError`] if the bytes are no answer.
-pub fn next_answer(bytes: &[u8]) -> Result<Option<Frame<'_>>, FrameError> {
+/// [`FrameError`] if the bytes are not a response.
+pub fn next_response(bytes: &[u8]) -> Result<Option<Frame<'_>>, FrameError> {
     cut(bytes, |opcode| Operation::of(opcode.base()), usize::from(u16::MAX))
 }
 
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn length_order_follows_the_opcode() {
+    fn byte_order_of_the_length_follows_the_opcode() {
         assert_eq!(message(Opcode::RESOLVE, 0x0110)[6..8], 0x0110_u16.to_ne_bytes());
         assert_eq!(message(Opcode::PERF, 0x0110)[6..8], [1, 0x10]);
         assert_eq!(message(Opcode::EP, 0x0110)[6..8], [1, 0x10]);
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn limits() {
+    fn values_outside_limits_are_rejected() {
         for opcode in [Opcode::RESOLVE, Opcode::PERF, Opcode::EP] {
             for bad in [0, 15, 593, 65535] {
                 assert_eq!(next_frame(&message(opcode, bad)).unwrap_err(), FrameError::Length(bad));
@@ -123,7 +123,7 @@ mod tests {
         for bad in [0, 4, 0x11, 0x81, 0xff] {
             assert_eq!(next_frame(&[1, bad]).unwrap_err(), FrameError::Opcode(bad));
         }
-        assert!(next_answer(&message(Opcode::EP.ack(), 65535)).unwrap().is_some());
+        assert!(next_response(&message(Opcode::EP.ack(), 65535)).unwrap().is_some());
     }
 
     proptest! {
@@ -132,12 +132,15 @@ mod tests {
             if let Ok(Some(frame)) = next_frame(&bytes) {
                 prop_assert!(frame.length() <= bytes.len() && frame.length() <= 592);
             }
-            let _ = next_answer(&bytes);
+            let _ = next_response(&bytes);
         }
 
-        /// However a stream is cut, the same messages come out of it.
+        /// The messages do not depend on how the stream is cut into reads.
         #[test]
-        fn partial_and_coalesced(lengths in proptest::collection::vec(16_u16..=592, 1..6), cuts in proptest::collection::vec(1_usize..80, 1..100)) {
+        fn partial_and_coalesced_reads_give_the_same_messages(
+            lengths in proptest::collection::vec(16_u16..=592, 1..6),
+            cuts in proptest::collection::vec(1_usize..80, 1..100),
+        ) {
             let stream: Vec<u8> = lengths.iter().flat_map(|length| message(Opcode::RESOLVE, *length)).collect();
             let (mut buffer, mut seen, mut rest) = (vec![], vec![], stream.as_slice());
             let mut cuts = cuts.iter().cycle();

@@ -1,19 +1,17 @@
-//! The header, and the one place where the byte order is chosen.
+//! The header of a message, its codes, and the byte order of its length.
 use byteorder::{ByteOrder, NativeEndian, NetworkEndian};
 use ib_mad::{code, wire, wire::Octets};
 
-use super::ClientStatus;
-
 /// Version of the protocol.
 pub const VERSION: u8 = 1;
-/// Bytes of the header.
+/// Size of the header in bytes.
 pub const HEADER_SIZE: usize = 16;
 
 code! {
-    /// What is asked. The top bit marks some answers: ibacm sets it in some of its answers and not in others, and
-    /// clients do not look.
+    /// Operation of a message. The top bit marks a response, but the C ibacm sets it in only some of its responses, and
+    /// clients do not check it.
     pub struct Opcode(u8) {
-        /// A path to a destination.
+        /// Path to a destination.
         RESOLVE = 0x01 "RESOLVE",
         /// Counters of the daemon or of one endpoint.
         PERF = 0x02 "PERF",
@@ -23,40 +21,40 @@ code! {
 }
 
 impl Opcode {
-    /// The bit that marks an answer.
+    /// The bit that marks a response.
     pub const ACK: u8 = 0x80;
 
-    /// This opcode with the answer bit.
+    /// Returns this opcode with the response bit.
     #[must_use]
     pub const fn ack(self) -> Self {
         Self::new(self.get() | Self::ACK)
     }
 
-    /// This opcode without the answer bit.
+    /// Returns this opcode without the response bit.
     #[must_use]
     pub const fn base(self) -> Self {
         Self::new(self.get() & !Self::ACK)
     }
 
-    /// Whether the length of a message is in network order: every opcode's but RESOLVE's.
+    /// True if the length of a message is in network byte order, as for every opcode except RESOLVE.
     const fn length_in_network_order(self) -> bool {
         !matches!(self.base(), Self::RESOLVE)
     }
 }
 
-/// The operations of the protocol: there is one for every [`Opcode`] with a name, and no other.
+/// An operation of the protocol. Each named [`Opcode`] has exactly one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
-    /// Asks for the path to a destination: [`Opcode::RESOLVE`].
+    /// Path to a destination: [`Opcode::RESOLVE`].
     Resolve,
-    /// Asks for counters: [`Opcode::PERF`].
+    /// Counters: [`Opcode::PERF`].
     Perf,
-    /// Asks about an endpoint: [`Opcode::EP`].
+    /// Local endpoint: [`Opcode::EP`].
     Endpoint,
 }
 
 impl Operation {
-    /// The operation of an opcode without the answer bit; `None` if the protocol has no such opcode.
+    /// Returns the operation of an opcode without the response bit; `None` for an unknown opcode.
     #[must_use]
     pub const fn of(opcode: Opcode) -> Option<Self> {
         match opcode {
@@ -68,36 +66,65 @@ impl Operation {
     }
 }
 
+code! {
+    /// Result of a request, in the header of its response.
+    pub struct ClientStatus(u8) {
+        /// The response has the requested data.
+        SUCCESS = 0 "success",
+        /// The daemon has no memory for the request.
+        ENOMEM = 1 "out of memory",
+        /// The request is invalid.
+        EINVAL = 2 "invalid request",
+        /// The daemon has no data, or has none yet.
+        ENODATA = 3 "no data",
+        /// There is no connection.
+        ENOTCONN = 5 "not connected",
+        /// A response did not arrive in time.
+        ETIMEDOUT = 6 "timed out",
+        /// The source is not a local address.
+        ESRCADDR = 7 "source address",
+        /// The type of the source address is not supported.
+        ESRCTYPE = 8 "source type",
+        /// The destination address is missing or given twice.
+        EDESTADDR = 9 "destination address",
+        /// The type of the destination address is missing or not supported.
+        EDESTTYPE = 10 "destination type",
+    }
+}
+
+/// The error of [`ResolveResponse::parse`](super::ResolveResponse::parse) and other readers of responses.
+impl core::error::Error for ClientStatus {}
+
 wire! {
     /// Header of every message, 16 bytes.
     ///
     /// ```text
     /// 0  version | opcode | status | data[0]
     /// 4  data[1] | data[2] | length
-    /// 8  transaction id (8 bytes, the client's own, echoed)
+    /// 8  transaction id (8 bytes; the client chooses it, the response repeats it)
     /// ```
     pub struct Header [16] {
         /// Version of the protocol, [`VERSION`].
         pub version: u8,
-        /// What is asked, or answered.
+        /// Operation of the request or response.
         pub opcode: Opcode,
-        /// How it went; 0 in requests.
+        /// Result of the request; 0 in requests.
         pub status: ClientStatus,
-        /// PERF: asked 0 / answered number of counters. EP: index of the endpoint.
+        /// PERF: 0 in a request, number of counters in a response. EP: index of the endpoint.
         pub data0: u8,
-        /// PERF: index of the endpoint, 0 for none. EP: number of the port, 0 for all.
+        /// PERF: index of the endpoint, 0 for the whole daemon. EP: port number, 0 for all ports.
         pub data1: u8,
-        /// Unused.
+        /// Unused: zero when sent, ignored when received.
         pub data2: u8,
-        /// Length of the message with its header, in the order that the opcode says: see [`Header::length`].
+        /// Size of the message with its header, in the byte order of the opcode: see [`Header::length`].
         pub length_bytes: Octets<2>,
-        /// Chosen by the client, and in the answer as it was in the request.
+        /// Transaction id: the client chooses it, and the response repeats it.
         pub tid: Octets<8>,
     }
 }
 
 impl Header {
-    /// A header; the length is written in the order that the opcode says.
+    /// Returns a header; the length is written in the byte order of the opcode.
     #[must_use]
     pub fn new(opcode: Opcode, status: ClientStatus, length: u16, tid: [u8; 8]) -> Self {
         let mut length_bytes = Octets([0; 2]);
@@ -109,7 +136,7 @@ impl Header {
         Self { version: VERSION, opcode, status, data0: 0, data1: 0, data2: 0, length_bytes, tid: Octets(tid) }
     }
 
-    /// Bytes of the message with its header.
+    /// Returns the size of the message with its header, in bytes.
     #[must_use]
     pub fn length(&self) -> u16 {
         if self.opcode.length_in_network_order() {
@@ -125,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_answer_to_an_answer_is_one() {
+    fn response_bit_is_set_once_and_removed_by_base() {
         for opcode in [Opcode::RESOLVE, Opcode::PERF, Opcode::EP] {
             assert_ne!(opcode.ack(), opcode);
             assert_eq!((opcode.ack().ack(), opcode.ack().base()), (opcode.ack(), opcode));
@@ -133,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn every_opcode_has_its_operation_and_no_other_number_has() {
+    fn only_named_opcodes_have_an_operation() {
         let mut operations = Opcode::KNOWN.iter().map(|(opcode, name)| (Operation::of(*opcode), name));
         assert!(operations.all(|(operation, name)| operation.is_some() && !name.is_empty()));
         let found = (0..=u8::MAX).filter(|number| Operation::of(Opcode::new(*number)).is_some()).count();

@@ -1,7 +1,7 @@
-//! Answers of the daemon.
+//! Responses of the daemon.
 use super::{
     ClientStatus, Entry, EntryFlags, Header, Opcode,
-    entry::{ANSWER_PATH_FLAGS, ENTRY_SIZE},
+    entry::{ENTRY_SIZE, RESPONSE_PATH_FLAGS},
     header::HEADER_SIZE,
 };
 use crate::Address;
@@ -13,7 +13,7 @@ use ib_mad::{
     wire::{Be16, Reserved, Text},
 };
 
-/// An answer to RESOLVE or PERF: up to 160 bytes, without a heap.
+/// A response to RESOLVE or PERF in a buffer of fixed size: up to 160 bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Reply {
     bytes: [u8; HEADER_SIZE + 2 * ENTRY_SIZE],
@@ -35,7 +35,7 @@ impl Reply {
         }
     }
 
-    /// From the bytes of one, as a trace keeps them; `None` if there is no room for so many.
+    /// Returns the response with these bytes, as a trace stores them; `None` if there are more than 160 bytes.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut reply = Self { bytes: [0; HEADER_SIZE + 2 * ENTRY_SIZE], length: 0 };
@@ -43,44 +43,47 @@ impl Reply {
         (reply.len() == bytes.len()).then_some(reply)
     }
 
-    /// A path, and the source if the daemon chose it.
+    /// Returns a response with a path, and with the source if the daemon chose it.
     #[must_use]
     pub fn resolved(tid: [u8; 8], path: &PathRecord, chosen_source: Option<&Address>) -> Self {
         let length = if chosen_source.is_some() { 160 } else { 88 };
         let mut reply = Self::start(Header::new(Opcode::RESOLVE, ClientStatus::SUCCESS, length, tid));
-        reply.push(ib_mad::as_bytes(&Entry::path(ANSWER_PATH_FLAGS, path)));
+        reply.push(ib_mad::as_bytes(&Entry::path(RESPONSE_PATH_FLAGS, path)));
         if let Some(source) = chosen_source {
             reply.push(ib_mad::as_bytes(&Entry::address(EntryFlags::SOURCE, source)));
         }
         reply
     }
 
-    /// A resolution that failed on its way: header alone, opcode without the answer bit, as ibacm's provider sends it.
+    /// Returns the response of a failed resolution: a header alone, whose opcode lacks the response bit, as ibacm's
+    /// provider sends it.
     #[must_use]
     pub fn unresolved(tid: [u8; 8], status: ClientStatus) -> Self {
         Self::start(Header::new(Opcode::RESOLVE, status, 16, tid))
     }
 
-    /// A request that was refused before any lookup: header alone, opcode with the answer bit, as ibacm's core sends it.
+    /// Returns the response to a request that was rejected before any lookup: a header alone, whose opcode has the
+    /// response bit, as ibacm's core sends it.
     #[must_use]
     pub fn refused(opcode: Opcode, tid: [u8; 8], status: ClientStatus) -> Self {
         Self::start(Header::new(opcode.ack(), status, 16, tid))
     }
 
-    /// What subnet administration said: the request's entry, its path replaced if there is one; 88 bytes either way.
+    /// Returns the subnet administrator's result in the entry of the request, 88 bytes. The path replaces that of the
+    /// request; without a path the entry is unchanged.
     #[must_use]
-    pub fn queried(tid: [u8; 8], entry: &Entry, answer: Result<&PathRecord, ClientStatus>) -> Self {
-        let status = answer.err().unwrap_or(ClientStatus::SUCCESS);
+    pub fn queried(tid: [u8; 8], entry: &Entry, result: Result<&PathRecord, ClientStatus>) -> Self {
+        let status = result.err().unwrap_or(ClientStatus::SUCCESS);
         let mut reply = Self::start(Header::new(Opcode::RESOLVE.ack(), status, 88, tid));
         let mut entry = *entry;
-        if let Ok(path) = answer {
+        if let Ok(path) = result {
             entry.info = Entry::path(0, path).info;
         }
         reply.push(ib_mad::as_bytes(&entry));
         reply
     }
 
-    /// The answer to PERF.
+    /// Returns the response to PERF.
     #[must_use]
     pub fn counters(tid: [u8; 8], counters: &Counters) -> Self {
         let mut header = Header::new(Opcode::PERF.ack(), ClientStatus::SUCCESS, 16 + 7 * 8, tid);
@@ -92,7 +95,7 @@ impl Reply {
         reply
     }
 
-    /// The status in its header.
+    /// Returns the status in the header.
     #[must_use]
     pub const fn status(&self) -> ClientStatus {
         ClientStatus::new(self.bytes[2])
@@ -119,24 +122,24 @@ impl fmt::Debug for Reply {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Counter {
-    /// Requests that failed.
+    /// Requests that failed, except those counted in `NoData`.
     Error,
-    /// Requests to resolve.
+    /// Requests for a path or an address, of clients and the kernel.
     Resolve,
-    /// Requests for which there was no data.
+    /// Requests without data.
     NoData,
-    /// Multicast requests sent.
+    /// Multicast requests that were sent.
     AddrQuery,
-    /// Addresses that were known when a route was asked for.
+    /// Requests for a route to an address in the cache.
     AddrCache,
-    /// Queries sent to subnet administration.
+    /// Queries sent to the subnet administrator.
     RouteQuery,
-    /// Requests answered from the cache.
+    /// Requests that the cache could serve.
     RouteCache,
 }
 
 impl Counter {
-    /// All, in the order of the protocol.
+    /// All counters, in the order of the protocol.
     pub const ALL: [Self; 7] = [
         Self::Error,
         Self::Resolve,
@@ -151,7 +154,7 @@ impl Counter {
 /// The seven counters of PERF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Counters(
-    /// In the order of [`Counter`].
+    /// Values in the order of [`Counter`].
     pub [u64; 7],
 );
 
@@ -167,14 +170,14 @@ impl Counters {
         "Route Cache Count",
     ];
 
-    /// Counts one more.
+    /// Adds 1 to a counter.
     pub fn count(&mut self, counter: Counter) {
         if let Some(value) = self.0.get_mut(counter as usize) {
             *value = value.wrapping_add(1);
         }
     }
 
-    /// The value of one.
+    /// Returns the value of a counter.
     #[must_use]
     pub fn get(&self, counter: Counter) -> u64 {
         self.0.get(counter as usize).copied().unwrap_or_default()
@@ -182,29 +185,30 @@ impl Counters {
 }
 
 wire! {
-    /// What an EP answer says of an endpoint before its addresses; 80 bytes, in network order.
+    /// The part of an EP response before the addresses; 80 bytes, in network byte order.
     pub struct EpHead [80] {
-        /// GUID of the device that the endpoint is on.
+        /// GUID of the endpoint's device.
         pub device_guid: Guid,
-        /// Number of the port at the device, from 1.
+        /// Port number on the device, from 1.
         pub port: u8,
-        /// How many ports the device has.
+        /// Number of ports of the device.
         pub port_count: u8,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<2>,
-        /// The endpoint's partition.
+        /// P_Key of the endpoint.
         pub pkey: Pkey,
-        /// Addresses that follow, 64 bytes each, as text.
+        /// Number of addresses that follow, 64 bytes of text each.
         pub address_count: Be16,
-        /// The provider that serves the endpoint.
+        /// Name of the provider that serves the endpoint.
         pub provider: Text<64>,
     }
 }
 
-/// Most addresses that fit in an EP answer.
+/// Maximum number of addresses in an EP response.
 pub const MAX_EP_ADDRESSES: usize = (u16::MAX as usize - HEADER_SIZE - size_of::<EpHead>()) / 64;
 
-/// Writes an EP answer; calls `put` with its bytes, piece by piece. Addresses beyond [`MAX_EP_ADDRESSES`] are left out.
+/// Writes an EP response through calls of `put` with consecutive pieces. Addresses after the first [`MAX_EP_ADDRESSES`]
+/// are left out.
 pub fn ep_reply<'a>(
     tid: [u8; 8],
     index: u8,
@@ -219,7 +223,7 @@ pub fn ep_reply<'a>(
     put(ib_mad::as_bytes(&EpHead { address_count: Be16::new(count), ..*head }));
     for address in addresses.take(count.into()) {
         let mut text = AddressText([0; 64], 0);
-        // Text that does not fit is cut.
+        // Text that does not fit is truncated.
         let _ = fmt::Write::write_fmt(&mut text, format_args!("{address}"));
         put(&text.0);
     }
@@ -245,7 +249,7 @@ mod tests {
     use std::vec::Vec;
 
     #[test]
-    fn perf_answer_as_c_ibacm_sends_it() {
+    fn perf_response_is_as_the_c_ibacm_sends_it() {
         // Captured from Debian's ibacm 44: `01 82 00 07 00 00 00 48 tid8` and seven counters.
         let reply = Reply::counters([9; 8], &Counters([0, 9, 3, 3, 0, 5, 2]));
         assert_eq!(reply[..8], [1, 0x82, 0, 7, 0, 0, 0, 0x48]);
@@ -255,18 +259,18 @@ mod tests {
     }
 
     #[test]
-    fn each_counter_has_its_place() {
-        for (place, counter) in Counter::ALL.into_iter().enumerate() {
+    fn each_counter_has_its_position() {
+        for (position, counter) in Counter::ALL.into_iter().enumerate() {
             let mut counters = Counters([7, 8, 9, 10, 11, 12, 13]);
             let before = counters.get(counter);
             counters.count(counter);
-            assert_eq!((before, counters.get(counter)), (7 + place as u64, 8 + place as u64));
-            assert_eq!(counters.0[place], 8 + place as u64);
+            assert_eq!((before, counters.get(counter)), (7 + position as u64, 8 + position as u64));
+            assert_eq!(counters.0[position], 8 + position as u64);
         }
     }
 
     #[test]
-    fn resolve_answers() {
+    fn each_kind_of_resolve_response_has_its_layout() {
         let path = PathRecord { dlid: ib_mad::Lid::new(17), ..PathRecord::default() };
         let reply = Reply::resolved([1; 8], &path, None);
         assert_eq!((reply.len(), reply[1], reply[2]), (88, 0x01, 0));
@@ -289,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_from_its_bytes() {
+    fn reply_is_made_from_its_bytes_if_they_fit() {
         let path = PathRecord { dlid: ib_mad::Lid::new(17), ..PathRecord::default() };
         let reply = Reply::resolved([1; 8], &path, Some(&Address::from_text("10.0.0.1")));
         assert_eq!(Reply::from_bytes(&reply), Some(reply));
@@ -297,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn ep_answer_is_capped() {
+    fn ep_response_has_no_more_addresses_than_fit() {
         let addresses = std::vec![Address::from_text("node1"); 2000];
         let mut bytes = Vec::new();
         let head = EpHead { port: 1, pkey: Pkey::DEFAULT_FULL, ..EpHead::default() };

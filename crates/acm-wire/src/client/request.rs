@@ -1,69 +1,69 @@
-//! What a request asks, and what is wrong with it.
+//! Parsing and checking requests.
 use super::{ClientStatus, Entry, EntryFlags, EntryKind, Frame, Operation};
 use crate::Address;
 use ib_mad::{Wire, sa::PathRecord};
 
-/// A request of a client.
+/// A client's request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientRequest<'a> {
-    /// A path to a destination; or what is wrong with the request.
+    /// Request for a path to a destination, or the error of an invalid request.
     Resolve(Result<Resolve<'a>, ClientStatus>),
-    /// The counters of PERF.
+    /// Request for counters.
     Perf(PerfTarget),
-    /// A local endpoint.
+    /// Request for a local endpoint.
     Endpoint {
-        /// Which of the endpoints, from 1.
+        /// Index of the endpoint, from 1.
         index: u8,
-        /// Only those of this port; 0 for all.
+        /// Port number that limits the endpoints; 0 for all ports.
         port: u8,
     },
 }
 
-/// What a RESOLVE asks.
+/// A RESOLVE request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resolve<'a> {
-    /// Ask subnet administration for this path as it is.
+    /// Query of the subnet administrator for this path, without the cache.
     QuerySa {
-        /// Its non-zero fields are the question.
+        /// Path record whose non-zero fields are the query.
         path: &'a PathRecord,
-        /// The entry, to be sent back.
+        /// The entry of the request; the response repeats it.
         entry: &'a Entry,
     },
-    /// The route to a port that is known by LID or GID.
+    /// Route to a port with a known LID or GID.
     Route(Route<'a>),
-    /// The path to an address.
+    /// Path to an address.
     Address {
-        /// The local address to come from; `None` leaves the choice to the daemon.
+        /// The local address; `None` leaves the choice to the daemon.
         source: Option<Address>,
-        /// The address to go to.
+        /// The destination address.
         dest: Address,
-        /// Answer at once.
+        /// True if the daemon must respond at once.
         no_delay: bool,
     },
 }
 
-/// A route to a port that is known by LID or GID.
+/// Request for the route to a port with a known LID or GID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Route<'a> {
-    /// The destination's LID or GID, and what else is asked of the path.
+    /// The destination's LID or GID, and further conditions on the path.
     pub path: &'a PathRecord,
-    /// Answer at once.
+    /// True if the daemon must respond at once.
     pub no_delay: bool,
 }
 
-/// Whose counters are asked for.
+/// Owner of the requested counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PerfTarget {
-    /// The whole daemon's.
+    /// The whole daemon.
     Total,
-    /// Those of an endpoint, counted from 1.
+    /// An endpoint by its index, from 1.
     Endpoint(u8),
-    /// Those of the endpoint that has this address; `None` if the address cannot be read.
+    /// The endpoint with this address; `None` if the address has an unknown type.
     Address(Option<Address>),
 }
 
 impl<'a> ClientRequest<'a> {
-    /// What a message from [`next_frame`](super::next_frame) asks.
+    /// Reads a message from [`next_frame`](super::next_frame).
     #[must_use]
     #[inline]
     pub fn parse(frame: &Frame<'a>) -> Self {
@@ -92,7 +92,7 @@ fn perf(frame: &Frame<'_>) -> PerfTarget {
     }
 }
 
-/// The order of the checks is ibacm's: clients see the first thing that is wrong.
+/// Checks in the order of the C ibacm, because the response has the first error only.
 #[inline]
 fn resolve(body: &[u8]) -> Result<Resolve<'_>, ClientStatus> {
     if let Some((entry, path)) = entries(body).next().and_then(|entry| Some((entry, entry.as_path()?))) {
@@ -134,7 +134,7 @@ fn resolve(body: &[u8]) -> Result<Resolve<'_>, ClientStatus> {
 mod tests {
     extern crate std;
     use super::*;
-    use crate::client::{FrameError, Header, Opcode, build, next_answer, next_frame};
+    use crate::client::{FrameError, Header, Opcode, build, next_frame, next_response};
     use ib_mad::wire::Host16;
     use proptest::prelude::*;
     use std::vec::Vec;
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong() {
+    fn invalid_requests_are_rejected_with_their_status() {
         use EntryFlags as F;
         let source = Entry::address(F::SOURCE, &Address::from_text("10.0.0.1"));
         let dest = Entry::address(F::DEST, &Address::from_text("10.0.0.2"));
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn perf_targets() {
+    fn perf_target_follows_index_and_address() {
         let target = |buffer: &build::RequestBuffer| match ClientRequest::parse(&next_frame(buffer).unwrap().unwrap()) {
             ClientRequest::Perf(target) => target,
             other => panic!("{other:?}"),
@@ -184,9 +184,9 @@ mod tests {
         assert_eq!(target(&build::perf_address_request(&address, [0; 8])), PerfTarget::Address(Some(address)));
     }
 
-    /// For each opcode, with the answer bit and without: what a message of it is read as, if it is one at all.
+    /// Covers each opcode, with the response bit and without it.
     #[test]
-    fn only_resolve_is_read_as_resolve() {
+    fn each_opcode_is_read_as_its_own_operation() {
         for number in 0..=u8::MAX {
             let header = Header::new(Opcode::new(number), ClientStatus::SUCCESS, 16, [0; 8]);
             let bytes = ib_mad::as_bytes(&header);
@@ -203,16 +203,19 @@ mod tests {
             };
             let known = |number: u8| (1..=3).contains(&number).then_some(number);
             assert_eq!(kind(next_frame(bytes)), known(number), "{number:#x}");
-            assert_eq!(kind(next_answer(bytes)), known(number & 0x7f), "{number:#x}");
+            assert_eq!(kind(next_response(bytes)), known(number & 0x7f), "{number:#x}");
         }
     }
 
     proptest! {
         #[test]
-        fn any_body_is_answered(body in proptest::collection::vec(any::<u8>(), 0..577), kinds in any::<[u8; 8]>()) {
+        fn any_body_is_read_without_a_panic(
+            body in proptest::collection::vec(any::<u8>(), 0..577),
+            kinds in any::<[u8; 8]>(),
+        ) {
             let mut body = body;
             for (chunk, kind) in body.chunks_mut(72).zip(kinds) {
-                // Mostly types that exist, so that more than the first check is reached.
+                // Mostly known types, so that the later checks are reached.
                 if chunk.len() == 72 { chunk[4..6].copy_from_slice(&u16::from(kind % 7).to_ne_bytes()); }
             }
             let _ = resolve(&body);

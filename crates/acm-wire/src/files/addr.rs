@@ -1,29 +1,29 @@
-//! `ibacm_addr.cfg`: this node's addresses, `address device port pkey` a line.
+//! `ibacm_addr.cfg`: addresses of the local node. Each line is `address device port pkey`.
 use super::line::{Entries, Parsed, word};
 use crate::Address;
 use core::fmt;
 use ib_mad::Pkey;
 use nom::Parser;
 
-/// Bytes of the longest name: 64 with the NUL that ends it in C programs.
+/// Maximum length of a name in bytes. C programs need one more byte for the NUL, 64 in all.
 pub const MAX_NAME: usize = 63;
 
 pub(super) const AN_ADDRESS: &str = "an IP address or a name of at most 63 bytes";
 
-/// The lines of a text. Nothing is said about lines that contradict or repeat each other.
+/// Returns the lines of a text. The parser does not report lines that contradict or repeat each other.
 #[must_use]
 pub fn parse(text: &[u8]) -> Entries<'_, AddrLine<'_>> {
     Entries::new(text, line)
 }
 
-/// An IP address, or else a name: 1 to [`MAX_NAME`] bytes without control characters.
+/// Reads an IP address or a name: 1 to [`MAX_NAME`] bytes without control characters.
 pub(super) fn read_address(text: &str) -> Option<Address> {
     let address = Address::from_text(text);
     let fits = text.len() <= MAX_NAME && !text.contains(char::is_control);
     (address.ip().is_some() || fits).then_some(address)
 }
 
-/// An address as [`read_address`] reads it; `Display` of a name would escape it for logs.
+/// Writes an address as [`read_address`] reads it. `Display` of a name would escape it for logs.
 pub(super) fn write_address(address: &Address, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match address {
         Address::Name(name) => f.write_str(str::from_utf8(name.as_bytes()).unwrap_or("?")),
@@ -31,21 +31,21 @@ pub(super) fn write_address(address: &Address, f: &mut fmt::Formatter<'_>) -> fm
     }
 }
 
-/// A P_Key that may be in a port's table, in hex with or without `0x`.
+/// Reads a P_Key that a port's table can have, in hex with or without `0x`.
 #[must_use]
 pub fn read_pkey(text: &str) -> Option<Pkey> {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
-    // from_str_radix would take a sign.
+    // from_str_radix accepts a sign.
     let number = if digits.starts_with('+') { None } else { u16::from_str_radix(digits, 16).ok() };
     number.map(Pkey::new).filter(|pkey| pkey.is_valid())
 }
 
-/// Which partition an address is in.
+/// The partition of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PkeyChoice {
-    /// `default`: that of the first key in the port's table.
+    /// `default`: the partition of the first P_Key in the port's table.
     Default,
-    /// The partition of this key.
+    /// The partition of this P_Key.
     Pkey(Pkey),
 }
 
@@ -67,21 +67,21 @@ impl fmt::Display for PkeyChoice {
     }
 }
 
-/// One address of this node.
+/// A local address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AddrLine<'a> {
-    /// The address: a name as it is written, an IPv4 or an IPv6 address.
+    /// The address: an IPv4 address, an IPv6 address or a name as in the file.
     pub address: Address,
     /// Name of the RDMA device, as in `/sys/class/infiniband`.
     pub device: &'a str,
-    /// Port of the device, from 1.
+    /// Port number on the device, from 1.
     pub port: u8,
     /// Partition of the address: a P_Key or the default.
     pub pkey: PkeyChoice,
 }
 
 impl fmt::Display for AddrLine<'_> {
-    /// The line that reads as this.
+    /// Writes a line that the parser reads back.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_address(&self.address, f)?;
         write!(f, " {} {} {}", self.device, self.port, self.pkey)
@@ -116,7 +116,7 @@ mod tests {
     const SAMPLE: &[u8] = include_bytes!("../../testdata/ibacm_addr.cfg");
 
     #[test]
-    fn what_ib_acme_writes() {
+    fn sample_of_ib_acme_is_read() {
         let seen: Vec<_> = parse(SAMPLE).map(Result::unwrap).collect();
         let line = |name, port| AddrLine {
             address: Address::from_text(name),
@@ -126,7 +126,7 @@ mod tests {
         };
         let at = |line| Location { line, column: 1 };
         assert_eq!(seen, [(at(25), line("vm", 1)), (at(26), line("vm-1", 1)), (at(27), line("vm-2", 2))]);
-        // The examples in its comments, without the `# `.
+        // The examples in comments of the sample, without the `# `.
         let examples = SAMPLE.split(|byte| *byte == b'\n').filter_map(|line| line.strip_prefix(b"# "));
         let examples: Vec<_> = examples
             .filter(|line| line.starts_with(b"node31"))
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_of_addresses_and_keys() {
+    fn each_kind_of_address_and_pkey_is_read() {
         let text = "10.0.0.1 mlx5_0 1 DEFAULT # mine\nfe80::1\tmlx5_0\t255\tffff\r\n10.0.0.300 d 2 0x8001 more\nfe80::2%ib0 d 1 1";
         let seen: Vec<_> = parse(text.as_bytes()).map(|line| line.unwrap().1).collect();
         assert_eq!(seen[0].address, Address::Ip4(Ipv4Addr::new(10, 0, 0, 1)));
@@ -150,13 +150,13 @@ mod tests {
     }
 
     #[test]
-    fn repeated_lines_end_nothing() {
+    fn repeated_lines_are_all_returned() {
         let text = b"a d 1 default\nA d 1 default\na d 1 default\nb d 1 default";
         assert_eq!(parse(text).filter(Result::is_ok).count(), 4);
     }
 
     #[test]
-    fn faults_have_a_place() {
+    fn errors_have_a_location() {
         let long = "n".repeat(64);
         assert!(read_address(&long[1..]).is_some());
         for (text, column) in [
@@ -192,8 +192,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn round_trip(address in addresses(), device in "[!-~]{1,80}", port in 1_u8.., pkey in any::<Option<u16>>()) {
-            // A first word with # is a comment, and that is why no address begins with it.
+        fn printed_line_is_read_back(
+            address in addresses(),
+            device in "[!-~]{1,80}",
+            port in 1_u8..,
+            pkey in any::<Option<u16>>(),
+        ) {
+            // Addresses do not begin with #, because such a line is a comment.
             let pkey = pkey.map(Pkey::new).filter(|pkey| pkey.is_valid());
             let pkey = pkey.map_or(PkeyChoice::Default, PkeyChoice::Pkey);
             let line = AddrLine { address: read_address(&address).unwrap(), device: &device, port, pkey };
@@ -203,12 +208,14 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes(text in proptest::collection::vec(any::<u8>(), 0..300)) {
+        fn any_bytes_do_not_panic(text in proptest::collection::vec(any::<u8>(), 0..300)) {
             crate::files::fuzz::addr(&text);
         }
 
         #[test]
-        fn nearly_lines(text in "([a-f.:0-9]{1,9}[ \t]+[a-z]{0,3} [0-9]{0,4} (default|0x[0-9]{1,5})?\r?\n){0,9}") {
+        fn damaged_lines_do_not_panic(
+            text in "([a-f.:0-9]{1,9}[ \t]+[a-z]{0,3} [0-9]{0,4} (default|0x[0-9]{1,5})?\r?\n){0,9}",
+        ) {
             crate::files::fuzz::addr(text.as_bytes());
         }
     }

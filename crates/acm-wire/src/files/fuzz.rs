@@ -1,8 +1,8 @@
-//! Bodies of fuzz targets: whatever the bytes, the parsers end, agree with what they wrote, and place their faults.
+//! Bodies of fuzz targets. For any bytes, the parsers end, read back their own output, and locate errors in the text.
 use super::{LineError, Location, addr, hosts, opts, path_dump};
 use core::fmt::{self, Write};
 
-/// Room for the line that a value writes; lines that are longer are not compared.
+/// Buffer for a printed line. Longer lines are not compared.
 struct Line {
     bytes: [u8; 1024],
     used: usize,
@@ -27,13 +27,14 @@ impl Write for Line {
     }
 }
 
-fn check_place(text: &[u8], place: Location) {
+fn check_location(text: &[u8], at: Location) {
     let lines = text.split(|byte| *byte == b'\n').count();
-    assert!(place.line >= 1 && usize::try_from(place.line).is_ok_and(|line| line <= lines), "{place}");
-    assert!(place.column >= 1 && usize::try_from(place.column).is_ok_and(|column| column <= text.len() + 1), "{place}");
+    assert!(at.line >= 1 && usize::try_from(at.line).is_ok_and(|line| line <= lines), "{at}");
+    assert!(at.column >= 1 && usize::try_from(at.column).is_ok_and(|column| column <= text.len() + 1), "{at}");
 }
 
-/// Every line has one result, each with a place in the text; what is `comparable` reads the same from what it writes.
+/// Checks that each line has at most one result, with a location in the text. Prints each value that is `comparable`
+/// and checks that the parser reads the same value from it.
 fn check<T: fmt::Display>(
     text: &[u8],
     entries: impl Iterator<Item = Result<(Location, T), LineError>>,
@@ -42,13 +43,13 @@ fn check<T: fmt::Display>(
 ) {
     let mut last = 0;
     for entry in entries {
-        let place = match &entry {
-            Ok((place, _)) => *place,
+        let at = match &entry {
+            Ok((at, _)) => *at,
             Err(error) => error.location(),
         };
-        check_place(text, place);
-        assert!(place.line > last, "two results for one line");
-        last = place.line;
+        check_location(text, at);
+        assert!(at.line > last, "two results for one line");
+        last = at.line;
         if let Ok((_, value)) = entry
             && comparable(&value)
             && let Some(line) = Line::of(&value)
@@ -88,12 +89,12 @@ pub(crate) fn hosts(text: &[u8]) {
     );
 }
 
-/// Reads the text as a path dump: at once, and by sections.
+/// Reads the text as a path dump, first as a whole, then by sections.
 pub(crate) fn path_dump(text: &[u8]) {
     let mut all = path_dump::parse(text);
     path_dump::Sections::default().read(text, |_| true, |found| assert_eq!(Some(found), all.next()));
     assert_eq!(all.next(), None);
-    // What is escaped in a description stays so.
+    // Printing escapes the description, and reading does not remove the escapes.
     let plain = |entry: &path_dump::Entry<'_>| match entry {
         path_dump::Entry::Source(source) => source.description.escape_ascii().count() == source.description.len(),
         path_dump::Entry::Destination(_) => false,

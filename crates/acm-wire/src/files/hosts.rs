@@ -1,4 +1,4 @@
-//! `ibacm_hosts.data` in the format `acm_hosts`: other nodes' addresses, `name-or-ip GID` a line.
+//! `ibacm_hosts.data` in the format `acm_hosts`: addresses of other nodes. Each line is `name-or-ip GID`.
 use super::{
     addr::{AN_ADDRESS, read_address, write_address},
     line::{Entries, Parsed, word},
@@ -8,23 +8,23 @@ use core::fmt;
 use ib_mad::Gid;
 use nom::Parser;
 
-/// The lines of a text.
+/// Returns the lines of a text.
 #[must_use]
 pub fn parse(text: &[u8]) -> Entries<'_, HostLine> {
     Entries::new(text, line)
 }
 
-/// The port that an address belongs to.
+/// An address and the port that has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HostLine {
-    /// The address: a name as it is written, an IPv4 or an IPv6 address.
+    /// The address: an IPv4 address, an IPv6 address or a name as in the file.
     pub address: Address,
-    /// GID of its port: neither zero nor a multicast group.
+    /// GID of the port: neither zero nor a multicast GID.
     pub gid: Gid,
 }
 
 impl fmt::Display for HostLine {
-    /// The line that reads as this.
+    /// Writes a line that the parser reads back.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_address(&self.address, f)?;
         write!(f, " {}", self.gid)
@@ -51,7 +51,7 @@ mod tests {
     use std::{string::ToString, vec::Vec};
 
     #[test]
-    fn lines() {
+    fn lines_are_read() {
         let text = b"# hosts\nnode1 fe80::2:c903:0:11 # rack 1\r\n\t10.0.0.2\tFE80:0000:0000:0000:0002:C903:0000:0021\nfd00::3 fe80::31\nfe80::4%ib0 fe80::4";
         let seen: Vec<_> = parse(text).map(Result::unwrap).collect();
         assert_eq!(seen[0].0, Location { line: 2, column: 1 });
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn faults() {
+    fn errors_have_a_location() {
         for text in ["node1 ::", "node1 ff15::1", "node1 10.0.0.1", "node1 fe80::/64"] {
             let error = parse(text.as_bytes()).next().unwrap().unwrap_err();
             assert!(error.column == 7 && matches!(error.kind, LineErrorKind::Bad { .. }), "{text}");
@@ -77,7 +77,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn round_trip(name in "[a-z][a-zA-Z0-9_.-]{0,62}", gid in any::<[u8; 16]>()) {
+        fn printed_line_is_read_back(name in "[a-z][a-zA-Z0-9_.-]{0,62}", gid in any::<[u8; 16]>()) {
             let gid = Gid::new(gid);
             prop_assume!(!gid.is_multicast() && !gid.is_zero());
             let line = HostLine { address: read_address(&name).unwrap(), gid };
@@ -86,7 +86,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes(text in proptest::collection::vec(any::<u8>(), 0..300)) {
+        fn any_bytes_do_not_panic(text in proptest::collection::vec(any::<u8>(), 0..300)) {
             crate::files::fuzz::hosts(&text);
         }
     }

@@ -1,4 +1,4 @@
-//! What all files have in common: lines, words, and where something is wrong.
+//! Common parts of all text files: lines, words, and the locations of errors.
 use core::fmt;
 use nom::{
     Err, IResult, Parser,
@@ -7,7 +7,7 @@ use nom::{
     error::{ErrorKind, FromExternalError, ParseError},
 };
 
-/// A place in a text, both counted from 1.
+/// A location in a text: line and column, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Location {
     /// Number of the line in the text.
@@ -22,19 +22,19 @@ impl fmt::Display for Location {
     }
 }
 
-/// A line that is not what it should be, and where.
+/// Error of an invalid line, with its location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {kind}")]
 pub struct LineError {
-    /// Line, from 1.
+    /// Line number, from 1.
     pub line: u32,
-    /// Column in bytes, from 1: where the word at fault begins, or where one is missing.
+    /// Column in bytes, from 1: the start of the invalid word, or the end of the line if a word is missing.
     pub column: u32,
-    /// What is wrong.
+    /// Kind of the error.
     pub kind: LineErrorKind,
 }
 
-/// What is wrong with a line.
+/// Kind of the error in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LineErrorKind {
@@ -44,33 +44,33 @@ pub enum LineErrorKind {
     /// The line ends too early.
     #[error("expected {expected}, but the line ends")]
     Missing {
-        /// What should follow.
+        /// Description of the missing word.
         expected: &'static str,
     },
-    /// The word is something else than it should be, or out of range.
+    /// The word is invalid or out of range.
     #[error("expected {expected}")]
     Bad {
-        /// What should be there.
+        /// Description of the expected word.
         expected: &'static str,
     },
     /// The word is not UTF-8.
     #[error("not UTF-8")]
     NotUtf8,
-    /// A destination stands before the first source port.
+    /// A destination is before the first source port.
     #[error("a destination without a source port")]
     NoSource,
 }
 
 impl LineError {
-    /// Where it is.
+    /// Returns the location of the error.
     #[must_use]
     pub const fn location(self) -> Location {
         Location { line: self.line, column: self.column }
     }
 
-    /// The word at fault in the text that was parsed; empty where the line ends.
+    /// Returns the invalid word from the parsed text; empty at the end of a line.
     ///
-    /// It is what somebody else wrote: escape it before it goes to a log.
+    /// The word is untrusted input: escape it before it goes to a log.
     #[must_use]
     pub fn word(self, text: &[u8]) -> &[u8] {
         let line = usize::try_from(self.line).ok().and_then(|line| text.split(|byte| *byte == b'\n').nth(line - 1));
@@ -79,7 +79,7 @@ impl LineError {
     }
 }
 
-/// The lines of a text that say something: neither blank nor a comment.
+/// The lines of a text that are neither blank nor a comment.
 #[derive(Clone, Debug)]
 pub(super) struct Lines<'a> {
     rest: Option<&'a [u8]>,
@@ -110,7 +110,7 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// One line without its end.
+/// A line without its end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line<'a> {
     text: &'a [u8],
@@ -118,18 +118,18 @@ pub(super) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// The line with this number; `text` is without its end.
+    /// Returns the line with this number; `text` lacks the end of the line.
     pub(super) const fn new(text: &'a [u8], number: u32) -> Self {
         Self { text, number }
     }
 
-    /// From the first word on.
+    /// Returns the line from its first word on.
     pub(super) fn words(self) -> &'a [u8] {
         let blanks = self.text.iter().take_while(|byte| is_blank(**byte)).count();
         self.text.get(blanks..).unwrap_or_default()
     }
 
-    /// Where `rest`, the end of this line, begins.
+    /// Returns the location of `rest`, which is a tail of this line.
     pub(super) fn location(self, rest: &[u8]) -> Location {
         let before = self.text.len().saturating_sub(rest.len());
         Location { line: self.number, column: u32::try_from(before).unwrap_or(u32::MAX).saturating_add(1) }
@@ -140,18 +140,18 @@ impl<'a> Line<'a> {
         LineError { line, column, kind }
     }
 
-    /// What the grammar reads in this line, and where the line's first word is.
+    /// Returns the value that the grammar reads in this line, and the location of the first word.
     pub(super) fn read<T>(self, grammar: impl Fn(&'a [u8]) -> Parsed<'a, T>) -> Result<(Location, T), LineError> {
         match grammar(self.words()) {
             Ok((_ignored, value)) => Ok((self.location(self.words()), value)),
             Err(Err::Error(fault) | Err::Failure(fault)) => Err(self.error(fault.rest, fault.kind)),
-            // Parsers of whole lines never ask for more.
+            // Parsers of whole lines never need more input.
             Err(Err::Incomplete(_)) => Err(self.error(&[], LineErrorKind::Missing { expected: "more" })),
         }
     }
 }
 
-/// A file whose lines are all alike: what each says with the place of its first word, or what is wrong with it.
+/// Iterator over a file with one grammar for all lines: values with the location of their first word, or errors.
 pub struct Entries<'a, T> {
     lines: Lines<'a>,
     grammar: fn(&'a [u8]) -> Parsed<'a, T>,
@@ -183,10 +183,10 @@ impl<T> fmt::Debug for Entries<'_, T> {
     }
 }
 
-/// What a grammar gives.
+/// Result of a grammar.
 pub(super) type Parsed<'a, T> = IResult<&'a [u8], T, Fault<'a>>;
 
-/// Where in a line a grammar stopped, and why.
+/// Error of a grammar, with the rest of the line at the error.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fault<'a> {
     rest: &'a [u8],
@@ -194,7 +194,7 @@ pub(super) struct Fault<'a> {
 }
 
 impl<'a> Fault<'a> {
-    /// Something else is expected where `rest` begins.
+    /// Returns the error that something else is expected at the start of `rest`.
     pub(super) fn expected(rest: &'a [u8], expected: &'static str) -> Err<Self> {
         let kind = match rest {
             [] => LineErrorKind::Missing { expected },
@@ -228,7 +228,7 @@ pub(super) fn blanks(input: &[u8]) -> Parsed<'_, ()> {
     Ok((rest, ()))
 }
 
-/// The next word, read by `read`.
+/// Reads the next word with `read`.
 pub(super) fn word<'a, T>(
     expected: &'static str,
     read: impl Fn(&'a str) -> Option<T>,
@@ -236,7 +236,7 @@ pub(super) fn word<'a, T>(
     token(expected, |byte| !is_blank(byte), move |text| read(text).ok_or(LineErrorKind::Bad { expected }))
 }
 
-/// The next bytes that `belongs` accepts, behind any blanks, read by `read`.
+/// Skips blanks and reads the next bytes that `belongs` accepts with `read`.
 pub(super) fn token<'a, T>(
     expected: &'static str,
     belongs: impl Fn(u8) -> bool,
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_of_lines_blanks_and_comments() {
+    fn blank_lines_and_comments_are_skipped() {
         let text = b"\r\n# c\r\n\t# d\na 1\r\n\n \tb\x0b\t2 more # words\n#\nc 3";
         let seen: Vec<_> = Entries::new(text, pair).map(Result::unwrap).collect();
         let at = |line, column| Location { line, column };
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn places_of_faults() {
+    fn errors_have_a_location_and_a_word() {
         let text = b"a 256\n  bb\n\xff 1\r\nc\t \xfe\nd 4";
         let seen: Vec<_> = Entries::new(text, pair).collect();
         let expected = "a number to 255";
@@ -293,14 +293,14 @@ mod tests {
     }
 
     #[test]
-    fn long_lines() {
+    fn long_line_is_read() {
         let long = format!("{} 7", "n".repeat(1 << 20));
         assert_eq!(Entries::new(long.as_bytes(), pair).map(|entry| entry.unwrap().1.1).collect::<Vec<_>>(), [7]);
     }
 
     proptest! {
         #[test]
-        fn a_bad_line_harms_no_other(bad in "[^\n]{0,30}", number in any::<u8>()) {
+        fn bad_line_does_not_affect_other_lines(bad in "[^\n]{0,30}", number in any::<u8>()) {
             let text = format!("x {number}\n{bad}\ny {number}");
             let seen: Vec<_> = Entries::new(text.as_bytes(), pair).collect();
             prop_assert_eq!(seen.first().unwrap().unwrap().1, ("x", number));

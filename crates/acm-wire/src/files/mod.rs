@@ -1,12 +1,11 @@
-//! The text files: options, local addresses, known hosts, path dumps.
+//! Text files: options, local addresses, known hosts, path dumps.
 //!
-//! Every parser is an iterator over the lines that say something. It borrows from the text, allocates nothing, and has no
-//! limit on the length of a line. A line that is wrong becomes a [`LineError`] with its place, and the next line is read
-//! as if it had not been there; the caller reports it.
+//! Each parser is an iterator over the lines that are neither blank nor a comment. It borrows from the text, allocates
+//! nothing, and accepts lines of any length. An invalid line is returned as a [`LineError`] with its location, and does
+//! not affect the next line. The caller reports the error.
 //!
-//! What holds for all of them: lines end with LF or CR LF, the last one may lack it; words stand apart by any blanks; a
-//! line whose first word begins with `#` is a comment; words after the last one that is needed are ignored, as C ibacm
-//! ignores them.
+//! Rules for all files: lines end with LF or CR LF, and the last line may lack it. Blanks separate words. A line whose
+//! first word begins with `#` is a comment. Words after the last required word are ignored, as in the C ibacm.
 //!
 //! | module | file |
 //! |---|---|

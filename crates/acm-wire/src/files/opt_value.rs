@@ -1,8 +1,8 @@
-//! What the values of options can be, and how each is read and written.
+//! Types of option values, and how to read and write them.
 use core::{fmt, net::SocketAddr, num::NonZeroU32, time::Duration};
 use ib_mad::{Mtu, Rate};
 
-/// An enumeration of words; the first spelling is the one that is written.
+/// Defines enumerations of words. The first spelling of a word is the one to write.
 macro_rules! words {
     ($($(#[$m:meta])* pub enum $name:ident {
         $($(#[$vm:meta])* $variant:ident = $text:literal $(| $also:literal)*,)*
@@ -30,52 +30,52 @@ macro_rules! words {
 }
 
 words! {
-    /// How addresses are resolved to GIDs.
+    /// Resolution of addresses to GIDs.
     pub enum AddrProt {
-        /// By ACM multicast.
+        /// By ACM multicast requests.
         Acm = "acm",
     }
-    /// How paths are resolved.
+    /// Resolution of paths.
     pub enum RouteProt {
-        /// By a path record query to the subnet administrator.
+        /// By path record queries to the subnet administrator.
         Sa = "sa",
-        /// From the multicast group that both sides share.
+        /// By the parameters of a multicast group that both ends have joined.
         Acm = "acm",
     }
-    /// How addresses of this node are resolved.
+    /// Resolution of local addresses.
     pub enum LoopbackProt {
-        /// From what is known locally.
+        /// From local data, without a request.
         Local = "local",
-        /// As every other address.
+        /// Like any other address.
         None = "none",
     }
-    /// Where the daemon listens.
+    /// Sockets on which the daemon listens.
     pub enum ServerMode {
-        /// On a unix socket.
+        /// A unix socket.
         Unix = "unix",
-        /// On TCP, 127.0.0.1 only.
+        /// TCP on 127.0.0.1 only.
         Loop = "loop",
-        /// On TCP, every address.
+        /// TCP on all addresses.
         Open = "open",
     }
-    /// Where paths are loaded from at the start.
+    /// Source of paths that are loaded at the start.
     pub enum RoutePreload {
-        /// They are not.
+        /// Paths are not loaded.
         None = "none" | "no",
-        /// From a dump of OpenSM ([`path_dump`](crate::files::path_dump)). C ibacm's code and its manual spell it
-        /// differently; both are read.
+        /// A dump of OpenSM ([`path_dump`](crate::files::path_dump)). The code and the manual of the C ibacm have two
+        /// spellings; both are accepted.
         OpenSmFullV1 = "opensm_full_v1" | "full_opensm_v1",
     }
-    /// Where addresses are loaded from at the start.
+    /// Source of addresses that are loaded at the start.
     pub enum AddrPreload {
-        /// They are not.
+        /// Addresses are not loaded.
         None = "none" | "no",
-        /// From a list of hosts ([`hosts`](crate::files::hosts)).
+        /// A list of hosts ([`hosts`](crate::files::hosts)).
         AcmHosts = "acm_hosts",
     }
 }
 
-/// Where the log goes.
+/// Output of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LogTarget<'a> {
     /// Standard output of the process.
@@ -104,14 +104,14 @@ impl<'a> LogTarget<'a> {
     }
 }
 
-/// Where counters are served.
+/// Socket on which the daemon serves its counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MetricsTarget<'a> {
     /// Counters are not served.
     None,
-    /// On a unix socket.
+    /// A unix socket at this path.
     Unix(&'a str),
-    /// On TCP, of this machine only.
+    /// TCP on a loopback address.
     Loopback(SocketAddr),
 }
 
@@ -135,14 +135,14 @@ impl<'a> MetricsTarget<'a> {
     }
 }
 
-/// How much is logged.
+/// Amount of detail in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LogLevel {
     /// 0: configuration and errors.
     Basic,
-    /// 1: the same in more words.
+    /// 1: the events of `Basic` with more detail.
     Verbose,
-    /// 2 and over: every operation.
+    /// 2 and higher: every operation.
     Operation,
 }
 
@@ -163,7 +163,7 @@ impl LogLevel {
     }
 }
 
-/// A number from 1 to a bound.
+/// Defines numbers from 1 to a limit.
 macro_rules! counts {
     ($($(#[$m:meta])* pub struct $name:ident(1..=$most:literal) {
         $(#[$cm:meta])* const $const:ident = $value:literal;
@@ -176,13 +176,13 @@ macro_rules! counts {
             $(#[$cm])*
             pub const $const: Self = Self($value);
 
-            #[doc = concat!("So many; `None` unless they are 1 to ", $most, ".")]
+            #[doc = concat!("Returns the number; `None` unless it is 1 to ", $most, ".")]
             #[must_use]
             pub const fn new(number: u8) -> Option<Self> {
                 if matches!(number, 1..=$most) { Some(Self(number)) } else { None }
             }
 
-            #[doc = concat!("How many, 1 to ", $most, ".")]
+            #[doc = concat!("Returns the number, 1 to ", $most, ".")]
             #[must_use]
             pub const fn get(self) -> u8 {
                 self.0
@@ -199,19 +199,19 @@ macro_rules! counts {
 }
 
 counts! {
-    /// A part of a whole, 1 to 100 hundredths.
+    /// A percentage, 1 to 100.
     pub struct Percent(1..=100) {
-        /// 90: nearly all, so that something is left.
+        /// 90 percent, so that a part remains for others.
         const MOST = 90;
     }
-    /// Multicast groups that a request can list, 1 to 6.
+    /// Number of multicast groups in a request, 1 to 6.
     pub struct GroupCount(1..=6) {
-        /// 2: as many as C ibacm has.
+        /// Two groups, as in the C ibacm.
         const TWO = 2;
     }
 }
 
-/// A reader and a writer for each kind of value that is no type of this module.
+/// Defines a reader and a writer for each kind of value without a type in this module.
 macro_rules! values {
     ($($(#[$m:meta])* $name:ident: $t:ty = |$text:ident| $read:expr, |$value:ident| $write:expr;)*) => {$(
         $(#[$m])*
@@ -229,37 +229,37 @@ macro_rules! values {
 
 values! {
     number: u32 = |text| text.parse().ok(), |value| value;
-    /// At least 1.
+    /// A number that is at least 1.
     depth: NonZeroU32 = |text| text.parse().ok(), |value| value;
-    /// At least 1; `None` is "what is best".
+    /// A number that is at least 1; `None` for `auto`.
     auto: Option<NonZeroU32> = |text| match text {
         _ if text.eq_ignore_ascii_case("auto") => Some(None),
         number => number.parse().ok().map(Some),
     }, |value| NumberOrAuto(*value);
     tcp_port: u16 = |text| text.parse().ok().filter(|port| *port != 0), |value| value;
-    /// Any number but 0 is "yes".
+    /// `yes`, `true`, `no`, `false` or a number; each number except 0 means "yes".
     yes_no: bool = |text| match text {
         _ if ["yes", "true"].iter().any(|yes| text.eq_ignore_ascii_case(yes)) => Some(true),
         _ if ["no", "false"].iter().any(|no| text.eq_ignore_ascii_case(no)) => Some(false),
         number => number.parse::<i32>().ok().map(|number| number != 0),
     }, |value| if *value { "yes" } else { "no" };
-    /// -1 is "never".
+    /// A number of minutes; -1 means "never".
     minutes: Option<Duration> = |text| match text {
         "-1" => Some(None),
         number => number.parse::<u32>().ok().map(|minutes| Some(Duration::from_secs(u64::from(minutes) * 60))),
     }, |value| value.map_or(-1, |time| i64::try_from(time.as_secs() / 60).unwrap_or(-1));
-    /// At least 1.
+    /// A number of milliseconds that is at least 1.
     milliseconds: Duration = |text| text.parse::<NonZeroU32>().ok().map(|ms| Duration::from_millis(ms.get().into())),
         |value| value.as_millis();
-    /// At least 1.
+    /// A number of seconds that is at least 1.
     seconds: Duration = |text| text.parse::<NonZeroU32>().ok().map(|number| Duration::from_secs(number.get().into())),
         |value| value.as_secs();
-    /// 0 is "none".
+    /// A number of milliseconds; 0 means "none".
     milliseconds_or_none: Option<Duration> = |text| text.parse::<u32>().ok()
         .map(|ms| NonZeroU32::new(ms).map(|ms| Duration::from_millis(ms.get().into()))),
         |value| value.map_or(0, |time| time.as_millis());
     mtu_bytes: Mtu = |text| text.parse().ok().and_then(Mtu::from_bytes), |value| value.bytes().unwrap_or_default();
-    /// The number in the rate's name; 2.5 may be written 2, as C ibacm wants it.
+    /// The number in the name of a rate. For 2.5 Gb/s, the C ibacm requires 2, which is also accepted.
     gbps: Rate = |text| match text {
         "2.5" => Some(Rate::GBPS_2_5),
         number => number.parse().ok().and_then(Rate::from_gbps),
@@ -277,7 +277,7 @@ impl fmt::Display for NumberOrAuto {
     }
 }
 
-/// An option whose value is a path, taken as it is written.
+/// An option with a path as its value, without any interpretation.
 pub(super) mod path {
     use core::fmt;
     #[expect(clippy::unnecessary_wraps, reason = "one signature for the readers of every option")]
@@ -289,12 +289,12 @@ pub(super) mod path {
     }
 }
 
-/// Which subnets a provider serves.
+/// The subnets that a provider serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ProviderSubnets {
-    /// Those that no other line names.
+    /// All subnets without another provider.
     Default,
-    /// The one with this prefix, as [`Gid::prefix`](ib_mad::Gid::prefix) gives it.
+    /// The subnet with this prefix, as in [`Gid::prefix`](ib_mad::Gid::prefix).
     Prefix(u64),
 }
 
@@ -303,15 +303,15 @@ impl ProviderSubnets {
         if text.eq_ignore_ascii_case("default") {
             return Some(Self::Default);
         }
-        // A prefix is a number like a GUID: decimal, or hex behind 0x.
+        // A prefix has the format of a GUID: decimal, or hex with 0x.
         text.parse::<ib_mad::Guid>().ok().map(|prefix| Self::Prefix(prefix.get()))
     }
 }
 
-/// Which provider serves which subnets.
+/// A provider and the subnets that it serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Provider<'a> {
-    /// Name of the provider, as written.
+    /// Name of the provider as in the file.
     pub name: &'a str,
     /// Subnets that the provider serves.
     pub subnets: ProviderSubnets,

@@ -1,14 +1,14 @@
-//! `ibacm_route.data` in the format `opensm_full_v1`: every path of a subnet, as OpenSM dumps it.
+//! `ibacm_route.data` in the format `opensm_full_v1`: all paths of a subnet, in a dump of OpenSM.
 //!
-//! A line for each source port, and behind it one for each destination:
+//! Each source port has a line, followed by a line for each destination:
 //! ```text
 //! Channel Adapter 0x0002c90300b00001, base LID 1, "node1 mlx5_0", port 1
 //! # LID  : SL : MTU : RATE
 //! 0x0002 : 0  : 3   : 3
 //! 0x0004 : UNREACHABLE
 //! ```
-//! The kind is `Channel Adapter`, `Switch` or `Router`; some writers put `, LMC n` behind the base LID and a bare name at
-//! the end. Service level, MTU and rate are IBTA codes.
+//! The kind is `Channel Adapter`, `Switch` or `Router`. Some writers add `, LMC n` after the base LID and end the line
+//! with a bare name. Service level, MTU and rate are IBTA codes.
 use super::line::{Fault, LineError, LineErrorKind, Lines, Location, Parsed, blanks, is_blank, token};
 use core::fmt;
 use ib_mad::{Guid, Lid, Mtu, Rate, ServiceLevel, id::Lmc};
@@ -19,86 +19,87 @@ use nom::{
     combinator::{cut, opt, value},
 };
 
-/// What a dump says, in its order.
+/// Returns the entries of a dump in its order.
 ///
-/// A destination belongs to the source before it. When a line that should be a source is wrong, the destinations behind
-/// it belong to nobody and are left out; destinations before the first source are reported once.
+/// A destination belongs to the source before it. If the line of a source is invalid, the destinations after it are
+/// left out. For destinations before the first source, one error is returned.
 #[must_use]
 pub const fn parse(text: &[u8]) -> PathDump<'_> {
     PathDump { lines: Lines::new(text), block: Block::None }
 }
 
-/// One line of a dump.
+/// Entry of a dump: one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry<'a> {
-    /// The destinations that follow are seen from this port.
+    /// A source port. The destinations of the next lines belong to it.
     Source(Source<'a>),
     /// A destination of the last source.
     Destination(Destination),
 }
 
-/// A port that paths begin at.
+/// A source port of paths.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Source<'a> {
-    /// What it is a port of.
+    /// Kind of the port's node.
     pub node: NodeKind,
-    /// Its port GUID; a switch's node GUID.
+    /// GUID of the port; for a switch, GUID of the node.
     pub guid: Guid,
-    /// Its first LID.
+    /// First LID of the port.
     pub base_lid: Lid,
-    /// How many LIDs it has; OpenSM's dumps do not say.
+    /// LID mask control (the port has 2^LMC LIDs); OpenSM's dumps lack it.
     pub lmc: Option<Lmc>,
-    /// The node's description, as written: any bytes without a line feed.
+    /// Description of the node as in the file: any bytes without a line feed.
     pub description: &'a [u8],
-    /// Its number on the node.
+    /// Port number on the node.
     pub port: Option<u8>,
 }
 
-/// Kinds of nodes.
+/// Kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeKind {
-    /// Channel adapter.
+    /// Channel adapter: end node, such as a host.
     ChannelAdapter,
-    /// Switch.
+    /// Switch: connects the links of a subnet.
     Switch,
-    /// Router.
+    /// Router: connects subnets.
     Router,
 }
 
-/// A LID as a source sees it.
+/// A destination of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Destination {
-    /// The LID: unicast.
+    /// Unicast LID of the destination.
     pub dlid: Lid,
-    /// How to reach it; `None` if that is not possible.
+    /// Path to the destination; `None` if it cannot be reached.
     pub path: Option<Path>,
 }
 
-/// The values of a path.
+/// Parameters of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
     /// Service level of the path, 0 to 15.
     pub sl: ServiceLevel,
-    /// MTU, a code of 6 bits.
+    /// MTU of the path, a code of 6 bits.
     pub mtu: Mtu,
-    /// Rate, a code of 6 bits.
+    /// Rate of the path, a code of 6 bits.
     pub rate: Rate,
 }
 
-/// The lines of a dump.
+/// Iterator over the entries of a dump, from [`parse`].
 #[derive(Clone, Debug)]
 pub struct PathDump<'a> {
     lines: Lines<'a>,
     block: Block,
 }
 
-/// Whom destinations belong to.
+/// Owner of the next destinations.
 #[derive(Clone, Copy, Debug)]
 enum Block {
-    /// Nobody, and that has not been said.
+    /// No source yet, and no error was returned for that.
     None,
-    /// Nobody, and that has been said.
+    /// No valid source, and an error was returned for that.
     Skipped,
+    /// The last source.
     Source,
 }
 
@@ -147,7 +148,7 @@ fn source(input: &[u8]) -> Parsed<'_, Entry<'_>> {
     Ok((&[], Entry::Source(Source { node, guid, base_lid, lmc, description, port })))
 }
 
-/// `"description", port N`, or a bare description.
+/// Reads `"description", port N` or a bare description.
 fn description(text: &[u8]) -> (&[u8], Option<u8>) {
     let quoted = text.strip_prefix(b"\"").and_then(|text| {
         let end = text.iter().rposition(|byte| *byte == b'"')?;
@@ -182,7 +183,7 @@ fn colon(input: &[u8]) -> Parsed<'_, ()> {
     keyword(input, ":")
 }
 
-/// A number up to the next blank or colon.
+/// Reads a number that ends at the next blank or colon.
 fn number<'a, T>(
     expected: &'static str,
     read: impl Fn(&'a str) -> Option<T>,
@@ -199,7 +200,7 @@ fn unicast(text: &str) -> Option<Lid> {
     text.parse().ok().filter(|lid: &Lid| lid.is_unicast())
 }
 
-/// A word up to the next blank or comma, and the comma, wherever there are blanks.
+/// Reads a word that ends at the next blank or comma, and the comma, with blanks around it.
 fn field<'a, T>(
     expected: &'static str,
     read: impl Fn(&'a str) -> Option<T>,
@@ -225,7 +226,7 @@ impl fmt::Debug for Source<'_> {
     }
 }
 impl fmt::Display for Source<'_> {
-    /// As a dump has it, except that the description's bytes outside printable ASCII are escaped.
+    /// Writes a line of a dump. Bytes of the description outside printable ASCII are escaped.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}, base LID {}", self.node, self.guid, self.base_lid)?;
         if let Some(lmc) = self.lmc {
@@ -236,7 +237,7 @@ impl fmt::Display for Source<'_> {
     }
 }
 impl fmt::Display for Destination {
-    /// As a dump has it.
+    /// Writes a line of a dump.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:#06x} : ", self.dlid.get())?;
         match self.path {
@@ -246,7 +247,7 @@ impl fmt::Display for Destination {
     }
 }
 impl fmt::Display for Entry<'_> {
-    /// The line that reads as this.
+    /// Writes a line that the parser reads back.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Source(source) => write!(f, "{source}"),

@@ -1,36 +1,36 @@
-//! Which service ids path queries name: the value of the option `path_service_ids`.
+//! The option `path_service_ids`: the service ids that path queries contain.
 use core::{fmt, ops::RangeInclusive};
 use ib_mad::{ServiceId, id::ServiceRange};
 
-/// So many ranges at most.
+/// Maximum number of ranges in a list.
 const MOST: usize = 64;
 
-/// Which service ids path queries name.
+/// Service ids that path queries contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ServiceIds<'a> {
-    /// Path queries name no service id.
+    /// Path queries contain no service id.
     None,
-    /// Each as it is.
+    /// Path queries contain each service id unchanged.
     All,
-    /// Those of a list.
+    /// Path queries contain the service ids of a list.
     List(ServiceIdList<'a>),
 }
 
-/// Ids and ranges with commas between them: `lustre`, `storage-scale`, `tcp:PORT`, `tcp:A-B`, the same with `udp`,
-/// `ib` and `ipoib`, numbers (decimal, or hex behind 0x), `A-B`. No id is in two of them.
+/// Ids and ranges, separated by commas: `lustre`, `storage-scale`, `tcp:PORT`, `tcp:A-B`, the same with `udp`, `ib` and
+/// `ipoib`, numbers (decimal, or hex with 0x), `A-B`. Ranges do not overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ServiceIdList<'a>(&'a str);
 
 impl<'a> ServiceIdList<'a> {
-    /// Reads a list; `None` if it is none: an item is nothing known, a range is upside down or has the id 0, which means
-    /// none, two overlap, or there are more than 64.
+    /// Reads a list. Returns `None` if an item is unknown, if a range is in descending order or contains the id 0,
+    /// which means "none", if two ranges overlap, or if there are more than 64 ranges.
     #[must_use]
     pub fn new(text: &'a str) -> Option<Self> {
         let mut seen = [(0, 0); MOST];
         for (index, item) in text.split(',').enumerate() {
             let (first, last) = range(item)?;
-            let known = seen.get(..index)?;
-            if first == 0 || first > last || known.iter().any(|(a, b)| first <= *b && *a <= last) {
+            let before = seen.get(..index)?;
+            if first == 0 || first > last || before.iter().any(|(a, b)| first <= *b && *a <= last) {
                 return None;
             }
             *seen.get_mut(index)? = (first, last);
@@ -38,7 +38,7 @@ impl<'a> ServiceIdList<'a> {
         Some(Self(text))
     }
 
-    /// The ranges, in the order of the text.
+    /// Returns the ranges, in the order of the text.
     pub fn ranges(self) -> impl Iterator<Item = RangeInclusive<ServiceId>> + use<'a> {
         self.0.split(',').filter_map(range).map(|(first, last)| ServiceId::new(first)..=ServiceId::new(last))
     }
@@ -73,7 +73,7 @@ mod tests {
     use std::{string::ToString, vec::Vec};
 
     #[test]
-    fn ids_names_and_ranges() {
+    fn ids_names_and_ranges_are_read() {
         let text = "Lustre,storage-scale,TCP:18515-18520,udp:7,ib:65535,0x1000-0x1fff,5";
         let ranges: Vec<(u64, u64)> =
             ServiceIdList::new(text).unwrap().ranges().map(|ids| (ids.start().get(), ids.end().get())).collect();
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list() {
+    fn invalid_lists_are_rejected() {
         for text in [
             "",
             ",",

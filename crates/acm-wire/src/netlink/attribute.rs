@@ -5,23 +5,23 @@ use ib_mad::{DecodeError, Wire, as_bytes, wire, wire::Host16};
 wire! {
     /// Header of an attribute (`struct nlattr`), 4 bytes.
     pub struct AttributeHeader [4] {
-        /// Bytes of the attribute with this header, without the padding behind it.
+        /// Length of the attribute with this header, without padding, in bytes.
         pub length: Host16,
-        /// An [`AttributeType`] and three flags.
+        /// Number of an [`AttributeType`], and three flags.
         pub raw_type: Host16,
     }
 }
 
-/// What an attribute of the local service holds (`LS_NLA_TYPE_*`). Unknown types are kept.
+/// Type of an attribute of the local service (`LS_NLA_TYPE_*`). Unknown types are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AttributeType(u16);
 
 impl AttributeType {
-    /// Flags and a path record.
+    /// Path record with its flags.
     pub const PATH_RECORD: Self = Self(1);
-    /// How long the kernel waits for answers: milliseconds, `u32`.
+    /// Time-out of the kernel for responses: milliseconds, `u32`.
     pub const TIMEOUT: Self = Self(2);
-    /// Service id, `u64` in the machine's order.
+    /// Service id, `u64` in host byte order.
     pub const SERVICE_ID: Self = Self(3);
     /// Destination GID, 16 bytes.
     pub const DGID: Self = Self(4);
@@ -29,43 +29,43 @@ impl AttributeType {
     pub const SGID: Self = Self(5);
     /// Traffic class, `u8`.
     pub const TRAFFIC_CLASS: Self = Self(6);
-    /// `P_Key`, `u16` in the machine's order.
+    /// `P_Key`, `u16` in host byte order.
     pub const PKEY: Self = Self(7);
-    /// Quality of service class, `u16` in the machine's order.
+    /// Quality of service class, `u16` in host byte order.
     pub const QOS_CLASS: Self = Self(8);
-    /// IPv4 address, network order.
+    /// IPv4 address in network byte order.
     pub const IPV4: Self = Self(9);
     /// IPv6 address, 16 bytes.
     pub const IPV6: Self = Self(10);
 
-    /// Bit of the raw type: who does not know this attribute must not answer (`RDMA_NLA_F_MANDATORY`).
+    /// Bit of the raw type: a receiver to which the attribute is unknown must not ignore it (`RDMA_NLA_F_MANDATORY`).
     const MANDATORY: u16 = 1 << 13;
-    /// Netlink's own two flags (nested, network order) and ours.
+    /// The two flags of netlink (nested, network byte order) and the flag of the local service.
     const FLAGS: u16 = 7 << 13;
 
-    /// From a number; its upper three bits, which are flags, do not count.
+    /// Returns the type with this number. The upper three bits are flags and are dropped.
     #[must_use]
     pub const fn new(value: u16) -> Self {
         Self(value & !Self::FLAGS)
     }
-    /// The number of the type, without flags.
+    /// Returns the number of the type without flags.
     #[must_use]
     pub const fn get(self) -> u16 {
         self.0
     }
-    /// The number with the flag "mandatory".
+    /// Returns the number with the flag "mandatory".
     #[must_use]
     pub const fn mandatory(self) -> Host16 {
         Host16::new(self.0 | Self::MANDATORY)
     }
-    /// The number without flags.
+    /// Returns the number without flags.
     #[must_use]
     pub const fn optional(self) -> Host16 {
         Host16::new(self.0)
     }
 }
 
-/// One attribute as it is read: its type, its flag "mandatory" and its value.
+/// A parsed attribute: type, flag "mandatory" and value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Attribute<'a> {
     pub(super) attribute_type: AttributeType,
@@ -74,7 +74,7 @@ pub(super) struct Attribute<'a> {
 }
 
 impl<'a> Attribute<'a> {
-    /// The value, exactly `N` bytes.
+    /// Returns the value if it has exactly `N` bytes.
     pub(super) fn exactly<const N: usize>(&self, what: &'static str) -> Result<[u8; N], DecodeError> {
         match self.value.try_into() {
             Ok(value) => Ok(value),
@@ -84,7 +84,7 @@ impl<'a> Attribute<'a> {
     }
 }
 
-/// The attributes in `bytes`; behind a length that cannot be, which is an error, nothing more is found.
+/// Returns the attributes in `bytes`. An invalid length is an error and ends the iteration.
 pub(super) fn attributes(bytes: &[u8]) -> impl Iterator<Item = Result<Attribute<'_>, DecodeError>> {
     let mut rest = bytes;
     core::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! Requests as the kernel writes them.
+//! Requests in the format of the kernel.
 use super::{
     attribute::{AttributeHeader, AttributeType},
     header::{FLAG_REQUEST, MessageType, NlHeader},
@@ -10,20 +10,20 @@ use ib_mad::{
     wire::{Host16, Host32},
 };
 
-/// Bytes of the longest request that is made here: a RESOLVE with every attribute.
+/// Size of the longest request of this module in bytes: a RESOLVE with every attribute.
 pub const MAX_REQUEST: usize = 160;
 
-/// A buffer that is too small for a request; [`MAX_REQUEST`] bytes are enough for any.
+/// Error of a buffer that is too small for a request. [`MAX_REQUEST`] bytes are enough for each request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a request of {need} bytes or more does not fit in {got}")]
 pub struct NoRoom {
-    /// Bytes up to the end of the part that did not fit.
+    /// Required size up to the end of the part that did not fit, in bytes.
     pub need: usize,
-    /// Bytes that there were.
+    /// Size of the buffer in bytes.
     pub got: usize,
 }
 
-/// A message being written behind room for its header.
+/// A message in progress. The space for its header comes first.
 struct Writer<'a> {
     buffer: &'a mut [u8],
     used: usize,
@@ -34,7 +34,7 @@ impl<'a> Writer<'a> {
         Self { buffer, used: size_of::<NlHeader>() }
     }
 
-    /// Adds bytes and the padding behind them.
+    /// Appends bytes and their padding.
     fn put(&mut self, parts: [&[u8]; 2]) -> Result<(), NoRoom> {
         let [first, second] = parts;
         let (from, length) = (self.used, first.len() + second.len());
@@ -48,7 +48,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Adds a mandatory attribute, if there is a value.
+    /// Appends a mandatory attribute if there is a value.
     fn attribute<const N: usize>(&mut self, kind: AttributeType, value: Option<[u8; N]>) -> Result<(), NoRoom> {
         let Some(value) = value else { return Ok(()) };
         let length = u16::try_from(size_of::<AttributeHeader>() + N).unwrap_or(u16::MAX);
@@ -56,14 +56,14 @@ impl<'a> Writer<'a> {
         self.put([as_bytes(&header), &value])
     }
 
-    /// Puts the header in front; the bytes of the whole.
+    /// Writes the header and returns the size of the message in bytes.
     fn finish(self, message_type: MessageType, sequence: u32) -> Result<usize, NoRoom> {
         let header = NlHeader {
             length: Host32::new(u32::try_from(self.used).unwrap_or(u32::MAX)),
             raw_type: Host16::new(message_type.into_raw()),
             flags: Host16::new(FLAG_REQUEST),
             sequence: Host32::new(sequence),
-            // The kernel's.
+            // Port id of the kernel.
             port_id: Host32::new(0),
         };
         let (need, got) = (self.used, self.buffer.len());
@@ -73,8 +73,8 @@ impl<'a> Writer<'a> {
 }
 
 impl ResolveRequest {
-    /// Writes the request as the kernel does: what is known as mandatory attributes, in the kernel's order. Returns how
-    /// many bytes of the buffer it takes.
+    /// Writes the request as the kernel does: the known values as mandatory attributes, in the kernel's order. Returns
+    /// the number of used bytes of the buffer.
     ///
     /// # Errors
     /// [`NoRoom`] if the buffer is too small.
@@ -92,7 +92,7 @@ impl ResolveRequest {
 }
 
 impl IpResolveRequest {
-    /// Writes the request as the kernel does. Returns how many bytes of the buffer it takes.
+    /// Writes the request as the kernel does. Returns the number of used bytes of the buffer.
     ///
     /// # Errors
     /// [`NoRoom`] if the buffer is too small.

@@ -1,13 +1,13 @@
-//! Why a message says nothing.
+//! Errors of messages.
 use super::attribute::AttributeType;
 use ib_mad::DecodeError;
 
-/// A message that asks for nothing that can be answered, or answers nothing. As a request, all but the first two
-/// deserve an error answer.
+/// Error of a message that is not a valid request, or not a valid response. A request gets an error response for each
+/// error except the first two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KernelMessageError {
-    /// It is not a message of the local service.
+    /// The message is not from the local service.
     #[error("a message of netlink client {client}, operation {operation}")]
     OtherClient {
         /// Netlink client, 6 bits; the local service is 4.
@@ -15,22 +15,22 @@ pub enum KernelMessageError {
         /// Operation of that client, 10 bits.
         operation: u16,
     },
-    /// It says that there is no answer.
+    /// The message is an error response.
     #[error("an error answer")]
-    ErrorAnswer,
-    /// The local service has no such operation, or none known here.
+    ErrorResponse,
+    /// The operation of the local service is unknown.
     #[error("unknown operation {operation} of the local service")]
     UnknownOperation {
-        /// Operation of that client, 10 bits.
+        /// Operation of the local service, 10 bits.
         operation: u16,
     },
-    /// An attribute that nobody may ignore is not known, or has no meaning in this request.
+    /// A mandatory attribute is unknown, or has no meaning in this request.
     #[error("unknown mandatory attribute {}", .0.get())]
     UnknownMandatory(AttributeType),
-    /// The request lacks what it is about.
+    /// A required attribute is missing.
     #[error("no attribute {}", .0.get())]
     Missing(AttributeType),
-    /// Its bytes are not what they should be.
+    /// The bytes of the message are malformed.
     #[error(transparent)]
     Malformed(#[from] DecodeError),
 }

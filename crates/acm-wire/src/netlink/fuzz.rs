@@ -1,21 +1,21 @@
-//! Body of a fuzz target: whatever the bytes, reading ends, and what was understood reads the same from what it writes.
+//! Body of a fuzz target: reading ends for any bytes, and a parsed request survives a round trip.
 use super::{KernelRequest, MAX_REQUEST, NlMessage, SetTimeout, messages};
 use ib_mad::as_bytes;
 
-/// Reads the bytes as a datagram of requests and answers.
+/// Reads the bytes as a datagram of requests and responses.
 pub(crate) fn datagram(bytes: &[u8]) {
     let mut seen = 0;
     for message in messages(bytes).flatten() {
         seen += as_bytes(message.header).len() + message.payload.len();
-        let _answer = message.answer();
+        let _response = message.response();
         if let Ok(request) = message.request() {
-            check_again(&message, request);
+            check_round_trip(&message, request);
         }
     }
     assert!(seen <= bytes.len(), "messages overlap");
 }
 
-fn check_again(message: &NlMessage<'_>, request: KernelRequest) {
+fn check_round_trip(message: &NlMessage<'_>, request: KernelRequest) {
     let mut buffer = [0; MAX_REQUEST];
     let sequence = message.header.sequence.get();
     let timeout;

@@ -1,44 +1,44 @@
-//! Messages of a datagram.
+//! The messages of a datagram, and their header.
 use ib_mad::{
     DecodeError, Wire, as_bytes, wire,
     wire::{Host16, Host32},
 };
 
-/// Bit of [`NlHeader::flags`]: the message asks for something (`NLM_F_REQUEST`).
+/// Bit of [`NlHeader::flags`]: the message is a request (`NLM_F_REQUEST`).
 pub const FLAG_REQUEST: u16 = 0x0001;
-/// Bit of [`NlHeader::flags`] in an answer: there is none (`RDMA_NL_LS_F_ERR`).
+/// Bit of [`NlHeader::flags`] in a response: the request failed (`RDMA_NL_LS_F_ERR`).
 pub const FLAG_ERROR: u16 = 0x0100;
 
 wire! {
     /// Header of every netlink message (`struct nlmsghdr`), 16 bytes.
     pub struct NlHeader [16] {
-        /// Bytes of the message with this header, without the padding behind it.
+        /// Length of the message with this header, without padding, in bytes.
         pub length: Host32,
         /// Client and operation in one number: see [`NlHeader::message_type`].
         pub raw_type: Host16,
         /// [`FLAG_REQUEST`], [`FLAG_ERROR`] and others.
         pub flags: Host16,
-        /// Carried over from a request to its answer.
+        /// Sequence number; a response has that of its request.
         pub sequence: Host32,
-        /// Netlink port id of the sender; 0 = the kernel. Anybody can write anything here.
+        /// Netlink port id of the sender; 0 is the kernel. Each sender can write any number here.
         pub port_id: Host32,
     }
 }
 
-/// What a message of `NETLINK_RDMA` is about.
+/// Type of a message of `NETLINK_RDMA`: client and operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MessageType {
-    /// Local service: resolve a path (`RDMA_NL_LS_OP_RESOLVE`).
+    /// Local service: resolution of a path (`RDMA_NL_LS_OP_RESOLVE`).
     Resolve,
-    /// Local service: how long the kernel waits (`RDMA_NL_LS_OP_SET_TIMEOUT`).
+    /// Local service: time-out of the kernel (`RDMA_NL_LS_OP_SET_TIMEOUT`).
     SetTimeout,
-    /// Local service: resolve an IP address to a GID (`RDMA_NL_LS_OP_IP_RESOLVE`).
+    /// Local service: resolution of an IP address to a GID (`RDMA_NL_LS_OP_IP_RESOLVE`).
     IpResolve,
-    /// Something else, as numbers.
+    /// Any other client or operation, as numbers.
     Other {
-        /// 6 bits; 4 is the local service.
+        /// Netlink client, 6 bits; 4 is the local service.
         client: u8,
-        /// Operation, 10 bits.
+        /// Operation of the client, 10 bits.
         operation: u16,
     },
 }
@@ -47,7 +47,8 @@ pub enum MessageType {
 const LOCAL_SERVICE: u8 = 4;
 
 impl MessageType {
-    /// From the number in a header. Numbers that `NETLINK_RDMA` does not use are [`MessageType::Other`] too.
+    /// Returns the type of the number in a header. Numbers that `NETLINK_RDMA` does not use are also
+    /// [`MessageType::Other`].
     #[must_use]
     pub const fn from_raw(raw: u16) -> Self {
         let (client, operation) = ((raw >> 10).to_be_bytes()[1], raw & 0x3ff);
@@ -59,7 +60,7 @@ impl MessageType {
         }
     }
 
-    /// The number in a header; parts over their width are cut off.
+    /// Returns the number in a header; client and operation are truncated to their widths.
     #[must_use]
     pub const fn into_raw(self) -> u16 {
         let (client, operation) = match self {
@@ -73,21 +74,21 @@ impl MessageType {
 }
 
 impl NlHeader {
-    /// What the message is about.
+    /// Returns the type of the message.
     #[must_use]
     pub const fn message_type(&self) -> MessageType {
         MessageType::from_raw(self.raw_type.get())
     }
 
-    /// Whether the message asks for something: the kernel's requests say so, answers do not.
+    /// True if the message is a request, as those of the kernel are. Responses are not.
     #[must_use]
     pub const fn is_request(&self) -> bool {
         self.flags.get() & FLAG_REQUEST != 0
     }
 
-    /// The header of an answer to this message, `length` bytes long with it, from `port_id`.
+    /// Returns the header of a response to this message: `length` bytes long including the header, from `port_id`.
     #[must_use]
-    pub const fn answer(&self, length: u32, flags: u16, port_id: u32) -> Self {
+    pub const fn response(&self, length: u32, flags: u16, port_id: u32) -> Self {
         Self {
             length: Host32::new(length),
             raw_type: self.raw_type,
@@ -98,22 +99,22 @@ impl NlHeader {
     }
 }
 
-/// One message of a datagram.
+/// A message of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NlMessage<'a> {
     /// Netlink header of the message, 16 bytes.
     pub header: &'a NlHeader,
-    /// What follows the header.
+    /// Bytes after the header.
     pub payload: &'a [u8],
 }
 
-/// The messages of a datagram. Behind a length that cannot be, which is an error, nothing more is found.
+/// Returns the messages of a datagram. An invalid length is an error and ends the iteration.
 #[must_use]
 pub const fn messages(datagram: &[u8]) -> Messages<'_> {
     Messages { rest: datagram }
 }
 
-/// Iterator over the messages of a datagram: see [`messages`].
+/// Iterator over the messages of a datagram, from [`messages`].
 #[derive(Clone, Debug)]
 pub struct Messages<'a> {
     rest: &'a [u8],
@@ -142,7 +143,7 @@ fn first(datagram: &[u8]) -> Result<(NlMessage<'_>, &[u8]), DecodeError> {
     Ok((NlMessage { header, payload }, after(datagram, length)))
 }
 
-/// What follows `length` bytes and the padding behind them, which the last one may lack.
+/// Returns the bytes after the first `length` bytes and their padding. The padding may be missing at the end.
 pub(super) fn after(bytes: &[u8], length: usize) -> &[u8] {
     bytes.get(length.next_multiple_of(4)..).unwrap_or_default()
 }

@@ -1,17 +1,16 @@
-//! What the Linux kernel asks of user space over `NETLINK_RDMA`, and the answers: its local service (`RDMA_NL_LS`).
+//! Requests of the Linux kernel to user space over `NETLINK_RDMA`, and the responses: the local service (`RDMA_NL_LS`).
 //!
-//! A datagram holds one or several messages; each has a 16-byte [`NlHeader`], perhaps a fixed part, then attributes.
-//! Everything but GIDs and path records is in the machine's own byte order.
+//! A datagram has one or several messages. Each message has a 16-byte [`NlHeader`], a fixed part for some types, then
+//! attributes. Numbers are in host byte order; GIDs and path records are in network byte order.
 //!
-//! - the daemon: [`messages`] cuts a datagram, [`NlMessage::request`] says what is asked; [`PathAnswer`], [`IpAnswer`] and
-//!   [`error_answer`] are the answers, and the header of the request is all that they need of it;
-//! - a kernel that is not real, for tests: [`ResolveRequest::encode`], [`IpResolveRequest::encode`] ask,
-//!   [`NlMessage::answer`] reads what comes back.
+//! - Daemon: [`messages`] cuts a datagram, [`NlMessage::request`] reads a request. [`PathResponse`], [`IpResponse`] and
+//!   [`error_response`] are the responses; they need only the header of the request.
+//! - Simulated kernel, for tests: [`ResolveRequest::encode`] and [`IpResolveRequest::encode`] write requests,
+//!   [`NlMessage::response`] reads responses.
 //!
-//! The answers go to the multicast group of the requests, so a daemon hears those of others. The sender of a datagram
-//! tells them apart: the kernel's port id is 0, which the caller checks; and [`NlHeader::is_request`] is false for an
-//! answer.
-mod answer;
+//! Responses go to the same multicast group as requests, so a daemon also receives the responses of other daemons. Two
+//! checks find the kernel's requests: the caller checks that the port id of the sender is 0, the kernel's, and
+//! [`NlHeader::is_request`] is false for a response.
 mod attribute;
 mod encode;
 mod error;
@@ -19,15 +18,16 @@ mod error;
 mod fuzz;
 mod header;
 mod request;
+mod response;
 
-pub use answer::{IpAnswer, KernelAnswer, PathAnswer, PathData, PathFlags, SetTimeout, error_answer};
 pub use attribute::{AttributeHeader, AttributeType};
 pub use encode::{MAX_REQUEST, NoRoom};
 pub use error::KernelMessageError;
 pub use header::{FLAG_ERROR, FLAG_REQUEST, MessageType, Messages, NlHeader, NlMessage, messages};
 pub use request::{IpResolveHeader, IpResolveRequest, KernelRequest, PathUse, ResolveHeader, ResolveRequest};
+pub use response::{IpResponse, KernelResponse, PathData, PathFlags, PathResponse, SetTimeout, error_response};
 
-/// The multicast group of the local service; `NETLINK_ADD_MEMBERSHIP` takes this number.
+/// Multicast group of the local service, for `NETLINK_ADD_MEMBERSHIP`.
 pub const LOCAL_SERVICE_GROUP: u32 = 3;
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! What is asked.
+//! Requests of the kernel.
 use super::{
-    answer::PathFlags,
     attribute::{Attribute, AttributeType, attributes},
     error::KernelMessageError,
     header::{MessageType, NlMessage, after},
+    response::PathFlags,
 };
 use core::{net::IpAddr, time::Duration};
 use ib_mad::{
@@ -12,21 +12,21 @@ use ib_mad::{
 };
 
 code! {
-    /// How the asker will use the path.
+    /// Use of the requested path.
     pub struct PathUse(u8) {
-        /// For a connection: up to six path records.
+        /// For a connection: up to six path records in the response.
         ALL = 0 "all",
-        /// For datagrams in one direction: one path record.
+        /// For datagrams in one direction: one path record in the response.
         UNIDIRECTIONAL = 1 "unidirectional",
-        /// For management datagrams: at least one reversible path record.
+        /// For management datagrams: at least one reversible path record in the response.
         GMP = 2 "GMP",
     }
 }
 
 impl PathUse {
-    /// The flags of a path record in the answer to such a request.
+    /// Returns the flags of a path record in the response to a request for this use.
     #[must_use]
-    pub fn answer_flags(self) -> PathFlags {
+    pub fn response_flags(self) -> PathFlags {
         match self {
             Self::UNIDIRECTIONAL => PathFlags::PRIMARY | PathFlags::OUTBOUND,
             _ => PathFlags::PRIMARY | PathFlags::GMP | PathFlags::OUTBOUND | PathFlags::INBOUND_REVERSE,
@@ -35,13 +35,13 @@ impl PathUse {
 }
 
 wire! {
-    /// Fixed part of a RESOLVE request (`struct rdma_ls_resolve_header`), 66 bytes; two more pad it.
+    /// Fixed part of a RESOLVE request (`struct rdma_ls_resolve_header`), 66 bytes, followed by two bytes of padding.
     pub struct ResolveHeader [66] {
-        /// Name of the RDMA device that the path begins at, as in `/sys/class/infiniband`.
+        /// Name of the local RDMA device, as in `/sys/class/infiniband`.
         pub device_name: Text<64>,
-        /// Its port, from 1.
+        /// Port number on the device, from 1.
         pub port: u8,
-        /// How the path will be used.
+        /// Use of the requested path.
         pub path_use: PathUse,
     }
 }
@@ -54,27 +54,27 @@ wire! {
     }
 }
 
-/// What a message asks for.
+/// Request in a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KernelRequest {
-    /// A path, with what the kernel knows of it.
+    /// Request for a path.
     Resolve(ResolveRequest),
-    /// User space asks the kernel to wait this long for answers; the kernel takes 100 ms to 200 s.
+    /// Request of user space to set the kernel's time-out for responses; the kernel accepts 100 ms to 200 s.
     SetTimeout(Duration),
-    /// The GID of an IP address.
+    /// Request for the GID of an IP address.
     IpResolve(IpResolveRequest),
 }
 
-/// What the kernel knows of a path that it asks for. What is `None` was not said.
+/// The properties of a requested path; `None` for those that the request leaves open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResolveRequest {
-    /// Where the path begins, and what for.
+    /// Local port, and use of the path.
     pub header: ResolveHeader,
-    /// Service that the path is for.
+    /// Service id that will use the path.
     pub service_id: Option<ServiceId>,
-    /// GID of the port that the path leads to.
+    /// GID of the destination port.
     pub dgid: Option<Gid>,
-    /// GID of the port that the path starts from.
+    /// GID of the source port.
     pub sgid: Option<Gid>,
     /// Traffic class of the global route header, 8 bits.
     pub traffic_class: Option<u8>,
@@ -84,24 +84,24 @@ pub struct ResolveRequest {
     pub qos_class: Option<u16>,
 }
 
-/// An IP address whose GID the kernel asks for.
+/// A request for the GID of an IP address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IpResolveRequest {
-    /// Index of the network interface that leads to it.
+    /// Index of the network interface on the route to the address.
     pub interface_index: u32,
-    /// IPv4 or IPv6 address whose GID is wanted.
+    /// The IPv4 or IPv6 address.
     pub address: IpAddr,
 }
 
 impl NlMessage<'_> {
-    /// What the message asks for. Of an attribute that comes twice, the later one counts; an unknown one that is not
-    /// mandatory is ignored.
+    /// Reads the message as a request. The last of several attributes of one type counts. An unknown attribute is
+    /// ignored if it is not mandatory.
     ///
     /// # Errors
     /// A [`KernelMessageError`].
     pub fn request(&self) -> Result<KernelRequest, KernelMessageError> {
         if self.header.flags.get() & super::FLAG_ERROR != 0 {
-            return Err(KernelMessageError::ErrorAnswer);
+            return Err(KernelMessageError::ErrorResponse);
         }
         match self.header.message_type() {
             MessageType::Resolve => resolve(self.payload).map(KernelRequest::Resolve),

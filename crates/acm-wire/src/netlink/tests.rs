@@ -36,7 +36,7 @@ fn only(datagram: &[u8]) -> NlMessage<'_> {
     message
 }
 
-/// A message with the given attributes (raw type, value), each padded.
+/// Returns a message with the given attributes (raw type, value), each padded.
 fn raw(message_type: MessageType, fixed: &[u8], attributes: &[(u16, &[u8])]) -> Vec<u8> {
     let mut bytes = vec![0; 16];
     bytes.extend(fixed);
@@ -57,11 +57,11 @@ fn raw(message_type: MessageType, fixed: &[u8], attributes: &[(u16, &[u8])]) -> 
     bytes
 }
 
-/// Places and numbers are those of linux/rdma_netlink.h; the kernel's own requests were seen to be 140 to 152 bytes long
-/// with types 0x2003 to 0x2007.
+/// Offsets and numbers are from linux/rdma_netlink.h. Observed requests of the kernel had 140 to 152 bytes and
+/// attribute types 0x2003 to 0x2007.
 #[test]
 #[cfg(target_endian = "little")]
-fn layout_of_a_request() {
+fn requests_have_the_kernels_layout() {
     let bytes = encode(&full());
     assert_eq!(bytes.len(), 152);
     assert_eq!(bytes[..16], [152, 0, 0, 0, 0, 0x10, 1, 0, 7, 0, 0, 0, 0, 0, 0, 0]);
@@ -84,58 +84,58 @@ fn layout_of_a_request() {
 
 #[test]
 #[cfg(target_endian = "little")]
-fn layout_of_answers() {
+fn responses_have_the_kernels_layout() {
     let request = encode(&full());
     let header = only(&request).header;
     let path = PathRecord { dlid: Lid::new(0x1234), ..PathRecord::default() };
-    let answer = PathAnswer::new(header, 4242, PathUse::ALL.answer_flags(), path);
-    let bytes = as_bytes(&answer);
+    let response = PathResponse::new(header, 4242, PathUse::ALL.response_flags(), path);
+    let bytes = as_bytes(&response);
     assert_eq!(bytes[..16], [92, 0, 0, 0, 0, 0x10, 0, 0, 7, 0, 0, 0, 0x92, 0x10, 0, 0]);
     assert_eq!(bytes[16..28], [76, 0, 1, 0, 0x2b, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(bytes[28 + 40..28 + 42], [0x12, 0x34]);
-    assert_eq!(PathUse::UNIDIRECTIONAL.answer_flags().bits(), 0x0a);
-    assert_eq!(PathUse::GMP.answer_flags().bits(), 0x2b);
-    assert_eq!(as_bytes(&error_answer(header, 4242)), [16, 0, 0, 0, 0, 0x10, 0, 1, 7, 0, 0, 0, 0x92, 0x10, 0, 0]);
-    let answer = IpAnswer::new(header, 1, DGID.parse().unwrap());
-    assert_eq!(as_bytes(&answer)[16..22], [20, 0, 4, 0, 0xfe, 0x80]);
+    assert_eq!(PathUse::UNIDIRECTIONAL.response_flags().bits(), 0x0a);
+    assert_eq!(PathUse::GMP.response_flags().bits(), 0x2b);
+    assert_eq!(as_bytes(&error_response(header, 4242)), [16, 0, 0, 0, 0, 0x10, 0, 1, 7, 0, 0, 0, 0x92, 0x10, 0, 0]);
+    let response = IpResponse::new(header, 1, DGID.parse().unwrap());
+    assert_eq!(as_bytes(&response)[16..22], [20, 0, 4, 0, 0xfe, 0x80]);
     let set = SetTimeout::new(1, 2, Duration::from_secs(3));
     assert_eq!(as_bytes(&set)[..8], [24, 0, 0, 0, 1, 0x10, 1, 0]);
     assert_eq!(as_bytes(&set)[16..], [8, 0, 2, 0, 0xb8, 0x0b, 0, 0]);
 }
 
 #[test]
-fn answers_are_read() {
+fn responses_are_read_as_written() {
     let request = encode(&full());
     let header = only(&request).header;
     assert!(header.is_request());
     let path = PathRecord { dlid: Lid::new(9), ..PathRecord::default() };
-    let answer = PathAnswer::new(header, 1, PathFlags::PRIMARY, path);
-    let message = only(as_bytes(&answer));
-    assert_eq!(message.answer(), Ok(KernelAnswer::Path { flags: PathFlags::PRIMARY, path: &path }));
+    let response = PathResponse::new(header, 1, PathFlags::PRIMARY, path);
+    let message = only(as_bytes(&response));
+    assert_eq!(message.response(), Ok(KernelResponse::Path { flags: PathFlags::PRIMARY, path: &path }));
     assert!(!message.header.is_request() && message.header.sequence == header.sequence);
-    let failed = error_answer(header, 1);
-    assert_eq!(only(as_bytes(&failed)).answer(), Ok(KernelAnswer::Failed));
-    assert_eq!(only(as_bytes(&failed)).request(), Err(KernelMessageError::ErrorAnswer));
+    let failed = error_response(header, 1);
+    assert_eq!(only(as_bytes(&failed)).response(), Ok(KernelResponse::Failed));
+    assert_eq!(only(as_bytes(&failed)).request(), Err(KernelMessageError::ErrorResponse));
     let other = raw(MessageType::Resolve, &[], &[(4, &[0; 16])]);
-    assert_eq!(only(&other).answer(), Err(KernelMessageError::Missing(AttributeType::PATH_RECORD)));
+    assert_eq!(only(&other).response(), Err(KernelMessageError::Missing(AttributeType::PATH_RECORD)));
 
     let ip = IpResolveRequest { interface_index: 3, address: "fd00::1".parse().unwrap() };
     let mut buffer = [0; MAX_REQUEST];
     let used = ip.encode(1, &mut buffer).unwrap();
-    let asked = only(&buffer[..used]);
-    assert_eq!(asked.request(), Ok(KernelRequest::IpResolve(ip)));
+    let message = only(&buffer[..used]);
+    assert_eq!(message.request(), Ok(KernelRequest::IpResolve(ip)));
     let gid: Gid = DGID.parse().unwrap();
-    assert_eq!(only(as_bytes(&IpAnswer::new(asked.header, 1, gid))).answer(), Ok(KernelAnswer::Gid(gid)));
+    assert_eq!(only(as_bytes(&IpResponse::new(message.header, 1, gid))).response(), Ok(KernelResponse::Gid(gid)));
 }
 
 #[test]
-fn mandatory_and_optional() {
+fn unknown_attribute_is_rejected_only_if_mandatory() {
     let fixed = [0; 66];
     let ask = |attributes: &[(u16, &[u8])]| only(&raw(MessageType::Resolve, &fixed, attributes)).request();
     let dgid = [1; 16];
     let expected = KernelRequest::Resolve(ResolveRequest { dgid: Some(Gid::new(dgid)), ..ResolveRequest::default() });
     assert_eq!(ask(&[(99, b"new"), (0x2004, &dgid), (10, &[0; 16])]), Ok(expected));
-    // Netlink's own flags do not count.
+    // Netlink's own flags are ignored.
     assert_eq!(ask(&[(0xc004, &dgid)]), Ok(expected));
     assert_eq!(
         ask(&[(0x2004, &dgid), (0x2063, b"new")]),
@@ -155,7 +155,7 @@ fn mandatory_and_optional() {
 }
 
 #[test]
-fn lengths() {
+fn wrong_lengths_are_rejected() {
     let sizes = [(3, 8), (4, 16), (5, 16), (6, 1), (7, 2), (8, 2)];
     for (kind, size) in sizes {
         let value = [0; 17];
@@ -171,14 +171,14 @@ fn lengths() {
             }
         }
     }
-    // An attribute that reaches out of its message, and one that is shorter than its header.
+    // An attribute that ends after its message, or is shorter than its header.
     for length in [3_u16, 0, 200] {
         let mut bytes = encode(&full());
         bytes[96..98].copy_from_slice(&length.to_ne_bytes());
         let error = DecodeError::BadValue { what: "nlattr.length", value: length.into() };
         assert_eq!(only(&bytes).request(), Err(KernelMessageError::Malformed(error)));
     }
-    // A message that reaches out of its datagram, and one that is shorter than its header.
+    // A message that ends after its datagram, or is shorter than its header.
     for length in [15_u32, 0, 153, u32::MAX] {
         let mut bytes = encode(&full());
         bytes[..4].copy_from_slice(&length.to_ne_bytes());
@@ -191,10 +191,10 @@ fn lengths() {
 }
 
 #[test]
-fn several_messages() {
+fn each_message_of_a_datagram_is_read_by_itself() {
     let other = raw(MessageType::Other { client: 5, operation: 1 }, b"x", &[]);
     let unknown = raw(MessageType::Other { client: 4, operation: 9 }, &[], &[]);
-    // A message's length need not be a multiple of 4; the next one begins at one.
+    // The length of a message need not be a multiple of 4; the next message starts at the next multiple of 4.
     let mut odd = encode(&full());
     odd[..4].copy_from_slice(&150_u32.to_ne_bytes());
     let datagram = [odd.clone(), other, unknown, odd[..150].to_vec()].concat();
@@ -236,10 +236,10 @@ fn requests() -> impl Strategy<Value = ResolveRequest> {
 
 proptest! {
     #[test]
-    fn resolve_round_trip(request in requests(), cut in 0_usize..160) {
+    fn resolve_request_survives_a_round_trip(request in requests(), cut in 0_usize..160) {
         let bytes = encode(&request);
         prop_assert_eq!(only(&bytes).request(), Ok(KernelRequest::Resolve(request)));
-        // Cut anywhere, it is an error and nothing else.
+        // A truncated message is an error.
         let cut = cut.min(bytes.len() - 1);
         prop_assert!(messages(&bytes[..cut]).all(|message| message.is_err()));
         let mut buffer = vec![0; cut];
@@ -247,7 +247,7 @@ proptest! {
     }
 
     #[test]
-    fn ip_resolve_round_trip(interface_index: u32, address: IpAddr, sequence: u32) {
+    fn ip_resolve_request_survives_a_round_trip(interface_index: u32, address: IpAddr, sequence: u32) {
         let request = IpResolveRequest { interface_index, address };
         let mut buffer = [0; MAX_REQUEST];
         let used = request.encode(sequence, &mut buffer).unwrap();
@@ -257,33 +257,33 @@ proptest! {
     }
 
     #[test]
-    fn set_timeout_round_trip(ms: u32) {
+    fn set_timeout_survives_a_round_trip(ms: u32) {
         let time = Duration::from_millis(ms.into());
         prop_assert_eq!(only(as_bytes(&SetTimeout::new(1, 2, time))).request(), Ok(KernelRequest::SetTimeout(time)));
     }
 
     #[test]
-    fn path_round_trip(path in any::<[u8; 32]>(), flags: u32, sequence: u32) {
+    fn path_response_survives_a_round_trip(path in any::<[u8; 32]>(), flags: u32, sequence: u32) {
         let path = [path, path].concat();
         let path = PathRecord::parse(&path).unwrap();
         let request = NlHeader { sequence: Host32::new(sequence), raw_type: Host16::new(0x1000), ..NlHeader::default() };
         let flags = PathFlags::from_bits_retain(flags);
-        let answer = PathAnswer::new(&request, 1, flags, *path);
-        prop_assert_eq!(only(as_bytes(&answer)).answer(), Ok(KernelAnswer::Path { flags, path }));
+        let response = PathResponse::new(&request, 1, flags, *path);
+        prop_assert_eq!(only(as_bytes(&response)).response(), Ok(KernelResponse::Path { flags, path }));
     }
 
     #[test]
-    fn message_types(raw: u16) {
+    fn message_type_survives_a_round_trip(raw: u16) {
         prop_assert_eq!(MessageType::from_raw(raw).into_raw(), raw);
     }
 
     #[test]
-    fn any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+    fn any_bytes_do_not_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
         fuzz::datagram(&bytes);
     }
 
     #[test]
-    fn nearly_requests(
+    fn damaged_requests_do_not_panic(
         request in requests(),
         damage in proptest::collection::vec((0_usize..160, any::<u8>()), 0..4),
         operation in 0_u16..3,
@@ -291,7 +291,7 @@ proptest! {
         let mut bytes = encode(&request);
         bytes[4..6].copy_from_slice(&(0x1000 | operation).to_ne_bytes());
         let length = bytes.len();
-        damage.iter().for_each(|(place, byte)| bytes[place % length] = *byte);
+        damage.iter().for_each(|(position, byte)| bytes[position % length] = *byte);
         fuzz::datagram(&bytes);
     }
 }

@@ -2,7 +2,7 @@
 use super::*;
 use crate::testing::captured_log;
 use acm_wire::netlink::{
-    FLAG_ERROR, FLAG_REQUEST, IpResolveRequest, KernelAnswer, MAX_REQUEST, PathUse, ResolveHeader, SetTimeout,
+    FLAG_ERROR, FLAG_REQUEST, IpResolveRequest, KernelResponse, MAX_REQUEST, PathUse, ResolveHeader, SetTimeout,
 };
 use ib_mad::{Lid, Pkey, ServiceId, wire::Host16, wire::Host32};
 
@@ -27,11 +27,11 @@ fn encode(request: &ResolveRequest, sequence: u32) -> Vec<u8> {
 }
 
 /// Parses a response as the kernel does. Returns its sequence number and the rest.
-fn parsed_response(bytes: &[u8]) -> (u32, KernelAnswer<'_>) {
+fn parsed_response(bytes: &[u8]) -> (u32, KernelResponse<'_>) {
     let message = messages(bytes).next().unwrap().unwrap();
     assert_eq!(message.header.port_id.get(), PORT_ID);
     assert!(!message.header.is_request());
-    (message.header.sequence.get(), message.answer().unwrap())
+    (message.header.sequence.get(), message.response().unwrap())
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn attributes_of_a_request_reach_the_core_and_the_response_its_request() {
     let path = PathRecord { dlid: Lid::new(7), ..path };
     let response = service.respond(received.id, Ok(path)).unwrap();
     let flags = PathFlags::PRIMARY | PathFlags::GMP | PathFlags::OUTBOUND | PathFlags::INBOUND_REVERSE;
-    assert_eq!(parsed_response(response.as_bytes()), (9, KernelAnswer::Path { flags, path: &path }));
+    assert_eq!(parsed_response(response.as_bytes()), (9, KernelResponse::Path { flags, path: &path }));
     assert_eq!(service.respond(received.id, Ok(path)), None, "a second response");
 }
 
@@ -92,8 +92,8 @@ fn requests_of_one_datagram_may_be_answered_in_any_order() {
     for (number, request) in (0..30).zip(&requests).rev() {
         let path = if number % 2 == 0 { Ok(request.path) } else { Err(Failure::KernelDeadline) };
         let response = service.respond(request.id, path).unwrap();
-        let flags = uses[number as usize % 3].answer_flags();
-        let expected = path.as_ref().map_or(KernelAnswer::Failed, |path| KernelAnswer::Path { flags, path });
+        let flags = uses[number as usize % 3].response_flags();
+        let expected = path.as_ref().map_or(KernelResponse::Failed, |path| KernelResponse::Path { flags, path });
         assert_eq!(parsed_response(response.as_bytes()), (number, expected));
     }
     assert!(service.pending.is_empty());
@@ -144,8 +144,8 @@ fn request_for_an_address_is_answered_with_its_gid() {
         assert!(found.requests.is_empty() && found.refusals.is_empty());
         let path = PathRecord { dgid: "fe80::2".parse().unwrap(), ..PathRecord::default() };
         let (expected, result) = match sequence {
-            1 => (KernelAnswer::Gid(path.dgid), Ok(path)),
-            _ => (KernelAnswer::Failed, Err(Failure::NoSource)),
+            1 => (KernelResponse::Gid(path.dgid), Ok(path)),
+            _ => (KernelResponse::Failed, Err(Failure::NoSource)),
         };
         let response = service.respond(received.id, result).unwrap();
         assert_eq!(parsed_response(response.as_bytes()), (sequence, expected));
@@ -169,7 +169,7 @@ fn messages_that_are_no_requests_get_no_response() {
     let mut service = Service::new(PORT_ID);
     let requests = service.parse(&encode(&request(), 1)).requests;
     let path = service.respond(requests[0].id, Ok(PathRecord::default())).unwrap();
-    let failed = error_answer(&NlHeader::default(), 1);
+    let failed = error_response(&NlHeader::default(), 1);
     let timeout = SetTimeout::new(1, 1, Duration::from_secs(1));
     // NLMSG_ERROR: the kernel reports an error about a response.
     let acknowledgement = NlHeader { length: Host32::new(16), raw_type: Host16::new(2), ..NlHeader::default() };

@@ -2,11 +2,13 @@
 use super::shared::quiet;
 use acm_sansio::{Config, config::RouteProtocol};
 use acm_sim::{Client, World, WorldConfig, name, unknown_name_request};
-use acm_wire::client::{ClientStatus, Counter, Counters, EntryFlags, EpAnswer, ep_request, next_answer, perf_request};
+use acm_wire::client::{
+    ClientStatus, Counter, Counters, EntryFlags, EpResponse, ep_request, next_response, perf_request,
+};
 use ib_mad::Pkey;
 
 fn frame(world: &World, client: Client) -> acm_wire::client::Frame<'_> {
-    next_answer(world.response(client).unwrap()).unwrap().unwrap()
+    next_response(world.response(client).unwrap()).unwrap().unwrap()
 }
 
 #[test]
@@ -15,7 +17,7 @@ fn clients_can_query_endpoints_and_counters() {
     assert!(world.resolve(0, &name(0), &name(1)).is_ok());
     let client = world.request(0, &ep_request(1, 0, [1; 8]));
     let answer = frame(&world, client);
-    let answer = EpAnswer::parse(&answer).unwrap().unwrap();
+    let answer = EpResponse::parse(&answer).unwrap().unwrap();
     let node = world.subnet.node(World::port_id(0).node).unwrap();
     assert_eq!((answer.head.device_guid, answer.head.port, answer.head.port_count), (node.guid, 1, 1));
     assert_eq!((answer.head.pkey, answer.head.provider.as_text()), (Pkey::DEFAULT_FULL, &b"ibacmp"[..]));

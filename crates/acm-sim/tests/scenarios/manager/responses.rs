@@ -20,7 +20,7 @@ fn malformed_sa_response_fails_the_request_at_once() {
         change(&mut mad);
         let start = world.now();
         world.input(0, Input::SaResponse { id: send.id, mad: ib_mad::as_bytes(&mad) });
-        let frame = acm_wire::client::next_answer(world.response(client).expect("at once")).unwrap().unwrap();
+        let frame = acm_wire::client::next_response(world.response(client).expect("at once")).unwrap().unwrap();
         assert_eq!(frame.header.status, ClientStatus::ENODATA);
         assert_eq!(world.now(), start);
         assert_eq!(world.stat(0, "sa_bad_answers"), 1);

@@ -4,7 +4,7 @@ use acm_sansio::{
     ClientId, Input,
     api::{ExternalRequestId, ProviderCall, ProviderMessage},
 };
-use acm_wire::client::{Counter, Counters, EntryFlags, next_answer, perf_request, resolve_request};
+use acm_wire::client::{Counter, Counters, EntryFlags, next_response, perf_request, resolve_request};
 use core::time::Duration;
 use ib_mad::{Lid, sa::PathRecord};
 
@@ -111,7 +111,7 @@ fn provider_counters_are_returned_and_added_to_the_daemons() {
     let mut machine = Machine::started();
     let counters = |machine: &Machine, client: ClientId| {
         let (_, reply) = machine.replies.iter().find(|(other, _)| *other == client)?;
-        let frame = next_answer(reply).unwrap().unwrap();
+        let frame = next_response(reply).unwrap().unwrap();
         Some(Counters::parse(&frame).map(|counters| counters.0))
     };
     let client = machine.request(1, &perf_request(2, [1; 8]));

@@ -31,9 +31,9 @@ fn read(text: &[u8]) -> (Options<'_>, Vec<LineError>) {
 }
 
 #[test]
-fn what_ib_acme_writes_gives_the_defaults() {
+fn sample_of_ib_acme_has_the_default_values() {
     let (options, errors) = read(SAMPLE);
-    // C has no `auto`, and writes what it does without it.
+    // The C ibacm has no `auto`; ib_acme writes the C default, 1.
     let expected = Options { sa_depth: Some(NonZeroU32::MIN), ..Options::default() };
     assert_eq!((options, errors.as_slice()), (expected, [].as_slice()));
     let names: Vec<_> = parse(SAMPLE).map(|line| line.unwrap().1.to_string()).collect();
@@ -46,8 +46,8 @@ fn what_ib_acme_writes_gives_the_defaults() {
 }
 
 #[test]
-fn what_ib_acme_explains_in_comments_is_known() {
-    // Its commented-out options and examples, without the `# `.
+fn options_in_comments_of_the_sample_are_known() {
+    // Commented-out options and examples, without the `# `.
     let text: Vec<_> = SAMPLE.split(|byte| *byte == b'\n').filter_map(|line| line.strip_prefix(b"# ")).collect();
     let examples = ["log_file", "route_data_file", "addr_data_file", "support_ips_in_addr_cfg", "provider_lib_path"];
     for name in examples.iter().chain(&["provider ibacmp"]) {
@@ -66,7 +66,7 @@ fn list(text: &str) -> ServiceIds<'_> {
 }
 
 #[test]
-fn every_value() {
+fn each_option_accepts_its_values() {
     let minutes = |minutes: u64| Some(Duration::from_secs(minutes * 60));
     for (text, expected) in [
         ("LOG_FILE stdOUT", Opt::LogFile(LogTarget::Stdout)),
@@ -188,20 +188,20 @@ fn bad_values_are_reported_and_skipped() {
     assert_eq!(one("time 5"), Err(LineErrorKind::UnknownOption));
 
     let (_, errors) = read(b"connection_share 101\nsa_depth  auto 5\nrequest_share\n  lookups 0");
-    let places: Vec<_> = errors.iter().map(|error| (error.line, error.column, error.to_string())).collect();
-    let what = |line: u32, column: u32, text: &str| (line, column, format!("line {line}, column {column}: {text}"));
-    assert_eq!(places.len(), 3, "{places:?}");
-    assert_eq!(places[0], what(1, 18, "expected a percentage, 1 to 100"));
-    assert_eq!(places[2], what(4, 11, "expected a number, at least 1"));
+    let found: Vec<_> = errors.iter().map(|error| (error.line, error.column, error.to_string())).collect();
+    let expected = |line: u32, column: u32, text: &str| (line, column, format!("line {line}, column {column}: {text}"));
+    assert_eq!(found.len(), 3, "{found:?}");
+    assert_eq!(found[0], expected(1, 18, "expected a percentage, 1 to 100"));
+    assert_eq!(found[2], expected(4, 11, "expected a number, at least 1"));
 
     let (options, errors) = read(b"timeout 1\nretries many\nnonsense 1\nretries\n\ntimeout 2\nretries 5");
     assert_eq!((options.timeout, options.retries), (Duration::from_millis(2), 5));
-    let places: Vec<_> = errors.iter().map(|error| (error.line, error.column)).collect();
-    assert_eq!(places, [(2, 9), (3, 1), (4, 8)]);
+    let locations: Vec<_> = errors.iter().map(|error| (error.line, error.column)).collect();
+    assert_eq!(locations, [(2, 9), (3, 1), (4, 8)]);
 }
 
 #[test]
-fn names_are_complete() {
+fn names_has_every_option() {
     let options: BTreeSet<_> =
         Options::default().iter().map(|option| option.to_string().split(' ').next().unwrap().to_string()).collect();
     let names: BTreeSet<_> = NAMES.iter().filter(|name| **name != "provider").map(ToString::to_string).collect();
@@ -212,7 +212,7 @@ fn option() -> impl Strategy<Value = String> {
     let depths = (1_u32.., 1_u32.., 1_u32.., 1_u32..);
     let text = "[!-~]{1,80}";
     (0..NAMES.len(), text, any::<(u32, u16, bool, u64)>(), depths).prop_map(
-        |(which, text, (number, port, yes, prefix), d)| {
+        |(index, text, (number, port, yes, prefix), d)| {
             let time = yes.then(|| Duration::from_secs(u64::from(number) * 60));
             let depth = |number| NonZeroU32::new(number).unwrap();
             let options = Options {
@@ -264,30 +264,32 @@ fn option() -> impl Strategy<Value = String> {
             };
             let subnets = if yes { ProviderSubnets::Default } else { ProviderSubnets::Prefix(prefix) };
             let provider = Opt::Provider(Provider { name: &text, subnets });
-            options.iter().chain([provider]).nth(which).unwrap().to_string()
+            options.iter().chain([provider]).nth(index).unwrap().to_string()
         },
     )
 }
 
 proptest! {
     #[test]
-    fn round_trip(text in option()) {
+    fn printed_option_is_read_back(text in option()) {
         prop_assert_eq!(one(&text).map(|option| option.to_string()), Ok(text));
     }
 
     #[test]
-    fn any_bytes(text in proptest::collection::vec(any::<u8>(), 0..300)) {
+    fn any_bytes_do_not_panic(text in proptest::collection::vec(any::<u8>(), 0..300)) {
         crate::files::fuzz::opts(&text);
     }
 
     #[test]
-    fn nearly_options(text in "((log_level|timeout|provider|min_rate|#)?[ \t]{0,2}[-0-9a-z]{0,4} ?(-1|0x1|default)?\r?\n){0,9}") {
+    fn damaged_options_do_not_panic(
+        text in "((log_level|timeout|provider|min_rate|#)?[ \t]{0,2}[-0-9a-z]{0,4} ?(-1|0x1|default)?\r?\n){0,9}",
+    ) {
         crate::files::fuzz::opts(text.as_bytes());
     }
 }
 
 #[test]
-fn metrics_are_for_this_machine_and_at_a_port() {
+fn metrics_address_must_be_loopback_with_a_port() {
     for text in ["metrics_listen 10.0.0.1:80", "metrics_listen [::]:80", "metrics_listen 127.0.0.1:0"] {
         assert!(one(text).is_err(), "{text}");
     }

@@ -1,11 +1,12 @@
-//! A dump piece by piece, and of it only the sections that somebody wants: the others are passed over without being read.
+//! Reading a dump in pieces, with the destinations of selected sources only. Other sections are skipped without
+//! parsing.
 use super::{
     super::line::{Line, LineError, LineErrorKind, Location, is_blank},
     Entry, Source, destination, source,
 };
 use memchr::{memchr, memchr_iter};
 
-/// Reads a dump that is too large to be held at once.
+/// Reader of a dump that is too large for memory.
 ///
 /// ```
 /// use acm_wire::files::path_dump::{Entry, Sections};
@@ -19,33 +20,34 @@ use memchr::{memchr, memchr_iter};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Sections {
-    /// Lines that were read.
+    /// Number of lines that were read.
     lines: u32,
     block: Block,
 }
 
-/// Whom the next destinations belong to.
+/// Owner of the next destinations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Block {
-    /// Nobody, and that has not been said.
+    /// No source yet, and no error was reported for that.
     #[default]
     None,
-    /// Nobody, which has been said, or somebody who is not wanted.
+    /// A source that is not selected or not valid, or no source and an error was reported for that.
     Skipped,
-    Wanted,
+    /// A selected source.
+    Selected,
 }
 
 impl Sections {
-    /// Reads the next piece: whole lines. The last line of all may lack its end.
+    /// Reads the next piece: whole lines. The last line of the dump may lack its end.
     ///
-    /// `tell` hears of every source, and of the destinations of those of which `wanted` says so, in order; and of what
-    /// is wrong with a line, unless it is a destination of a source that is not wanted: nobody looks at those. That is
-    /// what [`parse`](super::parse) says without these destinations.
+    /// Calls `report` with each source, with the destinations of the sources that `select` accepts, and with the error
+    /// of each invalid line, in the order of the dump. Destinations of other sources are skipped without checks. The
+    /// results are those of [`parse`](super::parse) without the skipped destinations.
     pub fn read<'a>(
         &mut self,
         piece: &'a [u8],
-        mut wanted: impl FnMut(&Source<'a>) -> bool,
-        mut tell: impl FnMut(Result<(Location, Entry<'a>), LineError>),
+        mut select: impl FnMut(&Source<'a>) -> bool,
+        mut report: impl FnMut(Result<(Location, Entry<'a>), LineError>),
     ) {
         let mut rest = piece;
         loop {
@@ -62,31 +64,32 @@ impl Sections {
             let line = Line::new(text, self.lines);
             match line.words().first() {
                 None | Some(b'#') => {}
-                Some(first) if first.is_ascii_digit() => self.destination(line, &mut tell),
+                Some(first) if first.is_ascii_digit() => self.destination(line, &mut report),
                 Some(_) => {
                     let found = line.read(source);
                     self.block = match &found {
-                        Ok((_, Entry::Source(source))) if wanted(source) => Block::Wanted,
+                        Ok((_, Entry::Source(source))) if select(source) => Block::Selected,
                         _ => Block::Skipped,
                     };
-                    tell(found);
+                    report(found);
                 }
             }
         }
     }
 
-    fn destination<'a>(&mut self, line: Line<'a>, tell: &mut impl FnMut(Result<(Location, Entry<'a>), LineError>)) {
+    fn destination<'a>(&mut self, line: Line<'a>, report: &mut impl FnMut(Result<(Location, Entry<'a>), LineError>)) {
         match self.block {
-            Block::Wanted => tell(line.read(destination)),
+            Block::Selected => report(line.read(destination)),
             Block::Skipped => {}
             Block::None => {
                 self.block = Block::Skipped;
-                tell(Err(line.error(line.words(), LineErrorKind::NoSource)));
+                report(Err(line.error(line.words(), LineErrorKind::NoSource)));
             }
         }
     }
 
-    /// Passes over lines that cannot be a source; what is left begins with one that can, or is empty.
+    /// Skips lines that cannot be a source. Returns the rest, which is empty or begins with a line that may be a
+    /// source.
     fn skip<'a>(&mut self, text: &'a [u8]) -> &'a [u8] {
         let (mut start, mut lines) = (0, 0_u32);
         let mut left = None;
@@ -111,7 +114,7 @@ impl Sections {
     }
 }
 
-/// Whether the line that begins here may be a source: its first word is neither a number nor a comment.
+/// True if the line at `start` may be a source: its first word is neither a number nor a comment.
 fn may_be_source(text: &[u8], start: usize) -> bool {
     match text.get(start) {
         None | Some(b'\n' | b'#' | b'0'..=b'9') => false,
@@ -135,26 +138,26 @@ mod tests {
 
     type Seen<'a> = Vec<Result<(Location, Entry<'a>), LineError>>;
 
-    fn is_wanted(source: &Source<'_>) -> bool {
+    fn is_selected(source: &Source<'_>) -> bool {
         source.guid.get().is_multiple_of(2)
     }
 
-    /// What is said when the text comes in pieces of so many lines.
+    /// Returns the results of a text that is read in pieces of these numbers of lines, and the number of lines.
     fn in_pieces(text: &[u8], lines: &[usize]) -> (Seen<'static>, u32) {
         let text: &'static [u8] = Vec::from(text).leak();
         let (mut sections, mut seen, mut rest) = (Sections::default(), Vec::new(), text);
         for lines in lines.iter().copied().chain([usize::MAX]) {
             let end = memchr_iter(b'\n', rest).nth(lines).map_or(rest.len(), |end| end + 1);
             let (piece, behind) = rest.split_at(end);
-            sections.read(piece, is_wanted, |found| seen.push(found));
+            sections.read(piece, is_selected, |found| seen.push(found));
             rest = behind;
         }
         (seen, sections.lines)
     }
 
-    /// What `parse` says, without destinations of sources that nobody wants.
+    /// Returns the results of `parse` without the destinations of sources that are not selected.
     fn filtered(text: &[u8]) -> Seen<'_> {
-        let (mut wanted, mut any) = (false, false);
+        let (mut selected, mut any) = (false, false);
         let of_source = |error: &LineError| {
             let line = text.split(|byte| *byte == b'\n').nth(error.line as usize - 1).unwrap();
             line.iter().find(|byte| !is_blank(**byte)).is_some_and(|first| !first.is_ascii_digit())
@@ -162,38 +165,38 @@ mod tests {
         parse(text)
             .filter(|found| {
                 let source = match found {
-                    Ok((_, Entry::Source(source))) => Some(is_wanted(source)),
+                    Ok((_, Entry::Source(source))) => Some(is_selected(source)),
                     Err(error) if of_source(error) => Some(false),
                     _ => None,
                 };
                 if let Some(source) = source {
-                    (wanted, any) = (source, true);
+                    (selected, any) = (source, true);
                 }
-                source.is_some() || wanted || !any
+                source.is_some() || selected || !any
             })
             .collect()
     }
 
     #[test]
-    fn other_nodes_lines_are_counted_and_not_read() {
+    fn lines_of_other_sources_are_counted_but_not_parsed() {
         let text = "\r\n0x9 : 0 : 4 : 3\nSwitch 0x1, base LID 1\nrubbish\n 0x2 : 0 : 4 : 3\r\n\t# note\n0x3 : bad\n\n \
                     router 0x4, base LID 4\r\n#\n\t0x1 : 0 : 4 : 3\r\n0x2 : bad\nSwitch 0x5, base LID 5\n1 : x";
         let (seen, lines) = in_pieces(text.as_bytes(), &[3, 0, 1]);
-        let said: Vec<String> = seen
+        let reported: Vec<String> = seen
             .iter()
             .map(|found| match found {
                 Ok((at, entry)) => std::format!("{} {entry}", at.line),
                 Err(error) => std::format!("{} wrong", error.line),
             })
             .collect();
-        assert_eq!(said[..3], ["2 wrong", "3 Switch 0x0000000000000001, base LID 1, \"\"", "4 wrong"]);
-        assert_eq!(said[3..5], ["9 Router 0x0000000000000004, base LID 4, \"\"", "11 0x0001 : 0 : 4 : 3"]);
-        assert_eq!(said[5..], ["12 wrong", "13 Switch 0x0000000000000005, base LID 5, \"\""]);
+        assert_eq!(reported[..3], ["2 wrong", "3 Switch 0x0000000000000001, base LID 1, \"\"", "4 wrong"]);
+        assert_eq!(reported[3..5], ["9 Router 0x0000000000000004, base LID 4, \"\"", "11 0x0001 : 0 : 4 : 3"]);
+        assert_eq!(reported[5..], ["12 wrong", "13 Switch 0x0000000000000005, base LID 5, \"\""]);
         assert_eq!(lines, 14);
     }
 
     #[test]
-    fn the_samples() {
+    fn selected_source_of_the_sample_has_all_its_destinations() {
         let text = include_bytes!("../../../testdata/27port.opensm_full_v1");
         let mut routes = 0;
         Sections::default().read(
@@ -219,7 +222,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_same_as_reading_all_of_it(
+        fn pieces_give_the_results_of_the_whole_text(
             text in lines(),
             end in "\n?",
             pieces in proptest::collection::vec(0_usize..9, 0..9),
@@ -231,7 +234,10 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes(text in proptest::collection::vec(any::<u8>(), 0..300), pieces in any::<[u8; 4]>()) {
+        fn any_bytes_give_the_results_of_the_whole_text(
+            text in proptest::collection::vec(any::<u8>(), 0..300),
+            pieces in any::<[u8; 4]>(),
+        ) {
             let (seen, _) = in_pieces(&text, &pieces.map(usize::from));
             prop_assert_eq!(seen, filtered(&text));
         }

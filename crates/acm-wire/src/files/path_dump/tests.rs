@@ -7,7 +7,7 @@ use std::{
     vec::Vec,
 };
 
-/// See testdata/prdump/README.md.
+/// Described in testdata/prdump/README.md.
 const THREE_NODES: &str = include_str!("../../../testdata/3node.opensm_full_v1");
 const PORTS_27: &str = include_str!("../../../testdata/27port.opensm_full_v1");
 
@@ -16,7 +16,7 @@ fn entries(text: &str) -> Vec<Entry<'_>> {
 }
 
 #[test]
-fn a_small_dump() {
+fn entries_of_a_small_dump_are_read() {
     let seen = entries(THREE_NODES);
     assert_eq!(seen.len(), 4 * 5);
     let Entry::Source(first) = seen[0] else { panic!("{:?}", seen[0]) };
@@ -28,7 +28,7 @@ fn a_small_dump() {
 }
 
 #[test]
-fn every_line_of_the_samples_says_what_it_did() {
+fn entries_print_as_their_lines_in_the_samples() {
     for (text, sources, unreachable) in [(THREE_NODES, 4, 0), (PORTS_27, 27, 461)] {
         let written = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
         let seen = entries(text);
@@ -37,7 +37,7 @@ fn every_line_of_the_samples_says_what_it_did() {
             assert!(squeeze(line).eq_ignore_ascii_case(&squeeze(&entry.to_string())), "{entry} for {line}");
         }
         assert_eq!(seen.len(), written.count());
-        let count = |wanted: fn(&Entry<'_>) -> bool| seen.iter().filter(|entry| wanted(entry)).count();
+        let count = |filter: fn(&Entry<'_>) -> bool| seen.iter().filter(|entry| filter(entry)).count();
         assert_eq!(count(|entry| matches!(entry, Entry::Source(_))), sources);
         let lost = |entry: &Entry<'_>| matches!(entry, Entry::Destination(Destination { path: None, .. }));
         assert_eq!(count(lost), unreachable);
@@ -45,7 +45,7 @@ fn every_line_of_the_samples_says_what_it_did() {
 }
 
 #[test]
-fn other_forms_of_a_source() {
+fn other_forms_of_a_source_are_read() {
     let seen = entries("channel adapter 0x2c90300b00001, base LID 0x10, LMC 2, node1 HCA-1\nRouter 0x1, base LID 7");
     let Entry::Source(first) = seen[0] else { panic!("{:?}", seen[0]) };
     assert_eq!((first.base_lid, first.lmc, first.port), (Lid::new(16), Some(Lmc::of::<2>()), None));
@@ -63,7 +63,7 @@ fn other_forms_of_a_source() {
     let odd = entries("Switch 0x1, base LID 7, \"a \"b\", port 3\", port 9\t");
     let Entry::Source(odd) = odd[0] else { panic!("{odd:?}") };
     assert_eq!((odd.description, odd.port), (b"a \"b\", port 3".as_slice(), Some(9)));
-    // A description that is not UTF-8 costs nothing.
+    // A description may contain bytes that are not UTF-8.
     let bytes = b"Switch 0x1, base LID 7, \"\xff\", port 1\n0x2 UNREACHABLE\n0x3:15:5:24 # far";
     let seen: Vec<_> = parse(bytes).map(|line| line.unwrap().1.to_string()).collect();
     assert_eq!(
@@ -73,7 +73,7 @@ fn other_forms_of_a_source() {
 }
 
 #[test]
-fn faults_have_a_place_and_stay_in_their_block() {
+fn errors_have_a_location_and_do_not_leave_their_block() {
     let header = "Switch 0x1, base LID 1, \"s\", port 0\n";
     for (line, column) in [
         ("0xC001 : 0 : 4 : 3", 1),
@@ -119,7 +119,7 @@ fn sources() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn round_trip(
+    fn printed_dump_is_read_back(
         source in sources(),
         paths in proptest::collection::vec((1_u16..0xc000, any::<Option<(u8, u8, u8)>>()), 0..9),
     ) {
@@ -135,12 +135,12 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes(text in proptest::collection::vec(any::<u8>(), 0..300)) {
+    fn any_bytes_do_not_panic(text in proptest::collection::vec(any::<u8>(), 0..300)) {
         crate::files::fuzz::path_dump(&text);
     }
 
     #[test]
-    fn nearly_dumps(text in "((Switch|Router) 0x[0-9]{1,17}, base LID [0-9]{0,6}(, LMC [0-9])?(, \"[a\"]{0,3}\")?(, port [0-9]{0,4})?\n|0x[0-9a-f]{1,5} ?:? ?(UNREACHABLE|[0-9 :]{0,9})\n){0,9}") {
+    fn damaged_dumps_do_not_panic(text in "((Switch|Router) 0x[0-9]{1,17}, base LID [0-9]{0,6}(, LMC [0-9])?(, \"[a\"]{0,3}\")?(, port [0-9]{0,4})?\n|0x[0-9a-f]{1,5} ?:? ?(UNREACHABLE|[0-9 :]{0,9})\n){0,9}") {
         crate::files::fuzz::path_dump(text.as_bytes());
     }
 }

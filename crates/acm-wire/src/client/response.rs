@@ -1,22 +1,22 @@
-//! Reading the daemon's answers.
+//! Reading the daemon's responses.
 use super::{ClientStatus, Counters, Entry, EntryFlags, EntryKind, EpHead, Frame};
 use crate::Address;
 use ib_mad::{DecodeError, Wire, sa::PathRecord, wire::Text};
 
-/// What a RESOLVE answer says.
+/// Contents of a RESOLVE response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ResolveAnswer {
-    /// The path that was resolved.
+pub struct ResolveResponse {
+    /// The resolved path.
     pub path: PathRecord,
-    /// The source, if the daemon chose it.
+    /// The source address, if the daemon chose it.
     pub source: Option<Address>,
 }
 
-impl ResolveAnswer {
-    /// Reads the answer.
+impl ResolveResponse {
+    /// Reads the response.
     ///
     /// # Errors
-    /// The status, if it is not success; [`ClientStatus::EINVAL`] for an answer without a path.
+    /// The status, if it is not success; [`ClientStatus::EINVAL`] for a response without a path.
     pub fn parse(frame: &Frame<'_>) -> Result<Self, ClientStatus> {
         if frame.header.status != ClientStatus::SUCCESS {
             return Err(frame.header.status);
@@ -37,7 +37,7 @@ impl ResolveAnswer {
 }
 
 impl Counters {
-    /// Reads a PERF answer; counters that it does not have are 0.
+    /// Reads a PERF response; missing counters are 0.
     ///
     /// # Errors
     /// The status, if it is not success.
@@ -52,19 +52,19 @@ impl Counters {
     }
 }
 
-/// What an EP answer says.
+/// Contents of an EP response.
 #[derive(Clone, Copy, Debug)]
-pub struct EpAnswer<'a> {
-    /// What the answer says of the endpoint before its addresses.
+pub struct EpResponse<'a> {
+    /// The part of the response before the addresses.
     pub head: &'a EpHead,
     addresses: &'a [u8],
 }
 
-impl<'a> EpAnswer<'a> {
-    /// Reads the answer; `None` if there is no such endpoint.
+impl<'a> EpResponse<'a> {
+    /// Reads the response; `None` if there is no such endpoint.
     ///
     /// # Errors
-    /// [`DecodeError::TooShort`] for an answer without an endpoint.
+    /// [`DecodeError::TooShort`] for a response without an endpoint.
     pub fn parse(frame: &Frame<'a>) -> Result<Option<Self>, DecodeError> {
         if frame.header.status != ClientStatus::SUCCESS {
             return Ok(None);
@@ -73,7 +73,8 @@ impl<'a> EpAnswer<'a> {
         Ok(Some(Self { head, addresses }))
     }
 
-    /// Its addresses, as text. The count in the answer is not trusted beyond the bytes that came.
+    /// Returns the addresses as text. The iterator stops at the last whole address even if the response has a higher
+    /// count.
     pub fn addresses(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let count = usize::from(self.head.address_count.get());
         self.addresses.chunks_exact(64).take(count).filter_map(|bytes| Text::<64>::parse(bytes).ok()).map(Text::as_text)
@@ -84,29 +85,29 @@ impl<'a> EpAnswer<'a> {
 mod tests {
     extern crate std;
     use super::*;
-    use crate::client::{Reply, ep_reply, next_answer};
+    use crate::client::{Reply, ep_reply, next_response};
     use proptest::prelude::*;
     use std::vec::Vec;
 
     #[test]
-    fn answers_round_trip() {
+    fn responses_survive_a_round_trip() {
         let path = PathRecord { dlid: ib_mad::Lid::new(17), ..PathRecord::default() };
         let source = Address::from_text("fd00::1");
         let bytes = Reply::resolved([1; 8], &path, Some(&source));
-        let answer = ResolveAnswer::parse(&next_answer(&bytes).unwrap().unwrap());
-        assert_eq!(answer, Ok(ResolveAnswer { path, source: Some(source) }));
-        // Neither cut at 32 bits nor with the sign of the 32nd.
+        let response = ResolveResponse::parse(&next_response(&bytes).unwrap().unwrap());
+        assert_eq!(response, Ok(ResolveResponse { path, source: Some(source) }));
+        // All 64 bits count, and bit 31 is not a sign.
         let counters = Counters([1, 2, 3, 4, 1 << 31, 1 << 32, u64::MAX]);
         let bytes = Reply::counters([1; 8], &counters);
-        assert_eq!(Counters::parse(&next_answer(&bytes).unwrap().unwrap()), Ok(counters));
+        assert_eq!(Counters::parse(&next_response(&bytes).unwrap().unwrap()), Ok(counters));
         let addresses = [Address::from_text("node1"), Address::from_text("10.0.0.1")];
         let mut bytes = Vec::new();
         ep_reply([1; 8], 1, &EpHead { port: 2, ..EpHead::default() }, addresses.iter(), |piece| {
             bytes.extend_from_slice(piece)
         });
-        let answer = EpAnswer::parse(&next_answer(&bytes).unwrap().unwrap()).unwrap().unwrap();
-        assert_eq!(answer.head.port, 2);
-        assert!(answer.addresses().eq([b"node1".as_slice(), b"10.0.0.1"]));
+        let response = EpResponse::parse(&next_response(&bytes).unwrap().unwrap()).unwrap().unwrap();
+        assert_eq!(response.head.port, 2);
+        assert!(response.addresses().eq([b"node1".as_slice(), b"10.0.0.1"]));
     }
 
     proptest! {
@@ -116,10 +117,10 @@ mod tests {
             bytes[..3].copy_from_slice(&[1, opcode | 0x80, 0]);
             let length = u16::try_from(bytes.len()).unwrap();
             bytes[6..8].copy_from_slice(&if opcode == 1 { length.to_ne_bytes() } else { length.to_be_bytes() });
-            let frame = next_answer(&bytes).unwrap().unwrap();
-            let _ = ResolveAnswer::parse(&frame);
+            let frame = next_response(&bytes).unwrap().unwrap();
+            let _ = ResolveResponse::parse(&frame);
             let _ = Counters::parse(&frame);
-            if let Ok(Some(answer)) = EpAnswer::parse(&frame) { let _ = answer.addresses().count(); }
+            if let Ok(Some(response)) = EpResponse::parse(&frame) { let _ = response.addresses().count(); }
         }
     }
 }

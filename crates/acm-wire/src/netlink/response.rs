@@ -1,4 +1,4 @@
-//! What is answered: each answer has one size, so the structure is the whole message.
+//! Responses to the kernel. Each kind of response has a fixed size, so a structure is the whole message.
 use super::{
     attribute::{AttributeHeader, AttributeType, attributes},
     error::KernelMessageError,
@@ -13,20 +13,20 @@ use ib_mad::{
 };
 
 bitflags::bitflags! {
-    /// What a path record in an answer may be used for (`IB_PATH_*`). Unknown bits are kept.
+    /// Uses of a path record in a response (`IB_PATH_*`). Unknown bits are kept.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
     pub struct PathFlags: u32 {
-        /// Management datagrams of general services (GMPs).
+        /// For management datagrams of general services (GMPs).
         const GMP = 1;
         /// The path to use first.
         const PRIMARY = 1 << 1;
-        /// The path to fall back to.
+        /// Alternate path, for a failure of the preferred one.
         const ALTERNATE = 1 << 2;
-        /// From the asker to the destination.
+        /// From the requester to the destination.
         const OUTBOUND = 1 << 3;
-        /// From the destination to the asker.
+        /// From the destination to the requester.
         const INBOUND = 1 << 4;
-        /// An outbound path that holds in the other direction with both ends exchanged.
+        /// The reverse of the outbound path is valid, too, with both ends exchanged.
         const INBOUND_REVERSE = 1 << 5;
         const _ = !0;
     }
@@ -35,47 +35,48 @@ bitflags::bitflags! {
 wire! {
     /// Value of a path record attribute, 72 bytes.
     pub struct PathData [72] {
-        /// What the path may be used for: bits of [`PathFlags`].
+        /// Uses of the path: bits of [`PathFlags`].
         pub flags: Host32,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<4>,
-        /// The path, in network order.
+        /// Path record, in network byte order.
         pub path: PathRecord,
     }
 }
 
 wire! {
-    /// The answer to a RESOLVE request: one path, 92 bytes.
-    pub struct PathAnswer [92] {
-        /// Made from the request's header.
+    /// Response to a RESOLVE request with one path, 92 bytes.
+    pub struct PathResponse [92] {
+        /// Netlink header, from the header of the request.
         pub header: NlHeader,
         /// Header of an attribute of type [`AttributeType::PATH_RECORD`].
         pub attribute: AttributeHeader,
-        /// The path, and what it may be used for.
+        /// The path and its uses.
         pub data: PathData,
     }
 }
 
 wire! {
-    /// The answer to an IP_RESOLVE request: a GID, 36 bytes.
-    pub struct IpAnswer [36] {
-        /// Made from the request's header.
+    /// Response to an IP_RESOLVE request with a GID, 36 bytes.
+    pub struct IpResponse [36] {
+        /// Netlink header, from the header of the request.
         pub header: NlHeader,
         /// Header of an attribute of type [`AttributeType::DGID`].
         pub attribute: AttributeHeader,
-        /// The GID of the address that was asked for.
+        /// GID of the requested IP address.
         pub gid: Gid,
     }
 }
 
 wire! {
-    /// Asks the kernel to wait this long for answers, 24 bytes. It refuses less than 100 ms and more than 200 s.
+    /// Request to the kernel to set its time-out for responses, 24 bytes. The kernel rejects values below 100 ms and
+    /// above 200 s.
     pub struct SetTimeout [24] {
         /// Netlink header of the message.
         pub header: NlHeader,
         /// Header of an attribute of type [`AttributeType::TIMEOUT`].
         pub attribute: AttributeHeader,
-        /// How long the kernel should wait for answers, in milliseconds.
+        /// Time-out of the kernel for a response, in milliseconds.
         pub timeout_ms: Host32,
     }
 }
@@ -89,25 +90,25 @@ const fn attribute(length: u16, raw_type: Host16) -> AttributeHeader {
     AttributeHeader { length: Host16::new(4 + length), raw_type }
 }
 
-impl PathAnswer {
-    /// Answers `request` with a path, from the netlink port `port_id`. The flags are those of the request's use:
-    /// [`PathUse::answer_flags`](super::PathUse::answer_flags).
+impl PathResponse {
+    /// Returns a response to `request` with a path, from the netlink port `port_id`. The flags depend on the use of the
+    /// path in the request: [`PathUse::response_flags`](super::PathUse::response_flags).
     #[must_use]
     pub const fn new(request: &NlHeader, port_id: u32, flags: PathFlags, path: PathRecord) -> Self {
         Self {
-            header: request.answer(length_of::<Self>(), 0, port_id),
+            header: request.response(length_of::<Self>(), 0, port_id),
             attribute: attribute(72, AttributeType::PATH_RECORD.optional()),
             data: PathData { flags: Host32::new(flags.bits()), reserved: Reserved([0; 4]), path },
         }
     }
 }
 
-impl IpAnswer {
-    /// Answers `request` with a GID, from the netlink port `port_id`.
+impl IpResponse {
+    /// Returns a response to `request` with a GID, from the netlink port `port_id`.
     #[must_use]
     pub const fn new(request: &NlHeader, port_id: u32, gid: Gid) -> Self {
         Self {
-            header: request.answer(length_of::<Self>(), 0, port_id),
+            header: request.response(length_of::<Self>(), 0, port_id),
             attribute: attribute(16, AttributeType::DGID.optional()),
             gid,
         }
@@ -115,7 +116,7 @@ impl IpAnswer {
 }
 
 impl SetTimeout {
-    /// Asks for `timeout`, cut to whole milliseconds.
+    /// Returns a request for the time-out `timeout`, rounded down to milliseconds.
     #[must_use]
     pub fn new(sequence: u32, port_id: u32, timeout: Duration) -> Self {
         Self {
@@ -132,22 +133,22 @@ impl SetTimeout {
     }
 }
 
-/// Answers `request` with "there is none": the kernel then asks the subnet administrator itself, at once.
+/// Returns an error response to `request`. The kernel then queries the subnet administrator itself, without delay.
 #[must_use]
-pub const fn error_answer(request: &NlHeader, port_id: u32) -> NlHeader {
-    request.answer(length_of::<NlHeader>(), FLAG_ERROR, port_id)
+pub const fn error_response(request: &NlHeader, port_id: u32) -> NlHeader {
+    request.response(length_of::<NlHeader>(), FLAG_ERROR, port_id)
 }
 
-/// What an answer says, to the one who asked.
+/// Contents of a response, as the kernel reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KernelAnswer<'a> {
-    /// There is none.
+pub enum KernelResponse<'a> {
+    /// The response is an error: there is no result.
     Failed,
-    /// A path, the first of them.
+    /// The first path of the response.
     Path {
-        /// What it may be used for.
+        /// Uses of the path.
         flags: PathFlags,
-        /// The path record that the answer carries.
+        /// Path record of the response.
         path: &'a PathRecord,
     },
     /// The GID of an IP address.
@@ -155,12 +156,13 @@ pub enum KernelAnswer<'a> {
 }
 
 impl<'a> NlMessage<'a> {
-    /// What the message answers. Only who asked can know that it is an answer.
+    /// Reads the message as a response. A message does not show that it is a response to a request of the caller; the
+    /// caller compares sequence numbers.
     ///
     /// # Errors
-    /// A [`KernelMessageError`]; [`KernelMessageError::Missing`] if the answer has not what was asked for.
-    pub fn answer(&self) -> Result<KernelAnswer<'a>, KernelMessageError> {
-        let wanted = match self.header.message_type() {
+    /// A [`KernelMessageError`]; [`KernelMessageError::Missing`] if the response lacks the requested attribute.
+    pub fn response(&self) -> Result<KernelResponse<'a>, KernelMessageError> {
+        let expected = match self.header.message_type() {
             MessageType::Resolve => AttributeType::PATH_RECORD,
             MessageType::IpResolve => AttributeType::DGID,
             MessageType::SetTimeout => return Err(KernelMessageError::UnknownOperation { operation: 1 }),
@@ -169,19 +171,19 @@ impl<'a> NlMessage<'a> {
             }
         };
         if self.header.flags.get() & FLAG_ERROR != 0 {
-            return Ok(KernelAnswer::Failed);
+            return Ok(KernelResponse::Failed);
         }
         let attribute = attributes(self.payload)
-            .find(|attribute| attribute.is_ok_and(|attribute| attribute.attribute_type == wanted) || attribute.is_err())
-            .ok_or(KernelMessageError::Missing(wanted))??;
-        if wanted == AttributeType::DGID {
-            return Ok(KernelAnswer::Gid(Gid::new(attribute.exactly("GID")?)));
+            .find(|attribute| attribute.is_ok_and(|found| found.attribute_type == expected) || attribute.is_err())
+            .ok_or(KernelMessageError::Missing(expected))??;
+        if expected == AttributeType::DGID {
+            return Ok(KernelResponse::Gid(Gid::new(attribute.exactly("GID")?)));
         }
         let (data, rest) = PathData::parse_prefix(attribute.value)?;
         if !rest.is_empty() {
             let value = u64::try_from(attribute.value.len()).unwrap_or(u64::MAX);
             return Err(DecodeError::BadValue { what: "path record attribute", value }.into());
         }
-        Ok(KernelAnswer::Path { flags: PathFlags::from_bits_retain(data.flags.get()), path: &data.path })
+        Ok(KernelResponse::Path { flags: PathFlags::from_bits_retain(data.flags.get()), path: &data.path })
     }
 }
