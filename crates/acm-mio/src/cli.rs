@@ -58,7 +58,7 @@ pub(crate) struct Args {
     pub(crate) interfaces: Option<InterfaceChoice>,
     /// Record the inputs and outputs of the daemon's core, for acm-replay and Wireshark:
     /// `FILE[,size=64M,files=4][,mask=names]`. FILE is the newest file, FILE.1 the one before it. A reader of the files
-    /// can guess transaction ids, so that only root may read them. `mask=names` replaces names and IP addresses.
+    /// can guess transaction ids, so that only the daemon's user may read them. `mask=names` replaces names and IP addresses.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<RecordChoice>,
     /// Directory of the sockets, port files and the lock file. It is created if it is missing.

@@ -8,7 +8,7 @@ use ib_mad::PortState;
 use nix::unistd::{AccessFlags, access};
 use std::path::Path;
 
-/// Classes that RDMA modules create, in the order of their dependencies.
+/// Classes that RDMA modules create, the most important one first.
 const CLASSES: [(&str, &str); 3] = [
     ("infiniband", "load the driver of the adapter (mlx5_ib, mlx4_ib, hfi1, ...): modprobe NAME"),
     ("infiniband_mad", "modprobe ib_umad; subnet administration is asked by its files"),

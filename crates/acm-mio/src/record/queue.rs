@@ -20,7 +20,7 @@ pub(super) struct Batch {
 /// A position in a recording between two packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mark {
-    /// Number of facts before it.
+    /// Number of facts before it: inputs and outputs of the core.
     pub(super) facts: u64,
     /// Time of the core in nanoseconds.
     pub(super) nanos: u64,

@@ -32,7 +32,7 @@ pub(crate) struct RecordError {
 /// Facts of a turn that the queue did not take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LostFacts {
-    /// Number of facts.
+    /// Number of facts: inputs and outputs of the core.
     pub(crate) facts: u64,
 }
 

@@ -94,7 +94,7 @@ impl Device {
 
     /// Returns the attributes of a port; `None` while the port is not active.
     pub(super) fn attributes(&self, number: u8) -> Result<Option<PortAttributes>> {
-        // sysfs lacks MTU and subnet timeout, and may lag behind the device's state.
+        // sysfs lacks MTU and subnet timeout, and was read earlier: the device has the present state.
         let queried = self.context.query_port(number)?;
         let Some(port) = self.info.port(number).filter(|_| queried.state == PortState::ACTIVE) else { return Ok(None) };
         let rate = port.rate.or(queried.rate).map(ib_device::LinkRate::code);

@@ -66,7 +66,7 @@ impl SourceRegistry {
         }
     }
 
-    /// Removes a descriptor. The kernel would not remove it on close if another copy of it stays open.
+    /// Removes a descriptor. Closing it is not enough: it may stay open if its device was removed.
     pub(super) fn unwatch(&mut self, fd: BorrowedFd<'_>, source: Source) {
         let Some(registry) = &self.registry else { return };
         self.sources.retain(|_, other| *other != source);
