@@ -13,6 +13,7 @@
 //! ```
 #![forbid(unsafe_code)]
 mod clients;
+mod deadlines;
 mod inbox;
 mod node;
 mod preload;

@@ -30,6 +30,7 @@ pub struct Node {
 pub struct Host {
     /// Events that the core logged, with their times.
     pub events: Vec<(Time, Event)>,
+    keep_events: bool,
     /// True once the core has finished its shutdown.
     pub stopped: bool,
     /// True if opening a queue pair fails.
@@ -64,11 +65,12 @@ fn attributes(subnet: &Subnet, port: ib_sim::PortId) -> Option<PortAttributes> {
 }
 
 impl Node {
-    pub(crate) fn new(id: NodeId, config: Config, seed: u64, addresses: Vec<Address>) -> Self {
+    pub(crate) fn new(id: NodeId, config: Config, seed: u64, addresses: Vec<Address>, keep_events: bool) -> Self {
         Self {
             acm: Acm::new(config, seed),
             host: Host {
                 events: Vec::new(),
+                keep_events,
                 stopped: false,
                 opening_fails: false,
                 id,
@@ -267,7 +269,8 @@ impl Host {
             }
             // All providers of these nodes are built in.
             Output::Provider { .. } => {}
-            Output::Log(event) => self.events.push((now, event)),
+            Output::Log(event) if self.keep_events => self.events.push((now, event)),
+            Output::Log(_) => {}
             Output::ShutdownDone => self.stopped = true,
         }
         None

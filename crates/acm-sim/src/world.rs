@@ -1,5 +1,6 @@
 //! All nodes, the subnet, and virtual time.
 use crate::{
+    deadlines::Deadlines,
     inbox::Handling,
     node::{Node, source_of},
 };
@@ -29,12 +30,24 @@ pub struct WorldConfig {
     pub seed: u64,
     /// Nodes to record, numbered from 0; [`World::trace`] returns their traces.
     pub recorded: Vec<u32>,
+    /// If true, [`World::transcript`] and [`Host::events`](crate::Host::events) are kept. A world of thousands of nodes
+    /// has no memory for them.
+    pub transcript: bool,
 }
 
 impl Default for WorldConfig {
     fn default() -> Self {
         let (core, subnet) = (Config::default(), SubnetConfig::default());
-        Self { nodes: 2, core, special: Vec::new(), handling: None, subnet, seed: 1, recorded: Vec::new() }
+        Self {
+            nodes: 2,
+            core,
+            special: Vec::new(),
+            handling: None,
+            subnet,
+            seed: 1,
+            recorded: Vec::new(),
+            transcript: true,
+        }
     }
 }
 
@@ -50,6 +63,10 @@ pub struct World {
     pub transcript: Vec<Entry>,
     pub(crate) config: WorldConfig,
     nodes: Vec<Node>,
+    /// Deadlines of the cores.
+    timeouts: Deadlines,
+    /// Times at which nodes handle their next event.
+    inboxes: Deadlines,
     now: Time,
 }
 
@@ -60,6 +77,7 @@ fn index_of(node: NodeId) -> usize {
 
 /// Steps at one instant after which [`World::settle`] panics.
 const MAX_STEPS: usize = 1_000_000;
+const MAX_STEPS_PER_NODE: usize = 20_000;
 
 impl World {
     /// Creates a world and starts its nodes, which join their groups.
@@ -72,6 +90,8 @@ impl World {
             subnet: Subnet::new(config.subnet.clone(), config.seed),
             transcript: Vec::new(),
             nodes: Vec::new(),
+            timeouts: Deadlines::default(),
+            inboxes: Deadlines::default(),
             now: Time::ZERO,
             config,
         };
@@ -105,7 +125,8 @@ impl World {
         let special = self.config.special.iter().find(|(node, _)| *node == number).map(|(_, config)| config);
         let config = special.unwrap_or(&self.config.core).clone();
         // The subnet numbers nodes from 1.
-        let mut node = Node::new(NodeId::new(number + 1), config, seed, Self::addresses(number).to_vec());
+        let (id, addresses) = (NodeId::new(number + 1), Self::addresses(number).to_vec());
+        let mut node = Node::new(id, config, seed, addresses, self.config.transcript);
         if self.config.recorded.contains(&number) {
             node.record(seed, before);
         }
@@ -144,10 +165,22 @@ impl World {
         act: impl FnOnce(&mut Node, &mut Subnet, Time, &mut dyn FnMut(&Output)),
     ) {
         let now = self.now;
-        let transcript = &mut self.transcript;
-        if let Some(node) = self.nodes.get_mut(index) {
+        let Some(node) = self.nodes.get_mut(index) else { return };
+        if self.config.transcript {
+            let transcript = &mut self.transcript;
             act(node, &mut self.subnet, now, &mut |output| transcript.push((now, index, output.clone())));
+        } else {
+            act(node, &mut self.subnet, now, &mut |_| {});
         }
+        self.schedule(index);
+    }
+
+    /// Updates the deadlines of a node.
+    fn schedule(&mut self, index: usize) {
+        let Some(node) = self.nodes.get(index) else { return };
+        // A deadline in the past is due now, in the order of the nodes.
+        self.timeouts.set(index, node.acm.poll_timeout().map(|at| at.max(self.now)));
+        self.inboxes.set(index, node.inbox.next_time(self.now));
     }
 
     /// Returns the current virtual time.
@@ -222,8 +255,7 @@ impl World {
     #[must_use]
     pub fn next_time(&self) -> Option<Time> {
         let subnet = self.subnet.poll_timeout().map(|at| Time::ZERO + at);
-        let inboxes = self.nodes.iter().map(|node| node.inbox.next_time(self.now));
-        self.nodes.iter().map(|node| node.acm.poll_timeout()).chain(inboxes).chain([subnet]).flatten().min()
+        [subnet, self.inboxes.next(), self.timeouts.next()].into_iter().flatten().min()
     }
 
     /// Advances to the time of the next event and handles it. Returns false if there is none.
@@ -237,9 +269,9 @@ impl World {
     /// Handles all events that are due now.
     ///
     /// # Panics
-    /// If more than a million steps are due at one instant.
+    /// If events at one instant cause events without end.
     pub fn settle(&mut self) {
-        for _ in 0..MAX_STEPS {
+        for _ in 0..MAX_STEPS.max(MAX_STEPS_PER_NODE * self.nodes.len()) {
             if self.subnet.poll_timeout().is_some_and(|at| Time::ZERO + at <= self.now) {
                 self.subnet.handle_timeout(self.now.since_start());
             }
@@ -251,8 +283,7 @@ impl World {
                 self.deliver(event);
                 continue;
             }
-            let due = |node: &Node| node.acm.poll_timeout().is_some_and(|at| at <= self.now);
-            let Some(index) = self.nodes.iter().position(due) else { return };
+            let Some(index) = self.timeouts.due(self.now) else { return };
             self.with(index, |node, subnet, now, put| node.timeout(subnet, now, put));
         }
         assert!(self.next_time().is_none_or(|at| at > self.now), "events at {} cause events without end", self.now);
@@ -262,11 +293,15 @@ impl World {
     fn receive(&mut self, event: Event) {
         let port = match &event {
             Event::Datagram { qp, .. } => qp.port,
-            Event::Mad { port, .. } | Event::MadTimedOut { port, .. } => *port,
+            Event::Mad { port, .. } | Event::MadTimedOut { port, .. } | Event::Table { port, .. } => *port,
             Event::Report { port, .. } | Event::Port { port, .. } | Event::SaRequest { port, .. } => *port,
         };
-        match (self.config.handling, self.nodes.get_mut(index_of(port.node))) {
-            (Some(handling), Some(node)) => node.inbox.push(event, handling),
+        let index = index_of(port.node);
+        match (self.config.handling, self.nodes.get_mut(index)) {
+            (Some(handling), Some(node)) => {
+                node.inbox.push(event, handling);
+                self.inboxes.set(index, node.inbox.next_time(self.now));
+            }
             _ => self.deliver(event),
         }
     }
@@ -274,7 +309,11 @@ impl World {
     /// Returns the next event of an inbox whose node is not busy.
     fn next_event(&mut self) -> Option<Event> {
         let (now, handling) = (self.now, self.config.handling?);
-        self.nodes.iter_mut().find_map(|node| node.inbox.pop(now, handling))
+        let index = self.inboxes.due(now)?;
+        let inbox = &mut self.nodes.get_mut(index)?.inbox;
+        let event = inbox.pop(now, handling);
+        self.inboxes.set(index, inbox.next_time(now));
+        event
     }
 
     /// Returns the number of datagrams that a node lost because its queue was full.
@@ -309,7 +348,8 @@ impl World {
             Event::Port { port, change } => self.with(index_of(port.node), |node, subnet, now, put| {
                 node.port_changed(subnet, now, port, change, put);
             }),
-            Event::SaRequest { .. } => {}
+            // The subnet has its own administrator, and the core requests no tables.
+            Event::SaRequest { .. } | Event::Table { .. } => {}
         }
     }
 

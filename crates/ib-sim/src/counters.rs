@@ -57,6 +57,8 @@ counters! {
     sa_errors,
     /// Lost requests and lost responses.
     sa_lost,
+    /// Requests that found the administrator's queue full.
+    sa_overflows,
     /// Requests that reach no administrator: wrong LID, queue pair or class, port down, or administrator mute.
     sa_unreachable,
     /// Transmissions repeated after a time-out.

@@ -1,6 +1,6 @@
 //! Events of the subnet.
 use crate::{AgentId, PortChange, PortId, QpId, RequestId, Source};
-use alloc::{boxed::Box, sync::Arc};
+use alloc::{boxed::Box, sync::Arc, vec::Vec};
 use ib_mad::{Lid, Qpn, packet::Grh, sa::SaMad};
 
 /// An event at a port.
@@ -34,6 +34,16 @@ pub enum Event {
         agent: AgentId,
         /// The request, with its transaction id.
         mad: Box<SaMad>,
+    },
+    /// A table arrived: the response to a GetTable request of [`Subnet::send_mad`](crate::Subnet::send_mad). An error is
+    /// an [`Event::Mad`].
+    Table {
+        /// Port that sent the request.
+        port: PortId,
+        /// Agent that sent the request.
+        agent: AgentId,
+        /// The segments as one message, in the form in which Linux's umad returns it.
+        message: Vec<u8>,
     },
     /// A report of the administrator: a notice that the port subscribed to. It is repeated until the port sends a
     /// response with its transaction id ([`Subnet::send_mad`](crate::Subnet::send_mad) without a time-out).

@@ -5,6 +5,7 @@ mod probability;
 pub use named::SettingError;
 pub use probability::Probability;
 
+use crate::NodeId;
 use core::time::Duration;
 use ib_mad::{FlowLabel, Mtu, PacketLifeTime, Rate, ServiceLevel, Status};
 
@@ -13,6 +14,10 @@ use ib_mad::{FlowLabel, Mtu, PacketLifeTime, Rate, ServiceLevel, Status};
 pub struct Settings {
     /// Faults of every link without faults of its own ([`Subnet::set_link`](crate::Subnet::set_link)).
     pub faults: Faults,
+    /// The switches between the ports.
+    pub tree: Tree,
+    /// If true, a port sends and receives one UD packet at a time, at its rate. Default: false.
+    pub link_rates: bool,
     /// If true, an attached queue pair receives its own multicasts. Default: false.
     pub multicast_to_sender: bool,
     /// If true, only ports that joined a group send to it and receive from it, and only by its present LID. If false,
@@ -28,6 +33,8 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             faults: Faults::default(),
+            tree: Tree::default(),
+            link_rates: false,
             multicast_to_sender: false,
             strict_multicast: true,
             sa: SaSettings::default(),
@@ -55,6 +62,40 @@ pub struct Faults {
     pub down: bool,
 }
 
+/// A fat tree of switches, which delays UD datagrams. Nodes are on leaf switches in the order of their numbers. The
+/// default has no delay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Tree {
+    /// Nodes of a leaf switch; 0: all nodes are on one.
+    pub leaf: u32,
+    /// Leaf switches of a pod, which share a second level of switches; 0: all are in one pod.
+    pub pod: u32,
+    /// Time from one switch to the next, or to a port.
+    pub hop_delay: Duration,
+}
+
+impl Tree {
+    /// Returns the number of switches between two nodes: 1 on a leaf, 3 in a pod, else 5.
+    #[must_use]
+    pub fn switches(self, from: NodeId, to: NodeId) -> u32 {
+        let part = |number: u32, size: u32| number.checked_div(size).unwrap_or(0);
+        let [from, to] = [from, to].map(|node| part(node.get().saturating_sub(1), self.leaf));
+        if from == to {
+            1
+        } else if part(from, self.pod) == part(to, self.pod) {
+            3
+        } else {
+            5
+        }
+    }
+
+    /// Returns the time from one node to another: a hop to each switch, and one to the port.
+    #[must_use]
+    pub fn delay(self, from: NodeId, to: NodeId) -> Duration {
+        self.hop_delay * (self.switches(from, to) + 1)
+    }
+}
+
 /// The administrator's behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SaSettings {
@@ -64,6 +105,12 @@ pub struct SaSettings {
     pub delay: Duration,
     /// Time that the administrator needs for one request before it starts the next. Zero: no limit.
     pub service_time: Duration,
+    /// Time that it needs for each record of a table.
+    pub record_time: Duration,
+    /// Requests that may wait for the administrator, if it has a service time; 0: no limit.
+    pub queue: u32,
+    /// If true, a request that finds the queue full gets the status BUSY at once. If false, it is lost.
+    pub busy_when_full: bool,
     /// If true, the administrator does not respond.
     pub mute: bool,
     /// If true, the administrator accepts subscriptions to notices. Default: true.
@@ -80,6 +127,9 @@ impl Default for SaSettings {
             loss: Probability::NEVER,
             delay: Duration::ZERO,
             service_time: Duration::ZERO,
+            record_time: Duration::ZERO,
+            queue: 0,
+            busy_when_full: false,
             mute: false,
             notices: true,
             status: None,

@@ -1,32 +1,35 @@
 //! GetTable: all records that match, for tools such as `saquery`.
 use super::response::{count, query};
 use crate::{PortId, Subnet, smp};
-use alloc::{vec, vec::Vec};
+use alloc::{boxed::Box, vec, vec::Vec};
 use ib_mad::{
-    AttributeId, Gid, Lid, Method, Status, as_bytes,
+    AttributeId, Gid, Lid, Method, Status,
     sa::{
         JoinState, McMemberMask, McMemberRecord, NodeRecord, PathMask, PathRecord, Query, SA_CLASS_VERSION, SaMad,
         SaRecord, TableError, TableWriter, table_length,
     },
 };
 
-/// Greatest length of a response in bytes, so that it fits in one message of the server.
-const MAX_LENGTH: usize = 60_000;
+/// A table: its number of records, and its segments as one message.
+pub(crate) type Table = (u32, Vec<u8>);
 
 impl Subnet {
-    /// Returns the response to a GetTable request as one long message, in the form in which Linux's umad returns the
-    /// segments of RMPP. `None` if the datagram is not such a request.
-    #[must_use]
-    pub fn table_response(&mut self, port: PortId, request: &SaMad) -> Option<Vec<u8>> {
+    /// Returns the response to a GetTable request as one message, in the form in which Linux's umad returns the segments
+    /// of RMPP, or the error. `None` if the datagram is not such a request.
+    pub(crate) fn table_response(&mut self, port: PortId, request: &SaMad) -> Option<Result<Table, Box<SaMad>>> {
         if request.header.method != Method::GET_TABLE || request.header.class_version != SA_CLASS_VERSION {
             return None;
         }
-        let table = self.table(port, request);
+        let table = self.settings().sa.status.filter(|status| !status.is_ok());
+        let table = table.map_or_else(|| self.table(port, request), Err);
         count(self.counters_mut(), request, table.as_ref().err().copied().unwrap_or(Status::OK));
-        table.or_else(|status| request.answer(status).map(|response| as_bytes(&response).to_vec())).ok()
+        match table {
+            Ok(table) => Some(Ok(table)),
+            Err(status) => Some(Err(Box::new(request.answer(status).ok()?))),
+        }
     }
 
-    fn table(&self, port: PortId, request: &SaMad) -> Result<Vec<u8>, Status> {
+    fn table(&self, port: PortId, request: &SaMad) -> Result<Table, Status> {
         match request.header.attribute_id {
             AttributeId::PATH_RECORD => written(request, &self.paths(port, &query(request)?)?),
             AttributeId::MC_MEMBER_RECORD => {
@@ -90,18 +93,15 @@ impl Subnet {
     }
 }
 
-/// Returns the records as one message.
-fn written<R: SaRecord>(request: &SaMad, records: &[R]) -> Result<Vec<u8>, Status> {
-    let length = table_length::<R>(records.len());
-    if length > MAX_LENGTH {
-        return Err(Status::SA_NO_RESOURCES);
-    }
+/// Returns the records as one message, with their number.
+fn written<R: SaRecord>(request: &SaMad, records: &[R]) -> Result<Table, Status> {
     let write = || {
-        let mut table = TableWriter::new(request, vec![0; length])?;
+        let mut table = TableWriter::new(request, vec![0; table_length::<R>(records.len())])?;
         records.iter().try_for_each(|record| table.push(record))?;
         Ok(table.finish().into_buffer().0)
     };
-    write().map_err(|_: TableError| Status::INVALID_FIELD)
+    let message = write().map_err(|_: TableError| Status::INVALID_FIELD)?;
+    Ok((u32::try_from(records.len()).unwrap_or(u32::MAX), message))
 }
 
 #[cfg(test)]
@@ -112,7 +112,7 @@ mod tests {
 
     fn request(subnet: &mut Subnet, attribute: AttributeId) -> Vec<u8> {
         let request = SaMad::request(Method::GET_TABLE, attribute, TransactionId::new(1));
-        subnet.table_response(PortId::new(1, 1), &request).unwrap()
+        subnet.table_response(PortId::new(1, 1), &request).unwrap().unwrap().1
     }
 
     #[test]
@@ -138,14 +138,13 @@ mod tests {
         let mut request = query.get(TransactionId::new(1));
         request.header.method = Method::GET_TABLE;
         let response = subnet.table_response(PortId::new(1, 1), &request).unwrap();
+        let (count, response) = response.map_err(|error| error.header.status)?;
         let mad = MadRef::new(&response).unwrap();
-        if mad.header().status != Status::OK {
-            assert_eq!(response.len(), 256);
-            return Err(mad.header().status);
-        }
         assert_eq!(mad.sa().unwrap().attribute_offset.get(), 8);
         let records = mad.records::<PathRecord>().unwrap();
-        Ok(records.map(|path| (path.slid.get(), path.dlid.get())).collect())
+        let ends: Vec<_> = records.map(|path| (path.slid.get(), path.dlid.get())).collect();
+        assert_eq!(count as usize, ends.len());
+        Ok(ends)
     }
 
     #[test]
@@ -186,15 +185,7 @@ mod tests {
         old.header.class_version = SA_CLASS_VERSION - 1;
         assert_eq!(subnet.table_response(port, &old), None);
         let unknown = SaMad::request(Method::GET_TABLE, AttributeId::NOTICE, TransactionId::new(1));
-        let response = subnet.table_response(port, &unknown).unwrap();
-        assert_eq!(response[4..6], Status::METHOD_ATTRIBUTE_NOT_SUPPORTED.get().to_be_bytes());
-    }
-
-    #[test]
-    fn table_over_the_greatest_length_is_refused() {
-        let request = SaMad::request(Method::GET_TABLE, AttributeId::PATH_RECORD, TransactionId::new(1));
-        let length = |count| written(&request, &vec![PathRecord::default(); count]).map(|message| message.len());
-        assert_eq!(length(936), Ok(59_960));
-        assert_eq!(length(937), Err(Status::SA_NO_RESOURCES));
+        let response = subnet.table_response(port, &unknown).unwrap().unwrap_err();
+        assert_eq!(response.header.status, Status::METHOD_ATTRIBUTE_NOT_SUPPORTED);
     }
 }

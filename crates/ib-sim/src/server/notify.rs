@@ -9,11 +9,15 @@ use crate::{
 };
 use alloc::vec::Vec;
 use ib_mad::{
-    as_bytes,
+    Status, Wire, as_bytes,
+    sa::SaMad,
     umad::UmadHeader,
-    wire::{Be32, Be64, Host32},
+    wire::{Be32, Be64, Host32, Octets},
 };
 use mio::Token;
+
+/// Greatest length of a table in bytes, so that it fits in one message of the server.
+const MAX_TABLE: usize = 60_000;
 
 impl Server {
     /// Sends all pending events of the subnet to the programs, and all packets to the watcher.
@@ -28,6 +32,7 @@ impl Server {
                     }
                 }
                 Event::Mad { agent, mad, .. } => self.respond(agent, as_bytes(&*mad), 0),
+                Event::Table { agent, message, .. } => self.respond_with_table(agent, &message),
                 Event::MadTimedOut { agent, mad, .. } => self.respond(agent, as_bytes(&*mad), TIMED_OUT),
                 Event::Report { port, slid, qpn, mad } => self.send_report(port, slid, qpn, &mad),
                 Event::Port { port, change } => self.send_port(port, change.code()),
@@ -65,6 +70,17 @@ impl Server {
             Requester::Umad(token, request) => (token, umad_frame(request, mad, status)),
         };
         self.send(token, message);
+    }
+
+    /// Sends a table to its program. One that is longer than a message of the server becomes an error.
+    fn respond_with_table(&mut self, agent: AgentId, message: &[u8]) {
+        if message.len() <= MAX_TABLE {
+            return self.respond(agent, message, 0);
+        }
+        let Ok((first, _)) = SaMad::parse_prefix(message) else { return };
+        let mut error = SaMad { data: Octets::default(), ..*first };
+        error.header.status = Status::SA_NO_RESOURCES;
+        self.respond(agent, as_bytes(&error), 0);
     }
 
     pub(super) fn send_port(&mut self, id: PortId, change: u8) {

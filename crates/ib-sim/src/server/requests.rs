@@ -15,7 +15,7 @@ use crate::{
 use alloc::{borrow::ToOwned, collections::BTreeMap, vec::Vec};
 use core::time::Duration;
 use ib_mad::{
-    AddressVector, Mad, MgmtClass, PortState, Qpn, ServiceLevel, TransactionId, Wire, as_bytes,
+    AddressVector, Mad, MgmtClass, Qpn, ServiceLevel, TransactionId, Wire, as_bytes,
     sa::SaMad,
     umad::UmadHeader,
     wire::{Be32, Text},
@@ -331,18 +331,12 @@ impl Server {
 }
 
 impl Server {
-    /// Returns the response to requests that only tools send: subnet management, and tables of the internal
-    /// administrator. These responses are never delayed or lost.
+    /// Returns the response to requests that only tools send: subnet management. These responses are never delayed or
+    /// lost.
     fn response_for_tools(&mut self, id: PortId, header: &UmadHeader, mad: &SaMad) -> Option<Vec<u8>> {
-        let port = self.subnet.port(id)?;
         match mad.header.mgmt_class {
             MgmtClass::SUBN_LID_ROUTED | MgmtClass::SUBN_DIRECTED_ROUTE if header.qpn.get() == 0 => {
                 self.subnet.smp_response(id, header.lid, &Mad::from(*mad)).map(|response| as_bytes(&response).to_vec())
-            }
-            MgmtClass::SUBN_ADM
-                if header.lid == port.sm_lid && port.state != PortState::DOWN && self.uplink.is_none() =>
-            {
-                self.subnet.table_response(id, mad)
             }
             _ => None,
         }

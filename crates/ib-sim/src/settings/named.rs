@@ -82,6 +82,15 @@ impl Value for u8 {
         self.to_string()
     }
 }
+impl Value for u32 {
+    const WHAT: &'static str = "number (0 to 4294967295)";
+    fn read(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+    fn write(&self) -> String {
+        self.to_string()
+    }
+}
 impl Value for Status {
     const WHAT: &'static str = "status (0x and up to 4 hex digits)";
     fn read(text: &str) -> Option<Self> {
@@ -181,11 +190,18 @@ named! {
     "ud_delay" faults.delay,
     "ud_jitter" faults.jitter,
     "ud_down" faults.down,
+    "tree_leaf" tree.leaf,
+    "tree_pod" tree.pod,
+    "tree_hop_delay" tree.hop_delay,
+    "link_rates" link_rates,
     "mc_to_sender" multicast_to_sender,
     "mc_strict" strict_multicast,
     "sa_loss" sa.loss,
     "sa_delay" sa.delay,
     "sa_service_time" sa.service_time,
+    "sa_record_time" sa.record_time,
+    "sa_queue" sa.queue,
+    "sa_busy_when_full" sa.busy_when_full,
     "sa_mute" sa.mute,
     "sa_notices" sa.notices,
     "sa_status" sa.status,
@@ -213,6 +229,10 @@ mod tests {
             ("ud_loss", "30%"),
             ("ud_jitter", "1500us"),
             ("ud_down", "on"),
+            ("tree_leaf", "18"),
+            ("tree_hop_delay", "200ns"),
+            ("link_rates", "on"),
+            ("sa_queue", "1000"),
             ("sa_status", "0x0300"),
             ("pr_mtu", "2048"),
             ("pr_rate", "40"),

@@ -1,10 +1,10 @@
 //! UD datagrams: from a queue pair over the links to queue pairs.
 use super::{
     Subnet,
-    pending::{Arrival, Timer},
+    pending::{Arrival, Packet, Timer},
 };
 use crate::{Datagram, Error, Event, Faults, Port, PortId, QpId, Source};
-use alloc::vec::Vec;
+use alloc::{sync::Arc, vec::Vec};
 use core::time::Duration;
 use ib_mad::{
     GlobalRoute, Lid, Pkey,
@@ -40,24 +40,23 @@ impl Subnet {
         }
         // IBTA 10.2.5: a controlled key is replaced by the sender's own, which only a privileged program can set.
         let qkey = if datagram.qkey.get() >> 31 == 1 { queue.qkey } else { datagram.qkey };
-        let mut arrival = Arrival {
-            to: QpId { port: from.port, qpn: datagram.qpn },
+        let packet = Arc::new(Packet {
+            from: from.port,
             dlid: datagram.to.dlid,
             slid,
             sl: datagram.to.sl,
             source: from.qpn,
-            path_bits: 0,
             qkey,
             pkey,
             grh,
             payload: datagram.payload.into(),
-        };
-        self.watch_datagram(from.port, &arrival, false);
+        });
+        self.watch_datagram(from.port, datagram.qpn, &packet, false);
+        let sent = self.send_time(from.port, got);
         if datagram.to.dlid.is_multicast() {
             self.counters.ud_multicast += 1;
             for to in self.receivers(from, pkey, datagram) {
-                arrival.to = to;
-                self.carry(from.port, arrival.clone());
+                self.carry(sent, Arrival { to, path_bits: 0, packet: Arc::clone(&packet) });
             }
             return Ok(());
         }
@@ -66,9 +65,8 @@ impl Subnet {
             self.counters.ud_no_destination += 1;
             return Ok(());
         };
-        arrival.to = QpId { port: to, qpn: datagram.qpn };
-        arrival.path_bits = self.port(to).map(|port| datagram.to.dlid.path_bits(port.lmc)).unwrap_or_default();
-        self.carry(from.port, arrival);
+        let path_bits = self.port(to).map(|port| datagram.to.dlid.path_bits(port.lmc)).unwrap_or_default();
+        self.carry(sent, Arrival { to: QpId { port: to, qpn: datagram.qpn }, path_bits, packet });
         Ok(())
     }
 
@@ -94,9 +92,9 @@ impl Subnet {
         receivers
     }
 
-    /// Sends a packet over a link with its faults.
-    fn carry(&mut self, from: PortId, arrival: Arrival) {
-        let link = (from, arrival.to.port);
+    /// Carries a packet that left its port at `sent` over a link with its faults.
+    fn carry(&mut self, sent: Duration, arrival: Arrival) {
+        let link = (arrival.packet.from, arrival.to.port);
         let faults = self.link(link.0, link.1);
         if faults.down || faults.loss.happens(&mut self.rng) {
             self.counters.ud_lost += 1;
@@ -104,13 +102,14 @@ impl Subnet {
         }
         if faults.duplicate.happens(&mut self.rng) {
             self.counters.ud_duplicated += 1;
-            self.schedule_arrival(link, faults, arrival.clone());
+            self.schedule_arrival(sent, faults, arrival.clone());
         }
-        self.schedule_arrival(link, faults, arrival);
+        self.schedule_arrival(sent, faults, arrival);
     }
 
-    fn schedule_arrival(&mut self, link: (PortId, PortId), faults: Faults, arrival: Arrival) {
-        let mut at = self.now + faults.delay;
+    fn schedule_arrival(&mut self, sent: Duration, faults: Faults, arrival: Arrival) {
+        let link = (arrival.packet.from, arrival.to.port);
+        let mut at = sent + faults.delay + self.settings.tree.delay(link.0.node, link.1.node);
         if !faults.jitter.is_zero() {
             at += self.up_to(faults.jitter);
             let last = self.last_arrival.entry(link).or_default();
@@ -122,6 +121,7 @@ impl Subnet {
             let hold = if faults.reorder_hold.is_zero() { Duration::from_millis(1) } else { faults.reorder_hold };
             at += self.up_to(hold);
         }
+        let at = self.receive_time(link.1, at, arrival.packet.payload.len());
         if at == self.now {
             self.arrive(arrival);
         } else {
@@ -137,7 +137,8 @@ impl Subnet {
 
     /// Delivers a packet to its queue pair, or refuses it.
     pub(super) fn arrive(&mut self, arrival: Arrival) {
-        let Arrival { to, slid, sl, source, path_bits, qkey, pkey, grh, ref payload, .. } = arrival;
+        let Arrival { to, path_bits, packet } = arrival;
+        let Packet { slid, sl, source, qkey, pkey, grh, ref payload, .. } = *packet;
         let refused = match (self.port(to.port), self.queue(to)) {
             (Some(port), _) if !port.carries() => &mut self.counters.ud_port_down,
             (Some(port), Some(queue)) => {
@@ -151,8 +152,8 @@ impl Subnet {
                 } else {
                     self.counters.ud_delivered += 1;
                     let source = Source { slid, qpn: source, sl, path_bits, pkey_index: queue.pkey_index };
-                    self.watch_datagram(to.port, &arrival, true);
-                    self.events.push_back(Event::Datagram { qp: to, source, grh, payload: arrival.payload });
+                    self.watch_datagram(to.port, to.qpn, &packet, true);
+                    self.events.push_back(Event::Datagram { qp: to, source, grh, payload: Arc::clone(payload) });
                     return;
                 }
             }

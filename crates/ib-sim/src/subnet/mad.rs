@@ -6,7 +6,7 @@ use super::{
 use crate::{AgentId, Error, Event, MadSend, PortId, RequestId, SaMode, sa};
 use alloc::{boxed::Box, collections::BTreeSet};
 use core::time::Duration;
-use ib_mad::{Method, MgmtClass, Pkey, Qpn, sa::SaMad};
+use ib_mad::{Method, MgmtClass, Pkey, Qpn, Status, sa::SaMad};
 
 impl Subnet {
     /// Sends a management datagram as Linux's umad does. With a time-out it is retransmitted up to `retries` times, and
@@ -88,10 +88,25 @@ impl Subnet {
     }
 
     fn schedule_job(&mut self, job: SaJob) {
-        let sa = &self.settings.sa;
+        let sa = self.settings.sa;
         let mut at = self.now;
-        if !sa.service_time.is_zero() {
-            at = self.sa.busy_until.max(at) + sa.service_time;
+        if let SaJob::Request { id, mad, .. } = &job
+            && self.is_sa_full()
+        {
+            self.counters.sa_overflows += 1;
+            if let Some(busy) = sa.busy_when_full.then(|| mad.answer(Status::BUSY).ok()).flatten() {
+                self.schedule.add(at + sa.delay, Timer::SaDone(SaJob::Response { id: *id, mad: Box::new(busy) }));
+            }
+            return;
+        }
+        let job = self.with_table(job);
+        let records = match &job {
+            SaJob::Table { records, .. } => *records,
+            SaJob::Request { .. } | SaJob::Response { .. } => 0,
+        };
+        let needed = sa.service_time + sa.record_time * records;
+        if !needed.is_zero() {
+            at = self.sa.busy_until.max(at) + needed;
             self.sa.busy_until = at;
         }
         at += sa.delay;
@@ -102,13 +117,31 @@ impl Subnet {
         }
     }
 
+    /// True if as many requests wait for the administrator as may.
+    fn is_sa_full(&self) -> bool {
+        let sa = &self.settings.sa;
+        let backlog = self.sa.busy_until.saturating_sub(self.now);
+        sa.queue > 0 && !sa.service_time.is_zero() && backlog >= sa.service_time * sa.queue
+    }
+
+    /// Makes the table of a request for one, so that its length is known.
+    fn with_table(&mut self, job: SaJob) -> SaJob {
+        let SaJob::Request { id, port, mad } = job else { return job };
+        match self.table_response(port, &mad) {
+            Some(Ok((records, message))) => SaJob::Table { id, records, message },
+            Some(Err(response)) => SaJob::Response { id, mad: response },
+            None => SaJob::Request { id, port, mad },
+        }
+    }
+
     pub(super) fn finish_job(&mut self, job: SaJob) {
-        let (id, mut response) = match job {
+        let (id, response) = match job {
             SaJob::Request { id, port, mad } => match self.sa_response(port, &mad) {
-                Some(response) => (id, Box::new(response)),
+                Some(response) => (id, Ok(Box::new(response))),
                 None => return,
             },
-            SaJob::Response { id, mad } => (id, mad),
+            SaJob::Response { id, mad } => (id, Ok(mad)),
+            SaJob::Table { id, message, .. } => (id, Err(message)),
         };
         if self.settings.sa.loss.happens(&mut self.rng) {
             self.counters.sa_lost += 1;
@@ -119,9 +152,14 @@ impl Subnet {
             return;
         };
         self.schedule.cancel(timer);
-        response.header.transaction_id = mad.header.transaction_id;
-        self.watch_mad_delivered(port, &send, &response);
-        self.events.push_back(Event::Mad { port, agent: send.agent, mad: response });
+        match response {
+            Ok(mut response) => {
+                response.header.transaction_id = mad.header.transaction_id;
+                self.watch_mad_delivered(port, &send, &response);
+                self.events.push_back(Event::Mad { port, agent: send.agent, mad: response });
+            }
+            Err(message) => self.events.push_back(Event::Table { port, agent: send.agent, message }),
+        }
     }
 
     /// Handles the time-out of a transmission. `at` is the deadline, also if the caller is late.

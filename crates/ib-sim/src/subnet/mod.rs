@@ -8,6 +8,7 @@
 //! | `mad` | management datagrams and their responses |
 //! | `pending` | datagrams and requests on their way |
 //! | `watch` | copies of all packets for watchers |
+//! | `wire` | links with a rate |
 mod deliver;
 mod mad;
 mod nodes;
@@ -16,6 +17,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 mod watch;
+mod wire;
 
 pub(crate) use pending::Timer;
 pub use state::Subnet;

@@ -1,6 +1,6 @@
 //! Datagrams, requests and responses on their way.
 use crate::{MadSend, PortId, QpId, RequestId, schedule::TimerKey};
-use alloc::{boxed::Box, sync::Arc};
+use alloc::{boxed::Box, sync::Arc, vec::Vec};
 use ib_mad::{Lid, Pkey, Qkey, Qpn, ServiceLevel, packet::Grh, sa::SaMad};
 
 /// An event that is due at some time.
@@ -18,16 +18,26 @@ pub(crate) enum Timer {
     ReportTimeout(u64),
 }
 
-/// A datagram that arrives.
+/// A datagram that arrives at one queue pair.
 #[derive(Clone, Debug)]
 pub(crate) struct Arrival {
     pub(super) to: QpId,
-    /// Destination LID of the packet; for a multicast, the group's.
+    /// Bits of the destination LID that the receiver's LMC leaves free.
+    pub(super) path_bits: u8,
+    /// The packet, which the receivers of a multicast share.
+    pub(super) packet: Arc<Packet>,
+}
+
+/// A UD packet.
+#[derive(Debug)]
+pub(crate) struct Packet {
+    /// The sender's port.
+    pub(super) from: PortId,
+    /// Destination LID; for a multicast, the group's.
     pub(super) dlid: Lid,
     pub(super) slid: Lid,
     pub(super) sl: ServiceLevel,
     pub(super) source: Qpn,
-    pub(super) path_bits: u8,
     pub(super) qkey: Qkey,
     pub(super) pkey: Pkey,
     pub(super) grh: Option<Grh>,
@@ -49,6 +59,8 @@ pub(super) struct Request {
 pub(crate) enum SaJob {
     /// A request that the subnet's own administrator responds to.
     Request { id: RequestId, port: PortId, mad: Box<SaMad> },
-    /// A response of the external administrator.
+    /// A table, complete. `message` has the form in which Linux's umad returns it.
+    Table { id: RequestId, records: u32, message: Vec<u8> },
+    /// A response that is complete: that of an external administrator, or an error.
     Response { id: RequestId, mad: Box<SaMad> },
 }

@@ -1,5 +1,8 @@
 //! The state of a subnet, its clock and its events.
-use super::pending::{Request, Timer};
+use super::{
+    pending::{Request, Timer},
+    wire::Wire,
+};
 use crate::{
     Counters, Crossing, Event, Faults, Group, Node, PortChange, PortId, QpId, RequestId, Settings, SubnetConfig,
     rng::Rng, sa::Sa, schedule::Schedule,
@@ -33,6 +36,8 @@ pub struct Subnet {
     pub(super) links: BTreeMap<(PortId, PortId), Faults>,
     /// Arrival time of the last datagram of a link with jitter. Later datagrams arrive after it.
     pub(super) last_arrival: BTreeMap<(PortId, PortId), Duration>,
+    /// Links with a rate ([`Settings::link_rates`]).
+    pub(super) wires: BTreeMap<PortId, Wire>,
     pub(super) sa: Sa,
     pub(super) requests: BTreeMap<RequestId, Request>,
     pub(super) requests_made: u64,
@@ -74,6 +79,7 @@ impl Subnet {
             attached: BTreeMap::new(),
             links: BTreeMap::new(),
             last_arrival: BTreeMap::new(),
+            wires: BTreeMap::new(),
             sa: Sa::default(),
             requests: BTreeMap::new(),
             requests_made: 0,

@@ -1,5 +1,5 @@
 //! Copies of all packets for a watcher.
-use super::{Subnet, pending::Arrival};
+use super::{Subnet, pending::Packet};
 use crate::{AgentId, Crossing, MadSend, PortId};
 use alloc::sync::Arc;
 use core::time::Duration;
@@ -23,13 +23,13 @@ impl Subnet {
         }
     }
 
-    /// Keeps a datagram that was sent or received.
-    pub(super) fn watch_datagram(&mut self, port: PortId, arrival: &Arrival, delivered: bool) {
+    /// Keeps a datagram to queue pair `to` that was sent or received.
+    pub(super) fn watch_datagram(&mut self, port: PortId, to: Qpn, packet: &Packet, delivered: bool) {
         if self.crossings.is_none() {
             return;
         }
-        let Arrival { to, dlid, slid, sl, source, qkey, pkey, grh, ref payload, .. } = *arrival;
-        let dest = if dlid.is_multicast() { Qpn::MULTICAST } else { to.qpn };
+        let Packet { dlid, slid, sl, source, qkey, pkey, grh, ref payload, .. } = *packet;
+        let dest = if dlid.is_multicast() { Qpn::MULTICAST } else { to };
         let payload = Arc::clone(payload);
         let at = self.now;
         self.crossed(Crossing { at, delivered, port, slid, dlid, sl, pkey, source, dest, qkey, grh, payload });

@@ -110,7 +110,7 @@ fn unsupported_requests_are_refused_and_responses_are_ignored() {
     let unsupported = Status::METHOD_ATTRIBUTE_NOT_SUPPORTED;
     for (method, attribute) in [
         (Method::SET, AttributeId::PATH_RECORD),
-        (Method::GET_TABLE, AttributeId::PATH_RECORD),
+        (Method::GET_TABLE, AttributeId::NOTICE),
         (Method::GET, AttributeId::NOTICE),
         (Method::new(0x7f), AttributeId::MC_MEMBER_RECORD),
     ] {

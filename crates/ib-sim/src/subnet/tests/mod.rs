@@ -4,6 +4,7 @@ mod datagrams;
 mod mads;
 mod ports;
 mod reports;
+mod scale;
 mod watched;
 
 use crate::{
