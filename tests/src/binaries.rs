@@ -15,19 +15,24 @@ pub enum Binary {
     IbSim,
     /// Our client for shells.
     IbAcme,
+    /// The demonstration.
+    Demo,
 }
+
+/// The packages of these programs.
+const PROGRAMS: &[&str] =
+    &["-p", "acm-mio", "-p", "ib-sim", "-p", "acm-client", "-p", "xtask", "--bins", "--features", "xtask/demo"];
 
 /// Where the program is; builds it first.
 #[must_use]
 pub fn binary(binary: Binary) -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    let path = BUILT.get_or_init(|| build(&["-p", "acm-mio", "-p", "ib-sim", "-p", "acm-client", "--bins"])).join(
-        match binary {
-            Binary::AcmMio => "acm-mio",
-            Binary::IbSim => "ib-sim",
-            Binary::IbAcme => "ib_acme",
-        },
-    );
+    let path = BUILT.get_or_init(|| build(PROGRAMS)).join(match binary {
+        Binary::AcmMio => "acm-mio",
+        Binary::IbSim => "ib-sim",
+        Binary::IbAcme => "ib_acme",
+        Binary::Demo => "demo",
+    });
     assert!(path.is_file(), "{} was not built", path.display());
     path
 }

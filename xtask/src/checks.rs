@@ -151,7 +151,7 @@ mod tests {
     /// No test waits for a feature that nobody gives: the features that crates' tests name are among ours.
     #[test]
     fn every_feature_of_a_test_is_given() {
-        let mut named = BTreeSet::new();
+        let mut named = BTreeSet::from(["xtask/demo".to_owned()]);
         let mut folders = vec![command::root().join("crates")];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).unwrap() {

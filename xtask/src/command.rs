@@ -9,7 +9,7 @@ use std::{
 
 /// Features that tests of ib-mad need: of what the crate has with a feature.
 /// Whoever builds with others builds each crate once more.
-pub(crate) const TESTED: &str = "ib-mad/serde,ib-mad/arbitrary";
+pub(crate) const TESTED: &str = "ib-mad/serde,ib-mad/arbitrary,xtask/demo";
 
 /// The workspace's folder.
 pub(crate) fn root() -> &'static Path {

@@ -51,8 +51,6 @@ pub(crate) enum TaskError {
     Survivors(u32),
     #[error("{0}")]
     Install(#[source] Box<dyn Error>),
-    #[error("demo: {0}")]
-    Demo(#[source] Box<dyn Error>),
 }
 
 struct Lines<'a>(&'a [String]);

@@ -118,7 +118,7 @@ enum Task {
 
 fn main() -> ExitCode {
     let done = match Xtask::parse().task {
-        Task::Demo(demo) => demo::run(demo).map_err(|problem| TaskError::Demo(problem.into())),
+        Task::Demo(demo) => demo::run(demo),
         Task::Install(installation) => {
             install::install(&installation).map_err(|problem| TaskError::Install(problem.into()))
         }

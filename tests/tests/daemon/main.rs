@@ -4,6 +4,7 @@ mod bytes;
 mod check;
 mod config;
 mod daemon_mode;
+mod demo;
 mod device_files;
 mod devices;
 mod events;

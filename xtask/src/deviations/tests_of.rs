@@ -22,7 +22,10 @@ impl Known {
         let mut targets = BTreeMap::new();
         for package in metadata.workspace_packages() {
             let of_kind = |kind: TargetKind| package.targets.iter().filter(move |target| target.is_kind(kind.clone()));
-            let unit = of_kind(TargetKind::Lib).chain(of_kind(TargetKind::RLib)).chain(of_kind(TargetKind::Bin)).next();
+            let unit = of_kind(TargetKind::Lib)
+                .chain(of_kind(TargetKind::RLib))
+                .chain(of_kind(TargetKind::Bin).filter(|target| target.name == *package.name))
+                .next();
             let unit = unit.into_iter().map(|target| (UNIT, target));
             let all = unit.chain(of_kind(TargetKind::Test).map(|target| (target.name.as_str(), target)));
             targets.extend(all.map(|(name, target)| ((package.name.to_string(), name.to_owned()), target.clone())));
