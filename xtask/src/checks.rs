@@ -3,7 +3,7 @@ use crate::{
     command::{self, TESTED, cargo},
     deps, deviations,
     error::TaskError,
-    fuzz, licences, no_std,
+    licences, no_std,
     packages::{self, Install},
     published,
     stopwatch::Stopwatch,
@@ -34,7 +34,7 @@ pub(crate) fn ci(install: Install) -> Result<(), TaskError> {
     steps.step("oldest compiler", || published::msrv(install))?;
     steps.step("packages", published::package)?;
     steps.step("interfaces", || published::semver_since_release(install))?;
-    steps.step("fuzzing", || fuzz::each(install.no_install))?;
+    steps.command("fuzzing", Command::new("fuzz/run").current_dir(command::root()))?;
     steps.step("example with tokio", published::with_tokio)?;
     steps.step("example of a provider", published::provider_hosts)?;
     real_kernel(&mut steps)?;

@@ -19,16 +19,6 @@ pub(crate) enum TaskError {
     NotRoot(String),
     #[error("{0} is not part of this toolchain: run `rustup component add {0}`, or leave it out with `test --fast`")]
     ComponentMissing(&'static str),
-    #[error("cargo-mutants is missing: run `cargo install cargo-mutants --locked`")]
-    CargoMutantsMissing,
-    #[error("fuzzing needs more than is here: run `{0}`")]
-    FuzzMissing(&'static str),
-    #[error("not built: {0}")]
-    NotBuilt(String),
-    #[error("ThreadSanitizer needs more than is here: run `{0}`")]
-    NightlyMissing(&'static str),
-    #[error("there is no fuzz target {name}: {all}")]
-    NoTarget { name: String, all: String },
     #[error("cargo-deny is missing: run `cargo install cargo-deny --locked`")]
     CargoDenyMissing,
     #[error("cargo-semver-checks is missing: run `cargo install cargo-semver-checks --locked`")]
@@ -45,10 +35,6 @@ pub(crate) enum TaskError {
     Deviations(Vec<String>),
     #[error("{} crates that may not be here:{}", .0.len(), Lines(.0))]
     Licences(Vec<String>),
-    #[error("xtask/src/mutants/equivalent.toml: {0}")]
-    Equivalent(String),
-    #[error("more than {0} % of the changes passed the tests")]
-    Survivors(u32),
     #[error("{0}")]
     Install(#[source] Box<dyn Error>),
 }

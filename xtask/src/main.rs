@@ -15,25 +15,20 @@ mod demo;
 mod deps;
 mod deviations;
 mod error;
-mod fuzz;
 mod install;
 mod licences;
-mod mutants;
 mod no_std;
 mod packages;
 mod published;
 mod slowest;
 mod stopwatch;
 mod test_run;
-mod tsan;
 mod vm;
 
 use clap::{Parser, Subcommand};
 use demo::Demo;
 use error::TaskError;
-use fuzz::Fuzz;
 use install::{Installation, Place};
-use mutants::Mutants;
 use packages::Install;
 use published::Semver;
 use std::{env, process::ExitCode};
@@ -88,19 +83,6 @@ enum Task {
         #[arg(long)]
         list: bool,
     },
-    /// Change a crate in small ways, one at a time, and list the changes that no test notices. Takes hours; CI leaves
-    /// it out. Needs cargo-mutants.
-    Mutants(Mutants),
-    /// Run the fuzz targets with libFuzzer, and keep their corpora. Installs a nightly compiler and cargo-fuzz, which take
-    /// minutes. `ci` runs each target for 15 s; `.ci/run` replays the corpora.
-    Fuzz(Fuzz),
-    /// Run libibacm and the C programs of its tests with ThreadSanitizer, and the tests of acm-plugin, the host of ibacm's
-    /// providers. Installs a nightly compiler and the source of std, which take minutes. CI leaves it out, and has
-    /// valgrind watch the C programs.
-    Tsan {
-        #[command(flatten)]
-        install: Install,
-    },
     /// Measure the daemon: `cargo bench -p acm-tests --bench cached`.
     Bench {
         /// Handed on to cargo.
@@ -130,9 +112,6 @@ fn main() -> ExitCode {
         Task::Semver(semver) => published::semver(&semver),
         Task::Deps => deps::run(),
         Task::Deviations { list } => deviations::run(list),
-        Task::Mutants(mutants) => mutants::run(&mutants),
-        Task::Fuzz(fuzz) => fuzz::run(&fuzz),
-        Task::Tsan { install } => tsan::run(install),
         Task::Bench { args } => {
             command::run(command::cargo(&["bench", "-p", "acm-tests", "--bench", "cached"]).args(args))
         }
@@ -174,12 +153,6 @@ mod tests {
             "deps",
             "deviations",
             "deviations --list",
-            "mutants",
-            "mutants acm-mio --shard 0/16",
-            "fuzz",
-            "fuzz seed",
-            "fuzz core 600 --no-install",
-            "tsan --no-install",
             "bench -- 16 128",
             "vm-test -- ls",
         ] {
@@ -188,6 +161,5 @@ mod tests {
         }
         assert!(Xtask::try_parse_from(["cargo xtask", "demo", "--nodes", "65"]).is_err(), "the fabric has 64");
         assert!(Xtask::try_parse_from(["cargo xtask", "deps", "--fast"]).is_err());
-        assert!(Xtask::try_parse_from(["cargo xtask", "mutants", "serde"]).is_err());
     }
 }

@@ -1,5 +1,5 @@
 //! Writes the seeds of the fuzz targets into `fuzz/corpus`: packets, messages and files of `testdata`.
-//! `cargo xtask fuzz seed` runs this program. libFuzzer adds inputs to the corpus, and `cargo xtask fuzz minimize` removes
+//! Run it with `cargo run -p acm-fuzz --example seed`. libFuzzer adds inputs to the corpus, and `fuzz/run minimize` removes
 //! inputs that cover nothing new.
 use acm_trace::{Entry, Fact, OwnedInput, Reader};
 use ib_mad::MadRef;

@@ -8,7 +8,7 @@ use std::{
     sync::{Mutex, OnceLock, PoisonError},
 };
 
-/// Where `cargo xtask tsan` has the library as ThreadSanitizer wants it.
+/// Where `.ci/tsan` has the library as ThreadSanitizer wants it.
 const SANITIZED: &str = "ACM_SANITIZED";
 
 /// What C is compiled with everywhere.
