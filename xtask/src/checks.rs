@@ -1,9 +1,8 @@
 //! The tasks `test` and `ci`: a row of steps, each one command.
 use crate::{
     command::{self, TESTED, cargo},
-    deps, deviations,
     error::TaskError,
-    licences, no_std,
+    no_std,
     packages::{self, Install},
     published,
     stopwatch::Stopwatch,
@@ -44,10 +43,12 @@ pub(crate) fn ci(install: Install) -> Result<(), TaskError> {
 fn ready(steps: &mut Steps, install: Install) -> Result<(), TaskError> {
     let packages: Vec<_> = packages::BUILD.iter().chain(packages::TEST).copied().collect();
     steps.step("packages", || packages::ensure(&packages, install))?;
-    steps.step("arrows", deps::run)?;
-    steps.step("licences", licences::check)?;
-    // The tests themselves are run with all others.
-    steps.step("deviations", deviations::check)
+    steps.step("rules", rules)
+}
+
+/// The task `rules`.
+pub(crate) fn rules() -> Result<(), TaskError> {
+    command::run(&mut cargo(&["test", "-p", "xtask", "--test", "tasks", "rules::"]))
 }
 
 /// What is built or looked at besides the tests.
@@ -137,7 +138,6 @@ impl fmt::Display for Steps {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::{collections::BTreeSet, fs};
 
     #[test]
     fn a_failed_step_is_not_counted() {
@@ -146,33 +146,6 @@ mod tests {
         assert!(steps.command("bad", &mut Command::new("false")).is_err());
         let names: Vec<_> = steps.0.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["good"]);
-    }
-
-    /// No test waits for a feature that nobody gives: the features that crates' tests name are among ours.
-    #[test]
-    fn every_feature_of_a_test_is_given() {
-        let mut named = BTreeSet::from(["xtask/demo".to_owned()]);
-        let mut folders = vec![command::root().join("crates")];
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(folder).unwrap() {
-                let path = entry.unwrap().path();
-                if path.is_dir() {
-                    folders.push(path);
-                    continue;
-                }
-                let name = path.strip_prefix(command::root()).unwrap().to_str().unwrap().to_owned();
-                let words: Vec<&str> = name.split('/').collect();
-                if let ["crates", package, "tests", .., file] = words[..]
-                    && file.ends_with(".rs")
-                {
-                    let text = fs::read_to_string(&path).unwrap();
-                    let features = text.split("feature = \"").skip(1).filter_map(|rest| rest.split('"').next());
-                    named.extend(features.map(|feature| format!("{package}/{feature}")));
-                }
-            }
-        }
-        let given: BTreeSet<String> = TESTED.split(',').map(String::from).collect();
-        assert_eq!(named, given);
     }
 
     #[test]

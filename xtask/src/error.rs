@@ -1,5 +1,5 @@
 //! Why a task failed.
-use core::{error::Error, fmt};
+use core::error::Error;
 use std::{io, path::PathBuf, process::ExitStatus};
 
 /// Why a task failed.
@@ -11,8 +11,6 @@ pub(crate) enum TaskError {
     Failed { command: String, status: ExitStatus },
     #[error("reading {}: {source}", path.display())]
     Read { path: PathBuf, source: io::Error },
-    #[error("{} is not Rust: {problem}", path.display())]
-    Syntax { path: PathBuf, problem: String },
     #[error("these Debian packages are missing: {}", names.join(" "))]
     PackagesMissing { names: Vec<&'static str> },
     #[error("neither root nor sudo: as root, run `{0}`")]
@@ -29,20 +27,6 @@ pub(crate) enum TaskError {
     NoToolchain { version: String, why: String },
     #[error("cargo metadata: {0}")]
     Metadata(#[from] cargo_metadata::Error),
-    #[error("{} defects in the crates:{}", .0.len(), Lines(.0))]
-    Defects(Vec<String>),
-    #[error("{} rows whose tests do not prove them:{}", .0.len(), Lines(.0))]
-    Deviations(Vec<String>),
-    #[error("{} crates that may not be here:{}", .0.len(), Lines(.0))]
-    Licences(Vec<String>),
     #[error("{0}")]
     Install(#[source] Box<dyn Error>),
-}
-
-struct Lines<'a>(&'a [String]);
-
-impl fmt::Display for Lines<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|defect| write!(f, "\n  {defect}"))
-    }
 }

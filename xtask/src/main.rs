@@ -12,11 +12,8 @@ mod built;
 mod checks;
 mod command;
 mod demo;
-mod deps;
-mod deviations;
 mod error;
 mod install;
-mod licences;
 mod no_std;
 mod packages;
 mod published;
@@ -74,13 +71,10 @@ enum Task {
     /// Say what the changes of the published crates' interfaces since a revision mean for their version. Needs
     /// cargo-semver-checks, and installs it.
     Semver(Semver),
-    /// Check which crate depends on which, and that the crates below the line are pure.
-    Deps,
-    /// List the differences from C ibacm, of docs/deviations.md, and the bounds of docs/deadlines.md, and run the tests
-    /// that each names. Needs root, as some of them do.
-    Deviations {
-        /// Only list them, and see that the tests are there.
-        #[arg(long)]
+    /// Check the rules that no compiler checks: dependencies, licences, tests that documents name, first words of comments.
+    #[command(aliases = ["deps", "deviations"])]
+    Rules {
+        #[arg(long, hide = true)]
         list: bool,
     },
     /// Measure the daemon: `cargo bench -p acm-tests --bench cached`.
@@ -110,8 +104,7 @@ fn main() -> ExitCode {
         Task::Msrv { install } => published::msrv(install),
         Task::Package => published::package(),
         Task::Semver(semver) => published::semver(&semver),
-        Task::Deps => deps::run(),
-        Task::Deviations { list } => deviations::run(list),
+        Task::Rules { list: _ } => checks::rules(),
         Task::Bench { args } => {
             command::run(command::cargo(&["bench", "-p", "acm-tests", "--bench", "cached"]).args(args))
         }
@@ -150,9 +143,7 @@ mod tests {
             "msrv --no-install",
             "package",
             "semver --since v0.1.0 --no-install",
-            "deps",
-            "deviations",
-            "deviations --list",
+            "rules",
             "bench -- 16 128",
             "vm-test -- ls",
         ] {
@@ -160,6 +151,6 @@ mod tests {
             assert!(parsed.is_ok(), "{words}: {parsed:?}");
         }
         assert!(Xtask::try_parse_from(["cargo xtask", "demo", "--nodes", "65"]).is_err(), "the fabric has 64");
-        assert!(Xtask::try_parse_from(["cargo xtask", "deps", "--fast"]).is_err());
+        assert!(Xtask::try_parse_from(["cargo xtask", "rules", "--fast"]).is_err());
     }
 }

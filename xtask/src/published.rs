@@ -175,66 +175,7 @@ fn read(what: impl AsRef<Path>, source: std::io::Error) -> TaskError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::{collections::BTreeSet, fs};
-
-    fn listed(name: &str) -> BTreeSet<String> {
-        let mut list = cargo(&["package", "--list", "--allow-dirty", "--offline", "-p", name]);
-        let output = list.output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap().lines().map(String::from).collect()
-    }
-
-    /// What is left out, or refers to what is left out, would only be noticed by who downloads the package.
-    #[test]
-    fn packages_are_whole() {
-        for name in CRATES {
-            let files = listed(name);
-            for file in ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE", "src/lib.rs"] {
-                assert!(files.contains(file), "{name}: {file} is not packed");
-            }
-            let folder = command::root().join("crates").join(name);
-            for file in files.iter().filter(|file| file.ends_with(".rs")) {
-                let text = fs::read_to_string(folder.join(file)).unwrap();
-                for include in ["include_str!(\"", "include_bytes!(\"", "#[path = \""] {
-                    for rest in text.split(include).skip(1) {
-                        let other = rest.split('"').next().unwrap();
-                        let place = Path::new(file).parent().unwrap().join(other);
-                        let mut place_in = Vec::new();
-                        for part in place.components() {
-                            match part {
-                                std::path::Component::ParentDir => {
-                                    assert!(place_in.pop().is_some(), "{name}: {file} needs {other}, outside");
-                                }
-                                part => place_in.push(part.as_os_str().to_str().unwrap()),
-                            }
-                        }
-                        assert!(files.contains(&place_in.join("/")), "{name}: {file} needs {other}");
-                    }
-                }
-            }
-        }
-    }
-
-    /// Nobody outside can use what is for our own tests.
-    #[test]
-    fn nothing_private_is_packed() {
-        let features = |name: &str| -> Vec<String> {
-            let own = metadata().unwrap().packages.into_iter().find(|own| own.name == name).unwrap();
-            own.features.into_keys().collect()
-        };
-        let classes = ["acm", "baseboard", "cm", "congestion", "device", "opa", "packet", "perf", "umad"];
-        let mut expected = [&["arbitrary", "classes", "default", "serde", "std"][..], &classes].concat();
-        expected.sort_unstable();
-        assert_eq!(features("ib-mad"), expected);
-        assert_eq!(features("acm-wire"), ["serde"]);
-        let examples: Vec<String> = listed("ib-mad").into_iter().filter(|file| file.starts_with("examples/")).collect();
-        let mut public =
-            vec!["answer_queries", "build_path_query", "decode_pcap", "decode_umad", "portinfo", "write_mads"];
-        // Two of the book's.
-        public.extend(["analyser", "fuzzer"]);
-        public.sort_unstable();
-        assert_eq!(examples, public.iter().map(|name| format!("examples/{name}.rs")).collect::<Vec<_>>());
-    }
+    use std::fs;
 
     #[test]
     fn oldest_compiler_is_the_manifests() {

@@ -1,3 +1,4 @@
-//! The tasks as programs: `demo`, `install`, `uninstall`, and what `test` installs.
+//! The tasks as programs, and the rules of this project.
 mod install;
 mod packages;
+mod rules;
