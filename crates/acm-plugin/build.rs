@@ -1,4 +1,4 @@
-//! Compiles the part in C, and exports to libraries what they take of a daemon: from the tests of this crate, too.
+//! Compiles the C file, and exports the daemon's functions from the tests of this crate.
 
 fn main() {
     println!("cargo:rerun-if-changed=src/shim.c");

@@ -12,8 +12,8 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-// The following definitions are also in <infiniband/verbs.h>, <infiniband/sa.h> and <infiniband/acm.h>. Include those
-// headers before this one.
+// The following definitions are also in <infiniband/verbs.h>, <infiniband/sa.h> and <infiniband/acm.h>. If you need those
+// headers, include them before this one.
 
 #ifndef INFINIBAND_VERBS_H
 union ibv_gid {

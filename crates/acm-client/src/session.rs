@@ -168,10 +168,10 @@ mod tests {
         let (cancelled, kept) = (session.ask(&route(1)), session.ask(&COUNTERS));
         assert!(session.cancel(cancelled) && !session.cancel(cancelled));
         assert_eq!((session.is_waiting(cancelled), session.is_waiting(kept), session.in_flight()), (false, true, 2));
-        let asked = tids(&mut session);
-        session.receive(&found(asked[0], 1));
+        let tids = tids(&mut session);
+        session.receive(&found(tids[0], 1));
         assert_eq!((session.poll(), session.in_flight()), (Ok(None), 1));
-        session.receive(&Reply::counters(asked[1], &Counters([7; 7])));
+        session.receive(&Reply::counters(tids[1], &Counters([7; 7])));
         assert_eq!(session.poll(), Ok(Some((kept, Response::Counters(Counters([7; 7]))))));
         assert_eq!((session.poll(), session.in_flight()), (Ok(None), 0));
     }
@@ -238,9 +238,9 @@ mod tests {
         ) {
             let mut session = Session::default();
             let ids: Vec<_> = lids.iter().map(|lid| session.ask(&route(*lid))).collect();
-            let asked = tids(&mut session);
+            let tids = tids(&mut session);
             prop_assert!(session.to_send().is_empty());
-            let mut responses: Vec<_> = asked.iter().zip(&lids).map(|(tid, lid)| found(*tid, *lid)).collect();
+            let mut responses: Vec<_> = tids.iter().zip(&lids).map(|(tid, lid)| found(*tid, *lid)).collect();
             let middle = order.index(responses.len());
             responses.rotate_left(middle);
             responses[..middle].reverse();

@@ -212,15 +212,15 @@ fn reconnect_keeps_received_responses_and_returns_lost_requests() {
         Box::new(|peer| peer.find(3)),
     ]);
     let mut connection = Connection::open(&address.service(), options(LONG)).unwrap();
-    let asked = [1, 2, 3].map(|lid| connection.ask(&route(lid)).unwrap());
-    let (answered, _) = connection.next().unwrap();
-    assert_eq!(answered, asked[1]);
+    let ids = [1, 2, 3].map(|lid| connection.ask(&route(lid)).unwrap());
+    let (responded, _) = connection.next().unwrap();
+    assert_eq!(responded, ids[1]);
     let lost = connection.next().unwrap_err();
     assert!(lost.is_lost(), "{lost}");
-    assert_eq!(connection.reconnect().unwrap(), [asked[0], asked[2]]);
+    assert_eq!(connection.reconnect().unwrap(), [ids[0], ids[2]]);
     assert_eq!(connection.in_flight(), 0);
     let again = connection.ask(&route(3)).unwrap();
-    assert!(!asked.contains(&again) && matches!(connection.response_to(again).unwrap(), Response::Path(_)));
+    assert!(!ids.contains(&again) && matches!(connection.response_to(again).unwrap(), Response::Path(_)));
     drop(connection);
     server.join().unwrap();
 }
@@ -290,9 +290,9 @@ fn lid_is_sent_in_a_path_record_over_tcp() {
         let mut request = [0; 88];
         stream.read_exact(&mut request).unwrap();
         let frame = next_frame(&request).unwrap().unwrap();
-        let asked = ClientRequest::parse(&frame);
+        let request = ClientRequest::parse(&frame);
         assert!(
-            matches!(asked, ClientRequest::Resolve(Ok(Resolve::Route(Route { path, .. }))) if path.dlid == Lid::new(9))
+            matches!(request, ClientRequest::Resolve(Ok(Resolve::Route(Route { path, .. }))) if path.dlid == Lid::new(9))
         );
         stream.write_all(&Reply::resolved(frame.tid(), &path(9), None)).unwrap();
     });

@@ -1,4 +1,4 @@
-//! The thread that calls a library: one function after another, in the order in which the core wants them.
+//! The thread that calls a library: one function after another, in the order of the core's outputs.
 use crate::{
     devices::OpenDevice,
     functions::Functions,
@@ -10,14 +10,14 @@ use acm_sansio::api::{CallId, ProviderCall, ProviderMessage};
 use core::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
 
-/// A call for the thread.
+/// A call to the library.
 #[derive(Debug)]
 pub(crate) struct Command {
     pub(crate) call: CallId,
     pub(crate) what: ProviderCall,
 }
 
-/// Calls until nobody wants anything any more.
+/// Executes calls until the channel is closed.
 pub(crate) fn run(
     commands: &Receiver<Command>,
     slot_id: SlotId,
@@ -27,19 +27,19 @@ pub(crate) fn run(
 ) {
     let mut objects = Box::new(Objects::new(functions, slot_id, open_device));
     for Command { call, what } in commands {
-        let is_ok = carry_out(&mut objects, slot_id, slot, what);
+        let is_ok = execute(&mut objects, slot_id, slot, what);
         slot.queue.push(slot.provider, PluginEvent::Message(ProviderMessage::Returned { call, is_ok }));
     }
-    // What is open at the end stays: the library's threads go on until the program ends.
-    slot.kept.store(Box::into_raw(objects).cast(), Ordering::Relaxed);
+    // The library's threads run until the program ends and may use the open objects. So the objects are never freed.
+    slot.leaked_objects.store(Box::into_raw(objects).cast(), Ordering::Relaxed);
 }
 
-fn carry_out(objects: &mut Objects, slot_id: SlotId, slot: &Slot, what: ProviderCall) -> bool {
+fn execute(objects: &mut Objects, slot_id: SlotId, slot: &Slot, what: ProviderCall) -> bool {
     match what {
         ProviderCall::OpenPort { port, attributes } => match objects.open_port(port, &attributes) {
             Ok(is_ok) => return is_ok,
-            Err(why) => {
-                let text = format!("port {} is not opened: {why}", attributes.port_number);
+            Err(reason) => {
+                let text = format!("port {} is not opened: {reason}", attributes.port_number);
                 slot.queue.push_line(slot.provider, LogLine { level: 0, text });
                 return false;
             }
@@ -57,7 +57,7 @@ fn carry_out(objects: &mut Objects, slot_id: SlotId, slot: &Slot, what: Provider
             let Some(values) = objects.counters(endpoint) else { return false };
             slot.queue.push(slot.provider, PluginEvent::Message(ProviderMessage::Counters { request, values }));
         }
-        // Another thread does this.
+        // The thread of `handlers` does this.
         ProviderCall::SaResponse { .. } | ProviderCall::SaFailed { .. } => {}
     }
     true

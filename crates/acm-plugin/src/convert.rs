@@ -1,32 +1,32 @@
-//! Addresses, messages and path records: from Rust's values to C's structures, and back. Bytes may be any.
+//! Converts addresses, messages and path records between Rust and C. All functions accept arbitrary bytes.
 use acm_provider::abi::{EpAddrData, EpInfo, Header, MESSAGE_ENTRIES, Message};
 use acm_sansio::sa::SaError;
 use acm_wire::Address;
 use ib_mad::acm::AcmAddressType;
 use nix::libc;
 
-/// Bytes of a message's header.
+/// Size of a message's header in bytes.
 pub const HEADER: usize = size_of::<Header>();
-/// Bytes of a message with all its entries.
+/// Size of a message with all its entries in bytes.
 pub const MESSAGE: usize = size_of::<Message>();
-/// Bytes of one of its entries.
+/// Size of an entry in bytes.
 const ENTRY: usize = size_of::<EpAddrData>();
 const _: () = assert!(HEADER == 16 && ENTRY == 72 && MESSAGE == HEADER + MESSAGE_ENTRIES * ENTRY);
 
-/// An address's type and bytes.
+/// Returns the type and the bytes of an address.
 #[must_use]
 pub fn address(address: &Address) -> (u16, EpInfo) {
     let (kind, bytes) = address.encode();
     (kind.get().into(), EpInfo(bytes))
 }
 
-/// The address of an entry; `None` if its type is none, or that of a path record.
+/// Returns the address of an entry; `None` if the type is unknown or that of a path record.
 #[must_use]
 pub fn to_address(kind: u16, info: &EpInfo) -> Option<Address> {
     Address::decode(AcmAddressType::new(u8::try_from(kind).ok()?), &info.0)
 }
 
-/// A message of these bytes; what they do not reach is zero, and what they have too much is left out.
+/// Converts bytes to a message. Missing bytes are zero, and excess bytes are ignored.
 #[must_use]
 pub fn message(bytes: &[u8]) -> Message {
     let mut all = [0; MESSAGE];
@@ -51,20 +51,21 @@ pub fn message(bytes: &[u8]) -> Message {
     Message { header, entries }
 }
 
-/// How many bytes of a message count: what its header says, but the header at least, and no more than there is room for.
+/// Returns the length of a message in bytes: the length in its header, limited to at least the header and at most the
+/// whole structure.
 #[must_use]
 pub fn length(header: &Header) -> usize {
     usize::from(header.length).clamp(HEADER, MESSAGE)
 }
 
-/// The bytes of a message that count.
+/// Converts a message to bytes, up to its [`length`].
 #[must_use]
 pub fn bytes(message: &Message) -> Vec<u8> {
-    let Header { version, opcode, status, data, length: said, tid } = message.header;
+    let Header { version, opcode, status, data, length: header_length, tid } = message.header;
     let mut bytes = Vec::with_capacity(MESSAGE);
     bytes.extend([version, opcode, status]);
     bytes.extend(data);
-    bytes.extend(said.to_ne_bytes());
+    bytes.extend(header_length.to_ne_bytes());
     bytes.extend(tid.to_ne_bytes());
     for EpAddrData { flags, kind, reserved, info } in &message.entries {
         bytes.extend(flags.to_ne_bytes());
@@ -95,7 +96,8 @@ impl Bytes<'_> {
     }
 }
 
-/// Fields of a path record: bytes, which bits of them, and what the component mask has for them (IBTA 15.2.5.16).
+/// Fields of a path record: the range of bytes, the bits in each byte, and the bit of the component mask (IBTA
+/// 15.2.5.16).
 const FIELDS: [(core::ops::Range<usize>, u8, u64); 19] = [
     (0..8, 0xff, 0x3),         // service id
     (8..24, 0xff, 0x4),        // DGID
@@ -118,7 +120,8 @@ const FIELDS: [(core::ops::Range<usize>, u8, u64); 19] = [
     (56..57, 0x3f, 0x20_0000), // lifetime
 ];
 
-/// The component mask of a path record's fields that are not zero, as `acm_path_comp_mask` has it; in the host's order.
+/// Returns the component mask of the fields of a path record that are not zero, as `acm_path_comp_mask` but in host
+/// byte order.
 #[must_use]
 pub fn component_mask(path: &[u8; 64]) -> u64 {
     let is_set = |range: &core::ops::Range<usize>, mask: u8| {
@@ -128,7 +131,8 @@ pub fn component_mask(path: &[u8; 64]) -> u64 {
     fields.fold(0, |all, bit| all | bit)
 }
 
-/// The GID in the text of an interface's address, `80:00:02:08:fe:80:...`: the last 16 of 20 bytes.
+/// Parses the hardware address of an interface, such as `80:00:02:08:fe:80:...`. Returns the GID, which is the last 16
+/// of 20 bytes.
 #[must_use]
 pub fn gid_of_interface(text: &str) -> Option<[u8; 16]> {
     let bytes: Result<Vec<u8>, _> = text.trim_end().split(':').map(|byte| u8::from_str_radix(byte, 16)).collect();
@@ -136,7 +140,7 @@ pub fn gid_of_interface(text: &str) -> Option<[u8; 16]> {
     Some(gid)
 }
 
-/// The `errno` by which a provider hears that there is no answer.
+/// Returns the `errno` that a provider receives if there is no response.
 #[must_use]
 pub const fn errno(error: SaError) -> u32 {
     let errno = match error {
@@ -144,7 +148,7 @@ pub const fn errno(error: SaError) -> u32 {
         SaError::PortDown => libc::ENETDOWN,
         SaError::NotSent => libc::EIO,
         SaError::BadResponse => libc::EBADMSG,
-        // An answer that says no is an answer.
+        // An error status is in the response itself.
         SaError::Status(_) => 0,
     };
     errno.unsigned_abs()
@@ -156,7 +160,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn each_field_of_a_path_has_its_bit() {
+    fn each_field_of_a_path_sets_its_component_bit() {
         let mask = |at: usize, value: u8| {
             let mut record = [0; 64];
             record[at] = value;
@@ -176,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn the_gid_of_an_interface_is_the_end_of_its_address() {
+    fn gid_is_the_end_of_an_interface_address() {
         let text = "80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:03:00:01:02:ff\n";
         let gid = [0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 2, 0xc9, 3, 0, 1, 2, 0xff];
         assert_eq!(gid_of_interface(text), Some(gid));
@@ -186,7 +190,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn messages_come_back(bytes in proptest::collection::vec(any::<u8>(), 0..700)) {
+        fn messages_survive_a_round_trip(bytes in proptest::collection::vec(any::<u8>(), 0..700)) {
             let message = message(&bytes);
             let back = super::bytes(&message);
             prop_assert_eq!(back.len(), length(&message.header));
@@ -196,7 +200,7 @@ mod tests {
         }
 
         #[test]
-        fn addresses_come_back(bytes in any::<[u8; 32]>(), kind in 1u16..=5) {
+        fn addresses_survive_a_round_trip(bytes in any::<[u8; 32]>(), kind in 1u16..=5) {
             let mut info = EpInfo([0; 64]);
             info.0[..32].copy_from_slice(&bytes);
             let found = to_address(kind, &info).unwrap();

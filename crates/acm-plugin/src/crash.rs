@@ -1,9 +1,9 @@
-//! The last line of a program that a library ends.
+//! Writes a line with the name of a library that crashes the program.
 //!
-//! A library that follows a wild pointer takes the program with it. Whoever looks for the cause then sees which library
-//! it was, and in which call. What would have happened without this happens afterwards: a core dump, a restart by systemd.
+//! A defect of a library, such as an invalid pointer, ends the whole program. The line names the library and its
+//! current call. The default action of the signal follows, such as a core dump or a restart by systemd.
 #![expect(unsafe_code, reason = "signals")]
-use crate::{running::running, slots};
+use crate::slots::{self, running};
 use core::{
     ffi::{c_int, c_void},
     mem::MaybeUninit,
@@ -26,106 +26,107 @@ const SIGNALS: [(c_int, &str); 5] = [
 const NONE: c_int = -1;
 const STDERR: c_int = 2;
 
-/// What was to be done about each signal before.
-static BEFORE: [OnceLock<libc::sigaction>; SIGNALS.len()] = [const { OnceLock::new() }; SIGNALS.len()];
+/// The previous action of each signal.
+static PREVIOUS: [OnceLock<libc::sigaction>; SIGNALS.len()] = [const { OnceLock::new() }; SIGNALS.len()];
 static INSTALLED: Once = Once::new();
-/// Where the line goes beside standard error.
+/// The file for the line, in addition to standard error.
 static LOG: AtomicI32 = AtomicI32::new(NONE);
 
-/// Has the last line written into this file, too; `None`: to standard error alone.
+/// Sets a file for the line, in addition to standard error; `None` for standard error only.
 pub fn write_into(log: Option<OwnedFd>) {
-    let before = LOG.swap(log.map_or(NONE, IntoRawFd::into_raw_fd), Ordering::SeqCst);
-    if before != NONE {
-        // SAFETY: it was handed over above, and nobody else has it.
-        drop(unsafe { OwnedFd::from_raw_fd(before) });
+    let previous = LOG.swap(log.map_or(NONE, IntoRawFd::into_raw_fd), Ordering::SeqCst);
+    if previous != NONE {
+        // SAFETY: an earlier call of this function stored the descriptor in `LOG`, which was its only owner.
+        drop(unsafe { OwnedFd::from_raw_fd(previous) });
     }
 }
 
-/// Whether a library runs.
+/// Reports whether the signal handlers are installed: the first library installs them.
 #[must_use]
 pub fn is_watching() -> bool {
     INSTALLED.is_completed()
 }
 
-/// Ends the program at once, without destructors of libraries that still run.
+/// Ends the program without calling destructors of libraries, whose threads may still run.
 pub fn leave(code: u8) -> ! {
-    // SAFETY: it does not return.
+    // SAFETY: `_exit` has no precondition.
     unsafe { libc::_exit(code.into()) }
 }
 
-/// Watches the signals of a program that does something wrong.
-pub(crate) fn watch() {
+/// Installs handlers for the signals of a crash.
+pub(crate) fn install() {
     INSTALLED.call_once(|| {
-        for ((signal, _), before) in SIGNALS.iter().zip(&BEFORE) {
+        for ((signal, _), previous) in SIGNALS.iter().zip(&PREVIOUS) {
             let mut old = MaybeUninit::<libc::sigaction>::zeroed();
-            // SAFETY: all zero is an action; its fields are set, and the other one is ours to write.
+            // SAFETY: a zeroed action is valid, and its fields are set. `old` is a local variable that the call writes.
             unsafe {
                 let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
                 action.sa_sigaction = handle as *const () as usize;
-                // Rust's threads have a stack for signals; others have the one that they run on.
+                // Rust's threads have an alternate signal stack; other threads use their own stack.
                 action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
                 libc::sigemptyset(&raw mut action.sa_mask);
                 if libc::sigaction(*signal, &raw const action, old.as_mut_ptr()) == 0 {
-                    let _ = before.set(old.assume_init());
+                    let _ = previous.set(old.assume_init());
                 }
             }
         }
     });
 }
 
-/// Nothing in here takes a lock or memory.
+/// Writes the line. It must not take locks or allocate memory, because it is a signal handler.
 extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let name = SIGNALS.iter().find(|(number, _)| *number == signal).map_or("a signal", |(_, name)| *name);
-    say("acm-mio: ");
+    write("acm-mio: ");
     if let Some((slot, function)) = running() {
-        say("provider ");
-        say(slot.slot().map_or("", |slot| &slot.label));
-        say(" ends the daemon: ");
-        say(name);
-        say(" in ");
-        say(function);
+        write("provider ");
+        write(slot.slot().map_or("", |slot| &slot.label));
+        write(" ends the daemon: ");
+        write(name);
+        write(" in ");
+        write(function);
     } else if let Some((_, slot)) = slots::at(program_counter(context)) {
-        say("provider ");
-        say(&slot.label);
-        say(" ends the daemon: ");
-        say(name);
-        say(" in a thread of its own");
+        write("provider ");
+        write(&slot.label);
+        write(" ends the daemon: ");
+        write(name);
+        write(" in a thread of its own");
     } else {
-        say(name);
-        say(" in none of the providers' calls; there are");
+        write(name);
+        write(" in none of the providers' calls; there are");
         for (_, slot) in slots::all() {
-            say(" ");
-            say(&slot.label);
+            write(" ");
+            write(&slot.label);
         }
     }
-    say("\n");
-    // What would have happened without us happens now: the instruction is tried again, or the signal sent again.
-    for ((number, _), before) in SIGNALS.iter().zip(&BEFORE) {
-        if let Some(before) = before.get() {
-            // SAFETY: an action that the system gave.
-            unsafe { libc::sigaction(*number, ptr::from_ref(before), ptr::null_mut()) };
+    write("\n");
+    // Restore the previous actions. Then the signal comes again: the instruction is executed again, or `raise` sends
+    // it.
+    for ((number, _), previous) in SIGNALS.iter().zip(&PREVIOUS) {
+        if let Some(previous) = previous.get() {
+            // SAFETY: `previous` is an action that the kernel returned.
+            unsafe { libc::sigaction(*number, ptr::from_ref(previous), ptr::null_mut()) };
         }
     }
-    // SAFETY: the system gives facts of the signal with it.
+    // SAFETY: the kernel passes a valid pointer, or null.
     let was_sent = unsafe { info.as_ref() }.is_none_or(|info| info.si_code <= 0);
     if was_sent {
-        // SAFETY: it may be called here. The signal comes when this function has returned.
+        // SAFETY: `raise` may be called in a signal handler. The signal is delivered after this function returns.
         unsafe { libc::raise(signal) };
     }
 }
 
-fn say(text: &str) {
+fn write(text: &str) {
     for file in [STDERR, LOG.load(Ordering::SeqCst)] {
         if file != NONE {
-            // SAFETY: the bytes are there. Nothing can be done about an error.
+            // SAFETY: the pointer and the length are those of `text`. An error cannot be handled here.
             unsafe { libc::write(file, text.as_ptr().cast(), text.len()) };
         }
     }
 }
 
-/// Where the thread was; 0 if this machine does not tell.
+/// Returns the program counter at the signal; 0 on unsupported architectures.
 fn program_counter(context: *mut c_void) -> usize {
-    // SAFETY: the system gives the thread's registers with the signal.
+    // SAFETY: the kernel passes a pointer to the registers of the thread, or null.
     let Some(context) = (unsafe { context.cast::<libc::ucontext_t>().as_ref() }) else { return 0 };
     #[cfg(target_arch = "x86_64")]
     let counter = context.uc_mcontext.gregs.get(usize::try_from(libc::REG_RIP).unwrap_or(usize::MAX)).copied();

@@ -1,21 +1,21 @@
-//! How a library gets a device's `struct ibv_context`.
+//! Opens devices for libraries, which get the `struct ibv_context`.
 use acm_provider::abi::VerbsContext;
 use core::fmt;
 use ib_mad::Guid;
 use std::sync::Arc;
 
-/// What keeps a device open.
-pub trait Keep {
-    /// Takes the device's events out of the kernel's list, which grows otherwise. Nobody needs them here: the daemon hears
-    /// of them by an opening of its own.
-    fn forget_events(&self) {}
+/// The owner of an open device. The device is closed on drop.
+pub trait DeviceHandle {
+    /// Discards the device's events, because the kernel's list of events grows otherwise. The daemon gets the events
+    /// through another handle.
+    fn discard_events(&self) {}
 }
 
-impl Keep for () {}
+impl DeviceHandle for () {}
 
 #[cfg(feature = "verbs")]
-impl Keep for ib_device::verbs::Context {
-    fn forget_events(&self) {
+impl DeviceHandle for ib_device::verbs::Context {
+    fn discard_events(&self) {
         while let Ok(Some(_)) = self.next_event() {}
     }
 }
@@ -23,17 +23,17 @@ impl Keep for ib_device::verbs::Context {
 /// An open device, closed when this is dropped.
 pub struct OpenedDevice {
     verbs: *mut VerbsContext,
-    keep: Box<dyn Keep>,
+    handle: Box<dyn DeviceHandle>,
 }
 
 impl OpenedDevice {
-    /// A context that is valid as long as `keep` lives.
-    pub fn new(verbs: *mut VerbsContext, keep: impl Keep + 'static) -> Self {
-        Self { verbs, keep: Box::new(keep) }
+    /// Wraps a context, which must be valid as long as `handle` exists.
+    pub fn new(verbs: *mut VerbsContext, handle: impl DeviceHandle + 'static) -> Self {
+        Self { verbs, handle: Box::new(handle) }
     }
 
-    pub(crate) fn forget_events(&self) {
-        self.keep.forget_events();
+    pub(crate) fn discard_events(&self) {
+        self.handle.discard_events();
     }
 
     pub(crate) const fn verbs(&self) -> *mut VerbsContext {
@@ -47,20 +47,20 @@ impl fmt::Debug for OpenedDevice {
     }
 }
 
-/// Opens the device with this node GUID, or says why not.
+/// Opens the device with this node GUID, or returns the reason of the failure.
 type Open = dyn Fn(Guid) -> Result<OpenedDevice, String> + Send + Sync;
 
-/// Who opens devices for libraries, in the threads that call them.
+/// A function that opens devices for libraries. The threads of `caller` call it.
 #[derive(Clone)]
 pub struct OpenDevice(Arc<Open>);
 
 impl OpenDevice {
-    /// By this function.
+    /// Wraps a function.
     pub fn new(open: impl Fn(Guid) -> Result<OpenedDevice, String> + Send + Sync + 'static) -> Self {
         Self(Arc::new(open))
     }
 
-    /// The machine's own, by libibverbs.
+    /// Opens the devices of this machine with libibverbs.
     #[cfg(feature = "verbs")]
     #[must_use]
     pub fn real() -> Self {
@@ -78,17 +78,18 @@ impl fmt::Debug for OpenDevice {
     }
 }
 
-/// The first device with this GUID that libibverbs can open: virtual functions may have that of their physical one.
+/// Opens the first device with this GUID that libibverbs can open. A virtual function may have the GUID of its physical
+/// function.
 #[cfg(feature = "verbs")]
 fn open(guid: Guid) -> Result<OpenedDevice, String> {
     use ib_device::{sysfs::Sysfs, verbs::Context};
     let found = Sysfs::default().scan().map_err(|error| error.to_string())?;
-    let mut why = format!("no device with node GUID {guid}");
+    let mut reason = format!("no device with node GUID {guid}");
     for device in found.devices.iter().filter(|device| device.node_guid == guid && device.uverbs.is_some()) {
         match Context::open(&device.name) {
             Ok(context) => return Ok(OpenedDevice::new(context.as_ptr().cast(), context)),
-            Err(error) => why = format!("{}: {error}", device.name),
+            Err(error) => reason = format!("{}: {error}", device.name),
         }
     }
-    Err(why)
+    Err(reason)
 }

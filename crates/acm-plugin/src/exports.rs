@@ -1,13 +1,12 @@
-//! The functions that libraries call, and what `shim.c` needs for its own.
+//! The functions that libraries call, and the functions that `shim.c` needs.
 //!
-//! A library may call them from any thread, at any time, with any pointer that it was given, and with one that is gone.
+//! A library may call them from any thread, at any time, and with pointers that are not valid any more.
 #![expect(unsafe_code, reason = "C calls them")]
 use crate::{
     convert::{self, HEADER},
     queue::{LogLine, PluginEvent},
     rates, registry,
-    running::running,
-    slots::{self, Slot},
+    slots::{self, Slot, running},
     text,
 };
 use acm_provider::abi::{Endpoint, Header, Message, Port, SaHandler, SaMad};
@@ -20,28 +19,28 @@ use core::{
 };
 use std::{ffi::CString, fs, sync::RwLock};
 
-/// What a function says that has nothing better to say.
+/// Return value for an error.
 const FAILED: c_int = -1;
 
 static LOG_LEVEL: AtomicI32 = AtomicI32::new(0);
 static OPTION_FILE: RwLock<Option<&'static CStr>> = RwLock::new(None);
 
-/// What the log takes of libraries: lines up to this level, from 0 to 2.
+/// Sets the maximum level of the libraries' log lines, from 0 to 2.
 pub fn set_log_level(level: u8) {
     LOG_LEVEL.store(level.into(), Ordering::Relaxed);
 }
 
-/// Which file libraries read their options from. It stays in memory for ever: libraries keep the pointer.
+/// Sets the path of the option file. The path is never freed, because libraries keep the pointer.
 pub(crate) fn set_option_file(path: CString) {
     if let Ok(mut file) = OPTION_FILE.write()
-        && file.is_none_or(|known| known != path.as_c_str())
+        && file.is_none_or(|current| current != path.as_c_str())
     {
         *file = Some(Box::leak(path.into_boxed_c_str()));
     }
 }
 
-/// Has the linker keep what only libraries call.
-pub(crate) fn keep() {
+/// Makes the linker keep the functions that only libraries call.
+pub(crate) fn keep_symbols() {
     let functions: [*const (); 17] = [
         acm_write as _,
         acm_increment_counter as _,
@@ -65,13 +64,14 @@ pub(crate) fn keep() {
 }
 
 unsafe extern "C" {
-    /// In `shim.c`: Rust cannot define a function with any number of arguments.
+    /// Defined in `shim.c`, because Rust cannot define variadic functions.
     fn acm_write(level: c_int, format: *const c_char, ...);
     fn acm_increment_counter(counter: c_int);
 }
 
-/// Whose code this address is, or else who is being called by this thread, or else the only one that there is.
-fn caller(address: *const c_void) -> Option<&'static Slot> {
+/// Returns the library that called a function from `address`. If the address is in no library, it is the library that
+/// this thread is calling, or the only library of the program.
+fn calling_library(address: *const c_void) -> Option<&'static Slot> {
     let called = || running().and_then(|(slot, _)| slot.slot());
     let only = || {
         let mut all = slots::all();
@@ -88,8 +88,8 @@ extern "C" fn acm_plugin_takes(level: c_int) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn acm_plugin_write(level: c_int, text: *const u8, size: usize, address: *const c_void) {
-    let Some(slot) = caller(address) else { return };
-    // SAFETY: `shim.c` gives so many bytes.
+    let Some(slot) = calling_library(address) else { return };
+    // SAFETY: `shim.c` passes the size of `text` in bytes.
     let text = unsafe { slice::from_raw_parts(text, size) };
     let level = u8::try_from(level).unwrap_or(0);
     for text in text::lines(text) {
@@ -100,7 +100,7 @@ unsafe extern "C" fn acm_plugin_write(level: c_int, text: *const u8, size: usize
 #[unsafe(no_mangle)]
 extern "C" fn acm_plugin_count(counter: c_int, address: *const c_void) {
     let counter = usize::try_from(counter).ok().and_then(|counter| Counter::ALL.get(counter));
-    if let (Some(counter), Some(slot)) = (counter, caller(address)) {
+    if let (Some(counter), Some(slot)) = (counter, calling_library(address)) {
         slot.queue.push(slot.provider, PluginEvent::Message(ProviderMessage::IncrementCounter(*counter)));
     }
 }
@@ -117,10 +117,10 @@ unsafe extern "C" fn acm_format_name(
     if acm_plugin_takes(level) == 0 || name.is_null() || address.is_null() || name_size == 0 {
         return;
     }
-    // SAFETY: the library says that so many bytes are there; no more are looked at than any address has.
+    // SAFETY: the library passes the size of the address. At most 64 bytes are read, the size of the longest address.
     let address = unsafe { slice::from_raw_parts(address, address_size.min(64)) };
     let text = text::name(kind, address);
-    // SAFETY: the library says that there is room for so many; one is kept for the zero byte.
+    // SAFETY: the library passes the size of the buffer. One byte is reserved for the terminating 0.
     let room = unsafe { slice::from_raw_parts_mut(name.cast::<u8>(), name_size) };
     let text = text.iter().copied().take(name_size - 1).chain([0]);
     for (to, from) in room.iter_mut().zip(text) {
@@ -130,25 +130,25 @@ unsafe extern "C" fn acm_format_name(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ib_any_gid(gid: *const [u8; 16]) -> c_int {
-    // SAFETY: the library gives a GID, or null.
+    // SAFETY: the library passes a GID, or null.
     unsafe { gid.as_ref() }.is_some_and(|gid| *gid == [0; 16]).into()
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn acm_gid_index(port: *const Port, gid: *const [u8; 16]) -> u8 {
-    // SAFETY: the library gives a GID, or null.
+    // SAFETY: the library passes a GID, or null.
     let Some(gid) = (unsafe { gid.as_ref() }) else { return u8::MAX };
-    let place = registry::with_gids(port, |gids| gids.iter().position(|known| known == gid).unwrap_or(gids.len()));
-    u8::try_from(place.unwrap_or_default()).unwrap_or(u8::MAX)
+    let index = registry::with_gids(port, |gids| gids.iter().position(|entry| entry == gid).unwrap_or(gids.len()));
+    u8::try_from(index.unwrap_or_default()).unwrap_or(u8::MAX)
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn acm_get_gid(port: *const Port, index: c_int, gid: *mut [u8; 16]) -> c_int {
-    let look = |gids: &[[u8; 16]]| usize::try_from(index).ok().and_then(|index| gids.get(index).copied());
-    let found = registry::with_gids(port, look).flatten();
+    let entry = |gids: &[[u8; 16]]| usize::try_from(index).ok().and_then(|index| gids.get(index).copied());
+    let found = registry::with_gids(port, entry).flatten();
     match found {
         Some(found) if !gid.is_null() => {
-            // SAFETY: the library gives room for a GID.
+            // SAFETY: the library passes a pointer to a GID that can be written.
             unsafe { gid.write(found) };
             0
         }
@@ -161,21 +161,21 @@ unsafe extern "C" fn acm_if_get_sgid(name: *const c_char, gid: *mut [u8; 16]) ->
     if name.is_null() || gid.is_null() {
         return FAILED;
     }
-    // SAFETY: the library gives a text.
+    // SAFETY: the library passes a string that ends with a 0.
     let name = unsafe { CStr::from_ptr(name) }.to_str().unwrap_or_default();
     if name.is_empty() || name.starts_with('.') || name.contains('/') {
         return FAILED;
     }
     let text = fs::read_to_string(format!("/sys/class/net/{name}/address")).unwrap_or_default();
     let Some(found) = convert::gid_of_interface(&text) else { return FAILED };
-    // SAFETY: the library gives room for a GID.
+    // SAFETY: the library passes a pointer to a GID that can be written.
     unsafe { gid.write(found) };
     0
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn acm_path_comp_mask(path: *const [u8; 64]) -> u64 {
-    // SAFETY: the library gives a path record, or null.
+    // SAFETY: the library passes a path record, or null.
     unsafe { path.as_ref() }.map_or(0, convert::component_mask).to_be()
 }
 
@@ -185,19 +185,19 @@ unsafe extern "C" fn acm_resolve_response(id: u64, message: *const Message) -> c
         return FAILED;
     }
     let Some((slot, request)) = slots::request(id) else { return FAILED };
-    // SAFETY: a message begins with its header.
+    // SAFETY: the library passes a message, which begins with its header.
     let header = unsafe { message.cast::<Header>().read() };
     let length = convert::length(&header);
     let mut bytes = vec![0; length.max(HEADER)];
-    // SAFETY: as many bytes are there as the header says, and the header.
+    // SAFETY: the message has at least its header, and as many bytes as the header says.
     unsafe { ptr::copy_nonoverlapping(message.cast::<u8>(), bytes.as_mut_ptr(), length) };
     push(slot, ProviderMessage::ResolveResponse { request, message: bytes })
 }
 
-/// Nobody asks for one: the core never calls `query`.
+/// Handles the response to `query`. The core never calls `query`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn acm_query_response(id: u64, message: *const Message) -> c_int {
-    // SAFETY: it is the same.
+    // SAFETY: the arguments are those of `acm_resolve_response`.
     unsafe { acm_resolve_response(id, message) }
 }
 
@@ -235,7 +235,7 @@ extern "C" fn acm_send_sa_mad(mad: *const SaMad) -> c_int {
     let Some(registry::Sent { slot, id, endpoint, mad }) = registry::send(mad) else { return FAILED };
     let result = push(slot, ProviderMessage::SaRequest { id, endpoint, mad });
     if result != 0 {
-        registry::take_back(id);
+        registry::cancel_send(id);
     }
     result
 }
@@ -247,6 +247,6 @@ extern "C" fn acm_get_opts_file() -> *const c_char {
 }
 
 fn push(slot: slots::SlotId, message: ProviderMessage) -> c_int {
-    let taken = slot.slot().is_some_and(|slot| slot.queue.push(slot.provider, PluginEvent::Message(message)));
-    if taken { 0 } else { FAILED }
+    let is_queued = slot.slot().is_some_and(|slot| slot.queue.push(slot.provider, PluginEvent::Message(message)));
+    if is_queued { 0 } else { FAILED }
 }

@@ -1,14 +1,13 @@
-//! The functions of a provider, each of them there.
+//! The functions of a provider, without null pointers.
 use acm_provider::abi::{Address, Device, Endpoint, Message, Port, Provider};
 use core::ffi::{c_int, c_uint, c_void};
 
-/// What opens something: gives zero, and writes the provider's own pointer.
+/// A function that opens an object. It returns zero on success, and writes the provider's context.
 pub(crate) type Open<T> = unsafe extern "C" fn(*const T, *mut c_void, *mut *mut c_void) -> c_int;
-/// What closes something.
+/// A function that closes an object. Its argument is the provider's context.
 pub(crate) type Close = unsafe extern "C" fn(*mut c_void);
 
-/// The functions of [`Provider`] that are called. `query` is not: no client asks for it any more, and the core has its own
-/// answer.
+/// The functions of [`Provider`] that the daemon calls. It never calls `query`, because the core handles that request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Functions {
     pub(crate) open_device: unsafe extern "C" fn(*const Device, *mut *mut c_void) -> c_int,
@@ -25,7 +24,7 @@ pub(crate) struct Functions {
 }
 
 impl Functions {
-    /// All of them, or the name of one that is not there.
+    /// Returns the functions, or the name of a function that is a null pointer.
     pub(crate) fn of(provider: &Provider) -> Result<Self, &'static str> {
         macro_rules! function {
             ($name:ident) => {

@@ -1,40 +1,43 @@
-//! The thread in which a library hears answers of subnet administration.
+//! The thread that passes responses of the subnet administrator (SA) to a library's handlers.
 #![expect(unsafe_code, reason = "it calls the library")]
-use crate::{convert, registry, running::Running, slots::SlotId};
+use crate::{
+    convert, registry,
+    slots::{Running, SlotId},
+};
 use acm_provider::abi::UserMad;
 use acm_sansio::{api::ExternalSaId, sa::SaError};
 use ib_mad::sa::SaMad;
 use std::sync::mpsc::Receiver;
 use zerocopy::IntoBytes;
 
-/// What became of a request.
-pub(crate) type Answer = (ExternalSaId, Result<Box<SaMad>, SaError>);
+/// The result of a request: the response, or the reason why there is none.
+pub(crate) type SaResult = (ExternalSaId, Result<Box<SaMad>, SaError>);
 
-/// Where a datagram has its method and its status.
+/// Offsets of the method and the status in a MAD.
 const METHOD: usize = 3;
 const STATUS: core::ops::Range<usize> = 4..6;
-/// What an answer's method has beside that of its request.
+/// The bit that the method of a response has in addition to the method of the request.
 const RESPONSE: u8 = 0x80;
 
-/// Calls handlers until there is nothing to answer any more.
-pub(crate) fn run(answers: &Receiver<Answer>, slot: SlotId) {
-    for (id, answer) in answers {
-        let Some(answered) = registry::answer(id, |umad, mad| write(umad, mad, &answer)) else { continue };
-        if let Some(handler) = answered.handler {
+/// Calls handlers until the channel is closed.
+pub(crate) fn run(results: &Receiver<SaResult>, slot: SlotId) {
+    for (id, result) in results {
+        let Some(completed) = registry::complete(id, |umad, mad| write(umad, mad, &result)) else { continue };
+        if let Some(handler) = completed.handler {
             let _running = Running::new(slot, "an answer's handler");
-            // SAFETY: the datagram is there until the library frees it, which it does then or later.
-            unsafe { handler(answered.mad) };
+            // SAFETY: the datagram is valid until the library frees it, in the handler or later.
+            unsafe { handler(completed.mad) };
         }
     }
 }
 
-/// Writes an answer over the request, as ibacm's kernel does.
-fn write(umad: &mut UserMad, mad: &mut [u8; 256], answer: &Result<Box<SaMad>, SaError>) {
+/// Writes a result over the request, as the kernel does for ibacm.
+fn write(umad: &mut UserMad, mad: &mut [u8; 256], result: &Result<Box<SaMad>, SaError>) {
     umad.length = 256;
-    match answer {
-        Ok(answer) => {
+    match result {
+        Ok(response) => {
             umad.status = 0;
-            for (to, from) in mad.iter_mut().zip(answer.as_bytes()) {
+            for (to, from) in mad.iter_mut().zip(response.as_bytes()) {
                 *to = *from;
             }
         }
@@ -44,8 +47,8 @@ fn write(umad: &mut UserMad, mad: &mut [u8; 256], answer: &Result<Box<SaMad>, Sa
                 if let Some(method) = mad.get_mut(METHOD) {
                     *method |= RESPONSE;
                 }
-                if let Some(place) = mad.get_mut(STATUS) {
-                    place.copy_from_slice(&status.get().to_be_bytes());
+                if let Some(field) = mad.get_mut(STATUS) {
+                    field.copy_from_slice(&status.get().to_be_bytes());
                 }
             }
         }
@@ -59,10 +62,10 @@ mod tests {
     use nix::libc;
 
     #[test]
-    fn an_answer_is_written_over_the_request() {
+    fn result_is_written_over_the_request() {
         let (mut umad, mut mad) = (UserMad { status: 9, ..UserMad::default() }, [1; 256]);
-        let answer = *SaMad::parse(&[7; 256]).unwrap();
-        write(&mut umad, &mut mad, &Ok(Box::new(answer)));
+        let response = *SaMad::parse(&[7; 256]).unwrap();
+        write(&mut umad, &mut mad, &Ok(Box::new(response)));
         assert_eq!((umad.status, mad), (0, [7; 256]));
         write(&mut umad, &mut mad, &Err(SaError::TimedOut));
         assert_eq!((umad.status, mad), (libc::ETIMEDOUT.unsigned_abs(), [7; 256]));

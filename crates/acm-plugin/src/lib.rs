@@ -1,28 +1,29 @@
-//! Providers of ibacm as shared libraries, and ibacm to them.
+//! Runs providers of ibacm, which are shared libraries.
 //!
-//! | module | what is in it |
+//! | module | contents |
 //! |---|---|
-//! | `find`, `library` | which file has a name, and whether it may be used |
-//! | `plugins` | all libraries: calls in, what they say out |
-//! | `caller` | the thread that calls a library; `objects` has what the library has pointers to |
-//! | `handlers` | the thread in which a library gets answers of subnet administration |
-//! | `queue` | what libraries say, from all their threads, until the loop takes it |
-//! | `exports`, `shim.c` | the functions that libraries call; `registry` knows the pointers that they give |
-//! | `slots`, `running` | which library an address in the program belongs to, and what a thread does |
-//! | `convert`, `rates`, `text` | from Rust's values to C's and back |
-//! | `crash` | the last line of a program that a library ends |
+//! | `find`, `library` | the search for a library by name, and the check of its file |
+//! | `plugins` | all libraries: calls and events |
+//! | `caller` | the thread that calls a library; `objects` has the structures that the library points at |
+//! | `handlers` | the thread that passes responses of the subnet administrator (SA) to a library |
+//! | `queue` | the events of all libraries for the loop of the program |
+//! | `exports`, `shim.c` | the functions that libraries call; `registry` has the valid pointers |
+//! | `slots` | the libraries by address in memory and by request id, and the current call of a thread |
+//! | `convert`, `rates`, `text` | conversions between Rust and C |
+//! | `crash` | the log line of a program that a library crashes |
 //!
 //! # Threads and locks
 //!
-//! A library's functions are called by its own thread, one after another. Answers of subnet administration come in
-//! another thread, as in ibacm: a handler may run while a function does. What a library says may come from any thread, also
-//! in the middle of a call.
+//! One thread for each library calls its functions one after another. Another thread calls the handlers of SA
+//! responses, as in ibacm: a handler may run during a function. Events of a library may come from any thread, also
+//! during a call.
 //!
-//! There are two locks: that of the registry and that of the queue (a third one has the path of the options, written once
-//! at the start). Whoever holds one takes no other, and calls no library. The loop holds the queue's for as long as it takes one thing out. A library's thread that finds the queue full
-//! waits for room, 10 s at most (`queue::PATIENCE`).
+//! There are two locks: one for the registry and one for the queue. (A third lock has the path of the option file,
+//! which is written once at the start.) A thread holds at most one of them, and calls no library meanwhile. The loop
+//! holds the queue's lock only to remove one event. A thread of a library waits up to 10 s (`queue::PUSH_TIMEOUT`) if
+//! the queue is full.
 //!
-//! A library is never closed: whoever started threads in it cannot tell that they are gone.
+//! A library is never closed, because it may have threads that are still running.
 #![warn(missing_debug_implementations)]
 #![deny(
     clippy::unwrap_used,
@@ -46,16 +47,16 @@ mod plugins;
 mod queue;
 pub mod rates;
 mod registry;
-mod running;
+
 mod slots;
 pub mod text;
 
-pub use devices::{Keep, OpenDevice, OpenedDevice};
+pub use devices::{DeviceHandle, OpenDevice, OpenedDevice};
 pub use exports::set_log_level;
 pub use find::{NotFound, Search};
-pub use library::{Library, Refused};
+pub use library::{Defect, Library, Refused};
 pub use plugins::{Plugins, StartError};
 pub use queue::{LogLine, PluginEvent};
 
-/// The functions that a program has to export to the libraries that it loads, one in a line.
+/// The functions that a program must export to the libraries that it loads, one per line.
 pub const SYMBOLS: &str = include_str!("symbols.txt");

@@ -1,15 +1,16 @@
-//! What a library has open, and the structures that it has pointers to: in the thread that calls it.
+//! The open objects of a library, and the C structures that the library points at. Only the thread that calls the
+//! library uses them.
 //!
-//! ibacm never frees devices and ports, and a library may look at one after it closed it. So they stay here too, and are
-//! used again when they come back. Endpoints and addresses are freed after the function that closes them.
+//! ibacm never frees devices and ports, and a library may read them after it closed them. So this module does not free
+//! them either, and reuses them when the device or the port comes back. Endpoints and addresses are freed after the
+//! function that closes them.
 #![expect(unsafe_code, reason = "it calls the library")]
 use crate::{
     convert,
     devices::{OpenDevice, OpenedDevice},
     functions::{Close, Functions},
     registry,
-    running::Running,
-    slots::SlotId,
+    slots::{Running, SlotId},
 };
 use acm_provider::abi;
 use acm_sansio::{EndpointId, PortId, port::PortAttributes};
@@ -24,7 +25,7 @@ use std::collections::BTreeMap;
 /// `IBV_EVENT_CLIENT_REREGISTER`.
 const CLIENT_REREGISTER: u32 = 17;
 
-/// Memory that a library has a pointer to.
+/// A structure that a library points at.
 struct Shared<T>(NonNull<T>);
 
 impl<T> Shared<T> {
@@ -39,21 +40,21 @@ impl<T> Shared<T> {
 
 impl<T> Drop for Shared<T> {
     fn drop(&mut self) {
-        // SAFETY: made of a box in `new`, and freed only here.
+        // SAFETY: `new` makes the pointer from a box, and only this function frees it.
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
     }
 }
 
 struct Device {
     c: Shared<abi::Device>,
-    /// While it has ports.
+    /// The open device and the library's context; `None` if no port is open.
     opened: Option<(OpenedDevice, *mut c_void)>,
     ports: BTreeMap<u8, Port>,
 }
 
 struct Port {
     c: Shared<abi::Port>,
-    /// While it is open: the core's id and the library's pointer.
+    /// The core's id and the library's context; `None` if the port is closed.
     opened: Option<(PortId, *mut c_void)>,
 }
 
@@ -61,17 +62,17 @@ struct Endpoint {
     c: Shared<abi::Endpoint>,
     port: PortId,
     context: *mut c_void,
-    addresses: BTreeMap<Address, Added>,
+    addresses: BTreeMap<Address, AddedAddress>,
 }
 
-struct Added {
+struct AddedAddress {
     context: *mut c_void,
-    /// What the library has pointers to.
+    // The library points at both.
     _c: Shared<abi::Address>,
     _text: Shared<[u8; 65]>,
 }
 
-/// Everything that a library has open.
+/// The open objects of a library.
 pub(crate) struct Objects {
     functions: Functions,
     slot: SlotId,
@@ -80,8 +81,8 @@ pub(crate) struct Objects {
     endpoints: BTreeMap<EndpointId, Endpoint>,
 }
 
-/// Why something is not open: for the log, if it is not the library that said no.
-pub(crate) type Opened = Result<bool, String>;
+/// True if an object was opened, false if the library refused, or the reason of another failure for the log.
+pub(crate) type OpenResult = Result<bool, String>;
 
 impl Objects {
     pub(crate) fn new(functions: Functions, slot: SlotId, open_device: OpenDevice) -> Self {
@@ -94,11 +95,11 @@ impl Objects {
 
     fn close(&self, function: Close, name: &'static str, context: *mut c_void) {
         let _running = self.running(name);
-        // SAFETY: the library's own pointer, which it wrote when it opened this, and which is closed once.
+        // SAFETY: the library returned this context when it opened the object, and the object is closed only once.
         unsafe { function(context) };
     }
 
-    pub(crate) fn open_port(&mut self, id: PortId, attributes: &PortAttributes) -> Opened {
+    pub(crate) fn open_port(&mut self, id: PortId, attributes: &PortAttributes) -> OpenResult {
         let guid = attributes.device_guid;
         self.close_port(id);
         let opener = self.open_device.clone();
@@ -110,17 +111,17 @@ impl Objects {
         });
         let context = match &device.opened {
             Some((opened, context)) => {
-                opened.forget_events();
+                opened.discard_events();
                 *context
             }
             None => {
                 let opened = opener.open(guid)?;
                 let mut context = ptr::null_mut();
-                // SAFETY: the structure is there for ever, and the library does not look at it outside of its functions
-                // while none of its ports is open.
+                // SAFETY: the structure is never freed. While no port of the device is open, the library reads it only
+                // in its functions.
                 unsafe { (*device.c.pointer()).verbs = opened.verbs() };
                 let running = Running::new(slot, "open_device");
-                // SAFETY: the device is open, and the context is the library's to write.
+                // SAFETY: the device is open, and the library may write the context.
                 let result = unsafe { (functions.open_device)(device.c.pointer(), &raw mut context) };
                 drop(running);
                 if result != 0 {
@@ -141,7 +142,7 @@ impl Objects {
         registry::add_port(port.c.pointer(), attributes.gids.iter().map(|gid| gid.get()).collect());
         let mut port_context = ptr::null_mut();
         let running = Running::new(slot, "open_port");
-        // SAFETY: the port is there for ever, its device is open, and the context is the library's to write.
+        // SAFETY: the port is never freed, its device is open, and the library may write the context.
         let result = unsafe { (functions.open_port)(port.c.pointer(), context, &raw mut port_context) };
         drop(running);
         if result == 0 {
@@ -154,13 +155,13 @@ impl Objects {
     }
 
     pub(crate) fn close_port(&mut self, id: PortId) {
-        let left: Vec<EndpointId> =
+        let endpoints: Vec<EndpointId> =
             self.endpoints.iter().filter(|(_, endpoint)| endpoint.port == id).map(|(id, _)| *id).collect();
-        left.into_iter().for_each(|endpoint| self.close_endpoint(endpoint));
-        let is_it = |port: &&mut Port| port.opened.is_some_and(|(open, _)| open == id);
+        endpoints.into_iter().for_each(|endpoint| self.close_endpoint(endpoint));
+        let matches = |port: &&mut Port| port.opened.is_some_and(|(open, _)| open == id);
         let mut found = None;
         for (guid, device) in &mut self.devices {
-            if let Some(port) = device.ports.values_mut().find(is_it) {
+            if let Some(port) = device.ports.values_mut().find(matches) {
                 found = port.opened.take().map(|(_, context)| (*guid, port.c.pointer(), context));
                 break;
             }
@@ -175,13 +176,13 @@ impl Objects {
         let Some(device) = self.devices.get_mut(&guid) else { return };
         if device.ports.values().any(|port| port.opened.is_some()) {
             if let Some((opened, _)) = &device.opened {
-                opened.forget_events();
+                opened.discard_events();
             }
             return;
         }
         let (Some((opened, context)), pointer) = (device.opened.take(), device.c.pointer()) else { return };
         self.close(self.functions.close_device, "close_device", context);
-        // SAFETY: the structure is there for ever, and the library has closed the device.
+        // SAFETY: the structure is never freed, and the library has closed the device.
         unsafe { (*pointer).verbs = ptr::null_mut() };
         drop(opened);
     }
@@ -196,11 +197,11 @@ impl Objects {
     pub(crate) fn open_endpoint(&mut self, id: EndpointId, port_id: PortId, pkey: Pkey) -> bool {
         let Some((port, port_context)) = self.port(port_id) else { return false };
         let c = Shared::new(abi::Endpoint { port, pkey: pkey.get() });
-        // It may ask subnet administration before it returns.
+        // The library may send requests to the subnet administrator before the call returns.
         registry::add_endpoint(c.pointer(), self.slot, id);
         let mut context = ptr::null_mut();
         let running = self.running("open_endpoint");
-        // SAFETY: the endpoint stays until it is closed, its port is open, and the context is the library's to write.
+        // SAFETY: the endpoint exists until it is closed, its port is open, and the library may write the context.
         let result = unsafe { (self.functions.open_endpoint)(c.pointer(), port_context, &raw mut context) };
         drop(running);
         if result != 0 {
@@ -232,11 +233,11 @@ impl Objects {
         let c = Shared::new(abi::Address { endpoint: endpoint.c.pointer(), info, id_string, kind });
         let mut context = ptr::null_mut();
         let running = Running::new(self.slot, "add_address");
-        // SAFETY: address and endpoint stay until they are removed, and the context is the library's to write.
+        // SAFETY: address and endpoint exist until they are removed, and the library may write the context.
         let result = unsafe { (self.functions.add_address)(c.pointer(), endpoint.context, &raw mut context) };
         drop(running);
         if result == 0 {
-            endpoint.addresses.insert(address, Added { context, _c: c, _text: text });
+            endpoint.addresses.insert(address, AddedAddress { context, _c: c, _text: text });
         }
         result == 0
     }
@@ -248,14 +249,14 @@ impl Objects {
         self.close(self.functions.remove_address, "remove_address", added.context);
     }
 
-    /// Asks for a path; false if there is nobody to ask.
+    /// Calls `resolve`. Returns false if the endpoint does not have the source address.
     pub(crate) fn resolve(&self, id: EndpointId, source: &Address, message: &[u8], number: u64) -> bool {
         let added = self.endpoints.get(&id).and_then(|endpoint| endpoint.addresses.get(source));
         let Some(added) = added else { return false };
         let mut message = convert::message(message);
         let _running = self.running("resolve");
-        // SAFETY: the library's own pointer of an address that it has; the message is ours until it returns. What the
-        // function gives back says nothing: an answer follows whatever it is.
+        // SAFETY: the context belongs to an added address, and the message exists until the call returns. The return
+        // value is ignored, because a response follows in every case.
         unsafe { (self.functions.resolve)(added.context, &raw mut message, number) };
         true
     }
@@ -264,26 +265,26 @@ impl Objects {
         self.devices
             .values()
             .filter_map(|device| device.opened.as_ref())
-            .for_each(|(opened, _)| opened.forget_events());
+            .for_each(|(opened, _)| opened.discard_events());
         let Some((_, context)) = self.port(id) else { return false };
         let _running = self.running("handle_event");
-        // SAFETY: the library's own pointer of an open port.
+        // SAFETY: the context belongs to an open port.
         unsafe { (self.functions.handle_event)(context, CLIENT_REREGISTER) == 0 }
     }
 
-    /// The endpoint's counters.
+    /// Returns the endpoint's counters.
     pub(crate) fn counters(&self, id: EndpointId) -> Option<Vec<u64>> {
         let endpoint = self.endpoints.get(&id)?;
-        // As many as a number of 8 bits can say.
+        // The library returns the number of counters in 8 bits.
         let (mut values, mut count) = ([0u64; 256], 0);
         let _running = self.running("query_perf");
-        // SAFETY: the library's own pointer of an open endpoint, and room for all that it can count.
+        // SAFETY: the context belongs to an open endpoint, and the array has room for the maximum number of counters.
         unsafe { (self.functions.query_perf)(endpoint.context, values.as_mut_ptr(), &raw mut count) };
         Some(values.iter().take(count.into()).map(|value| u64::from_be(*value)).collect())
     }
 }
 
-/// An address as a text of C.
+/// Returns an address as a C string.
 fn id_string(address: &Address) -> [u8; 65] {
     let text = match address {
         Address::Name(name) => name.as_bytes().to_vec(),

@@ -1,10 +1,10 @@
-//! All libraries of a program: calls go in, and what they say comes out.
+//! All libraries of a program, with their threads, calls and events.
 use crate::{
     caller::{self, Command},
     crash,
     devices::OpenDevice,
     exports,
-    handlers::{self, Answer},
+    handlers::{self, SaResult},
     library::Library,
     queue::{PluginEvent, Queue},
     slots::{self, Slot},
@@ -21,13 +21,13 @@ use std::{
     thread,
 };
 
-/// Why a library does not run.
+/// The reason why a library cannot be started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// More libraries than a program can have.
+    /// The program has the maximum number of libraries.
     #[error("too many libraries of providers")]
     TooMany,
-    /// It gets no thread.
+    /// A thread cannot be started.
     #[error("no thread for a provider: {0}")]
     Thread(#[from] io::Error),
 }
@@ -36,32 +36,32 @@ pub enum StartError {
 #[derive(Debug)]
 pub struct Plugins {
     queue: Arc<Queue>,
-    libraries: Vec<Running>,
-    /// Disconnected when all threads that call have ended.
+    libraries: Vec<LibraryThreads>,
+    /// Disconnected when all threads of `caller` have ended.
     ended: Receiver<()>,
     alive: Sender<()>,
 }
 
 #[derive(Debug)]
-struct Running {
+struct LibraryThreads {
     provider: ProviderId,
     calls: Sender<Command>,
-    answers: Sender<Answer>,
+    sa_results: Sender<SaResult>,
 }
 
 impl Plugins {
-    /// None yet. `wake` is called, in any thread, when there is something to [`Self::take`]; libraries read their options
-    /// from `option_file`.
+    /// Returns a value without libraries. `wake` is called, in any thread, when [`Self::take`] has an event. Libraries
+    /// read their options from `option_file`.
     #[must_use]
     pub fn new(wake: impl Fn() + Send + Sync + 'static, option_file: CString) -> Self {
-        exports::keep();
+        exports::keep_symbols();
         exports::set_option_file(option_file);
         let (alive, ended) = channel();
         Self { queue: Arc::new(Queue::new(wake)), libraries: Vec::new(), ended, alive }
     }
 
-    /// Starts a library's threads: it is this provider from now on. From the first one on, the last line of a program
-    /// that a library ends says so ([`crash`]).
+    /// Starts the threads of a library, which is this provider from now on. The first call installs the handlers of
+    /// [`crash`].
     ///
     /// # Errors
     /// [`StartError`].
@@ -74,10 +74,10 @@ impl Plugins {
         let (functions, range) = (library.functions(), library.range());
         let label = format!("{} ({})", library.name(), library.path().display());
         let slot = Slot::new(provider, label, range, Arc::clone(&self.queue));
-        let slot_id = slots::take(slot).ok_or(StartError::TooMany)?;
-        crash::watch();
+        let slot_id = slots::claim(slot).ok_or(StartError::TooMany)?;
+        crash::install();
         let (calls, commands) = channel();
-        let (answers, answered) = channel();
+        let (sa_results, received_results) = channel();
         let alive = self.alive.clone();
         let call = move || {
             if let Some(slot) = slot_id.slot() {
@@ -87,41 +87,41 @@ impl Plugins {
         };
         thread::Builder::new().name(format!("call-{}", library.name())).spawn(call)?;
         let name = format!("sa-{}", library.name());
-        thread::Builder::new().name(name).spawn(move || handlers::run(&answered, slot_id))?;
-        self.libraries.push(Running { provider, calls, answers });
+        thread::Builder::new().name(name).spawn(move || handlers::run(&received_results, slot_id))?;
+        self.libraries.push(LibraryThreads { provider, calls, sa_results });
         Ok(())
     }
 
-    /// Whether there is a library.
+    /// Reports whether there are no libraries.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.libraries.is_empty()
     }
 
-    /// Has a call made, when those before it returned. It never waits.
+    /// Queues a call, which is made after the previous calls returned. Does not block.
     pub fn call(&self, provider: ProviderId, call: Option<CallId>, what: ProviderCall) {
         let Some(library) = self.libraries.iter().find(|library| library.provider == provider) else { return };
-        // A thread ends only with this.
+        // Sending cannot fail: the threads run as long as `self` exists.
         match (what, call) {
-            (ProviderCall::SaResponse { id, mad }, _) => drop(library.answers.send((id, Ok(mad)))),
-            (ProviderCall::SaFailed { id, error }, _) => drop(library.answers.send((id, Err(error)))),
+            (ProviderCall::SaResponse { id, mad }, _) => drop(library.sa_results.send((id, Ok(mad)))),
+            (ProviderCall::SaFailed { id, error }, _) => drop(library.sa_results.send((id, Err(error)))),
             (what, Some(call)) => drop(library.calls.send(Command { call, what })),
             (_, None) => {}
         }
     }
 
-    /// Takes the next thing that a library said.
+    /// Returns the next event of a library and removes it.
     pub fn take(&self) -> Option<(ProviderId, PluginEvent)> {
         self.queue.take()
     }
 
-    /// Waits until all calls returned, for so long at most; whether they did. Libraries stay where they are, with their
-    /// threads: whoever calls this ends the program, and not by way of destructors ([`crash::leave`]).
+    /// Waits up to `limit` until all calls have returned. Returns true if they have. The libraries and their threads
+    /// remain. So the caller must end the program without destructors, with [`crash::leave`].
     pub fn stop(self, limit: Duration) -> bool {
         let Self { queue, libraries, ended, alive } = self;
         queue.close();
         drop((libraries, alive));
-        // Nobody says anything: it is disconnected at the end.
+        // Nothing is sent. The channel is disconnected when the threads have ended.
         matches!(ended.recv_timeout(limit), Err(std::sync::mpsc::RecvTimeoutError::Disconnected))
     }
 }

@@ -1,4 +1,4 @@
-//! What libraries said and the loop has not taken yet.
+//! The queue of events from libraries to the loop of the program.
 use acm_sansio::api::{ProviderId, ProviderMessage};
 use core::{fmt, time::Duration};
 use std::{
@@ -26,50 +26,50 @@ pub struct LogLine {
     pub text: String,
 }
 
-/// How many things there may be.
-const ROOM: usize = 4096;
-/// How many there may be for another line to be taken.
-const ROOM_FOR_LINES: usize = 1024;
-/// How long a library's thread waits for room.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+/// Maximum number of events.
+const CAPACITY: usize = 4096;
+/// Lines are accepted only while the queue has fewer events than this.
+const LINE_CAPACITY: usize = 1024;
+/// The time that a library's thread waits if the queue is full.
+pub(crate) const PUSH_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// From all threads of all libraries into the loop.
+/// The queue. All threads of all libraries write to it.
 pub(crate) struct Queue {
     inner: Mutex<Inner>,
-    room: Condvar,
+    not_full: Condvar,
     wake: Box<dyn Fn() + Send + Sync>,
 }
 
 #[derive(Default)]
 struct Inner {
     events: VecDeque<(ProviderId, PluginEvent)>,
-    /// Lines that found no room since one did.
+    /// Number of lines that were dropped since the last accepted line.
     lost_lines: u64,
     is_closed: bool,
 }
 
 impl Queue {
-    /// `wake` is called when there is something after there was nothing.
+    /// Returns an empty queue. It calls `wake` when an event is added to the empty queue.
     pub(crate) fn new(wake: impl Fn() + Send + Sync + 'static) -> Self {
-        Self { inner: Mutex::default(), room: Condvar::new(), wake: Box::new(wake) }
+        Self { inner: Mutex::default(), not_full: Condvar::new(), wake: Box::new(wake) }
     }
 
-    /// Puts something in; waits for room. False if there was none in time, or nobody takes anything any more.
+    /// Adds an event. If the queue is full, waits up to [`PUSH_TIMEOUT`]. Returns false if it is still full, or closed.
     pub(crate) fn push(&self, from: ProviderId, event: PluginEvent) -> bool {
-        let is_full = |inner: &mut Inner| inner.events.len() >= ROOM && !inner.is_closed;
-        let waited = self.room.wait_timeout_while(self.lock(), PATIENCE, is_full);
+        let is_full = |inner: &mut Inner| inner.events.len() >= CAPACITY && !inner.is_closed;
+        let waited = self.not_full.wait_timeout_while(self.lock(), PUSH_TIMEOUT, is_full);
         let (mut inner, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        if inner.is_closed || inner.events.len() >= ROOM {
+        if inner.is_closed || inner.events.len() >= CAPACITY {
             return false;
         }
         self.put(&mut inner, from, event);
         true
     }
 
-    /// Puts a line in. If there is no room it is counted: nobody waits for the log.
+    /// Adds a line. If there is no room, the line is dropped and counted. Does not block.
     pub(crate) fn push_line(&self, from: ProviderId, line: LogLine) {
         let mut inner = self.lock();
-        if inner.is_closed || inner.events.len() >= ROOM_FOR_LINES {
+        if inner.is_closed || inner.events.len() >= LINE_CAPACITY {
             inner.lost_lines = inner.lost_lines.saturating_add(1);
             return;
         }
@@ -88,20 +88,20 @@ impl Queue {
         }
     }
 
-    /// Takes the next thing out.
+    /// Returns the oldest event and removes it.
     pub(crate) fn take(&self) -> Option<(ProviderId, PluginEvent)> {
         let mut inner = self.lock();
         let event = inner.events.pop_front();
-        if event.is_some() && inner.events.len() == ROOM - 1 {
-            self.room.notify_all();
+        if event.is_some() && inner.events.len() == CAPACITY - 1 {
+            self.not_full.notify_all();
         }
         event
     }
 
-    /// Nothing is taken any more: whoever waits goes on.
+    /// Rejects further events. Waiting threads continue.
     pub(crate) fn close(&self) {
         self.lock().is_closed = true;
-        self.room.notify_all();
+        self.not_full.notify_all();
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn the_loop_is_woken_when_there_is_something_new() {
+    fn event_in_an_empty_queue_wakes_the_loop() {
         let woken = Arc::new(AtomicUsize::new(0));
         let counter = Arc::clone(&woken);
         let queue = Queue::new(move || {
@@ -144,9 +144,9 @@ mod tests {
     }
 
     #[test]
-    fn lines_do_not_take_the_room_of_answers_and_are_counted() {
+    fn excess_lines_are_dropped_and_counted_and_other_events_accepted() {
         let queue = Queue::new(|| {});
-        (0..ROOM_FOR_LINES + 5).for_each(|_| queue.push_line(FROM, line("x")));
+        (0..LINE_CAPACITY + 5).for_each(|_| queue.push_line(FROM, line("x")));
         assert!(queue.push(FROM, PluginEvent::LinesLost(77)));
         while queue.take().is_some_and(|(_, event)| event != PluginEvent::LinesLost(77)) {}
         queue.push_line(FROM, line("next"));
@@ -156,25 +156,25 @@ mod tests {
     }
 
     #[test]
-    fn who_finds_no_room_waits_until_there_is_some() {
+    fn push_to_a_full_queue_waits_until_there_is_room() {
         let queue = Arc::new(Queue::new(|| {}));
-        (0..ROOM).for_each(|_| assert!(queue.push(FROM, PluginEvent::LinesLost(1))));
-        let theirs = Arc::clone(&queue);
-        let waits = thread::spawn(move || theirs.push(FROM, PluginEvent::LinesLost(2)));
+        (0..CAPACITY).for_each(|_| assert!(queue.push(FROM, PluginEvent::LinesLost(1))));
+        let clone = Arc::clone(&queue);
+        let waiting = thread::spawn(move || clone.push(FROM, PluginEvent::LinesLost(2)));
         assert!(queue.take().is_some());
-        assert!(waits.join().unwrap());
+        assert!(waiting.join().unwrap());
         let last = core::iter::from_fn(|| queue.take()).last();
         assert_eq!(last, Some((FROM, PluginEvent::LinesLost(2))));
     }
 
     #[test]
-    fn who_waits_for_room_goes_on_at_the_end() {
+    fn close_ends_a_waiting_push() {
         let queue = Arc::new(Queue::new(|| {}));
-        (0..ROOM).for_each(|_| assert!(queue.push(FROM, PluginEvent::LinesLost(1))));
-        let theirs = Arc::clone(&queue);
-        let waits = thread::spawn(move || theirs.push(FROM, PluginEvent::LinesLost(2)));
+        (0..CAPACITY).for_each(|_| assert!(queue.push(FROM, PluginEvent::LinesLost(1))));
+        let clone = Arc::clone(&queue);
+        let waiting = thread::spawn(move || clone.push(FROM, PluginEvent::LinesLost(2)));
         queue.close();
-        assert!(!waits.join().unwrap());
+        assert!(!waiting.join().unwrap());
         assert!(!queue.push(FROM, PluginEvent::LinesLost(3)));
     }
 }

@@ -1,14 +1,14 @@
-//! Numbers for rates and MTUs, as libibverbs has them (`enum ibv_rate`, `enum ibv_mtu`).
+//! The codes of rates and MTUs in libibverbs (`enum ibv_rate`, `enum ibv_mtu`).
 use ib_device::LinkRate;
 
-/// `IBV_RATE_MAX`: no rate is said.
+/// `IBV_RATE_MAX`: the rate is unknown.
 const UNKNOWN: u32 = 0;
-/// `IBV_RATE_10_GBPS`, which an unknown number is taken for.
+/// `IBV_RATE_10_GBPS`: the default for unknown rates in options.
 const GBPS_10: u32 = 3;
-/// `IBV_MTU_2048`, which an unknown number is taken for.
+/// `IBV_MTU_2048`: the default for unknown MTUs in options.
 const MTU_2048: u32 = 4;
 
-/// Gbit/s in the options and their codes.
+/// Rates in Gbit/s and their codes.
 const RATES: [(i32, u32); 23] = [
     (2, 2),
     (5, 5),
@@ -27,7 +27,7 @@ const RATES: [(i32, u32); 23] = [
     (100, 16),
     (200, 17),
     (300, 18),
-    // Those that ibacm takes for 10 Gbit/s.
+    // ibacm returns the code of 10 Gbit/s for these rates.
     (28, 19),
     (50, 20),
     (400, 21),
@@ -36,19 +36,19 @@ const RATES: [(i32, u32); 23] = [
     (1200, 24),
 ];
 
-/// The code for a link's `active_width` and `active_speed`; 0 for what is none.
+/// Returns the code for `active_width` and `active_speed` of a link; 0 for invalid values.
 #[must_use]
 pub fn of_link(width: u8, speed: u8) -> u32 {
     LinkRate::from_codes(width, speed.into()).map_or(UNKNOWN, |rate| rate.code().get().into())
 }
 
-/// The code for so many Gbit/s; that of 10 if there is none.
+/// Returns the code for a rate in Gbit/s; the code of 10 Gbit/s for unknown rates.
 #[must_use]
 pub fn of_gbps(gbps: i32) -> u32 {
-    RATES.iter().find(|(known, _)| *known == gbps).map_or(GBPS_10, |(_, code)| *code)
+    RATES.iter().find(|(rate, _)| *rate == gbps).map_or(GBPS_10, |(_, code)| *code)
 }
 
-/// The code for an MTU of so many bytes; that of 2048 if there is none.
+/// Returns the code for an MTU in bytes; the code of 2048 bytes for unknown MTUs.
 #[must_use]
 pub fn of_mtu(bytes: i32) -> u32 {
     match bytes {
@@ -64,9 +64,9 @@ pub fn of_mtu(bytes: i32) -> u32 {
 mod tests {
     use super::*;
 
-    /// What ibacm 44.0 gives where it is right, and what it does not know: HDR, NDR, two lanes.
+    /// The values are those of ibacm 44.0, except where it is wrong or has no code (HDR, NDR, two lanes).
     #[test]
-    fn rates_of_links() {
+    fn links_have_the_rate_codes_of_ibacm_and_newer_codes() {
         let widths = [1, 2, 4, 8];
         let ibacm = [
             (1, [2, 3, 6, 4]),
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_and_mtus_of_options() {
+    fn options_have_rate_and_mtu_codes_with_defaults() {
         let known = [2, 5, 10, 20, 30, 40, 60, 80, 120, 14, 56, 112, 168, 25, 100, 200, 300];
         assert_eq!(known.map(of_gbps), [2, 5, 3, 6, 4, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18]);
         assert_eq!([28, 50, 400, 600, 800, 1200].map(of_gbps), [19, 20, 21, 22, 23, 24]);

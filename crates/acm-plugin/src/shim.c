@@ -1,12 +1,11 @@
-/* Functions for providers that Rust cannot define: one with any number of arguments, and those that must know which
-   library called. */
+/* Functions for providers that Rust cannot define: a variadic one, and those that need the address of their caller. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* Bytes of one line of the log; the rest is cut off. */
+/* Maximum size of a log line in bytes; longer lines are truncated. */
 #define LINE 1024
 
 int acm_plugin_takes(int level);

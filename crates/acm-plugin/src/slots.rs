@@ -1,45 +1,45 @@
-//! Which library is at which place of the program, and whose an id is.
+//! The table of loaded libraries, the ids of their requests, and the current call of each thread.
 use crate::queue::Queue;
 use acm_sansio::api::{ExternalRequestId, ProviderId};
-use core::{ffi::c_void, sync::atomic::AtomicPtr};
+use core::{cell::Cell, ffi::c_void, marker::PhantomData, sync::atomic::AtomicPtr};
 use std::sync::{Arc, OnceLock};
 
-/// How many libraries a program can load.
+/// Maximum number of libraries of a program.
 const SLOTS: usize = 64;
-/// Bits of an id that say which library it was given to; they stand above those of the request's index.
+/// Number of bits of an id for the library. They are above the bits of the request's index.
 const SLOT_BITS: u32 = 6;
 const INDEX_BITS: u32 = u32::BITS - SLOT_BITS;
 const _: () = assert!(SLOTS == 1 << SLOT_BITS);
 
-/// The place of a library. It is never given back.
+/// The index of a library in the table. It is never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SlotId(u8);
 
-/// What any thread may want to know of a library, a crashing one among them.
+/// The data of a library for all threads, and for the handler of a crash.
 #[derive(Debug)]
 pub(crate) struct Slot {
     pub(crate) provider: ProviderId,
-    /// For the last line: name and file.
+    /// Name and file, for the line of a crash.
     pub(crate) label: String,
-    /// Where the library is in memory.
+    /// Addresses of the library in memory.
     pub(crate) range: (usize, usize),
     pub(crate) queue: Arc<Queue>,
-    /// What the library had open when nobody called it any more: it has pointers into it until the program ends.
-    pub(crate) kept: AtomicPtr<c_void>,
+    /// The open objects after the last call. They are never freed, because the library may still use them.
+    pub(crate) leaked_objects: AtomicPtr<c_void>,
 }
 
 impl Slot {
     pub(crate) const fn new(provider: ProviderId, label: String, range: (usize, usize), queue: Arc<Queue>) -> Self {
-        Self { provider, label, range, queue, kept: AtomicPtr::new(core::ptr::null_mut()) }
+        Self { provider, label, range, queue, leaked_objects: AtomicPtr::new(core::ptr::null_mut()) }
     }
 }
 
-static TAKEN: [OnceLock<Slot>; SLOTS] = [const { OnceLock::new() }; SLOTS];
+static TABLE: [OnceLock<Slot>; SLOTS] = [const { OnceLock::new() }; SLOTS];
 
-/// Gives a library a place; `None` if all are taken.
-pub(crate) fn take(mut slot: Slot) -> Option<SlotId> {
-    for (index, place) in (0..).zip(&TAKEN) {
-        match place.set(slot) {
+/// Adds a library to the table. Returns `None` if the table is full.
+pub(crate) fn claim(mut slot: Slot) -> Option<SlotId> {
+    for (index, entry) in (0..).zip(&TABLE) {
+        match entry.set(slot) {
             Ok(()) => return Some(SlotId(index)),
             Err(back) => slot = back,
         }
@@ -47,28 +47,28 @@ pub(crate) fn take(mut slot: Slot) -> Option<SlotId> {
     None
 }
 
-/// All that are taken.
+/// Returns all libraries.
 pub(crate) fn all() -> impl Iterator<Item = (SlotId, &'static Slot)> {
-    (0..).map(SlotId).zip(&TAKEN).map_while(|(id, place)| Some((id, place.get()?)))
+    (0..).map(SlotId).zip(&TABLE).map_while(|(id, entry)| Some((id, entry.get()?)))
 }
 
-/// The library that this address of code is in.
+/// Returns the library that contains this address of code.
 pub(crate) fn at(address: usize) -> Option<(SlotId, &'static Slot)> {
     all().find(|(_, slot)| (slot.range.0..slot.range.1).contains(&address))
 }
 
 impl SlotId {
-    /// A place that nobody has.
+    /// Returns an id for a test, without a library.
     #[cfg(test)]
     pub(crate) const fn of_a_test(number: u8) -> Self {
         Self(number)
     }
 
     pub(crate) fn slot(self) -> Option<&'static Slot> {
-        TAKEN.get(usize::from(self.0))?.get()
+        TABLE.get(usize::from(self.0))?.get()
     }
 
-    /// The number that stands for a request at this library; `None` if there are too many requests.
+    /// Returns the number that identifies a request for this library; `None` if there are too many requests.
     pub(crate) fn number(self, request: ExternalRequestId) -> Option<u64> {
         if request.index() >> INDEX_BITS != 0 {
             return None;
@@ -77,12 +77,40 @@ impl SlotId {
     }
 }
 
-/// Whose a number is, and which request it stands for: of numbers that nobody was given, too.
+/// Returns the library and the request of a number. The number may be invalid.
 pub(crate) fn request(number: u64) -> Option<(SlotId, ExternalRequestId)> {
     let id = ExternalRequestId::from_bits(number);
     let slot = SlotId(u8::try_from(id.index() >> INDEX_BITS).ok()?);
     slot.slot()?;
     Some((slot, ExternalRequestId::new(id.index() & ((1 << INDEX_BITS) - 1), id.generation())))
+}
+
+thread_local! {
+    // A constant without a destructor: a signal handler can read it, because that takes no lock and allocates no
+    // memory.
+    static RUNNING: Cell<Option<(SlotId, &'static str)>> = const { Cell::new(None) };
+}
+
+/// Marks the thread as executing a function of a library, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Running(PhantomData<*const ()>);
+
+impl Running {
+    pub(crate) fn new(slot: SlotId, function: &'static str) -> Self {
+        RUNNING.set(Some((slot, function)));
+        Self(PhantomData)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        RUNNING.set(None);
+    }
+}
+
+/// Returns the library and the function that this thread is executing.
+pub(crate) fn running() -> Option<(SlotId, &'static str)> {
+    RUNNING.try_with(Cell::get).ok().flatten()
 }
 
 #[cfg(test)]
@@ -95,17 +123,17 @@ mod tests {
     }
 
     #[test]
-    fn numbers_say_whose_they_are_and_addresses_where_they_are() {
-        let places: Vec<SlotId> = (0..64).map(|number| take(slot(number)).unwrap()).collect();
-        assert_eq!(take(slot(64)), None, "there is an end");
-        for (place, provider) in places.iter().zip(0..) {
+    fn numbers_and_addresses_identify_libraries() {
+        let ids: Vec<SlotId> = (0..64).map(|number| claim(slot(number)).unwrap()).collect();
+        assert_eq!(claim(slot(64)), None, "the table is full");
+        for (slot_id, provider) in ids.iter().zip(0..) {
             for id in [ExternalRequestId::new(0, 0), ExternalRequestId::new((1 << 26) - 1, u32::MAX)] {
-                assert_eq!(request(place.number(id).unwrap()), Some((*place, id)));
+                assert_eq!(request(slot_id.number(id).unwrap()), Some((*slot_id, id)));
             }
-            assert_eq!(place.number(ExternalRequestId::new(1 << 26, 0)), None);
-            assert_eq!(place.slot().map(|slot| slot.provider), Some(ProviderId(provider)));
-            let at = |offset| at(usize::from(provider) * 0x1000 + offset).map(|(place, _)| place);
-            assert_eq!([at(0), at(1), at(0x10), at(0x11)], [None, Some(*place), Some(*place), None]);
+            assert_eq!(slot_id.number(ExternalRequestId::new(1 << 26, 0)), None);
+            assert_eq!(slot_id.slot().map(|slot| slot.provider), Some(ProviderId(provider)));
+            let at = |offset| at(usize::from(provider) * 0x1000 + offset).map(|(slot_id, _)| slot_id);
+            assert_eq!([at(0), at(1), at(0x10), at(0x11)], [None, Some(*slot_id), Some(*slot_id), None]);
         }
     }
 }

@@ -1,12 +1,13 @@
-//! Lines that libraries write, and addresses as text.
+//! Log lines of libraries, and addresses as text.
 use acm_wire::Address;
 use core::{fmt::Write as _, net::Ipv6Addr};
 use ib_mad::acm::AcmAddressType;
 
-/// `ACM_EP_INFO_PATH`: a path record stands where an address could.
+/// `ACM_EP_INFO_PATH`: the type of a path record in place of an address.
 const PATH: u8 = 0x10;
 
-/// The lines of what a library wrote: printable ASCII, the rest as `\x1b`. Empty ones are left out.
+/// Splits the text of a library into lines of printable ASCII. Other bytes become hexadecimal, such as `\x1b`. Empty
+/// lines are removed.
 pub fn lines(text: &[u8]) -> impl Iterator<Item = String> {
     let lines = text.split(|byte| matches!(byte, b'\n' | b'\r')).map(<[u8]>::trim_ascii_end);
     lines.filter(|line| !line.is_empty()).map(|line| {
@@ -23,8 +24,8 @@ pub fn lines(text: &[u8]) -> impl Iterator<Item = String> {
     })
 }
 
-/// What `acm_format_name` writes, without the zero byte at its end: an address or a path record. What is missing of its
-/// bytes is zero.
+/// Returns the text of an address or a path record for `acm_format_name`, without the terminating 0. Missing bytes are
+/// zero.
 #[must_use]
 pub fn name(kind: u8, bytes: &[u8]) -> Vec<u8> {
     let mut info = [0; 64];
@@ -44,7 +45,7 @@ pub fn name(kind: u8, bytes: &[u8]) -> Vec<u8> {
     }
 }
 
-/// A path: its LIDs, or where it goes.
+/// Returns the text of a path record: its LIDs, or the destination's GID if there is no DLID.
 fn path(record: &[u8; 64]) -> String {
     let [.., gid, rest] = [record.get(..8), record.get(8..24), record.get(40..44)];
     let lid = |at: usize| rest.and_then(|rest| rest.get(at..at + 2)?.try_into().ok()).map_or(0, u16::from_be_bytes);
@@ -61,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_one_line_and_printable() {
+    fn text_is_split_into_printable_lines() {
         let all = |text: &[u8]| lines(text).collect::<Vec<_>>();
         assert_eq!(all(b"acmp_open_dev: mlx5_0\n"), ["acmp_open_dev: mlx5_0"]);
         assert_eq!(all(b"one\r\n\n  two \x1b[2J\xff\ttab\n"), ["one", "  two \\x1b[2J\\xff tab"]);
@@ -69,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_written_as_in_ibacm() {
+    fn addresses_have_the_text_of_ibacm() {
         let text = |kind, bytes: &[u8]| String::from_utf8(name(kind, bytes)).unwrap();
         assert_eq!(text(1, b"node1\0junk"), "node1");
         assert_eq!(text(1, &[b'a'; 70]).len(), 64);

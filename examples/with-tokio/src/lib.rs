@@ -1,7 +1,7 @@
-//! A client for tokio: any number of tasks ask on one connection, and each waits for its own answer only.
+//! A client for tokio. Any number of tasks send requests on one connection, and each waits for its own response.
 //!
-//! [`Session`] knows the protocol, and this file moves the bytes.
-use acm_client::{Response, ProtocolError, Request, RequestId, Session};
+//! [`Session`] implements the protocol. This file reads and writes the bytes.
+use acm_client::{ProtocolError, Request, RequestId, Response, Session};
 use std::{collections::HashMap, io, path::Path, time::Duration};
 use tokio::{
     net::UnixStream,
@@ -9,55 +9,59 @@ use tokio::{
     time::timeout,
 };
 
-/// Requests under way at a time: no more than the daemon takes from one client. Who asks more waits for a place.
+/// Maximum number of requests in flight, which is the daemon's limit for a client. Further requests wait.
 const DEPTH: usize = 64;
 
-type Question = (Request, oneshot::Sender<Response>);
+/// A request and the channel for its response.
+type Submission = (Request, oneshot::Sender<Response>);
 
-/// One connection, for as many tasks as have a copy.
+/// A connection. Clones share it.
 #[derive(Clone, Debug)]
 pub struct AsyncClient {
-    questions: mpsc::Sender<Question>,
+    submissions: mpsc::Sender<Submission>,
 }
 
 impl AsyncClient {
-    /// Connects to the daemon's socket; a task of the current runtime owns the connection until the last copy is gone.
+    /// Connects to the daemon's socket. A task of the current runtime owns the connection until the last clone is
+    /// dropped.
     pub async fn connect(path: &Path) -> io::Result<Self> {
         let stream = UnixStream::connect(path).await?;
-        let (questions, waiting) = mpsc::channel(DEPTH);
-        tokio::spawn(drive(stream, waiting));
-        Ok(Self { questions })
+        let (submissions, queue) = mpsc::channel(DEPTH);
+        tokio::spawn(drive(stream, queue));
+        Ok(Self { submissions })
     }
 
-    /// Asks, and waits at most so long. `None`: the time is over, or the daemon has closed the connection.
-    pub async fn ask(&self, request: Request, patience: Duration) -> Option<Response> {
-        let (tell, answer) = oneshot::channel();
-        let asked = async {
-            self.questions.send((request, tell)).await.ok()?;
-            answer.await.ok()
+    /// Sends a request and waits for the response. Returns `None` after the time-out, or if the daemon has closed the
+    /// connection.
+    pub async fn ask(&self, request: Request, limit: Duration) -> Option<Response> {
+        let (sender, response) = oneshot::channel();
+        let exchange = async {
+            self.submissions.send((request, sender)).await.ok()?;
+            response.await.ok()
         };
-        timeout(patience, asked).await.ok().flatten()
+        timeout(limit, exchange).await.ok().flatten()
     }
 }
 
-/// Moves bytes until nobody asks any more, or the connection breaks. Those who wait then learn it by their channel.
-async fn drive(stream: UnixStream, mut questions: mpsc::Receiver<Question>) -> io::Result<()> {
+/// Reads and writes until the last client is dropped or the connection breaks. The channels of open requests are closed
+/// then.
+async fn drive(stream: UnixStream, mut queue: mpsc::Receiver<Submission>) -> io::Result<()> {
     let mut session = Session::default();
     let mut waiting: HashMap<RequestId, oneshot::Sender<Response>> = HashMap::new();
     let mut buffer = [0; 4096];
     loop {
-        // Nothing came for any of them, and no place is left for others.
+        // All requests in flight have timed out, and there is no room for others.
         if session.in_flight() >= DEPTH && waiting.values().all(oneshot::Sender::is_closed) {
             return Err(io::ErrorKind::TimedOut.into());
         }
         tokio::select! {
-            question = questions.recv(), if session.in_flight() < DEPTH => match question {
-                // Who asked may have gone away meanwhile.
-                Some((_, tell)) if tell.is_closed() => {}
-                Some((request, tell)) => {
-                    waiting.insert(session.ask(&request), tell);
+            submission = queue.recv(), if session.in_flight() < DEPTH => match submission {
+                // The request has timed out in the queue.
+                Some((_, sender)) if sender.is_closed() => {}
+                Some((request, sender)) => {
+                    waiting.insert(session.ask(&request), sender);
                 }
-                // Who asks has a copy of the client: nobody waits.
+                // All clients are dropped, so that no request is open.
                 None => return Ok(()),
             },
             ready = stream.readable() => {
@@ -84,19 +88,19 @@ fn receive(
         count => session.receive(buffer.get(..unless_blocked(count)?).unwrap_or_default()),
     }
     let broken = |error: ProtocolError| io::Error::new(io::ErrorKind::InvalidData, error);
-    while let Some((id, answer)) = session.poll().map_err(broken)? {
-        if let Some(tell) = waiting.remove(&id) {
-            // Nobody may wait for it any more.
-            let _ = tell.send(answer);
+    while let Some((id, response)) = session.poll().map_err(broken)? {
+        if let Some(sender) = waiting.remove(&id) {
+            // The request may have timed out.
+            let _ = sender.send(response);
         }
     }
     Ok(())
 }
 
-/// Readiness may be a false alarm.
-fn unless_blocked(moved: io::Result<usize>) -> io::Result<usize> {
-    match moved {
+/// Returns 0 for `WouldBlock`, because readiness may be spurious.
+fn unless_blocked(result: io::Result<usize>) -> io::Result<usize> {
+    match result {
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
-        moved => moved,
+        result => result,
     }
 }

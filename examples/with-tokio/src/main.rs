@@ -1,5 +1,5 @@
-//! Asks for all addresses at once: `with-tokio SOCKET SOURCE ADDRESS...`.
-use acm_client::{Address, Response, Request};
+//! Resolves all addresses at once: `with-tokio SOCKET SOURCE ADDRESS...`.
+use acm_client::{Address, Request, Response};
 use std::{env, path::PathBuf, process::ExitCode, time::Duration};
 use with_tokio::AsyncClient;
 
@@ -18,14 +18,14 @@ async fn main() -> ExitCode {
         }
     };
     let source = Some(Address::from_text(&source));
-    let asked = words.map(|address| {
+    let tasks = words.map(|address| {
         let client = client.clone();
         tokio::spawn(async move {
             let request = Request::Resolve { source, dest: Address::from_text(&address), no_delay: false };
             (client.ask(request, Duration::from_secs(10)).await, address)
         })
     });
-    for task in asked.collect::<Vec<_>>() {
+    for task in tasks.collect::<Vec<_>>() {
         match task.await {
             Ok((Some(Response::Path(found)), address)) => println!("{address}: LID {}", found.path.dlid),
             Ok((Some(Response::Refused(status)), address)) => println!("{address}: {status}"),

@@ -1,6 +1,6 @@
-//! Against a daemon that answers in another order.
+//! Tests with a daemon that responds in reverse order.
 use acm_client::{
-    Response, ClientStatus, Request,
+    ClientStatus, Request, Response,
     ib_mad::{Lid, sa::PathRecord},
 };
 use acm_wire::client::{Reply, next_frame};
@@ -12,22 +12,22 @@ use std::{
 };
 use with_tokio::AsyncClient;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(60);
 
 fn route(lid: u16) -> Request {
     Request::Route { path: PathRecord { dlid: Lid::new(lid), ..PathRecord::default() }, no_delay: false }
 }
 
-/// Takes so many requests before it answers the last one first, with the LID that was asked for, or a no for LID 0;
-/// then it closes the connection.
+/// Starts a daemon that receives `requests` requests, responds in reverse order, and closes the connection. A response
+/// has the requested LID, or ENODATA for LID 0.
 fn daemon(listener: UnixListener, requests: usize) -> thread::JoinHandle<()> {
     thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         let (mut input, mut replies) = (Vec::new(), Vec::new());
         while replies.len() < requests {
-            let mut some = [0; 512];
-            let count = stream.read(&mut some).unwrap();
-            input.extend_from_slice(&some[..count]);
+            let mut buffer = [0; 512];
+            let count = stream.read(&mut buffer).unwrap();
+            input.extend_from_slice(&buffer[..count]);
             while let Some(frame) = next_frame(&input).unwrap() {
                 let lid = u16::from_be_bytes([input[64], input[65]]);
                 let path = PathRecord { dlid: Lid::new(lid), ..PathRecord::default() };
@@ -44,7 +44,7 @@ fn daemon(listener: UnixListener, requests: usize) -> thread::JoinHandle<()> {
 }
 
 #[tokio::test]
-async fn each_task_has_its_own_answer_and_learns_the_end() {
+async fn each_task_gets_its_own_response_and_closed_connection_ends_requests() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("socket");
     let daemon = daemon(UnixListener::bind(&path).unwrap(), 50);
@@ -52,7 +52,7 @@ async fn each_task_has_its_own_answer_and_learns_the_end() {
     let tasks: Vec<_> = (0..50)
         .map(|lid| {
             let client = client.clone();
-            tokio::spawn(async move { client.ask(route(lid), PATIENCE).await })
+            tokio::spawn(async move { client.ask(route(lid), LIMIT).await })
         })
         .collect();
     for (lid, task) in (0..).zip(tasks) {
@@ -63,11 +63,11 @@ async fn each_task_has_its_own_answer_and_learns_the_end() {
         }
     }
     daemon.join().unwrap();
-    assert_eq!(client.ask(route(1), PATIENCE).await, None, "the connection is closed");
+    assert_eq!(client.ask(route(1), LIMIT).await, None, "the connection is closed");
 }
 
 #[tokio::test]
-async fn nobody_waits_for_ever() {
+async fn request_without_response_times_out() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("socket");
     let _listener = UnixListener::bind(&path).unwrap();

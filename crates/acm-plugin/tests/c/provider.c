@@ -1,4 +1,4 @@
-/* A provider that does what the name it is asked for says. Compiled with -DWRONG_... it is one that cannot be used. */
+/* A provider for tests. The requested name selects its action. Compiled with -DWRONG_..., it has a defect. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -15,10 +15,10 @@ struct address {
 	const struct acm_address *given;
 };
 
-/* The request that is answered later. */
-static struct acm_msg kept;
-static uint64_t kept_id;
-static int *volatile nowhere;
+/* The last request, for a later response. */
+static struct acm_msg saved;
+static uint64_t saved_id;
+static int *volatile null_pointer;
 
 static int open_device(const struct acm_device *device, void **context)
 {
@@ -81,17 +81,17 @@ static void remove_address(void *context)
 	free(mine);
 }
 
-static void say_yes(struct acm_msg *message)
+static void set_success(struct acm_msg *message)
 {
 	message->hdr.opcode |= ACM_OP_ACK;
 	message->hdr.status = ACM_STATUS_SUCCESS;
 }
 
-static void *answer(void *unused)
+static void *respond(void *unused)
 {
 	(void) unused;
-	say_yes(&kept);
-	acm_resolve_response(kept_id, &kept);
+	set_success(&saved);
+	acm_resolve_response(saved_id, &saved);
 	return NULL;
 }
 
@@ -106,30 +106,30 @@ static void in_a_thread(void *(*function)(void *))
 static void *crash(void *unused)
 {
 	(void) unused;
-	*nowhere = 1;
+	*null_pointer = 1;
 	return NULL;
 }
 
-/* The answer has the datagram's status, and begins with the bytes of subnet administration's answer. */
+/* Sends a response with the datagram's status. It begins with the bytes of the subnet administrator's response. */
 static void handler(struct acm_sa_mad *mad)
 {
-	kept.hdr.status = mad->umad.status ? ACM_STATUS_ETIMEDOUT : ACM_STATUS_SUCCESS;
-	memcpy(&kept.resolve_data[0], &mad->sa_mad, 64);
-	acm_log(0, "umad %u context %d\n", mad->umad.status, mad->context == &kept);
+	saved.hdr.status = mad->umad.status ? ACM_STATUS_ETIMEDOUT : ACM_STATUS_SUCCESS;
+	memcpy(&saved.resolve_data[0], &mad->sa_mad, 64);
+	acm_log(0, "umad %u context %d\n", mad->umad.status, mad->context == &saved);
 	acm_free_sa_mad(mad);
-	acm_resolve_response(kept_id, &kept);
+	acm_resolve_response(saved_id, &saved);
 }
 
 static struct acm_sa_mad *mad_for(const struct acm_endpoint *endpoint)
 {
-	struct acm_sa_mad *mad = acm_alloc_sa_mad(endpoint, &kept, handler);
+	struct acm_sa_mad *mad = acm_alloc_sa_mad(endpoint, &saved, handler);
 
 	mad->sa_mad.mad_hdr.method = 1;
 	mad->sa_mad.mad_hdr.tid = htobe64(0x1234);
 	return mad;
 }
 
-/* Where the destination is: the first entry, if none says that it is one. */
+/* Returns the index of the destination's entry, or 0 if no entry has the flag. */
 static int dest(const struct acm_msg *message)
 {
 	int i;
@@ -143,32 +143,32 @@ static int dest(const struct acm_msg *message)
 static int resolve(void *context, struct acm_msg *message, uint64_t id)
 {
 	const struct acm_endpoint *endpoint = ((struct address *) context)->given->endpoint;
-	const char *wish = (const char *) message->resolve_data[dest(message)].info.name;
+	const char *action = (const char *) message->resolve_data[dest(message)].info.name;
 	struct acm_sa_mad *mad;
 	int first;
 
-	kept = *message;
-	kept_id = id;
-	if (!strcmp(wish, "at once")) {
-		say_yes(message);
+	saved = *message;
+	saved_id = id;
+	if (!strcmp(action, "at once")) {
+		set_success(message);
 		return acm_resolve_response(id, message);
 	}
-	if (!strcmp(wish, "thread"))
-		in_a_thread(answer);
-	if (!strcmp(wish, "twice")) {
-		answer(NULL);
-		answer(NULL);
+	if (!strcmp(action, "thread"))
+		in_a_thread(respond);
+	if (!strcmp(action, "twice")) {
+		respond(NULL);
+		respond(NULL);
 	}
-	if (!strcmp(wish, "garbage")) {
+	if (!strcmp(action, "garbage")) {
 		acm_log(0, "refused %d %d\n", acm_resolve_response(UINT64_MAX, message), acm_resolve_response(id, NULL));
 		message->hdr.length = 65535;
 		acm_resolve_response(id ^ (1ull << 40), message);
 		message->hdr.length = 0;
 		acm_resolve_response(id, message);
 	}
-	if (!strcmp(wish, "sa"))
+	if (!strcmp(action, "sa"))
 		acm_send_sa_mad(mad_for(endpoint));
-	if (!strcmp(wish, "mads")) {
+	if (!strcmp(action, "mads")) {
 		struct acm_endpoint none = *endpoint;
 
 		mad = mad_for(endpoint);
@@ -180,18 +180,18 @@ static int resolve(void *context, struct acm_msg *message, uint64_t id)
 		first = acm_send_sa_mad(mad);
 		acm_log(0, "once: %d, twice: %d\n", first, acm_send_sa_mad(mad));
 		acm_free_sa_mad(mad);
-		answer(NULL);
+		respond(NULL);
 	}
-	if (!strcmp(wish, "hang"))
+	if (!strcmp(action, "hang"))
 		for (;;)
 			pause();
-	if (!strcmp(wish, "crash"))
+	if (!strcmp(action, "crash"))
 		crash(NULL);
-	if (!strcmp(wish, "crash in thread"))
+	if (!strcmp(action, "crash in thread"))
 		in_a_thread(crash);
-	if (!strcmp(wish, "abort"))
+	if (!strcmp(action, "abort"))
 		abort();
-	/* "late" is answered when the port reregisters. */
+	/* The response to "late" follows at the next reregistration of the port. */
 	return 0;
 }
 
@@ -206,7 +206,7 @@ static int handle_event(void *context, enum ibv_event_type event)
 	(void) context;
 	if (event != IBV_EVENT_CLIENT_REREGISTER)
 		return 1;
-	answer(NULL);
+	respond(NULL);
 	return 0;
 }
 

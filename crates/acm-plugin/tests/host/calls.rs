@@ -1,6 +1,6 @@
-//! A provider in C is called, and calls back: at once, from a thread of its own, late, twice, with numbers that nobody
-//! gave it.
-use crate::common::{ENDPOINT, Host, LIMIT, PORT, answered, compile, open_port, resolve, source};
+//! Calls to a provider in C, and its responses: during the call, from another thread, late, twice, and with unknown
+//! numbers.
+use crate::common::{ENDPOINT, Host, LIMIT, PORT, compile, open_port, resolve, response, source};
 use acm_plugin::{Library, OpenDevice};
 use acm_sansio::{
     PortId,
@@ -12,7 +12,7 @@ use core::time::Duration;
 const REQUEST: ExternalRequestId = ExternalRequestId::new(3, 70_000);
 
 #[test]
-fn things_are_opened_and_closed_with_what_belongs_to_them() {
+fn close_of_a_port_closes_its_endpoints_and_addresses() {
     let mut host = Host::new();
     host.open();
     assert_eq!(
@@ -29,7 +29,7 @@ fn things_are_opened_and_closed_with_what_belongs_to_them() {
     }
     let refused = ProviderCall::AddAddress { endpoint: ENDPOINT, address: Address::from_text("refused") };
     assert_eq!(host.call(refused), (vec![], false));
-    // A second port of the device, which does not open it again, and one that the provider does not want.
+    // A second port does not open the device again. The provider refuses the third port.
     host.ok(open_port(PortId(8), 2));
     assert_eq!(host.call(open_port(PortId(9), 9)), (vec![], false));
     host.take_lines();
@@ -41,21 +41,21 @@ fn things_are_opened_and_closed_with_what_belongs_to_them() {
     assert_eq!(lines, [&closed[..], &["close_port: port 1"]].concat());
     host.ok(ProviderCall::ClosePort(PortId(8)));
     assert_eq!(host.take_lines(), ["close_port: port 2", "close_device: verbs 1"]);
-    // It comes back, at the same place in memory or at another.
+    // A port can be opened again.
     host.open();
     assert_eq!(host.take_lines().len(), 3);
     assert!(host.plugins.stop(LIMIT));
 }
 
 #[test]
-fn answers_come_at_once_from_a_thread_or_late() {
+fn response_may_come_during_the_call_from_a_thread_or_late() {
     let mut host = Host::new();
     host.open();
-    for wish in ["at once", "thread"] {
-        assert_eq!(host.call(resolve(wish, REQUEST)), (vec![answered(wish, REQUEST)], true));
+    for action in ["at once", "thread"] {
+        assert_eq!(host.call(resolve(action, REQUEST)), (vec![response(action, REQUEST)], true));
     }
     assert_eq!(host.call(resolve("late", REQUEST)), (vec![], true));
-    assert_eq!(host.call(ProviderCall::Reregister(PORT)), (vec![answered("late", REQUEST)], true));
+    assert_eq!(host.call(ProviderCall::Reregister(PORT)), (vec![response("late", REQUEST)], true));
     // The endpoint does not have this address.
     let ProviderCall::Resolve { request, endpoint, message, .. } = resolve("at once", REQUEST) else { unreachable!() };
     let other = Address::from_text("other");
@@ -63,34 +63,34 @@ fn answers_come_at_once_from_a_thread_or_late() {
 }
 
 #[test]
-fn what_is_answered_twice_is_said_twice_and_what_nobody_asked_is_refused() {
+fn second_response_is_passed_on_and_response_with_unknown_number_is_refused() {
     let mut host = Host::new();
     host.open();
-    let answer = answered("twice", REQUEST);
-    assert_eq!(host.call(resolve("twice", REQUEST)), (vec![answer.clone(), answer], true));
+    let message = response("twice", REQUEST);
+    assert_eq!(host.call(resolve("twice", REQUEST)), (vec![message.clone(), message], true));
     host.take_lines();
-    let (said, is_ok) = host.call(resolve("garbage", REQUEST));
+    let (messages, is_ok) = host.call(resolve("garbage", REQUEST));
     assert!(is_ok);
     assert_eq!(host.take_lines(), ["resolve: refused -1 -1"]);
-    let lengths = said.iter().map(|said| match said {
+    let lengths = messages.iter().map(|message| match message {
         ProviderMessage::ResolveResponse { request, message } => (*request == REQUEST, message.len()),
         other => panic!("{other:?}"),
     });
-    // As long as a message can be, and as short; the core does not know the first one's number.
+    // The longest and the shortest message. The number of the first one is of another request.
     assert_eq!(lengths.collect::<Vec<_>>(), [(false, 592), (true, 16)]);
 }
 
 #[test]
-fn counters_are_numbers_of_the_host() {
+fn counters_are_converted_to_host_byte_order() {
     let mut host = Host::new();
     host.open();
-    let (said, is_ok) = host.call(ProviderCall::QueryCounters { request: REQUEST, endpoint: ENDPOINT });
+    let (messages, is_ok) = host.call(ProviderCall::QueryCounters { request: REQUEST, endpoint: ENDPOINT });
     let counters = ProviderMessage::Counters { request: REQUEST, values: vec![5, 1 << 32] };
-    assert_eq!((said, is_ok), (vec![ProviderMessage::IncrementCounter(Counter::RouteCache), counters], true));
+    assert_eq!((messages, is_ok), (vec![ProviderMessage::IncrementCounter(Counter::RouteCache), counters], true));
 }
 
 #[test]
-fn a_port_without_a_device_is_not_opened_and_says_why() {
+fn port_without_a_device_is_not_opened_and_logs_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     let library = Library::open(&compile(folder.path(), "libtest.so", &[])).unwrap();
     let none = OpenDevice::new(|guid| Err(format!("no device with node GUID {guid}")));
@@ -104,7 +104,7 @@ fn a_port_without_a_device_is_not_opened_and_says_why() {
 }
 
 #[test]
-fn a_call_that_hangs_holds_up_nobody_else() {
+fn hanging_call_does_not_block_other_libraries() {
     let mut hanging = Host::new();
     hanging.open();
     hanging.begin(resolve("hang", REQUEST));
@@ -113,6 +113,6 @@ fn a_call_that_hangs_holds_up_nobody_else() {
     other.open();
     assert_eq!(other.call(resolve("at once", REQUEST)).0.len(), 1);
     assert!(other.plugins.stop(LIMIT));
-    // Nor does the end wait for it.
+    // `stop` does not wait for the call.
     assert!(!hanging.plugins.stop(Duration::from_millis(1)));
 }

@@ -1,4 +1,4 @@
-//! A library made of `c/provider.c`, in a program that has it, and nobody else.
+//! A host with the provider of `c/provider.c`.
 use acm_plugin::{Library, OpenDevice, OpenedDevice, PluginEvent, Plugins};
 use acm_sansio::{
     EndpointId, PortId,
@@ -16,25 +16,25 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// However slow the machine is.
+/// Time-out for a provider's response.
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 pub(crate) const PROVIDER: ProviderId = ProviderId(1);
 pub(crate) const PORT: PortId = PortId(7);
 pub(crate) const ENDPOINT: EndpointId = EndpointId::new(2, 5);
 
-/// Compiles the provider with these words for the compiler.
-pub(crate) fn compile(folder: &Path, file: &str, words: &[&str]) -> PathBuf {
+/// Compiles the provider with additional options.
+pub(crate) fn compile(folder: &Path, file: &str, options: &[&str]) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c/provider.c");
     let library = folder.join(file);
     let mut compiler = Command::new("cc");
-    compiler.args(["-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-pthread"]).args(words);
-    let done = compiler.arg("-o").arg(&library).arg(&source).output().expect("cc: install gcc");
-    let said = String::from_utf8_lossy(&done.stderr);
-    assert!(done.status.success(), "install ibacm, libibumad-dev and libibverbs-dev, which have the headers: {said}");
+    compiler.args(["-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-pthread"]).args(options);
+    let output = compiler.arg("-o").arg(&library).arg(&source).output().expect("cc: install gcc");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "install ibacm, libibumad-dev and libibverbs-dev for the headers: {errors}");
     library
 }
 
-/// A loaded provider, and what it said.
+/// A loaded provider, and its log lines.
 pub(crate) struct Host {
     pub(crate) plugins: Plugins,
     woken: Receiver<()>,
@@ -61,7 +61,7 @@ impl Host {
         Self { plugins, woken, lines: Vec::new(), calls: 0, _folder: folder }
     }
 
-    /// Makes a call, and does not wait for it.
+    /// Starts a call.
     pub(crate) fn begin(&mut self, what: ProviderCall) -> CallId {
         self.calls += 1;
         let call = CallId::new(self.calls, 9);
@@ -69,7 +69,7 @@ impl Host {
         call
     }
 
-    /// The next thing that is for the core.
+    /// Waits for the next message for the core.
     pub(crate) fn next(&mut self) -> ProviderMessage {
         loop {
             match self.plugins.take() {
@@ -81,29 +81,29 @@ impl Host {
                         PluginEvent::LinesLost(count) => panic!("{count} lines lost"),
                     }
                 }
-                None => self.woken.recv_timeout(LIMIT).expect("the provider says nothing"),
+                None => self.woken.recv_timeout(LIMIT).expect("no message from the provider"),
             }
         }
     }
 
-    /// Makes a call; what was said until it returned, and whether all was well.
+    /// Makes a call. Returns the messages until it returned, and whether it succeeded.
     pub(crate) fn call(&mut self, what: ProviderCall) -> (Vec<ProviderMessage>, bool) {
-        let waited = self.begin(what);
-        let mut said = Vec::new();
+        let expected = self.begin(what);
+        let mut messages = Vec::new();
         loop {
             match self.next() {
-                ProviderMessage::Returned { call, is_ok } if call == waited => return (said, is_ok),
-                other => said.push(other),
+                ProviderMessage::Returned { call, is_ok } if call == expected => return (messages, is_ok),
+                other => messages.push(other),
             }
         }
     }
 
-    /// A call after which all is well, and nothing else was said.
+    /// Makes a call that must succeed without messages.
     pub(crate) fn ok(&mut self, what: ProviderCall) {
         assert_eq!(self.call(what.clone()), (vec![], true), "{what:?}");
     }
 
-    /// One port, one endpoint, one address.
+    /// Opens a port with one endpoint and one address.
     pub(crate) fn open(&mut self) {
         self.ok(open_port(PORT, 1));
         self.ok(ProviderCall::OpenEndpoint { endpoint: ENDPOINT, port: PORT, pkey: Pkey::DEFAULT_FULL });
@@ -129,9 +129,9 @@ pub(crate) fn open_port(port: PortId, number: u8) -> ProviderCall {
     ProviderCall::OpenPort { port, attributes: Box::new(attributes) }
 }
 
-/// A request for what the provider shall do.
-pub(crate) fn resolve(wish: &str, request: ExternalRequestId) -> ProviderCall {
-    let (kind, bytes) = Address::from_text(wish).encode();
+/// Returns a request. Its destination is the name of the action that the provider performs.
+pub(crate) fn resolve(action: &str, request: ExternalRequestId) -> ProviderCall {
+    let (kind, bytes) = Address::from_text(action).encode();
     let mut message = vec![1, 1, 0, 0, 0, 0];
     message.extend(88u16.to_ne_bytes());
     message.extend(77u64.to_ne_bytes());
@@ -142,9 +142,9 @@ pub(crate) fn resolve(wish: &str, request: ExternalRequestId) -> ProviderCall {
     ProviderCall::Resolve { request, endpoint: ENDPOINT, source: source(), message }
 }
 
-/// The request's message, answered.
-pub(crate) fn answered(wish: &str, request: ExternalRequestId) -> ProviderMessage {
-    let ProviderCall::Resolve { mut message, .. } = resolve(wish, request) else { unreachable!() };
+/// Returns the provider's response to a request.
+pub(crate) fn response(action: &str, request: ExternalRequestId) -> ProviderMessage {
+    let ProviderCall::Resolve { mut message, .. } = resolve(action, request) else { unreachable!() };
     message[1] |= 0x80;
     ProviderMessage::ResolveResponse { request, message }
 }

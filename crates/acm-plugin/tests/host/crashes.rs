@@ -1,4 +1,4 @@
-//! A provider that does something wrong ends the program, whose last line says which provider it was.
+//! Crashes of a provider, and the line with its name.
 use crate::common::{Host, resolve};
 use acm_sansio::api::ExternalRequestId;
 use std::{
@@ -6,41 +6,41 @@ use std::{
     process::{Command, Stdio},
 };
 
-const WISH: &str = "ACM_PLUGIN_TEST_WISH";
+const ACTION: &str = "ACM_PLUGIN_TEST_ACTION";
 
-/// What the program below does, in a process of its own: its signal and its last line.
-fn end(wish: &str) -> (Option<i32>, String) {
+/// Runs the test below in another process. Returns its signal and its last line.
+fn run(action: &str) -> (Option<i32>, String) {
     let mut child = Command::new(std::env::current_exe().unwrap());
-    child.args(["--exact", "crashes::in_a_process_of_its_own", "--ignored", "--nocapture"]).env(WISH, wish);
-    // No core dump in the sources.
-    let ended = child.current_dir(std::env::temp_dir()).stdin(Stdio::null()).output().unwrap();
-    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
-    (ended.status.signal(), said.lines().last().unwrap_or_default().to_owned())
+    child.args(["--exact", "crashes::in_another_process", "--ignored", "--nocapture"]).env(ACTION, action);
+    // A core dump must not be written into the sources.
+    let output = child.current_dir(std::env::temp_dir()).stdin(Stdio::null()).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output.status.signal(), text.lines().last().unwrap_or_default().to_owned())
 }
 
 #[test]
 #[ignore = "it ends its process"]
-fn in_a_process_of_its_own() {
-    let wish = std::env::var(WISH).unwrap();
+fn in_another_process() {
+    let action = std::env::var(ACTION).unwrap();
     let mut host = Host::new();
     host.open();
-    host.call(resolve(&wish, ExternalRequestId::new(0, 0)));
+    host.call(resolve(&action, ExternalRequestId::new(0, 0)));
     std::process::exit(0);
 }
 
 #[test]
-fn the_last_line_says_which_provider_and_where() {
-    let is = |said: &str, end: &str| {
-        let rest = said.strip_prefix("acm-mio: provider test (/");
-        assert!(rest.is_some_and(|rest| rest.ends_with(&format!("/libtest.so) ends the daemon: {end}"))), "{said}");
+fn last_line_of_a_crash_names_the_provider_and_the_function() {
+    let check = |line: &str, end: &str| {
+        let rest = line.strip_prefix("acm-mio: provider test (/");
+        assert!(rest.is_some_and(|rest| rest.ends_with(&format!("/libtest.so) ends the daemon: {end}"))), "{line}");
     };
-    let (signal, said) = end("crash");
-    assert_eq!(signal, Some(11), "{said}");
-    is(&said, "SIGSEGV in resolve");
-    let (signal, said) = end("abort");
-    assert_eq!(signal, Some(6), "{said}");
-    is(&said, "SIGABRT in resolve");
-    let (signal, said) = end("crash in thread");
-    assert_eq!(signal, Some(11), "{said}");
-    is(&said, "SIGSEGV in a thread of its own");
+    let (signal, line) = run("crash");
+    assert_eq!(signal, Some(11), "{line}");
+    check(&line, "SIGSEGV in resolve");
+    let (signal, line) = run("abort");
+    assert_eq!(signal, Some(6), "{line}");
+    check(&line, "SIGABRT in resolve");
+    let (signal, line) = run("crash in thread");
+    assert_eq!(signal, Some(11), "{line}");
+    check(&line, "SIGSEGV in a thread of its own");
 }

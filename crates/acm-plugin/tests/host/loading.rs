@@ -1,24 +1,24 @@
-//! Which library a name means, what is said of one that cannot be used, and what the log takes of one that can.
+//! The search for libraries by name, the messages about defective libraries, and log levels.
 use crate::common::{Host, PORT, compile};
 use acm_plugin::{Library, Search};
 use acm_sansio::api::ProviderCall;
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
-/// What is said of a library, without its name.
-fn refusal(folder: &Path, word: &str) -> String {
-    let path = compile(folder, "libwrong.so", &[word]);
-    // Another file each time: what was opened stays open.
-    let path = path.with_file_name(format!("lib{word}.so"));
+/// Compiles a library with an option. Returns the message about its defect, without the path.
+fn refusal(folder: &Path, option: &str) -> String {
+    let path = compile(folder, "libwrong.so", &[option]);
+    // Each library has its own file, because libraries are never closed.
+    let path = path.with_file_name(format!("lib{option}.so"));
     fs::rename(folder.join("libwrong.so"), &path).unwrap();
-    let said = Library::open(&path).unwrap_err().to_string();
+    let message = Library::open(&path).unwrap_err().to_string();
     let start = format!("provider library {}: ", fs::canonicalize(&path).unwrap().display());
-    said.strip_prefix(&start).unwrap_or_else(|| panic!("{said}")).to_owned()
+    message.strip_prefix(&start).unwrap_or_else(|| panic!("{message}")).to_owned()
 }
 
 #[test]
-fn each_defect_has_its_line() {
+fn each_defect_has_its_message() {
     let folder = tempfile::tempdir().unwrap();
-    let refusal = |word| refusal(folder.path(), word);
+    let refusal = |option| refusal(folder.path(), option);
     assert_eq!(refusal("-DWRONG_QUERY"), "no function provider_query");
     assert_eq!(refusal("-DWRONG_RESULT"), "provider_query gave 3");
     assert_eq!(refusal("-DWRONG_POINTER"), "provider_query gave no provider");
@@ -31,44 +31,44 @@ fn each_defect_has_its_line() {
 }
 
 #[test]
-fn files_that_are_none() {
+fn files_that_are_not_libraries_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let said = |path: &Path| Library::open(path).unwrap_err().to_string();
+    let message = |path: &Path| Library::open(path).unwrap_err().to_string();
     let at = |name: &str| folder.path().join(name);
-    assert!(said(&at("none.so")).ends_with("No such file or directory (os error 2)"));
-    assert!(said(folder.path()).ends_with(": no regular file"));
+    assert!(message(&at("none.so")).ends_with("No such file or directory (os error 2)"));
+    assert!(message(folder.path()).ends_with(": no regular file"));
     fs::write(at("text.so"), "no library").unwrap();
-    let text = said(&at("text.so"));
+    let text = message(&at("text.so"));
     assert!(text.contains("/text.so: ") && text.matches("text.so").count() == 1, "{text}");
 }
 
 #[test]
-fn who_may_write_to_it_would_be_root() {
+fn root_refuses_libraries_that_others_can_write() {
     let folder = tempfile::tempdir().unwrap();
     let path = compile(folder.path(), "libtest.so", &[]);
     let root = nix::unistd::geteuid().is_root();
-    let said = |path: &Path| Library::open(path).err().map(|refused| refused.to_string());
+    let message = |path: &Path| Library::open(path).err().map(|refused| refused.to_string());
     let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     set(&path, 0o666);
-    let why = said(&path);
+    let text = message(&path);
     assert_eq!(
-        why.is_some_and(|why| why.ends_with(": others than root may write to it, and the daemon runs as root")),
+        text.is_some_and(|text| text.ends_with(": others than root may write to it, and the daemon runs as root")),
         root
     );
     set(&path, 0o644);
     set(folder.path(), 0o777);
-    assert_eq!(said(&path).is_some_and(|why| why.contains("others than root may write to its directory")), root);
+    assert_eq!(message(&path).is_some_and(|text| text.contains("others than root may write to its directory")), root);
     set(folder.path(), 0o755);
     if root {
         std::os::unix::fs::chown(&path, Some(1), None).unwrap();
-        assert!(said(&path).unwrap().contains(": it is not root's, and"));
+        assert!(message(&path).unwrap().contains(": it is not root's, and"));
         std::os::unix::fs::chown(&path, Some(0), None).unwrap();
     }
-    assert_eq!(said(&path), None);
+    assert_eq!(message(&path), None);
 }
 
 #[test]
-fn a_name_is_the_providers_or_a_files() {
+fn library_is_found_by_provider_name_or_file() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| fs::canonicalize(folder.path()).unwrap().join(name);
     for (file, name) in [("liba.so", "beta"), ("libb.so", "alpha"), ("libalpha.so", "gamma"), ("libz.so", "alpha")] {
@@ -80,7 +80,7 @@ fn a_name_is_the_providers_or_a_files() {
     let mut search = Search::new(folder.path());
     let mut found =
         |name: &str| search.find(name).map(|library| library.path().to_owned()).map_err(|error| error.to_string());
-    assert_eq!(found("alpha"), Ok(at("libb.so")), "libalpha.so has another, and links are none");
+    assert_eq!(found("alpha"), Ok(at("libb.so")), "libalpha.so has another provider, and links are ignored");
     assert_eq!(found("BETA"), Ok(at("liba.so")));
     assert_eq!(found("gamma"), Ok(at("libalpha.so")));
     assert_eq!(found("libz.so"), Ok(at("libz.so")));
@@ -95,7 +95,7 @@ fn a_name_is_the_providers_or_a_files() {
 }
 
 #[test]
-fn lines_are_taken_up_to_the_level_of_the_log() {
+fn lines_above_the_log_level_are_dropped() {
     let mut host = Host::new();
     let open = |host: &mut Host| {
         host.open();

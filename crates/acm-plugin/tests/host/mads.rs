@@ -1,5 +1,5 @@
-//! Requests of a provider to subnet administration, and what becomes of their answers.
-use crate::common::{ENDPOINT, Host, PROVIDER, answered, resolve};
+//! Requests of a provider to the subnet administrator, and their responses.
+use crate::common::{ENDPOINT, Host, PROVIDER, resolve, response};
 use acm_sansio::{
     api::{ExternalRequestId, ExternalSaId, ProviderCall, ProviderMessage},
     sa::SaError,
@@ -8,11 +8,11 @@ use ib_mad::{Wire, sa::SaMad};
 
 const REQUEST: ExternalRequestId = ExternalRequestId::new(0, 1);
 
-/// Has the provider ask; what it asked.
-fn ask(host: &mut Host) -> (ExternalSaId, Vec<u8>) {
-    let (said, is_ok) = host.call(resolve("sa", REQUEST));
+/// Makes the provider send a request. Returns its id and its bytes.
+fn sa_request(host: &mut Host) -> (ExternalSaId, Vec<u8>) {
+    let (messages, is_ok) = host.call(resolve("sa", REQUEST));
     assert!(is_ok);
-    match &said[..] {
+    match &messages[..] {
         [ProviderMessage::SaRequest { id, endpoint, mad }] => {
             assert_eq!(*endpoint, ENDPOINT);
             (*id, mad.clone())
@@ -21,8 +21,8 @@ fn ask(host: &mut Host) -> (ExternalSaId, Vec<u8>) {
     }
 }
 
-fn done(host: &Host, id: ExternalSaId, answer: Result<Box<SaMad>, SaError>) {
-    let call = match answer {
+fn complete(host: &Host, id: ExternalSaId, result: Result<Box<SaMad>, SaError>) {
+    let call = match result {
         Ok(mad) => ProviderCall::SaResponse { id, mad },
         Err(error) => ProviderCall::SaFailed { id, error },
     };
@@ -30,40 +30,40 @@ fn done(host: &Host, id: ExternalSaId, answer: Result<Box<SaMad>, SaError>) {
 }
 
 #[test]
-fn an_answer_comes_to_its_handler() {
+fn result_is_passed_to_the_handler() {
     let mut host = Host::new();
     host.open();
-    let (id, mad) = ask(&mut host);
+    let (id, mad) = sa_request(&mut host);
     assert_eq!((mad[3], &mad[8..16]), (1, [0, 0, 0, 0, 0, 0, 0x12, 0x34].as_slice()));
-    let answer = core::array::from_fn::<u8, 256, _>(|at| u8::try_from(at).unwrap());
-    done(&host, id, Ok(Box::new(*SaMad::parse(&answer).unwrap())));
+    let response = core::array::from_fn::<u8, 256, _>(|at| u8::try_from(at).unwrap());
+    complete(&host, id, Ok(Box::new(*SaMad::parse(&response).unwrap())));
     let ProviderMessage::ResolveResponse { request, message } = host.next() else { panic!() };
-    assert_eq!((request, message[2], &message[16..80]), (REQUEST, 0, &answer[..64]));
+    assert_eq!((request, message[2], &message[16..80]), (REQUEST, 0, &response[..64]));
     assert!(host.take_lines().contains(&"handler: umad 0 context 1".to_owned()));
-    // It is freed, and its number means nothing any more.
-    done(&host, id, Err(SaError::TimedOut));
-    let (next, _) = ask(&mut host);
+    // The datagram is freed, and its id is unknown.
+    complete(&host, id, Err(SaError::TimedOut));
+    let (next, _) = sa_request(&mut host);
     assert_ne!(next, id);
-    done(&host, next, Err(SaError::TimedOut));
+    complete(&host, next, Err(SaError::TimedOut));
     let ProviderMessage::ResolveResponse { message, .. } = host.next() else { panic!() };
     assert_eq!(message[2], 6, "ACM_STATUS_ETIMEDOUT");
     assert!(host.take_lines().contains(&"handler: umad 110 context 1".to_owned()));
 }
 
 #[test]
-fn datagrams_that_are_gone_are_none() {
+fn freed_datagrams_are_refused_and_get_no_result() {
     let mut host = Host::new();
     host.open();
     host.take_lines();
-    let (said, is_ok) = host.call(resolve("mads", REQUEST));
+    let (messages, is_ok) = host.call(resolve("mads", REQUEST));
     assert!(is_ok);
     assert_eq!(host.take_lines(), ["resolve: freed: -1, none: -1, of none: 1", "resolve: once: 0, twice: -1"]);
-    let [ProviderMessage::SaRequest { id, .. }, last] = &said[..] else { panic!("{said:?}") };
-    assert_eq!(*last, answered("mads", REQUEST));
-    // Freed while it was on its way: nobody hears of the answer.
-    done(&host, *id, Err(SaError::TimedOut));
-    let (next, _) = ask(&mut host);
-    done(&host, next, Err(SaError::PortDown));
-    assert!(matches!(host.next(), ProviderMessage::ResolveResponse { .. }), "the one handler that is called");
+    let [ProviderMessage::SaRequest { id, .. }, last] = &messages[..] else { panic!("{messages:?}") };
+    assert_eq!(*last, response("mads", REQUEST));
+    // The datagram was freed after it was sent: its handler is not called.
+    complete(&host, *id, Err(SaError::TimedOut));
+    let (next, _) = sa_request(&mut host);
+    complete(&host, next, Err(SaError::PortDown));
+    assert!(matches!(host.next(), ProviderMessage::ResolveResponse { .. }), "only this handler is called");
     assert_eq!(host.take_lines(), ["handler: umad 100 context 1"]);
 }

@@ -1,4 +1,4 @@
-//! The host of C providers, with a provider compiled from `../c/provider.c`.
+//! Tests of acm-plugin with a provider in C, compiled from `../c/provider.c`.
 mod calls;
 mod common;
 mod crashes;

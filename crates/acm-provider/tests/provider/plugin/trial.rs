@@ -66,7 +66,7 @@ impl Provider for Trial {
             return Err(Refused::new("not this one\n, nor a forged line"));
         }
         if *address == Address::from_text("panic at add") {
-            panic!("asked to");
+            panic!("expected by the test");
         }
         endpoint.lock().unwrap().push(*address);
         Ok(())
@@ -80,7 +80,7 @@ impl Provider for Trial {
                 assert_eq!(request.source(), Some(Address::from_text("10.77.0.1")));
                 thread::spawn(|| request.answer(&PathRecord { dlid: Lid::new(2), ..PathRecord::default() }));
             }
-            "panic" => panic!("asked to"),
+            "panic" => panic!("expected by the test"),
             "elsewhere" => {
                 let (sender, receiver) = mpsc::channel();
                 sender.send(request).unwrap();
