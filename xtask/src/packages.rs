@@ -3,61 +3,65 @@ use crate::{command, error::TaskError};
 use clap::Args;
 use std::process::Command;
 
-/// What may be done about things that are missing on this machine.
+/// What a task does if something is missing on this machine.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct Install {
-    /// Name what is missing and fail, in place of installing it.
+    /// Name missing packages and tools, and fail.
     #[arg(long)]
     pub(crate) no_install: bool,
 }
 
-/// A Debian package.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Package {
-    /// Its name in Debian 12.
-    pub(crate) name: &'static str,
-    /// What for, with the programs in it: who is not on Debian must find those.
-    pub(crate) what_for: &'static str,
-}
+/// A package of Debian 12, and the purpose of it. Users of other distributions look for the programs that it names.
+type Package = (&'static str, &'static str);
 
-const fn package(name: &'static str, what_for: &'static str) -> Package {
-    Package { name, what_for }
-}
-
-/// To build the whole workspace.
+/// To build the workspace.
 pub(crate) const BUILD: &[Package] = &[
-    package("gcc", "cc, the linker, and the compiler of acm-plugin's part in C"),
-    package("libc6-dev", "the C library to link with"),
-    package("pkg-config", "pkg-config, finds libibverbs for ib-device"),
-    package("libibverbs-dev", "libibverbs and its headers, for ib-device's queue pairs"),
-    package("librdmacm-dev", "librdmacm and its headers, which rdma-sys binds too"),
-    package("libclang-dev", "libclang, reads those headers (bindgen in rdma-sys)"),
+    ("gcc", "cc, the linker, and the compiler of acm-plugin's part in C"),
+    ("libc6-dev", "the C library"),
+    ("pkg-config", "pkg-config, finds libibverbs for ib-device"),
+    ("libibverbs-dev", "libibverbs and its headers, for ib-device's queue pairs"),
+    ("librdmacm-dev", "librdmacm and its headers, which rdma-sys binds too"),
+    ("libclang-dev", "libclang, reads those headers (bindgen in rdma-sys)"),
 ];
 
-/// To run the tests, on top of [`BUILD`]: programs that are not ours, to check ours against.
+/// To run the tests: programs that are not ours, to check ours against.
 pub(crate) const TEST: &[Package] = &[
-    package("ibacm", "ib_acme, the client of C ibacm"),
-    package("libibumad-dev", "umad.h, which the header of ibacm's providers includes"),
-    package("ibsim-utils", "ibsim, a simulated fabric for OpenSM"),
-    package("libumad2sim0", "libumad2sim.so, puts OpenSM and saquery on ibsim"),
-    package("opensm", "opensm, a real subnet manager and administrator"),
-    package("infiniband-diags", "saquery and smpquery, to look at the fabric"),
-    package("valgrind", "valgrind, counts the instructions of ib-mad, and watches what C does with libibacm"),
-    package("iproute2", "ip, network namespaces and addresses in tests"),
-    package("ibverbs-utils", "ibv_devinfo, to look at the simulated devices"),
-    package("curl", "curl, reads metrics as docs/operations.md says"),
-    package("python3-prometheus-client", "the parser of Prometheus, reads our metrics"),
-    package("logrotate", "logrotate, rotates our log with the file of dist/"),
-    package("systemd", "systemd-analyze, scores our units; systemd itself starts them"),
-    package("tshark", "tshark, shows recorded sessions with our dissector"),
-    package("util-linux", "unshare and nsenter, for daemons with fixed paths"),
+    ("ibacm", "ib_acme, the client of C ibacm"),
+    ("libibumad-dev", "umad.h, which the header of ibacm's providers includes"),
+    ("ibsim-utils", "ibsim, a simulated fabric for OpenSM"),
+    ("libumad2sim0", "libumad2sim.so, puts OpenSM and saquery on ibsim"),
+    ("opensm", "opensm, a real subnet manager and administrator"),
+    ("infiniband-diags", "saquery and smpquery, to look at the fabric"),
+    ("valgrind", "valgrind, counts the instructions of ib-mad, and checks C programs with libibacm"),
+    ("iproute2", "ip, network namespaces and addresses in tests"),
+    ("ibverbs-utils", "ibv_devinfo, to look at the simulated devices"),
+    ("curl", "curl, reads metrics as docs/operations.md describes"),
+    ("python3-prometheus-client", "the parser of Prometheus, reads our metrics"),
+    ("logrotate", "logrotate, rotates our log with the file of dist/"),
+    ("systemd", "systemd-analyze, scores our units; systemd itself starts them"),
+    ("tshark", "tshark, shows recorded sessions with our dissector"),
+    ("util-linux", "unshare and nsenter, for daemons with fixed paths"),
 ];
 
-/// Makes sure that `packages` are here: names each one that is missing, then installs it.
+/// To run tests on a real kernel, in a virtual machine that shares this machine's files.
+pub(crate) const MACHINE: &[Package] = &[
+    ("qemu-system-x86", "qemu, the virtual machine"),
+    ("busybox-static", "busybox, for the machine's initial file system"),
+    ("cpio", "cpio, makes that file system"),
+    ("kmod", "modprobe, loads the kernel's modules"),
+    ("ibverbs-providers", "libibverbs' driver of Soft-RoCE"),
+    ("rdmacm-utils", "rdma_client and rdma_server, which use librdmacm"),
+    ("python3-minimal", "python3, passes sockets to the daemon as systemd does"),
+];
+
+/// Installs the packages that are missing, after naming them.
+///
+/// # Errors
+/// Packages are missing, and may not or cannot be installed.
 pub(crate) fn ensure(packages: &[Package], install: Install) -> Result<(), TaskError> {
     if !command::exists("dpkg-query") || !command::exists("apt-get") {
-        println!("This is not Debian. These must be here (by the names of Debian's packages):");
-        say(packages);
+        println!("This is not Debian. These must be installed (by the names of Debian's packages):");
+        show(packages);
         return Ok(());
     }
     let missing = missing(packages, &installed(packages)?);
@@ -65,70 +69,41 @@ pub(crate) fn ensure(packages: &[Package], install: Install) -> Result<(), TaskE
         return Ok(());
     }
     println!("Missing Debian packages:");
-    say(&missing);
-    let names: Vec<_> = missing.iter().map(|package| package.name).collect();
+    show(&missing);
+    let names: Vec<_> = missing.iter().map(|(name, _)| *name).collect();
     if install.no_install {
-        return Err(TaskError::PackagesMissing { names });
+        return Err(TaskError::PackagesMissing(names));
     }
     if names.iter().any(|name| matches!(*name, "ibacm" | "opensm")) {
-        println!("They are installed now. Debian may start the services ibacm and opensm; the tests need neither.");
+        println!("Debian may start the services ibacm and opensm; the tests need neither.");
     }
-    let mut install = vec!["apt-get", "install", "-y", "--no-install-recommends"];
-    install.extend(&names);
-    command::run(&mut as_root(&["apt-get", "update"])?)?;
-    command::run(&mut as_root(&install)?)
+    command::run(&mut as_root("apt-get update")?)?;
+    command::run(&mut as_root(&format!("apt-get install -y --no-install-recommends {}", names.join(" ")))?)
 }
 
-fn say(packages: &[Package]) {
-    let width = packages.iter().map(|package| package.name.len()).max().unwrap_or_default();
-    for Package { name, what_for } in packages {
-        println!("  {name:width$}  {what_for}");
-    }
+fn show(packages: &[Package]) {
+    let width = packages.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
+    packages.iter().for_each(|(name, purpose)| println!("  {name:width$}  {purpose}"));
 }
 
-/// What dpkg says of `packages`: `name<tab>status` lines. Unknown ones have no line.
+/// dpkg's lines `name<tab>status`. Unknown packages have no line.
 fn installed(packages: &[Package]) -> Result<String, TaskError> {
     let mut query = Command::new("dpkg-query");
-    query.args(["-W", "-f", "${Package}\t${db:Status-Status}\n"]).args(packages.iter().map(|package| package.name));
-    // Its exit status only says that one is unknown.
+    query.args(["-W", "-f", "${Package}\t${db:Status-Status}\n"]).args(packages.iter().map(|(name, _)| name));
+    // Its exit status only says that a package is unknown.
     let output = query.output().map_err(|source| command::spawn(&query, source))?;
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 fn missing(packages: &[Package], installed: &str) -> Vec<Package> {
-    let there = |name| installed.lines().any(|line| line.split_once('\t') == Some((name, "installed")));
-    packages.iter().copied().filter(|package| !there(package.name)).collect()
+    let is_there = |name| installed.lines().any(|line| line.split_once('\t') == Some((name, "installed")));
+    packages.iter().copied().filter(|(name, _)| !is_there(*name)).collect()
 }
 
-fn as_root(words: &[&str]) -> Result<Command, TaskError> {
-    let root = nix::unistd::geteuid().is_root();
-    if !root && !command::exists("sudo") {
-        return Err(TaskError::NotRoot(words.join(" ")));
+fn as_root(line: &str) -> Result<Command, TaskError> {
+    if !command::is_root() && !command::exists("sudo") {
+        return Err(TaskError::NotRoot(line.to_owned()));
     }
-    let mut command = Command::new(if root { "env" } else { "sudo" });
-    if !root {
-        command.arg("env");
-    }
-    command.arg("DEBIAN_FRONTEND=noninteractive").args(words);
-    Ok(command)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_installed_counts() {
-        let answer = "gcc\tinstalled\nlibc6-dev\tconfig-files\npkg-config\tunpacked\nlibclang-dev-x\tinstalled\n";
-        let names: Vec<_> = missing(BUILD, answer).iter().map(|package| package.name).collect();
-        assert_eq!(names, ["libc6-dev", "pkg-config", "libibverbs-dev", "librdmacm-dev", "libclang-dev"]);
-        assert_eq!(missing(BUILD, "").len(), BUILD.len());
-    }
-
-    #[test]
-    fn names_are_given_once() {
-        let mut names: Vec<_> = BUILD.iter().chain(TEST).map(|package| package.name).collect();
-        names.sort_unstable();
-        assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
-    }
+    let sudo = if command::is_root() { "" } else { "sudo " };
+    Ok(command::words(&format!("{sudo}env DEBIAN_FRONTEND=noninteractive {line}")))
 }

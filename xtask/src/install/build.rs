@@ -1,37 +1,30 @@
-//! The programs with optimization, and root for who is not.
+//! Builds the programs with optimization, and runs the task with sudo.
 use super::{InstallError, Place, files::Programs, place};
 use crate::{
-    built, command,
+    command,
     packages::{self, BUILD},
 };
 use std::{path::PathBuf, process::Command};
 
-/// Builds what is not built, and says where it is.
+/// Builds the programs and libraries.
 pub(super) fn release(install: packages::Install) -> Result<Programs, InstallError> {
     packages::ensure(BUILD, install)?;
     Ok(Programs {
-        daemon: Some(build("acm-mio", "acm-mio")?),
-        client: Some(build("acm-client", "ib_acme")?),
-        library: Some(library("acm-capi", "libibacm.so")?),
-        provider: Some(library("acmrs", PROVIDER)?.join(PROVIDER)),
+        daemon: Some(build("acm-mio", "--bin acm-mio", "acm-mio")?),
+        client: Some(build("acm-client", "--bin ib_acme", "ib_acme")?),
+        library: build("acm-capi", "--lib", "libibacm.so")?.parent().map(PathBuf::from),
+        provider: Some(build("acmrs", "--lib", "libacmrs.so")?),
     })
 }
 
-/// The provider for C ibacm.
-const PROVIDER: &str = "libacmrs.so";
-
-/// The folder of a library.
-fn library(package: &'static str, name: &str) -> Result<PathBuf, InstallError> {
-    let mut cargo = command::cargo(&["build", "--release", "--locked", "-p", package, "--lib"]);
-    built::library(&mut cargo, name).map_err(InstallError::Build)?.ok_or(InstallError::NotBuilt(package))
+/// Builds a target of a package, and returns the file of this name.
+fn build(package: &'static str, target: &str, name: &str) -> Result<PathBuf, InstallError> {
+    let mut cargo = command::words(&format!("cargo build --release --locked -p {package} {target}"));
+    let built = command::build(&mut cargo)?;
+    built.into_iter().find(|file| file.ends_with(name)).ok_or(InstallError::NotBuilt(package))
 }
 
-fn build(package: &'static str, name: &str) -> Result<PathBuf, InstallError> {
-    let mut cargo = command::cargo(&["build", "--release", "--locked", "-p", package, "--bin", name]);
-    built::program(&mut cargo).map_err(InstallError::Build)?.ok_or(InstallError::NotBuilt(package))
-}
-
-/// Has the rest done by sudo: building is nobody else's, writing is root's.
+/// Runs the rest of the task with sudo: the build needs no root, the files do.
 pub(super) fn as_root(task: &str, place: &Place, programs: &Programs) -> Result<(), InstallError> {
     let mut own = Command::new(place::own());
     own.arg(task).args(place.arguments());

@@ -23,8 +23,6 @@ pub(crate) enum InstallError {
     NotRoot(String),
     #[error("building {0} failed")]
     NotBuilt(&'static str),
-    #[error("building: {0}")]
-    Build(io::Error),
     #[error("{0}")]
     Step(#[source] Box<TaskError>),
 }

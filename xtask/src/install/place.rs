@@ -1,4 +1,5 @@
 //! Where things go.
+use crate::command;
 use clap::Args;
 use std::{
     env,
@@ -79,7 +80,7 @@ impl Place {
 
     /// Whether somebody else must do it.
     pub(super) fn needs_root(&self) -> bool {
-        !self.is_elsewhere() && !self.dry_run && !nix::unistd::geteuid().is_root()
+        !self.is_elsewhere() && !self.dry_run && !command::is_root()
     }
 
     /// The arguments that say the same.

@@ -65,14 +65,13 @@ fn what_is_there_is_neither_named_nor_installed() {
     assert!(!programs.path().join("asked").exists());
 }
 
-/// Whoever has no dpkg sees what must be there, by the names of Debian's packages.
 #[test]
-fn without_dpkg_all_are_named() {
+fn without_dpkg_all_packages_are_named() {
     let nothing = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
     command.arg("test").env("PATH", nothing.path()).env("CARGO", "/bin/false");
     let text = String::from_utf8(command.output().unwrap().stdout).unwrap();
-    assert!(text.starts_with("This is not Debian."), "{text}");
+    assert!(text.contains("\nThis is not Debian."), "{text}");
     for name in ["gcc", "ibacm", "opensm", "systemd"] {
         assert!(text.lines().any(|line| line.starts_with(&format!("  {name} "))), "{name}: {text}");
     }

@@ -1,4 +1,4 @@
-//! Licences and sources of dependencies, by `deny.toml`. `cargo xtask ci` runs cargo-deny, which takes minutes to build.
+//! Licences and sources of dependencies, by `deny.toml`. `.ci/more` runs cargo-deny, which takes minutes to build.
 use super::{none, read, root};
 use cargo_metadata::{CargoOpt, MetadataCommand};
 

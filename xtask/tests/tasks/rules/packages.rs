@@ -69,7 +69,7 @@ fn features_that_tests_need_are_given() {
         }
     }
     let command = read(&root().join("xtask/src/command.rs"));
-    let given = command.split_once("TESTED: &str = \"").unwrap().1.split('"').next().unwrap();
+    let given = command.split_once("FEATURES: &str = \"").unwrap().1.split('"').next().unwrap();
     assert_eq!(named, given.split(',').map(String::from).collect());
 }
 

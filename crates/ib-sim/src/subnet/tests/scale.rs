@@ -1,4 +1,4 @@
-//! What a large subnet costs: switches, link rates, the administrator's queue, tables.
+//! The costs of a large subnet: switches, link rates, the administrator's queue, tables.
 use super::*;
 use crate::{NodeId, Tree};
 use ib_mad::{MadRef, Method};

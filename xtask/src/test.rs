@@ -1,0 +1,109 @@
+//! The task `test`: all tests, those on a real kernel in a virtual machine beside the others.
+use crate::{
+    check::ON_REAL_KERNEL,
+    command::{self, FEATURES, cargo},
+    error::TaskError,
+    packages::{self, Install},
+    steps::Steps,
+};
+use std::{
+    env, fs,
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+};
+
+/// Runs the tests whose paths follow, one after the other.
+const RUN_ALL: &str = "status=0; for test; do \"$test\" --test-threads=1 || status=1; done; exit $status";
+
+/// The task. Its last line is the number of tests that have passed and failed.
+///
+/// # Errors
+/// A test has failed, or cannot be built.
+pub(crate) fn run(install: Install, fast: bool) -> Result<(), TaskError> {
+    let mut steps = Steps::new(if fast { 4 } else { 5 });
+    steps.run("packages", || {
+        let machine = if fast { &[] } else { packages::MACHINE };
+        packages::ensure(&[packages::BUILD, packages::TEST, machine].concat(), install)
+    })?;
+    let machine = steps.run("programs", || {
+        // Tests start these. With a test among them, cargo chooses the same features of dependencies as for all tests.
+        let mut build = cargo(&["build", "--workspace", "--bins", "--lib", "--features", FEATURES]);
+        build
+            .args(["resolve", "storm", "watch", "hosts"].iter().flat_map(|name| ["--example", name]))
+            .args(ON_REAL_KERNEL);
+        let built = command::build(&mut build)?;
+        let is_test = |path: &&PathBuf| path.to_string_lossy().contains("/deps/vm_") && path.extension().is_none();
+        let mut machine = Command::new(env::current_exe().unwrap_or_default());
+        machine.args(["vm-test", "--", "sh", "-c", RUN_ALL, "sh"]).args(built.iter().filter(is_test));
+        if fast { Ok(None) } else { Job::start("vm-test", machine.current_dir(command::root())).map(Some) }
+    })?;
+    let (mut passed, mut failed) = (0, 0);
+    let mut results = Vec::new();
+    for (step, targets) in [("tests", &["--lib", "--bins", "--tests"][..]), ("examples in documentation", &["--doc"])] {
+        let mut tests = cargo(&["test", "--workspace", "--no-fail-fast", "--features", FEATURES]);
+        let tests = tests.args(targets).env("ACM_PROGRAMS", "built");
+        results.push(steps.run(step, || Job::start("test", tests)?.finish(&mut passed, &mut failed)));
+    }
+    if let Some(machine) = machine {
+        results.push(steps.run("tests on a real kernel", || machine.finish(&mut passed, &mut failed)));
+    }
+    print!("{steps}");
+    results.iter().filter_map(|result| result.as_ref().err()).for_each(|error| println!("{error}"));
+    println!("{passed} passed, {failed} failed");
+    if results.iter().all(Result::is_ok) { Ok(()) } else { Err(TaskError::Tests) }
+}
+
+/// A command in the background, whose output goes to a file.
+struct Job {
+    line: String,
+    process: Child,
+    output: PathBuf,
+}
+
+impl Job {
+    /// Starts a command; its output goes to the file `target/NAME.log`.
+    fn start(name: &str, command: &mut Command) -> Result<Self, TaskError> {
+        command::show(command);
+        let output = command::root().join(format!("target/{name}.log"));
+        let failed = |source| command::spawn(&Command::new(name), source);
+        let file = fs::File::create(&output).map_err(failed)?;
+        command.stdout(file.try_clone().map_err(failed)?).stderr(file).stdin(Stdio::null());
+        Ok(Self { line: command::line(command), process: command.spawn().map_err(failed)?, output })
+    }
+
+    /// Shows the output until the command has ended, and adds the numbers of its tests.
+    fn finish(mut self, passed: &mut u64, failed: &mut u64) -> Result<(), TaskError> {
+        // Not through a pipe: a process that a test has left behind would keep it open.
+        let id = format!("--pid={}", self.process.id());
+        let mut tail = Command::new("tail");
+        let mut shown = tail.args(["-n", "+1", "-s", "0.2", "-f", &id]).arg(&self.output).spawn();
+        let status = self.process.wait();
+        let status = status.and_then(|status| shown.as_mut().map_or(Ok(status), |tail| tail.wait().map(|_| status)));
+        let status = status.map_err(|source| command::spawn(&tail, source))?;
+        let text = fs::read(&self.output).unwrap_or_default();
+        for (count, word) in String::from_utf8_lossy(&text).lines().filter_map(counts).flatten() {
+            *(if word == "passed" { &mut *passed } else { &mut *failed }) += count;
+        }
+        if status.success() { Ok(()) } else { Err(TaskError::Failed { command: self.line, status }) }
+    }
+}
+
+/// The numbers in a line `test result: ok. 3 passed; 0 failed; ...`.
+fn counts(line: &str) -> Option<[(u64, &str); 2]> {
+    let (_, counts) = line.strip_prefix("test result: ")?.split_once(". ")?;
+    let mut counts = counts.split("; ").filter_map(|part| part.split_once(' '));
+    let mut next = || counts.next().and_then(|(count, word)| Some((count.parse().ok()?, word)));
+    Some([next()?, next()?])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counts;
+
+    #[test]
+    fn numbers_of_tests_are_those_of_the_summary() {
+        let summary = "test result: FAILED. 40 passed; 2 failed; 1 ignored; 0 measured; finished in 0.50s";
+        assert_eq!(counts(summary), Some([(40, "passed"), (2, "failed")]));
+        assert_eq!(counts("all doctests ran in 0.34s; merged doctests compilation took 0.34s"), None);
+    }
+}
