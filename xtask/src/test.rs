@@ -7,7 +7,7 @@ use crate::{
     steps::Steps,
 };
 use std::{
-    env, fs,
+    fs,
     path::PathBuf,
     process::{Child, Command, Stdio},
 };
@@ -33,9 +33,10 @@ pub(crate) fn run(install: Install, fast: bool) -> Result<(), TaskError> {
             .args(ON_REAL_KERNEL);
         let built = command::build(&mut build)?;
         let is_test = |path: &&PathBuf| path.to_string_lossy().contains("/deps/vm_") && path.extension().is_none();
-        let mut machine = Command::new(env::current_exe().unwrap_or_default());
-        machine.args(["vm-test", "--", "sh", "-c", RUN_ALL, "sh"]).args(built.iter().filter(is_test));
-        if fast { Ok(None) } else { Job::start("vm-test", machine.current_dir(command::root())).map(Some) }
+        // The script, and not this program: the build has replaced its file.
+        let mut machine = command::words(".ci/vm-test");
+        machine.args(["--", "sh", "-c", RUN_ALL, "sh"]).args(built.iter().filter(is_test));
+        if fast { Ok(None) } else { Job::start("vm-test", &mut machine).map(Some) }
     })?;
     let (mut passed, mut failed) = (0, 0);
     let mut results = Vec::new();
