@@ -1,10 +1,11 @@
-//! What C ibacm and acm-mio do when a cluster is not healthy, on one fabric in the same run.
+//! Compares C ibacm and acm-mio in an unhealthy cluster, on one fabric in the same run.
 //! `cargo bench -p acm-tests --bench beside`, as root, and with Debian's `ibacm` installed.
 //!
-//! - **dead names**: one user asks for 20 names that nobody has, does not wait, and leaves; another user's first lookup
-//!   of a name that is there takes so long. The time-out is 500 ms, a quarter of the default, asked three times.
-//! - **a moved peer**: the peer's port gets another LID; its path from the cache leads there after so long. Both ends
-//!   have the same kind of daemon.
+//! - **dead names**: one user requests 20 names that no node has, with NODELAY, and disconnects. The result is the
+//!   time of another user's first lookup of a known name. The time-out is 500 ms, a quarter of the default, with three
+//!   attempts.
+//! - **a moved peer**: the LID of the peer's port changes. The result is the time until the cached path has the new
+//!   LID. Both nodes have the same kind of daemon.
 use acm_tests::{Kind, Lab, LabNode};
 use core::time::Duration;
 use std::{fs, os::unix::fs::PermissionsExt, process::Command, thread, time::Instant};
@@ -12,12 +13,12 @@ use std::{fs, os::unix::fs::PermissionsExt, process::Command, thread, time::Inst
 const ASKER: u32 = 60_001;
 const OTHER: u32 = 60_002;
 const DEAD_NAMES: u32 = 20;
-/// Nobody is waited for any longer.
+/// Time after which a measurement ends without a result.
 const LIMIT: Duration = Duration::from_secs(60);
 const OPTIONS: [&str; 2] = ["retries 2", "log_level 1"];
 
 fn main() {
-    // `cargo test --benches` only wants to see that it runs.
+    // `cargo test --benches` runs a short version.
     let whole = std::env::args().any(|arg| arg == "--bench");
     let (dead, limit) = if whole { (DEAD_NAMES, LIMIT) } else { (1, Duration::from_secs(10)) };
     println!("{:>10}  {:>24}  {:>24}", "", format!("beside {dead} dead names"), "peer with another LID");
@@ -31,7 +32,7 @@ fn words(time: Option<Duration>, limit: Duration) -> String {
     time.map_or_else(|| format!("more than {} s", limit.as_secs()), |time| format!("{:.3} s", time.as_secs_f64()))
 }
 
-/// Two nodes of a kind, on a subnet whose packets take 1 ms at most.
+/// Starts two daemons of one kind on a subnet with a time-out of 1 ms.
 fn pair(kind: Kind) -> (Lab, [LabNode; 2]) {
     let lab = Lab::new(2, &["--subnet-timeout", "8"]);
     let nodes = [1, 2].map(|number| lab.start(number, kind, &OPTIONS));
@@ -46,7 +47,7 @@ fn now() -> Instant {
 fn dead_names(kind: Kind, dead: u32, limit: Duration) -> Option<Duration> {
     let (_lab, [node, _peer]) = pair(kind);
     let socket = node.socket();
-    // The lab's folders are root's; these are other users.
+    // The lab's directories belong to root, and the clients run as other users.
     for folder in socket.ancestors().skip(1).take_while(|folder| *folder != std::env::temp_dir()) {
         fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
     }
@@ -58,16 +59,16 @@ fn dead_names(kind: Kind, dead: u32, limit: Duration) -> Option<Duration> {
     };
     user(OTHER, &["dead", "node1", &dead.to_string()]);
     let start = now();
-    // The only name with this prefix and number is the peer's.
-    let said = user(ASKER, &["ask", "node1", "node", "2", "1", &limit.as_millis().to_string()]);
-    said.trim_end().ends_with(" ok").then(|| start.elapsed())
+    // The only name with this prefix and number belongs to the peer.
+    let output = user(ASKER, &["ask", "node1", "node", "2", "1", &limit.as_millis().to_string()]);
+    output.trim_end().ends_with(" ok").then(|| start.elapsed())
 }
 
 fn moved_peer(kind: Kind, limit: Duration) -> Option<Duration> {
     let (lab, [node, _peer]) = pair(kind);
     let dlid = || {
-        let asked = node.acme(&["-f", "n", "-s", "node1", "-d", "node2"]);
-        (asked.finished.code == Some(0)).then(|| asked.path().dlid)
+        let acme = node.acme(&["-f", "n", "-s", "node1", "-d", "node2"]);
+        (acme.finished.code == Some(0)).then(|| acme.path().dlid)
     };
     let before = dlid().unwrap();
     let lid = ib_mad::Lid::new(before.get() + 0x100);

@@ -1,7 +1,7 @@
-//! 10,000 resolves that nobody has asked before, through subnet administration with `sa_depth 32`: C ibacm and acm-mio
-//! on one fabric in the same run, through umad. `cargo bench -p acm-tests --bench cold`, as root.
+//! Resolves 10,000 paths that are not cached, through subnet administration with `sa_depth 32`: C ibacm and acm-mio on
+//! one fabric in the same run, through umad. `cargo bench -p acm-tests --bench cold`, as root.
 //!
-//! Each round starts both daemons anew, because what was asked once is in their caches; they take turns at being first.
+//! Each round restarts both daemons, which empties their caches. The daemons alternate in being first.
 use acm_tests::{Kind, Lab};
 use acm_wire::client::{ClientStatus, EntryFlags, next_response, path_request};
 use ib_mad::{Lid, sa::PathRecord};
@@ -15,12 +15,12 @@ use std::{
 
 const ROUNDS: usize = 5;
 const CONNECTIONS: usize = 64;
-/// With 128 LIDs a port, 82 ports beside the two daemons' have enough of them.
+/// Number of nodes: 82 ports with 128 LIDs each, and the ports of the two daemons.
 const NODES: u32 = 84;
 const RESOLVES: usize = 10_000;
 
 fn main() {
-    // `cargo test --benches` only wants to see that it runs.
+    // `cargo test --benches` runs a short version.
     let (rounds, resolves) = if std::env::args().any(|arg| arg == "--bench") { (ROUNDS, RESOLVES) } else { (1, 500) };
     let lab = Lab::new(NODES, &["--lmc", "7"]);
     let lids: Vec<Lid> = (3..=NODES)
@@ -34,9 +34,9 @@ fn main() {
     for round in 0..rounds {
         let mut kinds = [(0, Kind::C), (1, Kind::Rust)];
         kinds.rotate_left(round % 2);
-        for (place, kind) in kinds {
-            let node = lab.start(u32::try_from(place).unwrap() + 1, kind, &["sa_depth 32", "log_level 1"]);
-            rates[place].push(rate(&node.socket(), &lids));
+        for (index, kind) in kinds {
+            let node = lab.start(u32::try_from(index).unwrap() + 1, kind, &["sa_depth 32", "log_level 1"]);
+            rates[index].push(rate(&node.socket(), &lids));
         }
     }
     let [c, ours] = rates.map(|mut rates: Vec<f64>| {
@@ -47,7 +47,7 @@ fn main() {
     println!("  C ibacm {c:.0}/s, acm-mio {ours:.0}/s, ratio {:.2}", ours / c);
 }
 
-/// Resolves a second.
+/// Returns the number of resolved paths per second.
 #[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 fn rate(socket: &Path, lids: &[Lid]) -> f64 {
     let start = Instant::now();
@@ -61,12 +61,12 @@ fn rate(socket: &Path, lids: &[Lid]) -> f64 {
 
 fn resolve(socket: &Path, lids: &[Lid]) {
     let mut stream = UnixStream::connect(socket).unwrap();
-    let mut answer = [0; 88];
+    let mut response = [0; 88];
     for dlid in lids {
-        let wanted = PathRecord { dlid: *dlid, ..PathRecord::default() };
-        stream.write_all(&path_request(&wanted, EntryFlags::empty(), [1; 8])).unwrap();
-        stream.read_exact(&mut answer).unwrap();
-        let frame = next_response(&answer).unwrap().unwrap();
+        let record = PathRecord { dlid: *dlid, ..PathRecord::default() };
+        stream.write_all(&path_request(&record, EntryFlags::empty(), [1; 8])).unwrap();
+        stream.read_exact(&mut response).unwrap();
+        let frame = next_response(&response).unwrap().unwrap();
         assert_eq!(frame.header.status, ClientStatus::SUCCESS, "LID {dlid}");
     }
 }

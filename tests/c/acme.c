@@ -1,5 +1,4 @@
-// What ib_acme does, by the library's blocking functions: the same questions, the same lines. The test compares them with
-// Debian's.
+// Does what ib_acme does, with the library's blocking functions. The test compares the output with Debian's ib_acme.
 //
 //   acme SOCKET path FORMAT SOURCE|- DEST [QUERY_SA]     FORMAT: i, n, l or g
 //   acme SOCKET perf INDEX
@@ -23,7 +22,7 @@ union address {
 
 static const char *service;
 
-static int said(const char *what)
+static int failed_call(const char *what)
 {
     printf("%s failed: %s\n", what, strerror(errno));
     return -1;
@@ -39,13 +38,13 @@ static struct sockaddr *ip(const char *text, union address *to)
     return inet_pton(AF_INET6, text, &to->v6.sin6_addr) > 0 ? &to->any : NULL;
 }
 
-// The first path of those that a function gave.
+// Returns the first of the paths that a function returned.
 static int first(const char *what, int failed, struct ibv_path_data *paths, int count, struct ibv_path_record *path)
 {
     if (failed)
-        return said(what);
+        return failed_call(what);
     if (count < 1 || !(paths[0].flags & IBV_PATH_FLAG_PRIMARY))
-        return said("no primary path");
+        return failed_call("no primary path");
     *path = paths[0].path;
     ib_acm_free_paths(paths);
     return 0;
@@ -81,7 +80,7 @@ static int by_path(char format, const char *source, const char *dest, struct ibv
         if (source)
             inet_pton(AF_INET6, source, &path->sgid);
     }
-    return ib_acm_resolve_path(path, 0) ? said("ib_acm_resolve_path") : 0;
+    return ib_acm_resolve_path(path, 0) ? failed_call("ib_acm_resolve_path") : 0;
 }
 
 static void show(const struct ibv_path_record *path)
@@ -167,7 +166,7 @@ static void perf_of(char format, const char *text)
     }
     failed = ib_acm_query_perf_ep_addr(source, type, &values, &count);
     if (failed)
-        said("ib_acm_query_perf");
+        failed_call("ib_acm_query_perf");
     counters(failed, values, count);
 }
 

@@ -1,4 +1,4 @@
-// What the programs beside it say when something is not as it should be.
+// Checks of the C test programs: a failed check prints its condition and ends the program.
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -10,12 +10,12 @@
 #define CHECK(condition)                                                                                                \
     do {                                                                                                                \
         if (!(condition)) {                                                                                             \
-            fprintf(stderr, "%s:%d: not so: %s (errno: %s)\n", __FILE__, __LINE__, #condition, strerror(errno));        \
+            fprintf(stderr, "%s:%d: failed: %s (errno: %s)\n", __FILE__, __LINE__, #condition, strerror(errno));        \
             exit(1);                                                                                                    \
         }                                                                                                               \
     } while (0)
 
-// A call that must fail with this error.
+// Checks that a call fails with this error number.
 #define FAILS(call, error)                                                                                              \
     do {                                                                                                                \
         errno = 0;                                                                                                      \

@@ -1,6 +1,6 @@
-// Uses both interfaces as programs do, and as they should not. Each mode is one test; `interfaces.c MODE SOCKET`.
+// Uses both interfaces correctly and incorrectly. Each mode is one test: `interfaces MODE SOCKET`.
 //
-// The daemon at SOCKET serves node1 (10.77.0.1, fd00::1) and knows node2 of its fabric.
+// The daemon at SOCKET serves node1 (10.77.0.1, fd00::1), and node2 is on its fabric.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -15,7 +15,7 @@
 #define THREADS 4
 #define EACH 200
 
-// The layouts that rdma-core's programs were compiled with.
+// The layouts of rdma-core's header.
 _Static_assert(sizeof(struct ibv_path_record) == 64 && offsetof(struct ibv_path_record, dlid) == 40, "path record");
 _Static_assert(offsetof(struct ibv_path_record, pkey) == 50 && offsetof(struct ibv_path_record, mtu) == 54, "path record");
 _Static_assert(sizeof(struct ibv_path_data) == 72 && offsetof(struct ibv_path_data, path) == 8, "path data");
@@ -42,7 +42,7 @@ static struct sockaddr_in6 v6(const char *text)
     return address;
 }
 
-// Waits until the connection has something to do; no wait is for ever.
+// Waits until the connection is ready, at most 30 s.
 static void wait_for(struct ib_acm_conn *conn)
 {
     struct pollfd waiting = {.fd = ib_acm_fd(conn), .events = POLLIN};
@@ -51,19 +51,19 @@ static void wait_for(struct ib_acm_conn *conn)
     CHECK(poll(&waiting, 1, 30000) == 1);
 }
 
-// The next completion.
+// Returns the next completion.
 static struct ib_acm_completion next(struct ib_acm_conn *conn)
 {
     struct ib_acm_completion done;
-    int given;
+    int count;
 
-    while ((given = ib_acm_poll(conn, &done, 1)) == 0)
+    while ((count = ib_acm_poll(conn, &done, 1)) == 0)
         wait_for(conn);
-    CHECK(given == 1);
+    CHECK(count == 1);
     return done;
 }
 
-static struct ib_acm_completion ask(struct ib_acm_conn *conn, struct ib_acm_request *request)
+static struct ib_acm_completion submit_and_wait(struct ib_acm_conn *conn, struct ib_acm_request *request)
 {
     struct ib_acm_completion done;
 
@@ -73,7 +73,7 @@ static struct ib_acm_completion ask(struct ib_acm_conn *conn, struct ib_acm_requ
     return done;
 }
 
-// The functions of 2009.
+// The blocking functions, which rdma-core's libacm.h has, too.
 static void blocking(const char *socket)
 {
     struct sockaddr_in from = v4("10.77.0.1"), to = v4("10.77.0.2");
@@ -96,7 +96,7 @@ static void blocking(const char *socket)
     FAILS(ib_acm_resolve_path(&path, 0), EBADF);
     ib_acm_disconnect();
 
-    // What cannot be connected to.
+    // Services without a daemon.
     CHECK(ib_acm_connect("/no/such/socket") == ENOENT && errno == ENOENT);
     memset(long_path, '/', sizeof long_path - 1);
     long_path[sizeof long_path - 1] = 0;
@@ -111,7 +111,7 @@ static void blocking(const char *socket)
     ib_acm_free_paths(paths);
     CHECK(ib_acm_resolve_ip(src, dest, &paths, &count, 0, 1) == 0 && count == 1);
     CHECK(!memcmp(&paths[0].path.dgid, &path.dgid, sizeof path.dgid));
-    // As programs do that were compiled with rdma-core's header.
+    // Programs that were compiled with rdma-core's header call free().
     free(paths);
     CHECK(ib_acm_resolve_ip(src6, dest6, &paths, &count, 0, 0) == 0 && count == 1);
     ib_acm_free_paths(paths);
@@ -135,14 +135,14 @@ static void blocking(const char *socket)
     ib_acm_free_ep_data(data);
     CHECK(!strcmp(ib_acm_cntr_name(ACM_CNTR_NODATA), "No Data") && !strcmp(ib_acm_cntr_name(ACM_MAX_COUNTER), "Unknown"));
 
-    // What the daemon says no to.
+    // Requests that the daemon refuses.
     FAILS(ib_acm_resolve_name("node9", "node2", &paths, &count, 0, 0), EADDRNOTAVAIL);
     FAILS(ib_acm_resolve_name(NULL, "node2", &paths, &count, 0, 0), EINVAL);
     FAILS(ib_acm_resolve_name("node1", "nobody", &paths, &count, ACM_FLAGS_NODELAY, 0), ENODATA);
     FAILS(ib_acm_query_perf(7, &counters, &count), EADDRNOTAVAIL);
     FAILS(ib_acm_enum_ep(7, &data, 0), EINVAL);
 
-    // What makes no sense, and is not asked.
+    // Invalid arguments, for which no request is sent.
     memset(name, 'x', 64);
     FAILS(ib_acm_resolve_name("node1", name, &paths, &count, 0, 0), ENAMETOOLONG);
     FAILS(ib_acm_resolve_name("node1", NULL, &paths, &count, 0, 0), EINVAL);
@@ -168,7 +168,7 @@ static void blocking(const char *socket)
     FAILS(ib_acm_query_perf(0, &counters, &count), EBADF);
 }
 
-// Requests that are wrong, each in its own way; those before them are taken.
+// Invalid requests, one kind each. Valid requests before an invalid one are submitted.
 static void wrong(struct ib_acm_conn *conn)
 {
     char name[65] = {0};
@@ -213,7 +213,7 @@ static void wrong(struct ib_acm_conn *conn)
     CHECK(ib_acm_submit(conn, NULL, 0) == 0);
 }
 
-// A descriptor that no connection is, be it closed or made up.
+// A pointer that is not an open connection.
 static void no_connection(struct ib_acm_conn *conn)
 {
     struct ib_acm_request request = {.kind = IB_ACM_QUERY_PERF};
@@ -226,7 +226,7 @@ static void no_connection(struct ib_acm_conn *conn)
     FAILS(ib_acm_close(conn), EBADF);
 }
 
-// The interface that never waits.
+// The asynchronous interface, whose functions do not block.
 static void asynchronous(const char *socket)
 {
     struct sockaddr_in from = v4("10.77.0.1"), to = v4("10.77.0.2");
@@ -236,69 +236,69 @@ static void asynchronous(const char *socket)
     struct ib_acm_request many[MANY + 1];
     uint64_t seen = 0;
     uint16_t dlid;
-    int i, given, count = 0;
+    int i, polled, count = 0;
 
     CHECK(conn);
     {
         struct ib_acm_request request = {
             .kind = IB_ACM_RESOLVE_NAME, .src_name = "node1", .dest_name = "node2", .cookie = 1};
-        done = ask(conn, &request);
+        done = submit_and_wait(conn, &request);
         CHECK(done.error == 0 && done.status == ACM_STATUS_SUCCESS && done.path.path.dlid != 0);
         CHECK(done.path.flags & IBV_PATH_FLAG_PRIMARY);
         CHECK(done.source_type == 0 && done.endpoint == NULL);
         dlid = done.path.path.dlid;
         request.src_name = "node9";
-        done = ask(conn, &request);
+        done = submit_and_wait(conn, &request);
         CHECK(done.error == EADDRNOTAVAIL && done.status == ACM_STATUS_ESRCADDR && done.path.path.dlid == 0);
         request = (struct ib_acm_request){.kind = IB_ACM_RESOLVE_NAME, .src_name = "node1", .dest_name = "nobody",
                                           .flags = ACM_FLAGS_NODELAY};
-        done = ask(conn, &request);
+        done = submit_and_wait(conn, &request);
         CHECK(done.error == ENODATA && done.status == ACM_STATUS_ENODATA);
     }
     {
         struct ib_acm_request request = {
             .kind = IB_ACM_RESOLVE_IP, .src_ip = (struct sockaddr *)&from, .dest_ip = (struct sockaddr *)&to};
-        done = ask(conn, &request);
+        done = submit_and_wait(conn, &request);
         CHECK(done.error == 0 && done.path.path.dlid != 0);
         request.src_ip = NULL;
         request.dest_ip = (struct sockaddr *)&to6;
-        done = ask(conn, &request);
-        // Whether this machine has a route there is not ours to say.
+        done = submit_and_wait(conn, &request);
+        // The result depends on this machine's routing table.
         CHECK(done.error == 0 || done.error == EADDRNOTAVAIL || done.error == EINVAL || done.error == ENODATA);
     }
     {
         struct ibv_path_record path = {.dlid = dlid};
         struct ib_acm_request request = {.kind = IB_ACM_RESOLVE_PATH, .path = &path};
-        done = ask(conn, &request);
+        done = submit_and_wait(conn, &request);
         CHECK(done.error == 0 && done.path.path.dlid == dlid);
         request.flags = ACM_FLAGS_QUERY_SA;
-        done = ask(conn, &request);
+        done = submit_and_wait(conn, &request);
         CHECK(done.error == 0 && done.path.path.dlid == dlid);
     }
     {
         struct ib_acm_request request = {.kind = IB_ACM_QUERY_PERF};
-        done = ask(conn, &request);
+        done = submit_and_wait(conn, &request);
         CHECK(done.error == 0 && done.counters[ACM_CNTR_RESOLVE] > 0);
         request.index = 9;
-        done = ask(conn, &request);
+        done = submit_and_wait(conn, &request);
         CHECK(done.error == EADDRNOTAVAIL && done.counters[ACM_CNTR_RESOLVE] == 0);
         request = (struct ib_acm_request){.kind = IB_ACM_QUERY_PERF, .src_name = "node1"};
-        CHECK(ask(conn, &request).error == 0);
+        CHECK(submit_and_wait(conn, &request).error == 0);
         request = (struct ib_acm_request){.kind = IB_ACM_QUERY_PERF, .src_ip = (struct sockaddr *)&from};
-        CHECK(ask(conn, &request).error == 0);
+        CHECK(submit_and_wait(conn, &request).error == 0);
     }
     {
         struct ib_acm_request request = {.kind = IB_ACM_ENUM_EP, .index = 1, .port = 1};
-        done = ask(conn, &request);
+        done = submit_and_wait(conn, &request);
         CHECK(done.error == 0 && done.endpoint && !strcmp((char *)done.endpoint->addrs[0].name, "node1"));
         ib_acm_free_ep_data(done.endpoint);
         request.index = 9;
-        done = ask(conn, &request);
+        done = submit_and_wait(conn, &request);
         CHECK(done.error == EINVAL && done.endpoint == NULL);
     }
     wrong(conn);
 
-    // As many as may be, and one more.
+    // The maximum number of pending requests, and one more.
     for (i = 0; i <= MANY; i++)
         many[i] = (struct ib_acm_request){
             .kind = IB_ACM_RESOLVE_NAME, .src_name = "node1", .dest_name = "node2", .cookie = (uint64_t)i};
@@ -306,21 +306,21 @@ static void asynchronous(const char *socket)
     FAILS(ib_acm_submit(conn, &many[MANY], 1), EAGAIN);
     while (count < MANY) {
         wait_for(conn);
-        given = ib_acm_poll(conn, all, 10);
-        CHECK(given >= 0 && given <= 10);
-        for (i = 0; i < given; i++) {
+        polled = ib_acm_poll(conn, all, 10);
+        CHECK(polled >= 0 && polled <= 10);
+        for (i = 0; i < polled; i++) {
             CHECK(all[i].error == 0 && all[i].cookie < MANY && !(seen & (1ULL << all[i].cookie)));
             CHECK(many[all[i].cookie].id == all[i].id);
             seen |= 1ULL << all[i].cookie;
         }
-        count += given;
+        count += polled;
     }
     CHECK(ib_acm_poll(conn, all, MANY) == 0);
     FAILS(ib_acm_poll(conn, all, -1), EINVAL);
     FAILS(ib_acm_poll(conn, NULL, 1), EINVAL);
     CHECK(ib_acm_poll(conn, NULL, 0) == 0);
 
-    // What is cancelled has its completion at once; nobody answers for these.
+    // A cancelled request completes at once. The names are unknown, so there are no responses.
     many[0].dest_name = many[1].dest_name = "nobody-1";
     CHECK(ib_acm_submit(conn, many, 2) == 2);
     CHECK(ib_acm_cancel(conn, many[1].id) == 0);
@@ -332,20 +332,20 @@ static void asynchronous(const char *socket)
     done = next(conn);
     CHECK(done.id == many[0].id && done.error == ECANCELED);
 
-    // Whose time is over: the daemon would take longer.
+    // A time-out that is shorter than the daemon's lookup.
     many[0].dest_name = "nobody-2";
     many[0].timeout_ms = 1;
-    done = ask(conn, &many[0]);
+    done = submit_and_wait(conn, &many[0]);
     CHECK(done.error == ETIMEDOUT && done.status == 0);
 
-    // Others are not meant.
+    // Completions belong to their connection.
     second = ib_acm_open(socket, 1);
     CHECK(second && second != conn && ib_acm_fd(second) != ib_acm_fd(conn));
     CHECK(ib_acm_submit(second, &many[2], 2) == 1);
     CHECK(ib_acm_poll(conn, all, MANY) == 0);
     done = next(second);
     CHECK(done.cookie == 2);
-    // With a request under way.
+    // Closes a connection with a pending request.
     CHECK(ib_acm_submit(second, &many[2], 1) == 1);
     CHECK(ib_acm_close(second) == 0);
     no_connection(second);
@@ -365,18 +365,18 @@ struct shared {
     struct ib_acm_conn *conn;
     const char *socket;
     pthread_mutex_t lock;
-    int given;
+    int completions;
     unsigned char seen[THREADS * EACH];
 };
 
-// Submits and polls on a connection that others have, too.
+// Submits and polls on a connection that several threads share.
 static void *worker(void *argument)
 {
     struct shared *shared = argument;
     struct ib_acm_completion done[8];
     struct pollfd waiting = {.fd = ib_acm_fd(shared->conn), .events = POLLIN};
     static int last;
-    int number, next_one = 0, all, i, given;
+    int number, next_one = 0, all, i, polled;
 
     pthread_mutex_lock(&shared->lock);
     number = last++;
@@ -387,31 +387,31 @@ static void *worker(void *argument)
         if (next_one < EACH) {
             if (ib_acm_submit(shared->conn, &request, 1) == 1) {
                 next_one++;
-                // Now and then one that may be done already.
+                // Cancels some requests, which may be complete already.
                 if (next_one % 16 == 0 && ib_acm_cancel(shared->conn, request.id))
                     CHECK(errno == ENOENT);
             } else {
                 CHECK(errno == EAGAIN);
             }
         }
-        given = ib_acm_poll(shared->conn, done, 8);
-        CHECK(given >= 0);
+        polled = ib_acm_poll(shared->conn, done, 8);
+        CHECK(polled >= 0);
         pthread_mutex_lock(&shared->lock);
-        for (i = 0; i < given; i++) {
+        for (i = 0; i < polled; i++) {
             CHECK(done[i].error == 0 || done[i].error == ECANCELED);
             CHECK(shared->seen[done[i].cookie]++ == 0);
         }
-        all = shared->given += given;
+        all = shared->completions += polled;
         pthread_mutex_unlock(&shared->lock);
-        // Another thread may have what woke this one.
-        if (!given)
+        // Another thread may have taken the completion.
+        if (!polled)
             CHECK(poll(&waiting, 1, 1) >= 0);
     } while (all < THREADS * EACH);
     return NULL;
 }
 
-// The process's one connection, which others open and close meanwhile.
-static void *asker(void *argument)
+// Uses the process's blocking connection, which other threads open and close.
+static void *requester(void *argument)
 {
     struct shared *shared = argument;
     struct ibv_path_data *paths;
@@ -437,7 +437,7 @@ static void *asker(void *argument)
     return NULL;
 }
 
-// Opens and closes connections of its own, and one that another thread has.
+// Opens and closes connections that no other thread uses.
 static void *closer(void *argument)
 {
     struct shared *shared = argument;
@@ -455,7 +455,7 @@ static void *closer(void *argument)
 static void threads(const char *socket)
 {
     struct shared shared = {.conn = ib_acm_open(socket, 16), .socket = socket, .lock = PTHREAD_MUTEX_INITIALIZER};
-    void *(*const work[])(void *) = {asker, asker, closer};
+    void *(*const work[])(void *) = {requester, requester, closer};
     pthread_t ids[THREADS + 3];
     size_t i;
 
@@ -470,7 +470,7 @@ static void threads(const char *socket)
     ib_acm_disconnect();
 }
 
-// The daemon is started anew. The file GONE is there while it is not.
+// The daemon restarts. The file GONE exists while the daemon does not run.
 static void restart(const char *socket, const char *gone)
 {
     struct ib_acm_conn *conn = ib_acm_open(socket, 0);
@@ -479,7 +479,7 @@ static void restart(const char *socket, const char *gone)
     struct ibv_path_data *paths;
     int count, fd = ib_acm_fd(conn), tries;
 
-    CHECK(conn && ask(conn, &request).error == 0);
+    CHECK(conn && submit_and_wait(conn, &request).error == 0);
     CHECK(ib_acm_connect(socket) == 0);
     puts("connected");
     fflush(stdout);
@@ -487,7 +487,7 @@ static void restart(const char *socket, const char *gone)
         CHECK(tries < 30000);
         usleep(1000);
     }
-    // Nobody is there: who cannot wait hears why.
+    // Without a daemon, a request with a short time-out fails with the reason.
     CHECK(ib_acm_submit(conn, &request, 1) == 1 && ib_acm_submit(conn, &hasty, 1) == 1);
     {
         struct ib_acm_completion done = next(conn);
@@ -501,7 +501,7 @@ static void restart(const char *socket, const char *gone)
         // A daemon serves before it has joined its group.
         for (tries = 0; done.error && tries < 3000; tries++) {
             usleep(10000);
-            done = ask(conn, &request);
+            done = submit_and_wait(conn, &request);
         }
         CHECK(done.error == 0 && done.path.path.dlid != 0);
     }
@@ -512,8 +512,8 @@ static void restart(const char *socket, const char *gone)
     ib_acm_disconnect();
 }
 
-// What each answer of a daemon becomes, by both interfaces. The destination tells this daemon what to answer.
-static void answers(const char *socket, char **names)
+// Results of each kind of response, by both interfaces. The destination's name selects the response of this daemon.
+static void responses(const char *socket, char **names)
 {
     struct ib_acm_conn *conn = ib_acm_open(socket, 0);
 
@@ -527,27 +527,27 @@ static void answers(const char *socket, char **names)
         printf("%s: %s", *names, failed ? strerror(errno) : "found");
         if (!failed)
             ib_acm_free_paths(paths);
-        done = ask(conn, &request);
+        done = submit_and_wait(conn, &request);
         printf(", %s, %u, %u\n", done.error ? strerror(done.error) : "found", done.status, done.source_type);
     }
     CHECK(ib_acm_close(conn) == 0);
     ib_acm_disconnect();
 }
 
-// Where librdmacm asks, by both interfaces.
-static void default_place(void)
+// The default service, which librdmacm uses, by both interfaces.
+static void default_service(void)
 {
     struct ib_acm_request request = {.kind = IB_ACM_RESOLVE_NAME, .src_name = "node1", .dest_name = "node1"};
     struct ib_acm_conn *conn = ib_acm_open(NULL, 0);
     struct ibv_path_data *paths;
     int count;
 
-    CHECK(conn && ask(conn, &request).error == 0 && ib_acm_close(conn) == 0);
+    CHECK(conn && submit_and_wait(conn, &request).error == 0 && ib_acm_close(conn) == 0);
     CHECK(ib_acm_connect(NULL) == 0);
     CHECK(ib_acm_resolve_name("node1", "node1", &paths, &count, 0, 0) == 0);
     ib_acm_free_paths(paths);
     ib_acm_disconnect();
-    // What the port file says, too.
+    // The port in the port file.
     if (access("/run/ibacm-tcp.port", F_OK) == 0) {
         CHECK(ib_acm_connect("127.0.0.1") == 0);
         CHECK(ib_acm_resolve_name("node1", "node1", &paths, &count, 0, 0) == 0);
@@ -569,10 +569,10 @@ int main(int argc, char **argv)
         threads(argv[2]);
     else if (!strcmp(mode, "restart") && argc > 3)
         restart(argv[2], argv[3]);
-    else if (!strcmp(mode, "default_place"))
-        default_place();
-    else if (!strcmp(mode, "answers"))
-        answers(argv[2], argv + 3);
+    else if (!strcmp(mode, "default_service"))
+        default_service();
+    else if (!strcmp(mode, "responses"))
+        responses(argv[2], argv + 3);
     else
         return 2;
     return 0;

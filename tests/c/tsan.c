@@ -1,5 +1,5 @@
-// What rustc's code for ThreadSanitizer calls and the runtime of an older gcc does not have: it sees the functions of the
-// C library itself.
+// Functions that rustc's code calls with ThreadSanitizer and that the runtime of older gcc versions lacks. That runtime
+// intercepts the functions of the C library.
 #include <stddef.h>
 #include <string.h>
 

@@ -1,14 +1,14 @@
-//! Writes `testdata/traces/mixed.pcapng`: what `acm-mio --record` writes of a node between two nodes with Debian's C
-//! ibacm, through device files on a simulated fabric. `cargo run -p acm-tests --example record_mixed [FILE]`, as root,
-//! with the package `ibacm` installed.
+//! Writes `testdata/traces/mixed.pcapng`: the recording (`acm-mio --record`) of a node between two nodes with Debian's
+//! C ibacm, through device files on a simulated fabric. `cargo run -p acm-tests --example record_mixed [FILE]`, as
+//! root, with the package `ibacm` installed.
 //!
-//! Unlike the sessions of acm-sim this one happens in real time, so that it is another one each time.
+//! Unlike the sessions of acm-sim, this session runs in real time, so each recording differs.
 use acm_tests::{Kind, Lab, LabNode};
 use acm_trace::Replay;
 use nix::sys::signal::Signal;
 use std::{env, fs, path::PathBuf};
 
-/// Each asks for the other by name and by both kinds of IP address.
+/// Resolves each node from the other by name, IPv4 and IPv6 address.
 fn both_ways(one: &LabNode, other: &LabNode) {
     for (from, to) in [(one, other), (other, one)] {
         let (a, b) = (from.number, to.number);
@@ -25,8 +25,8 @@ fn both_ways(one: &LabNode, other: &LabNode) {
 }
 
 fn main() {
-    let own = concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/traces/mixed.pcapng");
-    let file = env::args_os().nth(1).map_or_else(|| PathBuf::from(own), PathBuf::from);
+    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/traces/mixed.pcapng");
+    let file = env::args_os().nth(1).map_or_else(|| PathBuf::from(default), PathBuf::from);
     let folder = tempfile::tempdir().unwrap();
     let record = folder.path().join("trace");
     let lab = Lab::new(3, &[]);
@@ -35,10 +35,10 @@ fn main() {
     let after = lab.start(3, Kind::C, &[]);
     both_ways(&ours, &before);
     both_ways(&ours, &after);
-    // From the cache, a node that nobody is, and one that went away and is back.
+    // A cached path, an unknown name, and a node that restarts.
     both_ways(&ours, &before);
-    let nobody = ours.acme(&["-f", "n", "-s", "node2", "-d", "nobody"]);
-    println!("{}", nobody.finished.stdout.trim_end());
+    let unknown = ours.acme(&["-f", "n", "-s", "node2", "-d", "nobody"]);
+    println!("{}", unknown.finished.stdout.trim_end());
     drop(after);
     let after = lab.start(3, Kind::C, &[]);
     both_ways(&ours, &after);

@@ -1,4 +1,4 @@
-//! `ib_acme`, and what its output means.
+//! Runs of `ib_acme`, and a parser of its output.
 use crate::process::{Finished, run};
 use crate::program;
 use core::str::FromStr;
@@ -8,35 +8,35 @@ use std::collections::BTreeMap;
 /// A run of `ib_acme`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Acme {
-    /// The service that was asked.
+    /// The service (`-S`).
     pub service: String,
-    /// How it ended and what it said.
+    /// Exit code and output.
     pub finished: Finished,
 }
 
-/// What it says about one destination.
+/// The result for one destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AcmeAnswer {
+pub struct AcmeResult {
     /// The destination.
     pub destination: String,
-    /// The source, given or chosen.
+    /// The source, given or selected by the daemon.
     pub source: Option<String>,
-    /// The path.
+    /// The path, or the error line.
     pub path: Result<Path, String>,
-    /// With `-v`, what subnet administration says.
+    /// The result of `-v`.
     pub verification: Option<Verification>,
 }
 
-/// Whether subnet administration agrees.
+/// Comparison of a path with that of subnet administration (`-v`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verification {
-    /// The path that came is the one that subnet administration gives.
+    /// Subnet administration gives the same path.
     Success,
-    /// No, and why.
+    /// The verification failed, with the reason.
     Failed(String),
 }
 
-/// A path record, as it prints it.
+/// A path record as printed by `ib_acme`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path {
     /// GID of the destination.
@@ -53,7 +53,7 @@ pub struct Path {
     pub hop_limit: u8,
     /// Traffic class.
     pub traffic_class: u8,
-    /// Whether the path is good for both directions.
+    /// True if the path is valid in both directions.
     pub reversible: bool,
     /// Partition.
     pub pkey: Pkey,
@@ -67,11 +67,11 @@ pub struct Path {
     pub packet_life_time: PacketLifeTime,
 }
 
-/// A row of `-P`.
+/// A row of the output of `-P`: values by names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CounterRow(BTreeMap<String, u64>);
 
-/// A row of `-e`.
+/// A row of the output of `-e`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndpointRow {
     /// GUID of the device.
@@ -89,14 +89,14 @@ pub struct EndpointRow {
 }
 
 impl From<Finished> for Acme {
-    /// A run that asked the service of this name.
+    /// Reads the service's name from the output.
     fn from(finished: Finished) -> Self {
         let service = finished.stdout.lines().find_map(|line| line.strip_prefix("Service: "));
         Self { service: service.unwrap_or_default().to_owned(), finished }
     }
 }
 
-/// Asks the daemon at `service` (`-S`).
+/// Runs `ib_acme` with the daemon at `service` (`-S`).
 #[must_use]
 pub fn ib_acme(service: &str, arguments: &[&str]) -> Acme {
     let finished = run(program("ib_acme", "ibacm"), &[&["-S", service], arguments].concat());
@@ -104,43 +104,43 @@ pub fn ib_acme(service: &str, arguments: &[&str]) -> Acme {
 }
 
 impl Acme {
-    /// All answers, in their order.
+    /// Returns the results for all destinations in order.
     #[must_use]
-    pub fn answers(&self) -> Vec<AcmeAnswer> {
+    pub fn results(&self) -> Vec<AcmeResult> {
         let sections = self.finished.stdout.split("Destination: ").skip(1);
-        let answers: Vec<AcmeAnswer> = sections.map(AcmeAnswer::parse).collect();
-        assert!(!answers.is_empty(), "no answer: {}", self.finished);
-        answers
+        let results: Vec<AcmeResult> = sections.map(AcmeResult::parse).collect();
+        assert!(!results.is_empty(), "no result: {}", self.finished);
+        results
     }
 
-    /// The path, if it asked for one and got it.
+    /// Returns the path of a successful run with one destination.
     #[must_use]
     pub fn path(&self) -> Path {
         assert_eq!(self.finished.code, Some(0), "{}", self.finished);
         self.only().path.unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// The path, if subnet administration agrees with it.
+    /// Returns the path of a successful run with `-v` whose verification succeeded.
     #[must_use]
     pub fn verified(&self) -> Path {
         assert_eq!(self.only().verification, Some(Verification::Success), "{}", self.finished);
         self.path()
     }
 
-    /// Why there is no path.
+    /// Returns the error line of a failed run.
     #[must_use]
     pub fn failure(&self) -> String {
         assert_eq!(self.finished.code, Some(255), "{}", self.finished);
         self.only().path.expect_err("a path")
     }
 
-    fn only(&self) -> AcmeAnswer {
-        let mut answers = self.answers();
-        assert_eq!(answers.len(), 1, "{}", self.finished);
-        answers.remove(0)
+    fn only(&self) -> AcmeResult {
+        let mut results = self.results();
+        assert_eq!(results.len(), 1, "{}", self.finished);
+        results.remove(0)
     }
 
-    /// The rows of `-P`, `-P all`, `-P N`, `-P s`.
+    /// Returns the rows of `-P`, `-P all`, `-P N` or `-P s`.
     #[must_use]
     pub fn counters(&self) -> Vec<CounterRow> {
         let (names, rows) = self.table();
@@ -151,7 +151,7 @@ impl Acme {
         rows.into_iter().map(row).collect()
     }
 
-    /// The lines of `-P col`.
+    /// Returns the lines of `-P col`.
     #[must_use]
     pub fn counter_column(&self) -> CounterRow {
         assert_eq!(self.finished.code, Some(0), "{}", self.finished);
@@ -159,7 +159,7 @@ impl Acme {
         CounterRow(pairs.map(|(name, value)| (name.to_owned(), value.parse().unwrap())).collect())
     }
 
-    /// The rows of `-e`.
+    /// Returns the rows of `-e`.
     #[must_use]
     pub fn endpoints(&self) -> Vec<EndpointRow> {
         let (names, rows) = self.table();
@@ -175,7 +175,7 @@ impl Acme {
         rows.into_iter().map(row).collect()
     }
 
-    /// The head and the rows of a table; every row begins with the service.
+    /// Returns the head and the rows of a table, in which each row begins with the service.
     fn table(&self) -> (Vec<String>, Vec<Vec<String>>) {
         assert_eq!(self.finished.code, Some(0), "{}", self.finished);
         let words = |line: &str| line.split(',').map(str::to_owned).collect::<Vec<String>>();
@@ -187,8 +187,8 @@ impl Acme {
     }
 }
 
-impl AcmeAnswer {
-    /// Reads what follows `Destination: `.
+impl AcmeResult {
+    /// Parses the text after `Destination: `.
     fn parse(text: &str) -> Self {
         let mut lines = text.lines();
         let destination = lines.next().unwrap_or_default().to_owned();
@@ -230,7 +230,7 @@ impl Path {
 }
 
 impl CounterRow {
-    /// A counter, by its name in the table's head.
+    /// Returns a counter by its name in the table's head.
     #[must_use]
     pub fn get(&self, name: &str) -> u64 {
         *self.0.get(name).unwrap_or_else(|| panic!("no {name} in {self:?}"))
@@ -241,7 +241,7 @@ fn parse<T: FromStr>(text: &str) -> T {
     text.parse().ok().unwrap_or_else(|| panic!("not a {}: {text:?}", core::any::type_name::<T>()))
 }
 
-/// A number, in hex after 0x.
+/// Parses a decimal number, or a hexadecimal number after `0x`.
 pub(crate) fn number(text: &str) -> u64 {
     match text.strip_prefix("0x") {
         Some(hex) => u64::from_str_radix(hex, 16).unwrap(),

@@ -1,4 +1,4 @@
-//! This project's own programs, built once for each run of a test file.
+//! This project's programs and libraries, built once in each test program.
 use std::{
     env,
     path::{Path, PathBuf},
@@ -13,7 +13,7 @@ pub enum Binary {
     AcmMio,
     /// The fabric.
     IbSim,
-    /// Our client for shells.
+    /// This project's `ib_acme`.
     IbAcme,
     /// The demonstration.
     Demo,
@@ -23,7 +23,7 @@ pub enum Binary {
 const PROGRAMS: &[&str] =
     &["-p", "acm-mio", "-p", "ib-sim", "-p", "acm-client", "-p", "xtask", "--bins", "--features", "xtask/demo"];
 
-/// Where the program is; builds it first.
+/// Builds a program and returns its path.
 #[must_use]
 pub fn binary(binary: Binary) -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
@@ -37,7 +37,7 @@ pub fn binary(binary: Binary) -> PathBuf {
     path
 }
 
-/// Where the library for `LD_PRELOAD` is; builds it first.
+/// Builds the library for `LD_PRELOAD` and returns its path.
 #[must_use]
 pub fn preload() -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
@@ -46,7 +46,7 @@ pub fn preload() -> PathBuf {
     path
 }
 
-/// Where the library for C is, `libibacm.so` and `libibacm.a`; builds it first.
+/// Builds the C library and returns the directory of `libibacm.so` and `libibacm.a`.
 #[must_use]
 pub fn c_library() -> PathBuf {
     let folder = build(&["-p", "acm-capi", "--lib"]);
@@ -54,7 +54,7 @@ pub fn c_library() -> PathBuf {
     folder
 }
 
-/// Where our provider for C `ibacm` is; builds it first.
+/// Builds this project's provider for C `ibacm` and returns its path.
 #[must_use]
 pub fn acmrs() -> PathBuf {
     let path = build(&["-p", "acmrs", "--lib"]).join("libacmrs.so");
@@ -62,7 +62,7 @@ pub fn acmrs() -> PathBuf {
     path
 }
 
-/// Where the provider in Rust of `examples/provider-hosts` is; builds it first.
+/// Builds the Rust provider of `examples/provider-hosts` and returns its path.
 #[must_use]
 pub fn provider_hosts() -> PathBuf {
     let path = build(&["-p", "acm-provider", "--example", "hosts"]).join("examples/libhosts.so");
@@ -70,21 +70,21 @@ pub fn provider_hosts() -> PathBuf {
     path
 }
 
-/// Where the tasks of this project are; builds them first.
+/// Builds `xtask` and returns its path.
 #[must_use]
 pub fn xtask() -> PathBuf {
     build(&["-p", "xtask", "--bins"]).join("xtask")
 }
 
-/// Where an example of `acm-client` is; builds it first.
+/// Builds an example of `acm-client` and returns its path.
 #[must_use]
 pub fn example(name: &str) -> PathBuf {
     build(&["-p", "acm-client", "--example", name]).join("examples").join(name)
 }
 
-/// Builds with this test's own profile, into the same place: `TARGET/PROFILE/deps` is where this test lies. There is
-/// nothing to build for `cargo xtask test`, which built everything and says so: cargo would choose other features of
-/// third parties' crates for a part of the workspace, and build them anew.
+/// Builds programs with this test's own profile into `TARGET/PROFILE`, whose folder `deps` holds this test. With
+/// `ACM_PROGRAMS=built`, `cargo xtask test` has already built the whole workspace. A build of a part would select other
+/// features of third parties' crates and compile these crates again.
 fn build(what: &[&str]) -> PathBuf {
     let test = env::current_exe().unwrap();
     let folder = test.ancestors().nth(2).unwrap().to_owned();

@@ -1,32 +1,32 @@
-//! Daemons on one fabric: whether they know where each other one is, and what shows that they have seen a change.
+//! Several daemons on one fabric: checks of the paths between them, and signs that they have noticed a change.
 use crate::{Acme, LabNode, Node, Process, poll::until};
 use ib_mad::{Lid, Pkey};
 use nix::sys::signal::Signal;
 use std::time::Instant;
 
-/// A running daemon, however it was started.
+/// A running daemon.
 pub trait Daemon {
-    /// Its process.
+    /// Returns the daemon's process.
     fn process(&self) -> &Process;
 
-    /// Its log so far.
-    fn said(&self) -> String;
+    /// Returns the log so far.
+    fn log_text(&self) -> String;
 
-    /// Asks it with `ib_acme`.
-    fn ask(&self, arguments: &[&str]) -> Acme;
+    /// Runs `ib_acme` with the daemon.
+    fn ib_acme(&self, arguments: &[&str]) -> Acme;
 
-    /// The value of a counter, as SIGUSR1 has it written into the log.
+    /// Returns a counter, which SIGUSR1 writes into the log.
     fn counter(&self, name: &str) -> u64 {
         let line = format!("{name}: ");
-        let before = self.said().matches(&line).count();
+        let before = self.log_text().matches(&line).count();
         self.process().signal(Signal::SIGUSR1);
         until(&format!("counter {name}"), || {
-            let said = self.said();
-            if said.matches(&line).count() <= before {
+            let log = self.log_text();
+            if log.matches(&line).count() <= before {
                 return None;
             }
-            // A line that is not whole yet has no end.
-            let (value, _) = said.rsplit(&line).next()?.split_once('\n')?;
+            // An incomplete line has no line end.
+            let (value, _) = log.rsplit(&line).next()?.split_once('\n')?;
             value.parse().ok()
         })
     }
@@ -37,11 +37,11 @@ impl Daemon for Node {
         &self.process
     }
 
-    fn said(&self) -> String {
+    fn log_text(&self) -> String {
         self.log()
     }
 
-    fn ask(&self, arguments: &[&str]) -> Acme {
+    fn ib_acme(&self, arguments: &[&str]) -> Acme {
         self.acme(arguments)
     }
 }
@@ -51,32 +51,32 @@ impl Daemon for LabNode {
         &self.process
     }
 
-    fn said(&self) -> String {
+    fn log_text(&self) -> String {
         self.log()
     }
 
-    fn ask(&self, arguments: &[&str]) -> Acme {
+    fn ib_acme(&self, arguments: &[&str]) -> Acme {
         self.acme(arguments)
     }
 }
 
-/// What shows that a daemon, counted from 1, has seen a change.
+/// A sign that a daemon, numbered from 1, has noticed a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sign {
-    /// It says this once more.
-    Says(usize, String),
-    /// It counts one more.
+    /// One more line with this text in the log.
+    Logs(usize, String),
+    /// One more in this counter.
     Counts(usize, &'static str),
-    /// One of these.
+    /// One of these signs.
     Any(Vec<Self>),
 }
 
-/// What is the matter with a path.
+/// An error of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Fault {
-    /// There is none, so far.
-    NoAnswer(String),
-    /// It leads elsewhere.
+    /// No path so far.
+    Missing(String),
+    /// A path with wrong LIDs or another P_Key.
     Wrong(String),
 }
 
@@ -85,58 +85,57 @@ enum Fault {
 pub struct Daemons<D>(pub Vec<D>);
 
 impl<D: Daemon> Daemons<D> {
-    /// Every two of them, from 1.
+    /// Returns all ordered pairs of different daemons, numbered from 1.
     pub fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + use<D> {
         let count = self.0.len();
         (1..=count).flat_map(move |from| (1..=count).filter(move |to| *to != from).map(move |to| (from, to)))
     }
 
-    /// One sign for each daemon.
+    /// Returns one sign for each daemon: one more line with `text` in its log.
     #[must_use]
-    pub fn each_says(&self, text: &str) -> Vec<Sign> {
-        (1..=self.0.len()).map(|number| Sign::Says(number, text.to_owned())).collect()
+    pub fn each_logs(&self, text: &str) -> Vec<Sign> {
+        (1..=self.0.len()).map(|number| Sign::Logs(number, text.to_owned())).collect()
     }
 
-    /// Each daemon asks subnet administration anew for the path to each other one.
+    /// Returns the signs that each daemon has refreshed its path to each other daemon.
     #[must_use]
-    pub fn all_renew(&self) -> Vec<Sign> {
-        self.pairs().map(|(from, to)| renews(from, to)).collect()
+    pub fn all_refresh(&self) -> Vec<Sign> {
+        self.pairs().map(|(from, to)| refreshes(from, to)).collect()
     }
 
     fn times(&self, sign: &Sign) -> u64 {
         match sign {
-            Sign::Says(number, text) => self.0[number - 1].said().matches(text).count().try_into().unwrap(),
+            Sign::Logs(number, text) => self.0[number - 1].log_text().matches(text).count().try_into().unwrap(),
             Sign::Counts(number, name) => self.0[number - 1].counter(name),
             Sign::Any(signs) => signs.iter().map(|sign| self.times(sign)).sum(),
         }
     }
 
-    /// What is wrong with the path from one to another, by names that begin with `name`.
-    fn wrong(&self, name: &str, pkey: Pkey, lids: &[Lid]) -> Option<Fault> {
+    /// Returns the first error of the paths between names that begin with `name`.
+    fn first_fault(&self, name: &str, pkey: Pkey, lids: &[Lid]) -> Option<Fault> {
         self.pairs().find_map(|(from, to)| {
             let words = ["-f", "n", "-s", &format!("{name}{from}"), "-d", &format!("{name}{to}")];
-            let asked = self.0[from - 1].ask(&words);
-            if asked.finished.code != Some(0) {
-                return Some(Fault::NoAnswer(format!("{name}{from} to {name}{to}: {}", asked.finished)));
+            let acme = self.0[from - 1].ib_acme(&words);
+            if acme.finished.code != Some(0) {
+                return Some(Fault::Missing(format!("{name}{from} to {name}{to}: {}", acme.finished)));
             }
-            let path = asked.path();
+            let path = acme.path();
             let is_right = (path.slid, path.dlid, path.pkey) == (lids[from - 1], lids[to - 1], pkey);
             (!is_right).then(|| Fault::Wrong(format!("{name}{from} to {name}{to}: {path:?}; LIDs {lids:?}")))
         })
     }
 
-    /// Waits until all have the right paths to each other, in each of these partitions.
-    pub fn until_right(&self, names: &[(&str, Pkey)], lids: impl Fn() -> Vec<Lid>) {
-        until("all have the right paths", || {
-            names.iter().all(|(name, pkey)| self.wrong(name, *pkey, &lids()).is_none()).then_some(())
+    /// Waits until all daemons have correct paths to each other in each of these partitions.
+    pub fn until_correct(&self, names: &[(&str, Pkey)], lids: impl Fn() -> Vec<Lid>) {
+        until("all daemons have correct paths", || {
+            names.iter().all(|(name, pkey)| self.first_fault(name, *pkey, &lids()).is_none()).then_some(())
         });
     }
 
-    /// Changes something and waits until each sign of it was seen. From then on no path is wrong. One that is asked for
-    /// before its other end has told where it is now may have no answer yet; when all had one, nobody asks subnet
-    /// administration for them again.
+    /// Makes a change and waits for all its signs. From then on no path is wrong. A path may be missing until its peer
+    /// has announced its new LID. Once all paths are found, they come from the cache.
     ///
-    /// Time begins when `change` comes back.
+    /// The printed times count from the end of `change`.
     pub fn recover(
         &self,
         what: &str,
@@ -156,36 +155,36 @@ impl<D: Daemon> Daemons<D> {
         let seen = start.elapsed().as_millis();
         let lids = lids();
         for (name, pkey) in names {
-            until(&format!("{what}: every path"), || match self.wrong(name, *pkey, &lids) {
+            until(&format!("{what}: every path"), || match self.first_fault(name, *pkey, &lids) {
                 Some(Fault::Wrong(path)) => panic!("{what}: {path}"),
                 fault => fault.is_none().then_some(()),
             });
         }
         let right = start.elapsed().as_millis();
-        let asked = |daemon: &D| daemon.ask(&["-P"]).counters()[0].get("Route Query Count");
-        let asked = || -> Vec<u64> { self.0.iter().map(asked).collect() };
-        let before = asked();
+        let count = |daemon: &D| daemon.ib_acme(&["-P"]).counters()[0].get("Route Query Count");
+        let queries = || -> Vec<u64> { self.0.iter().map(count).collect() };
+        let before = queries();
         for (name, pkey) in names {
-            assert_eq!(self.wrong(name, *pkey, &lids), None, "{what}, what is known");
+            assert_eq!(self.first_fault(name, *pkey, &lids), None, "{what}, from the cache");
         }
-        assert_eq!(asked(), before, "{what}: these are cached");
-        eprintln!("{what}: seen by all after {seen} ms, every path asked for and right after {right} ms");
+        assert_eq!(queries(), before, "{what}: no further queries");
+        eprintln!("{what}: noticed by all after {seen} ms, all paths correct after {right} ms");
     }
 }
 
-/// The path from one to another, which was known, is asked for anew.
+/// Returns the sign that the cached path between two daemons is refreshed.
 #[must_use]
-pub fn renews(from: usize, to: usize) -> Sign {
-    Sign::Says(from, format!("path to node{to} found"))
+pub fn refreshes(from: usize, to: usize) -> Sign {
+    Sign::Logs(from, format!("path to node{to} found"))
 }
 
-/// The path from one to another, which was known, leads elsewhere.
+/// Returns the sign that a cached peer has moved.
 #[must_use]
 pub fn moves(from: usize, to: usize) -> Sign {
-    Sign::Says(from, format!("node{to} has moved, resetting"))
+    Sign::Logs(from, format!("node{to} has moved, resetting"))
 }
 
-#[expect(clippy::disallowed_methods, reason = "how long a recovery takes is printed")]
+#[expect(clippy::disallowed_methods, reason = "the time of a recovery is printed")]
 fn now() -> Instant {
     Instant::now()
 }

@@ -1,4 +1,4 @@
-//! A simulated fabric that a process of its own serves.
+//! A simulated fabric in a separate process.
 use crate::{Binary, Process, binary, process::run};
 use ib_mad::{Gid, Lid, Mtu, Pkey, Rate, id::Lmc};
 use nix::sys::signal::Signal;
@@ -16,16 +16,16 @@ pub struct Fabric {
     _folder: Option<TempDir>,
 }
 
-/// A port, as the fabric knows it.
+/// A port of the fabric.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Port {
     /// State: `active`, `init`, `down`.
     pub state: String,
     /// LID.
     pub lid: Lid,
-    /// It has 2^LMC LIDs.
+    /// LMC: the port has 2^LMC LIDs.
     pub lmc: Lmc,
-    /// First GID that is not a hole.
+    /// First GID that is not zero.
     pub gid: Gid,
     /// `P_Key` table.
     pub pkeys: Vec<Pkey>,
@@ -35,7 +35,7 @@ pub struct Port {
     pub rate: Rate,
 }
 
-/// A multicast group, as the fabric knows it.
+/// A multicast group of the fabric.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
     /// GID.
@@ -51,13 +51,13 @@ pub struct Group {
 }
 
 impl Fabric {
-    /// Serves one with nodes node1, node2, ... and further options of `ib-sim serve`.
+    /// Starts a fabric with nodes node1, node2, ... and further options of `ib-sim serve`.
     #[must_use]
     pub fn serve(nodes: u32, options: &[&str]) -> Self {
         Self::start(&[&["--nodes", &nodes.to_string()], options].concat())
     }
 
-    /// Serves one with options of `ib-sim serve`.
+    /// Starts a fabric with options of `ib-sim serve`.
     #[must_use]
     pub fn start(options: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -66,7 +66,7 @@ impl Fabric {
         Self { process, socket, _folder: Some(folder) }
     }
 
-    /// The fabric that somebody else serves at `socket`.
+    /// Returns the fabric at `socket`, which another process serves.
     #[must_use]
     pub fn at(socket: &Path) -> Self {
         Self { process: None, socket: socket.to_owned(), _folder: None }
@@ -92,26 +92,26 @@ impl Fabric {
         }
     }
 
-    /// Serves again on the same socket.
+    /// Restarts the server on the same socket.
     pub fn restart(&mut self, options: &[&str]) {
         self.stop();
         self.process = Some(Self::process(&self.socket, options));
     }
 
-    /// Where it is served.
+    /// Returns the path of the socket.
     #[must_use]
     pub fn socket(&self) -> &Path {
         &self.socket
     }
 
-    /// Gives it a command (`ib-sim ctl`) and returns the answer.
+    /// Sends a command (`ib-sim ctl`) and returns the response.
     pub fn control(&self, command: &str) -> String {
         let socket = self.socket.to_str().unwrap();
         let words: Vec<&str> = ["ctl", "--socket", socket].into_iter().chain(command.split(' ')).collect();
         run(binary(Binary::IbSim), &words).success()
     }
 
-    /// One of its counters.
+    /// Returns a counter of the fabric.
     #[must_use]
     pub fn statistic(&self, name: &str) -> u64 {
         let stats = self.control("stats");
@@ -119,13 +119,13 @@ impl Fabric {
         values.next().unwrap_or_else(|| panic!("no counter {name}")).parse().unwrap()
     }
 
-    /// Port 1 of a node, counted from 1.
+    /// Returns port 1 of a node, numbered from 1.
     #[must_use]
     pub fn port(&self, node: u32) -> Port {
         self.port_at(node, 1)
     }
 
-    /// A port of the node with this name.
+    /// Returns a port of the node with this name.
     #[must_use]
     pub fn port_of(&self, name: &str, number: u8) -> Port {
         let nodes = self.control("nodes");
@@ -149,7 +149,7 @@ impl Fabric {
         }
     }
 
-    /// Its groups.
+    /// Returns all multicast groups.
     #[must_use]
     pub fn groups(&self) -> Vec<Group> {
         let group = |line: &str| {
@@ -169,7 +169,7 @@ impl Fabric {
     }
 }
 
-/// The word after the word `name`.
+/// Returns the word after the word `name`.
 fn value<'a>(line: &'a str, name: &str) -> &'a str {
     let mut words = line.split(' ').skip_while(|word| *word != name);
     words.nth(1).unwrap_or_else(|| panic!("no {name} in {line:?}"))

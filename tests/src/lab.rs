@@ -8,23 +8,23 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// The file of a node's addresses, below its directory.
+/// Path of a node's address file below its directory.
 const ADDRESSES: &str = "etc-rdma/ibacm_addr.cfg";
 
-/// What both daemons say when they are in their group.
+/// Text in the logs of both daemons after a successful join.
 const JOINED: &str = "join successful";
 
-/// Which implementation of the daemon.
+/// Implementation of a daemon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// rdma-core's, from Debian.
+    /// rdma-core's `ibacm`, from Debian.
     C,
-    /// Ours.
+    /// `acm-mio`.
     Rust,
 }
 
-/// A fabric and the directories of its nodes. Needs root: both daemons have fixed paths, so each node has mount and
-/// network namespaces of its own.
+/// A fabric and the directories of its nodes. Needs root: both daemons have fixed paths, so each node has its own mount
+/// and network namespaces.
 #[derive(Debug)]
 pub struct Lab {
     /// The fabric.
@@ -32,16 +32,16 @@ pub struct Lab {
     folder: TempDir,
 }
 
-/// What a node sent: the packet's headers, and its bytes.
+/// A packet that a node sent: its headers and its payload.
 #[derive(Clone, Debug)]
 pub struct Packet {
-    /// From where, as `NODE/PORT`; nodes are numbers.
+    /// Source as `NODE/PORT`, with the node's number.
     pub port: String,
     /// `mad` (to subnet administration) or `datagram`.
     pub kind: String,
-    /// What is behind the headers.
+    /// Payload.
     pub bytes: Vec<u8>,
-    /// Source LID, path bits and all.
+    /// Source LID with its path bits.
     pub slid: Lid,
     /// Destination LID.
     pub dlid: Lid,
@@ -49,7 +49,7 @@ pub struct Packet {
     pub sl: ServiceLevel,
     /// Partition key.
     pub pkey: Pkey,
-    /// Static rate; [`Rate::default`] is the port's own.
+    /// Static rate; [`Rate::default`] stands for the port's rate.
     pub rate: Rate,
     /// Source GID; zero without a global route header.
     pub sgid: Gid,
@@ -58,23 +58,23 @@ pub struct Packet {
 /// A daemon in a lab.
 #[derive(Debug)]
 pub struct LabNode {
-    /// Its process.
+    /// The daemon's process.
     pub process: Process,
-    /// Its number, from 1: it is nodeN, 10.77.0.N and fd00::N.
+    /// Number N of the node, from 1. Its addresses are nodeN, 10.77.0.N and fd00::N.
     pub number: u32,
-    /// Whose daemon it is.
+    /// The implementation.
     pub kind: Kind,
     home: PathBuf,
 }
 
 impl Lab {
-    /// A fabric with so many nodes, and further options of `ib-sim serve`.
+    /// Starts a fabric with `nodes` nodes and further options of `ib-sim serve`.
     #[must_use]
     pub fn new(nodes: u32, options: &[&str]) -> Self {
         Self::start_fabric(&[&["--nodes", &nodes.to_string()], options].concat())
     }
 
-    /// A fabric of these nodes (`node1:1` is a second device of node1), and further options of `ib-sim serve`.
+    /// Starts a fabric of these nodes with further options of `ib-sim serve`. `node1:1` is a second device of node1.
     #[must_use]
     pub fn with_nodes(names: &[&str], options: &[&str]) -> Self {
         let names: Vec<&str> = names.iter().flat_map(|name| ["--node", name]).collect();
@@ -86,12 +86,12 @@ impl Lab {
         let folder = tempfile::tempdir().unwrap();
         let tree = folder.path().join("tree");
         let trace = folder.path().join("trace");
-        let own = ["--tree", tree.to_str().unwrap(), "--trace", trace.to_str().unwrap()];
-        let fabric = Fabric::start(&[&own, options].concat());
+        let files = ["--tree", tree.to_str().unwrap(), "--trace", trace.to_str().unwrap()];
+        let fabric = Fabric::start(&[&files, options].concat());
         Self { fabric, folder }
     }
 
-    /// What the nodes sent so far, in order: (node, `mad` or `datagram`, bytes).
+    /// Returns all packets so far in order: (node, `mad` or `datagram`, payload).
     #[must_use]
     pub fn sent(&self) -> Vec<(u32, String, Vec<u8>)> {
         let packet = |packet: Packet| {
@@ -101,24 +101,24 @@ impl Lab {
         self.packets().into_iter().map(packet).collect()
     }
 
-    /// What the nodes sent so far, in order.
+    /// Returns all packets so far in order.
     #[must_use]
     pub fn packets(&self) -> Vec<Packet> {
         let text = fs::read_to_string(self.folder.path().join("trace")).unwrap();
-        // The last line may be half there.
+        // The last line may be incomplete.
         text.split_inclusive('\n')
             .filter(|line| line.ends_with('\n'))
             .map(|line| Packet::parse(line.trim_end()))
             .collect()
     }
 
-    /// A file that a node's programs see, by its path below `/`.
+    /// Returns the real path of a node's file, given by its path below `/`.
     #[must_use]
     pub fn file(&self, number: u32, path: &str) -> PathBuf {
         self.folder.path().join("tree").join(format!("node{number}")).join(path)
     }
 
-    /// Writes a file of a node's `/etc/rdma`, before its daemon is started.
+    /// Writes a file into a node's `/etc/rdma`, before its daemon starts.
     pub fn write(&self, number: u32, name: &str, text: &str) {
         let folder = self.home(number).join("etc-rdma");
         fs::create_dir_all(&folder).unwrap();
@@ -129,14 +129,14 @@ impl Lab {
         self.folder.path().join("nodes").join(format!("node{number}"))
     }
 
-    /// Starts a daemon and waits until it has joined the base group. `options` are further lines of its option file. Its
-    /// addresses are those of [`LabNode::number`], if no file of others was written.
+    /// Starts a daemon and waits until it has joined the base group. `options` are further lines of its option file.
+    /// Its addresses are those of [`LabNode::number`], unless an address file exists.
     #[must_use]
     pub fn start(&self, number: u32, kind: Kind, options: &[&str]) -> LabNode {
         self.start_with(number, kind, options, "")
     }
 
-    /// The same with further lines of its address file.
+    /// Does the same as [`start`](Self::start), with further lines of the address file.
     #[must_use]
     pub fn start_with(&self, number: u32, kind: Kind, options: &[&str], addresses: &str) -> LabNode {
         self.start_as(number, kind, options, addresses, &[], JOINED)
@@ -148,14 +148,14 @@ impl Lab {
         self.start_as(number, kind, options, "", &[], sign)
     }
 
-    /// Starts another build of our daemon, as [`start`](Self::start) starts this one.
+    /// Does the same as [`start`](Self::start), with another build of `acm-mio`.
     #[must_use]
     pub fn start_build(&self, number: u32, daemon: &Path, options: &[&str]) -> LabNode {
         self.prepare(number, options, "");
         self.start_daemon(number, Kind::Rust, daemon, &[], JOINED)
     }
 
-    /// Starts a daemon of ours that records itself into a file.
+    /// Starts `acm-mio` with a recording into a file.
     #[must_use]
     pub fn start_recording(&self, number: u32, options: &[&str], file: &Path) -> LabNode {
         self.start_as(number, Kind::Rust, options, "", &["--record", file.to_str().unwrap()], JOINED)
@@ -178,13 +178,13 @@ impl Lab {
         self.start_daemon(number, kind, &daemon, arguments, sign)
     }
 
-    /// Writes a node's files.
+    /// Writes the files of a node.
     fn prepare(&self, number: u32, options: &[&str], addresses: &str) {
         let home = self.home(number);
         fs::create_dir_all(home.join("etc-rdma")).unwrap();
         fs::create_dir_all(home.join("run")).unwrap();
         write_files(&home, number, options, addresses);
-        // What an earlier daemon of this node left: C ibacm does not remove its socket.
+        // C ibacm leaves its socket behind.
         let _ = fs::remove_file(home.join("run/ibacm-unix.sock"));
     }
 
@@ -192,7 +192,7 @@ impl Lab {
         let mut command = self.command_at(number, daemon);
         command.arg("-P").args(arguments);
         let node = LabNode { process: Process::start(&mut command), number, kind, home: self.home(number) };
-        until(&format!("node{number} serves and says {sign:?}"), || {
+        until(&format!("node{number} serves and logs {sign:?}"), || {
             (node.log().contains(sign) && std::os::unix::net::UnixStream::connect(node.socket()).is_ok()).then_some(())
         });
         node
@@ -200,7 +200,7 @@ impl Lab {
 }
 
 impl Lab {
-    /// What runs a program where the node's daemon would be: it has the node's devices, `/run` and `/etc/rdma`.
+    /// Returns a command that runs a program with the node's devices, `/run` and `/etc/rdma`.
     fn command_at(&self, number: u32, program: &Path) -> Command {
         let (name, home) = (format!("node{number}"), self.home(number));
         fs::create_dir_all(home.join("etc-rdma")).unwrap();
@@ -212,19 +212,19 @@ impl Lab {
         command
     }
 
-    /// Runs a program at a node to its end, with what [`write`](Self::write) has put into its `/etc/rdma`.
+    /// Runs a program at a node to its end, with the files of [`write`](Self::write) in `/etc/rdma`.
     pub fn run(&self, number: u32, program: &Path, arguments: &[&str]) -> Finished {
         Process::start(self.command_at(number, program).args(arguments)).wait()
     }
 
-    /// What `acm-mio --check` says at a node.
+    /// Runs `acm-mio --check` at a node.
     pub fn check(&self, number: u32, arguments: &[&str]) -> Finished {
         self.run(number, &binary(Binary::AcmMio), &[&["--check"], arguments].concat())
     }
 }
 
 impl Packet {
-    /// From a line of the trace.
+    /// Parses a line of the trace.
     fn parse(line: &str) -> Self {
         let words: Vec<&str> = line.split(' ').collect();
         let hex = words[3].as_bytes().chunks(2);
@@ -257,7 +257,7 @@ fn write_files(home: &Path, number: u32, options: &[&str], further: &str) {
     }
     fs::write(home.join("etc-rdma/ibacm_opts.cfg"), text).unwrap();
     if home.join(ADDRESSES).exists() {
-        assert!(further.is_empty(), "the file of node {number} is written already");
+        assert!(further.is_empty(), "node {number} has an address file already");
         return;
     }
     let line = |address: String| format!("{address} ibsim0 1 default\n");
@@ -266,36 +266,36 @@ fn write_files(home: &Path, number: u32, options: &[&str], further: &str) {
 }
 
 impl LabNode {
-    /// The socket for clients, seen from outside of its namespace.
+    /// Returns the path of the socket for clients outside of the namespace.
     #[must_use]
     pub fn socket(&self) -> PathBuf {
         self.home.join("run/ibacm-unix.sock")
     }
 
-    /// Gives it another address file, for when it reads it next.
+    /// Replaces the address file. The daemon reads it at SIGHUP.
     pub fn write_addresses(&self, text: &str) {
         fs::write(self.home.join(ADDRESSES), text).unwrap();
     }
 
-    /// Takes its address file away, for when it reads it next.
+    /// Removes the address file. The daemon notices it at SIGHUP.
     pub fn remove_addresses(&self) {
         fs::remove_file(self.home.join(ADDRESSES)).unwrap();
     }
 
-    /// Its log so far.
+    /// Returns the log so far.
     #[must_use]
     pub fn log(&self) -> String {
         fs::read_to_string(self.home.join("ibacm.log")).unwrap_or_default()
     }
 
-    /// Asks it with `ib_acme`.
+    /// Runs `ib_acme` with the daemon.
     #[must_use]
     pub fn acme(&self, arguments: &[&str]) -> Acme {
         ib_acme(self.socket().to_str().unwrap(), arguments)
     }
 
-    /// Asks in each way for another node of the lab, and has the answer compared with subnet administration's: it must be
-    /// the path between the two ports.
+    /// Resolves another node of the lab by each kind of address, and verifies each path with subnet administration. It
+    /// must be the path between the two ports.
     pub fn resolves_every_way(&self, lab: &Lab, to: &Self) {
         let (a, b) = (self.number, to.number);
         let (source, dest) = (lab.fabric.port(a), lab.fabric.port(b));
@@ -307,13 +307,13 @@ impl LabNode {
             format!("-f g -s {} -d {} -v", source.gid, dest.gid),
         ] {
             let path = self.acme(&arguments.split(' ').collect::<Vec<_>>()).verified();
-            let what = format!("{:?} node{a} asks {:?} node{b}: {arguments}", self.kind, to.kind);
+            let what = format!("{:?} node{a} to {:?} node{b}: {arguments}", self.kind, to.kind);
             assert_eq!((path.slid, path.dlid), (source.lid, dest.lid), "{what}");
             assert_eq!((path.sgid, path.dgid), (source.gid, dest.gid), "{what}");
         }
     }
 
-    /// Waits until its log has `text` so many times.
+    /// Waits until the log has `text` at least `times` times.
     pub fn wait_for(&self, text: &str, times: usize) {
         until(&format!("{times} x {text:?} in the log of node{}:\n{}", self.number, self.log()), || {
             (self.log().matches(text).count() >= times).then_some(())

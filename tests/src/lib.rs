@@ -1,10 +1,10 @@
-//! What the end-to-end tests share: real processes, each in directories of its own.
+//! Shared parts of the end-to-end tests: real processes, each in its own directories.
 //!
-//! A test starts a [`Fabric`] (`ib-sim serve`), one [`Node`] for each daemon, and asks them with [`ib_acme`] or over the
-//! socket. Everything ends with the test that started it; a test that fails prints what its processes said. Tests run
-//! at the same time: nothing here has a fixed port or a global name.
+//! A test starts a [`Fabric`] (`ib-sim serve`) and one [`Node`] for each daemon, and sends requests with [`ib_acme`] or
+//! over the socket. All processes end with their test, and a failed test prints their output. Tests run concurrently,
+//! so nothing here has a fixed port or a global name.
 //!
-//! The modules of the programs in `tests/` hold one behaviour each.
+//! Each module of the programs in `tests/` tests one topic.
 #![forbid(unsafe_code)]
 mod acme;
 mod binaries;
@@ -19,9 +19,9 @@ mod poll;
 mod process;
 mod program;
 
-pub use acme::{Acme, AcmeAnswer, CounterRow, EndpointRow, Path, Verification, ib_acme};
+pub use acme::{Acme, AcmeResult, CounterRow, EndpointRow, Path, Verification, ib_acme};
 pub use binaries::{Binary, acmrs, binary, c_library, example, preload, provider_hosts, xtask};
-pub use daemons::{Daemon, Daemons, Sign, moves, renews};
+pub use daemons::{Daemon, Daemons, Sign, moves, refreshes};
 pub use documents::{Report, check};
 pub use fabric::{Fabric, Group, Port};
 pub use lab::{Kind, Lab, LabNode, Packet};

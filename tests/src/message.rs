@@ -1,6 +1,6 @@
-//! The daemon's clients, byte by byte: requests that no well-behaved client sends.
+//! Messages of clients, byte by byte, including malformed requests.
 //!
-//! Written from the protocol's description and not with this project's own codec, so that both check each other.
+//! Written from the protocol's description and not with this project's codec, so that both check each other.
 use crate::LIMIT;
 use acm_wire::client::ClientStatus;
 use core::{
@@ -17,7 +17,7 @@ use std::{
 
 /// Bytes of a header.
 const HEADER: usize = 16;
-/// Opcode of RESOLVE; its length is in the machine's order, that of others in network order.
+/// Opcode of RESOLVE. Its length is in host byte order, the length of other messages in network byte order.
 const RESOLVE: u8 = 1;
 
 /// An entry of a RESOLVE, 72 bytes.
@@ -33,26 +33,26 @@ pub struct Entry {
 pub struct Header {
     /// Version: 1.
     pub version: u8,
-    /// Opcode: 1 RESOLVE, 2 PERF, 3 EP; 0x80 more in some answers.
+    /// Opcode: 1 RESOLVE, 2 PERF, 3 EP; some responses add 0x80.
     pub opcode: u8,
-    /// Bytes of the message.
+    /// Length of the message in bytes.
     pub length: u16,
-    /// Comes back in the answer.
+    /// Transaction id, which the response repeats.
     pub tid: u64,
 }
 
-/// What came from the daemon.
+/// A message of the daemon, or the end of the connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Received {
-    /// An answer: its opcode, status, transaction id, and what follows the header.
-    Answer {
+    /// A response.
+    Response {
         /// Opcode.
         opcode: u8,
         /// Status.
         status: ClientStatus,
-        /// Transaction id of the request that it answers.
+        /// Transaction id of the request.
         tid: u64,
-        /// What follows the header.
+        /// Bytes after the header.
         body: Vec<u8>,
     },
     /// The daemon closed the connection.
@@ -60,14 +60,14 @@ pub enum Received {
 }
 
 impl Entry {
-    /// The entry is the source.
+    /// Flag of the source entry.
     pub const SOURCE: u32 = 1;
-    /// The entry is the destination.
+    /// Flag of the destination entry.
     pub const DEST: u32 = 1 << 1;
-    /// Answer from the cache only.
+    /// Flag NODELAY: respond from the cache only.
     pub const NO_DELAY: u32 = 1 << 30;
 
-    /// An entry of any type.
+    /// Creates an entry of any type.
     #[must_use]
     pub fn new(flags: u32, kind: u16, start: &[u8]) -> Self {
         let mut info = [0; 64];
@@ -75,7 +75,7 @@ impl Entry {
         Self { flags, kind, info }
     }
 
-    /// A name.
+    /// Creates an entry with a name.
     #[must_use]
     pub fn name(flags: u32, name: &str) -> Self {
         Self::new(flags, 1, name.as_bytes())
@@ -87,13 +87,13 @@ impl Entry {
 }
 
 impl Header {
-    /// The header of a message of so many bytes.
+    /// Creates the header of a message with `length` bytes.
     #[must_use]
     pub const fn new(opcode: u8, length: u16, tid: u64) -> Self {
         Self { version: 1, opcode, length, tid }
     }
 
-    /// The header and `body`, whatever the length in the header is.
+    /// Returns the header and `body`. The length in the header need not match.
     #[must_use]
     pub fn with(&self, body: &[u8]) -> Vec<u8> {
         let length = if self.opcode == RESOLVE { self.length.to_ne_bytes() } else { self.length.to_be_bytes() };
@@ -101,7 +101,7 @@ impl Header {
     }
 }
 
-/// A RESOLVE with these entries.
+/// Returns a RESOLVE request with these entries.
 #[must_use]
 pub fn request(tid: u64, entries: &[Entry]) -> Vec<u8> {
     let body: Vec<u8> = entries.iter().flat_map(Entry::bytes).collect();
@@ -142,10 +142,10 @@ impl Connection {
         Self::try_open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
-    /// Connects to a unix socket, if somebody serves there.
+    /// Connects to a unix socket.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn try_open(path: &Path) -> io::Result<Self> {
         let stream = UnixStream::connect(path)?;
         stream.set_read_timeout(Some(LIMIT))?;
@@ -156,17 +156,17 @@ impl Connection {
     /// Connects to a TCP port.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn tcp(address: &str, port: u16) -> io::Result<Self> {
         let stream = TcpStream::connect((address, port))?;
         stream.set_read_timeout(Some(LIMIT))?;
         Ok(Self(Box::new(stream)))
     }
 
-    /// Connects to a TCP port from one of this machine's own addresses.
+    /// Connects to a TCP port from a local address.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn tcp_from(to: SocketAddr, from: IpAddr) -> io::Result<Self> {
         let socket = Socket::new(Domain::for_address(to), Type::STREAM, None)?;
         socket.bind(&SocketAddr::new(from, 0).into())?;
@@ -176,18 +176,18 @@ impl Connection {
         Ok(connection)
     }
 
-    /// How long sending and receiving may take.
+    /// Sets the time limit of sending and of receiving.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn set_limit(&self, limit: Duration) -> io::Result<()> {
         self.0.set_limit(limit)
     }
 
-    /// Sends as many of the bytes as are taken.
+    /// Sends as many of the bytes as the socket accepts, and returns their number.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn send_some(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.write(bytes)
     }
@@ -200,30 +200,30 @@ impl Connection {
     /// Sends bytes, if the daemon has not closed the connection.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn try_send(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.0.write_all(bytes)
     }
 
-    /// Says that no more requests come.
+    /// Shuts down the connection for writing.
     pub fn end(&self) {
         self.0.end().unwrap();
     }
 
-    /// Waits for an answer, or for the end.
+    /// Waits for a response or for the end of the connection.
     pub fn receive(&mut self) -> Received {
-        self.try_receive().unwrap_or_else(|error| panic!("no answer: {error}"))
+        self.try_receive().unwrap_or_else(|error| panic!("no response: {error}"))
     }
 
-    /// Waits for an answer, or for the end.
+    /// Waits for a response or for the end of the connection.
     ///
     /// # Errors
-    /// What the system says, also if there is no answer in time.
+    /// The system's error, also if there is no response in time.
     pub fn try_receive(&mut self) -> io::Result<Received> {
         let mut header = [0; HEADER];
         match self.0.read_exact(&mut header) {
             Ok(()) => {}
-            // What was sent and not read makes a close a reset.
+            // A close with unread data is a reset.
             Err(error) if matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset) => {
                 return Ok(Received::Closed);
             }
@@ -236,23 +236,23 @@ impl Connection {
         let mut body = vec![0; usize::from(length) - HEADER];
         self.0.read_exact(&mut body)?;
         let tid = u64::from_be_bytes(header[8..].try_into().unwrap());
-        Ok(Received::Answer { opcode, status: ClientStatus::new(status), tid, body })
+        Ok(Received::Response { opcode, status: ClientStatus::new(status), tid, body })
     }
 
-    /// Sends a request and waits for its status.
-    pub fn ask(&mut self, tid: u64, entries: &[Entry]) -> ClientStatus {
+    /// Sends a request and returns the status of the response.
+    pub fn request(&mut self, tid: u64, entries: &[Entry]) -> ClientStatus {
         self.send(&request(tid, entries));
         self.receive().status(tid)
     }
 }
 
 impl Received {
-    /// The status of the answer to the request `tid`.
+    /// Returns the status of the response to the request `tid`.
     #[must_use]
     pub fn status(&self, tid: u64) -> ClientStatus {
         match self {
-            Self::Answer { status, tid: of, .. } if *of == tid => *status,
-            other => panic!("not the answer to request {tid}: {other:?}"),
+            Self::Response { status, tid: of, .. } if *of == tid => *status,
+            other => panic!("not the response to request {tid}: {other:?}"),
         }
     }
 }

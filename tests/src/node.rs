@@ -7,13 +7,13 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// Name of the socket in the run directory.
+/// Name of the socket for clients in the run directory.
 pub const UNIX_SOCKET: &str = "ibacm-unix.sock";
 
-/// The end of a shell script that becomes the program it was given.
+/// End of a shell script that executes the program in its arguments.
 const RUN: &str = "exec \"$0\" \"$@\"";
 
-/// A daemon, in a run directory of its own.
+/// A daemon in its own run directory.
 #[derive(Debug)]
 pub struct Node {
     /// The daemon's process.
@@ -21,20 +21,20 @@ pub struct Node {
     folder: TempDir,
 }
 
-/// How to start a daemon.
+/// The settings of a daemon's start.
 #[derive(Clone, Debug)]
 pub struct NodeBuilder {
     fabric: Option<String>,
     options: String,
     addresses: Option<String>,
     arguments: Vec<String>,
-    /// What starts the program, and its arguments.
+    /// The command that starts the program, and its arguments.
     wrapper: Vec<String>,
 }
 
 impl Node {
-    /// Node `number` of the fabric, counted from 1: it is nodeN, 10.77.0.N and fd00::N, in the foreground, and says
-    /// everything.
+    /// Returns the settings of node `number` of the fabric, numbered from 1. Its addresses are nodeN, 10.77.0.N and
+    /// fd00::N. It runs in the foreground with log level 2.
     #[must_use]
     pub fn at(fabric: &Fabric, number: u32) -> NodeBuilder {
         let lines = |address: &str| format!("{address}{number} sim0 1 default\n");
@@ -45,7 +45,7 @@ impl Node {
         }
     }
 
-    /// Node 1 of a fabric in the daemon itself.
+    /// Returns the settings of node 1 of a fabric within the daemon.
     #[must_use]
     pub fn embedded() -> NodeBuilder {
         NodeBuilder {
@@ -55,7 +55,7 @@ impl Node {
         }
     }
 
-    /// A daemon without a fabric and without an address file.
+    /// Returns the settings of a daemon without a fabric and without an address file.
     #[must_use]
     pub fn alone() -> NodeBuilder {
         NodeBuilder {
@@ -67,37 +67,37 @@ impl Node {
         }
     }
 
-    /// Its run directory.
+    /// Returns the run directory.
     #[must_use]
     pub fn dir(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The socket for clients.
+    /// Returns the path of the socket for clients.
     #[must_use]
     pub fn socket(&self) -> PathBuf {
         self.dir().join(UNIX_SOCKET)
     }
 
-    /// Its log so far, if that goes to standard error.
+    /// Returns the log so far, if it is standard error.
     #[must_use]
     pub fn log(&self) -> String {
         self.process.stderr()
     }
 
-    /// Connects to it.
+    /// Connects to the daemon.
     #[must_use]
     pub fn connect(&self) -> Connection {
         Connection::open(&self.socket())
     }
 
-    /// Asks it with `ib_acme`.
+    /// Runs `ib_acme` with the daemon.
     #[must_use]
     pub fn acme(&self, arguments: &[&str]) -> Acme {
         ib_acme(self.socket().to_str().unwrap(), arguments)
     }
 
-    /// Runs a program in its namespace ([`NodeBuilder::own_namespace`]).
+    /// Runs a program in the daemon's namespace ([`NodeBuilder::own_namespace`]).
     pub fn run_inside(&self, name: &Path, arguments: &[&str]) -> Finished {
         let id = self.process.id().to_string();
         let mut words = vec!["--target", &id, "--user", "--mount", "--net", "--preserve-credentials"];
@@ -105,7 +105,7 @@ impl Node {
         run(program("nsenter", "util-linux"), &[&words, arguments].concat())
     }
 
-    /// Names of the files in its run directory that clients use.
+    /// Returns the names of the files in the run directory that clients use.
     #[must_use]
     pub fn client_files(&self) -> Vec<String> {
         let names = fs::read_dir(self.dir()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -118,7 +118,7 @@ impl Node {
     }
 }
 
-/// A shell script that hides this machine's devices in a namespace.
+/// Returns a shell script that hides this machine's devices in a namespace.
 pub(crate) fn hide_devices() -> String {
     let hide = "if test -d FOLDER; then mount -t tmpfs none FOLDER; fi";
     let folders = ["/sys/class/infiniband", "/sys/class/infiniband_mad", "/sys/class/infiniband_verbs"];
@@ -126,7 +126,7 @@ pub(crate) fn hide_devices() -> String {
 }
 
 impl NodeBuilder {
-    /// Adds a line to the options; `DIR` stands for the run directory.
+    /// Adds a line to the option file; `DIR` stands for the run directory.
     #[must_use]
     pub fn option(mut self, line: &str) -> Self {
         self.options += line;
@@ -148,7 +148,7 @@ impl NodeBuilder {
         self
     }
 
-    /// Leaves the terminal.
+    /// Starts the daemon in the background.
     #[must_use]
     pub fn daemon(mut self) -> Self {
         self.arguments.retain(|argument| argument != "-P");
@@ -162,22 +162,23 @@ impl NodeBuilder {
         self
     }
 
-    /// Lets it have at most so many file descriptors.
+    /// Limits the number of file descriptors.
     #[must_use]
     pub fn descriptors(mut self, limit: u32) -> Self {
-        // A limit is inherited; this process's own stays as it is.
+        // The shell sets the limit, so that the test's own limit does not change.
         self.wrapper = ["/bin/sh", "-c", &format!("ulimit -n {limit} && {RUN}")].map(str::to_owned).to_vec();
         self
     }
 
-    /// Lets it begin with so many file descriptors; it may raise the limit.
+    /// Sets the soft limit of file descriptors, which the daemon may raise.
     #[must_use]
     pub fn soft_descriptors(mut self, limit: u32) -> Self {
         self.wrapper = ["/bin/sh", "-c", &format!("ulimit -S -n {limit} && {RUN}")].map(str::to_owned).to_vec();
         self
     }
 
-    /// Gives it a network of its own without this machine's devices, and its run directory as /run and as /var/log.
+    /// Starts the daemon in its own network namespace without this machine's devices, with its run directory as /run
+    /// and /var/log.
     #[must_use]
     pub fn own_namespace(self) -> Self {
         let ip = program("ip", "iproute2").display().to_string();
@@ -185,19 +186,19 @@ impl NodeBuilder {
         self.unshare(&format!("{places} && {}", hide_devices()))
     }
 
-    /// Gives it its run directory as /etc/rdma, too: ibacm's own files are there if it has them.
+    /// Mounts the run directory as /etc/rdma, too, so that files of ibacm can be there.
     #[must_use]
     pub fn own_etc_rdma(self) -> Self {
         self.unshare("mount --bind DIR /etc/rdma")
     }
 
-    /// Hides this machine's devices from it.
+    /// Hides this machine's devices from the daemon.
     #[must_use]
     pub fn without_devices(self) -> Self {
         self.unshare(&hide_devices())
     }
 
-    /// Lets it run in namespaces of its own, after a shell script; `DIR` stands for the run directory.
+    /// Starts the daemon in its own namespaces after a shell script; `DIR` stands for the run directory.
     fn unshare(mut self, script: &str) -> Self {
         let unshare = program("unshare", "util-linux").display().to_string();
         let script = format!("{script} && {RUN}");
@@ -206,20 +207,20 @@ impl NodeBuilder {
         self
     }
 
-    /// Starts it in a new run directory and does not wait.
+    /// Starts the daemon in a new run directory and does not wait.
     #[must_use]
     pub fn spawn(self) -> Node {
         self.spawn_in(tempfile::tempdir().unwrap())
     }
 
-    /// Starts it in a run directory, in which the files for this are made, and does not wait.
+    /// Writes the daemon's files into a run directory, starts the daemon there, and does not wait.
     #[must_use]
     pub fn spawn_in(self, folder: TempDir) -> Node {
         let process = Process::start(&mut self.command(folder.path()));
         Node { process, folder }
     }
 
-    /// The command that starts it in a run directory.
+    /// Writes the daemon's files into a run directory and returns the command that starts the daemon there.
     #[must_use]
     pub fn command(&self, dir: &Path) -> Command {
         let own = dir.to_str().unwrap();
@@ -235,7 +236,7 @@ impl NodeBuilder {
         let words: Vec<String> = words.chain(self.arguments.iter().cloned()).collect();
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).arg("--run-dir").arg(dir);
-        // Whoever names a file has to have one.
+        // The daemon fails if a file in its arguments is missing.
         for (option, path) in [("-O", options), ("-A", addresses)] {
             if path.exists() {
                 command.arg(option).arg(path);
@@ -247,7 +248,7 @@ impl NodeBuilder {
         command
     }
 
-    /// Starts it and waits until it serves.
+    /// Starts the daemon and waits until it serves.
     #[must_use]
     pub fn serve(self) -> Node {
         let node = self.spawn();
@@ -255,7 +256,7 @@ impl NodeBuilder {
         node
     }
 
-    /// Starts it and waits until it has joined its group, or with `route_prot acm` both.
+    /// Starts the daemon and waits until it has joined its group, or both groups with `route_prot acm`.
     #[must_use]
     pub fn join(self) -> Node {
         let groups = 1 + usize::from(self.options.contains("route_prot acm"));

@@ -1,4 +1,4 @@
-//! A fabric that a real `OpenSM` administers, on ibsim.
+//! A fabric on ibsim with a real `OpenSM`.
 use crate::{Fabric, Process, acme::number, library, poll, program};
 use core::sync::atomic::{AtomicU32, Ordering};
 use ib_mad::{Guid, Lid, id::Lmc};
@@ -16,7 +16,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// Four nodes, node1 to node4, at two switches, and the subnet manager's own node.
+/// Four nodes, node1 to node4, at two switches, and the subnet manager's node.
 const TOPOLOGY: &str = r#"
 switchguid=0x0002c90300a00000
 Switch 24 "switch1"
@@ -55,7 +55,7 @@ Hca 1 "manager"
 /// A running ibsim with `OpenSM`.
 #[derive(Debug)]
 pub struct OpenSm {
-    // Ends before ibsim.
+    // Dropped before ibsim.
     opensm: Option<Process>,
     _ibsim: Process,
     folder: TempDir,
@@ -72,28 +72,28 @@ impl OpenSm {
         Self::start_with(&[], &[])
     }
 
-    /// The same with partitions, which are all that there is then.
+    /// Starts both with this partition file, which has all partitions.
     #[must_use]
     pub fn start_with_partitions(partitions: &str) -> Self {
         Self::start_with(&[("partitions", "-P", partitions)], &[])
     }
 
-    /// The same with partitions, and with a policy of the quality of service.
+    /// Starts both with this partition file and a QoS policy file.
     #[must_use]
     pub fn start_with_policy(partitions: &str, qos_policy: &str) -> Self {
         Self::start_with(&[("partitions", "-P", partitions), ("qos", "-Y", qos_policy)], &[])
     }
 
-    /// The same with 2^`lmc` LIDs for each port.
+    /// Starts both with 2^`lmc` LIDs per port.
     #[must_use]
     pub fn start_with_lmc(lmc: Lmc) -> Self {
         Self::start_with(&[], &["-l", &lmc.get().to_string()])
     }
 
-    /// With files: name, the argument that names it, text; and with further arguments.
+    /// Starts both with files (name, option of OpenSM, text) and further arguments.
     fn start_with(files: &[(&str, &str, &str)], further: &[&str]) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        // ibsim's sockets are abstract: one set of names for all of the machine.
+        // ibsim's sockets are abstract, so their names must be unique on the machine.
         let name = format!("acm-test-{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let umad = library("umad2sim/libumad2sim.so", "libumad2sim0");
         let folder = tempfile::tempdir().unwrap();
@@ -101,7 +101,7 @@ impl OpenSm {
         fs::write(&topology, TOPOLOGY).unwrap();
         let fifo = folder.path().join("console");
         mkfifo(&fifo, Mode::S_IRUSR | Mode::S_IWUSR).unwrap();
-        // Open for both, so that nobody waits for the other end, and ibsim never sees an end.
+        // Opened for reading and writing, so that neither end blocks and ibsim never reads an end of file.
         let console = File::options().read(true).write(true).open(&fifo).unwrap();
         let mut ibsim = Command::new("sh");
         ibsim.args(["-c", "exec \"$1\" -s \"$2\" < \"$3\"", "sh"]).arg(program("ibsim", "ibsim-utils"));
@@ -110,9 +110,9 @@ impl OpenSm {
         poll::until("ibsim's sockets", || {
             fs::read_to_string("/proc/net/unix").unwrap().contains(&control).then_some(())
         });
-        // It writes each line of its log at once.
+        // OpenSM flushes each line of its log.
         let mut arguments: Vec<OsString> = vec!["-d2".into(), "-f".into(), folder.path().join("log").into()];
-        // A file that is not there: this machine's own does not count.
+        // A missing file, so that OpenSM does not use this machine's partition file.
         let none = [("partitions", "-P", "")];
         for (name, argument, text) in if files.is_empty() { &none[..] } else { files } {
             let file = folder.path().join(name);
@@ -126,24 +126,24 @@ impl OpenSm {
             arguments.push("-Q".into());
         }
         let mut started = Self { opensm: None, _ibsim: ibsim, folder, arguments, name, umad, console };
-        started.start_again();
+        started.restart();
         started
     }
 
-    /// Starts the subnet manager after [`stop`](Self::stop), and waits until it has brought up the subnet.
-    pub fn start_again(&mut self) {
+    /// Starts the subnet manager after [`stop`](Self::stop), and waits until the subnet is up.
+    pub fn restart(&mut self) {
         let folder = self.folder.path();
         let sweeps = self.sweeps();
         let mut command = Command::new(program("opensm", "opensm"));
         command.args(&self.arguments).envs([("OSM_TMP_DIR", folder), ("OSM_CACHE_DIR", folder)]);
-        // Without SIM_SET_ISSM: requests come to it only when it can take them. umad2sim crashes of one that comes before.
+        // Without SIM_SET_ISSM, OpenSM receives requests only once it is ready. umad2sim crashes on earlier requests.
         command.envs([("SIM_HOST", "manager"), ("IBSIM_SOCKNAME", &self.name)]).env("LD_PRELOAD", &self.umad);
         let opensm = self.opensm.insert(Process::start(&mut command));
         opensm.wait_for("Entering MASTER state", 1);
         self.wait_for_sweep(sweeps);
     }
 
-    /// Ends the subnet manager by a signal and waits for its end.
+    /// Ends the subnet manager by a signal and waits for it.
     pub fn stop(&mut self, signal: Signal) {
         if let Some(mut opensm) = self.opensm.take() {
             opensm.signal(signal);
@@ -151,74 +151,74 @@ impl OpenSm {
         }
     }
 
-    /// Lets the subnet manager read its files again and look at the whole subnet, and waits until it has.
+    /// Makes the subnet manager reload its files and sweep the subnet, and waits for the end of the sweep.
     pub fn sweep(&self) {
         let sweeps = self.sweeps();
-        self.opensm.as_ref().expect("it runs").signal(Signal::SIGHUP);
+        self.opensm.as_ref().expect("OpenSM runs").signal(Signal::SIGHUP);
         self.wait_for_sweep(sweeps);
     }
 
-    /// How often it has brought up the subnet so far.
+    /// Returns the number of completed sweeps.
     #[must_use]
     pub fn sweeps(&self) -> usize {
         let log = fs::read(self.folder.path().join("log")).unwrap_or_default();
         String::from_utf8_lossy(&log).matches("SUBNET UP").count()
     }
 
-    /// Waits until it has brought up the subnet more often than this.
+    /// Waits until there are more than `before` completed sweeps.
     pub fn wait_for_sweep(&self, before: usize) {
         poll::until("OpenSM brings up the subnet", || (self.sweeps() > before).then_some(()));
     }
 
-    /// Writes the file of partitions anew, which the next [`sweep`](Self::sweep) counts by.
+    /// Replaces the partition file, which the next [`sweep`](Self::sweep) applies.
     pub fn set_partitions(&self, text: &str) {
         fs::write(self.folder.path().join("partitions"), text).unwrap();
     }
 
-    /// While it does not run: what it wrote down for its next life is gone.
-    pub fn forget(&self) {
+    /// Removes the subnet manager's persistent state while it is stopped.
+    pub fn remove_state(&self) {
         for name in ["guid2lid", "guid2mkey", "neighbors"] {
             fs::remove_file(self.folder.path().join(name)).unwrap();
         }
     }
 
-    /// While it does not run: the LIDs that it gives out next time, by the ports' GUIDs.
+    /// Sets the LIDs by port GUID that the subnet manager assigns at its next start, while it is stopped.
     pub fn set_lids(&self, lids: &[(Guid, Lid)]) {
         let line =
             |(guid, lid): &(Guid, Lid)| format!("{:#018x} {:#06x} {:#06x}\n\n", guid.get(), lid.get(), lid.get());
         fs::write(self.folder.path().join("guid2lid"), lids.iter().map(line).collect::<String>()).unwrap();
     }
 
-    /// Gives ibsim a command: `Unlink "node2"`, `ReLink "node2"`.
+    /// Sends a command to ibsim, for example `Unlink "node2"` or `ReLink "node2"`.
     pub fn console(&self, command: &str) {
         writeln!(&self.console, "{command}").unwrap();
     }
 
-    /// What ibsim's sockets are called.
+    /// Returns the name of ibsim's sockets.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The fabric of the four nodes; `OpenSM` gives LIDs and joins groups.
+    /// Starts a fabric of the four nodes, whose LIDs and groups `OpenSM` administers.
     #[must_use]
     pub fn fabric(&self) -> Fabric {
         self.fabric_with(&[])
     }
 
-    /// The same with further options of `ib-sim serve`.
+    /// Does the same as [`fabric`](Self::fabric), with further options of `ib-sim serve`.
     #[must_use]
     pub fn fabric_with(&self, options: &[&str]) -> Fabric {
         let nodes = ["--node", "node1", "--node", "node2", "--node", "node3", "--node", "node4"];
         Fabric::start(&[&nodes[..], &[&format!("--ibsim={}", self.name)], options].concat())
     }
 
-    /// Asks the subnet administration with saquery, as one who knows the `SM_Key`; returns the records.
+    /// Queries the subnet administration by saquery with the `SM_Key`, and returns the records.
     #[must_use]
     pub fn saquery(&self, arguments: &[&str]) -> Vec<Record> {
         let saquery = program("saquery", "infiniband-diags");
         let mut command = Command::new(saquery);
-        // OpenSM's own SM_Key is 1 by default; without it, members are not named.
+        // OpenSM's default SM_Key is 1. Without the key, OpenSM does not list members.
         command.args(["--smkey", "1"]).args(arguments);
         command.envs([("SIM_HOST", "manager"), ("IBSIM_SOCKNAME", &self.name)]).env("LD_PRELOAD", &self.umad);
         let text = Process::start(&mut command).wait().success();
@@ -226,7 +226,7 @@ impl OpenSm {
     }
 }
 
-/// A record, as saquery prints it: names and values.
+/// A record as printed by saquery: names and values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record(BTreeMap<String, String>);
 
@@ -239,13 +239,13 @@ impl Record {
         Self(text.lines().map_while(field).collect())
     }
 
-    /// The value of a field.
+    /// Returns the value of a field.
     #[must_use]
     pub fn get(&self, name: &str) -> &str {
         self.0.get(name).unwrap_or_else(|| panic!("no {name} in {self:?}"))
     }
 
-    /// The value of a field that is a number.
+    /// Returns the value of a numeric field.
     #[must_use]
     pub fn number(&self, name: &str) -> u64 {
         number(self.get(name))

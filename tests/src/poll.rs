@@ -1,20 +1,23 @@
-//! Waiting for something, but not for ever.
+//! Waiting for conditions with a time limit.
 use core::time::Duration;
 use std::{thread, time::Instant};
 
-/// How long anything may take that should happen soon: much more than it needs, for machines that are busy.
+/// Time limit of all waits. It is long enough for busy machines.
 pub const LIMIT: Duration = Duration::from_secs(30);
 
-/// How often a condition is looked at.
-const LOOK: Duration = Duration::from_millis(5);
+/// Pause between two checks of a condition.
+const PAUSE: Duration = Duration::from_millis(5);
 
-/// Looks until there is something, at most for [`LIMIT`]; `what` is for the message when there is nothing.
+/// Calls `look` until it returns a value.
+///
+/// # Panics
+/// With `what` in the message, if there is no value within [`LIMIT`].
 pub fn until<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
     within(LIMIT, look).unwrap_or_else(|| panic!("nothing after {LIMIT:?}: {what}"))
 }
 
-/// Looks until there is something, at most for `limit`.
-#[expect(clippy::disallowed_methods, reason = "real processes are waited for in real time")]
+/// Calls `look` until it returns a value, at most for `limit`.
+#[expect(clippy::disallowed_methods, reason = "waits for real processes")]
 pub(crate) fn within<T>(limit: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let start = Instant::now();
     loop {
@@ -25,6 +28,6 @@ pub(crate) fn within<T>(limit: Duration, mut look: impl FnMut() -> Option<T>) ->
         if late {
             return None;
         }
-        thread::sleep(LOOK);
+        thread::sleep(PAUSE);
     }
 }

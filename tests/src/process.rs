@@ -14,7 +14,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// A process of the test: what it says is kept, and it is killed when it goes out of scope.
+/// A process of a test. Its output is kept in files, and it is killed when the value is dropped.
 #[derive(Debug)]
 pub struct Process {
     name: String,
@@ -25,17 +25,17 @@ pub struct Process {
 /// A process that has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finished {
-    /// Its exit code; `None` if a signal ended it.
+    /// Exit code; `None` if a signal ended the process.
     pub code: Option<i32>,
-    /// What it wrote to standard output.
+    /// Standard output.
     pub stdout: String,
-    /// What it wrote to standard error.
+    /// Standard error.
     pub stderr: String,
 }
 
 impl Process {
-    /// Starts a program. Its standard input is empty; without a directory to run in, it gets an empty one of its own,
-    /// because some leave files where they run.
+    /// Starts a program with an empty standard input. Without a working directory in `command`, it gets an empty one,
+    /// because some programs leave files there.
     #[must_use]
     pub fn start(command: &mut Command) -> Self {
         let files = tempfile::tempdir().unwrap();
@@ -43,63 +43,63 @@ impl Process {
         let file = |name: &str| Stdio::from(File::create(files.path().join(name)).unwrap());
         command.stdin(Stdio::null()).stdout(file("stdout")).stderr(file("stderr"));
         if command.get_current_dir().is_none() {
-            let own = files.path().join("present");
-            fs::create_dir(&own).unwrap();
-            command.current_dir(own);
+            let folder = files.path().join("present");
+            fs::create_dir(&folder).unwrap();
+            command.current_dir(folder);
         }
         let child = command.spawn().unwrap_or_else(|error| panic!("{name}: {error}"));
         Self { name, child, files }
     }
 
-    /// Its process id.
+    /// Returns the process id.
     #[must_use]
     pub fn id(&self) -> Pid {
         Pid::from_raw(self.child.id().try_into().unwrap())
     }
 
-    /// What it has written to standard output so far.
+    /// Returns the standard output so far.
     #[must_use]
     pub fn stdout(&self) -> String {
         read(self.files.path().join("stdout"))
     }
 
-    /// What it has written to standard error so far.
+    /// Returns the standard error so far.
     #[must_use]
     pub fn stderr(&self) -> String {
         read(self.files.path().join("stderr"))
     }
 
-    /// Waits until it has written `text` to standard output or standard error `times` times.
+    /// Waits until standard output and standard error have `text` at least `times` times in total.
     pub fn wait_for(&mut self, text: &str, times: usize) {
         let what = format!("{times} x {text:?} of {}", self.name);
         poll::until(&what, || {
             let ended = self.ended();
-            let said = self.stdout().matches(text).count() + self.stderr().matches(text).count();
-            if said < times {
-                assert!(ended.is_none(), "{} ended ({ended:?}) before it said {text:?}", self.name);
+            let found = self.stdout().matches(text).count() + self.stderr().matches(text).count();
+            if found < times {
+                assert!(ended.is_none(), "{} ended ({ended:?}) before it printed {text:?}", self.name);
             }
-            (said >= times).then_some(())
+            (found >= times).then_some(())
         });
     }
 
-    /// Sends it a signal.
+    /// Sends a signal.
     pub fn signal(&self, signal: Signal) {
         signal::kill(self.id(), signal).unwrap();
     }
 
-    /// Whether it still runs.
+    /// True if the process still runs.
     pub fn is_running(&mut self) -> bool {
         self.ended().is_none()
     }
 
-    /// Waits for its end.
+    /// Waits for the end of the process.
     pub fn wait(&mut self) -> Finished {
         let what = format!("the end of {}", self.name);
         let status = poll::until(&what, || self.ended());
         Finished { code: status.code(), stdout: self.stdout(), stderr: self.stderr() }
     }
 
-    /// Waits for its end, at most for `limit`.
+    /// Waits for the end of the process, at most for `limit`.
     pub fn wait_within(&mut self, limit: Duration) -> Finished {
         let status = poll::within(limit, || self.ended());
         let code = status.unwrap_or_else(|| panic!("{} has not ended after {limit:?}", self.name)).code();
@@ -113,17 +113,17 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // Fails if the process has ended by itself.
         let _ = self.child.kill();
         let _ = self.child.wait();
         if thread::panicking() {
-            eprintln!("--- {} {} said:\n{}{}", self.name, self.child.id(), self.stdout(), self.stderr());
+            eprintln!("--- output of {} {}:\n{}{}", self.name, self.child.id(), self.stdout(), self.stderr());
         }
     }
 }
 
 impl Finished {
-    /// Its standard output, if it ended well.
+    /// Returns the standard output of a process that ended with exit code 0.
     #[must_use]
     pub fn success(self) -> String {
         assert_eq!(self.code, Some(0), "{self}");

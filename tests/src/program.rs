@@ -1,25 +1,31 @@
-//! Programs that this project did not write.
+//! Programs and libraries of other projects.
 use std::{
     env, fs,
     path::{Path, PathBuf},
 };
 
-/// Where the program is; without it, the test says which Debian package has it.
+/// Returns the path of a program.
+///
+/// # Panics
+/// With the name of the Debian package, if the program is not installed.
 #[must_use]
 pub fn program(name: &str, package: &str) -> PathBuf {
     let path = env::var_os("PATH").unwrap_or_default();
-    // Those of administrators are not in everybody's PATH.
+    // The PATH of some users lacks these directories.
     let folders = env::split_paths(&path).chain(["/usr/sbin", "/usr/local/sbin", "/sbin"].map(PathBuf::from));
-    let mut places = folders.map(|folder| folder.join(name));
-    places.find(|place| place.is_file()).unwrap_or_else(|| missing(name, package))
+    let mut paths = folders.map(|folder| folder.join(name));
+    paths.find(|path| path.is_file()).unwrap_or_else(|| missing(name, package))
 }
 
-/// Where the shared library is: under one of the folders in `/usr/lib`.
+/// Returns the path of a shared library below `/usr/lib`.
+///
+/// # Panics
+/// With the name of the Debian package, if the library is not installed.
 #[must_use]
 pub fn library(name: &str, package: &str) -> PathBuf {
     let folders = fs::read_dir("/usr/lib").into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut places = folders.chain([Path::new("/usr/lib").to_owned()]).map(|folder| folder.join(name));
-    places.find(|place| place.is_file()).unwrap_or_else(|| missing(name, package))
+    let mut paths = folders.chain([Path::new("/usr/lib").to_owned()]).map(|folder| folder.join(name));
+    paths.find(|path| path.is_file()).unwrap_or_else(|| missing(name, package))
 }
 
 fn missing(name: &str, package: &str) -> ! {

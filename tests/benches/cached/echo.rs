@@ -1,5 +1,5 @@
-//! Takes 160 bytes, gives 88.
-use crate::load::{ANSWER, REQUEST};
+//! An echo server: receives 160 bytes and sends 88 bytes.
+use crate::load::{REQUEST, RESPONSE};
 use acm_tests::{Process, until};
 use mio::{
     Events, Interest, Poll, Token,
@@ -14,7 +14,7 @@ use std::{
     process::Command,
 };
 
-/// An echo server in a process of its own.
+/// An echo server in a separate process.
 pub(crate) struct Echo {
     process: Process,
     folder: tempfile::TempDir,
@@ -40,7 +40,7 @@ impl Echo {
 
 const LISTENER: Token = Token(usize::MAX);
 
-/// One thread, one mio loop.
+/// Serves with one thread and one mio loop.
 pub(crate) fn serve(path: &Path) {
     let mut poll = Poll::new().unwrap();
     let mut listener = UnixListener::bind(path).unwrap();
@@ -59,26 +59,26 @@ pub(crate) fn serve(path: &Path) {
                 continue;
             }
             let index = event.token().0;
-            let Some((stream, have)) = streams.get_mut(index) else { continue };
-            if is_over(stream, have) {
+            let Some((stream, received)) = streams.get_mut(index) else { continue };
+            if respond(stream, received) {
                 streams.remove(index);
             }
         }
     }
 }
 
-/// Answers what there is; whether the client is gone.
-fn is_over(stream: &mut UnixStream, have: &mut usize) -> bool {
+/// Responds to all complete requests. Returns true if the client has disconnected.
+fn respond(stream: &mut UnixStream, received: &mut usize) -> bool {
     let mut buffer = [0; 4096];
     loop {
         match stream.read(&mut buffer) {
             Ok(0) => return true,
-            Ok(count) => *have += count,
+            Ok(count) => *received += count,
             Err(error) => return error.kind() != ErrorKind::WouldBlock,
         }
-        while *have >= REQUEST {
-            *have -= REQUEST;
-            if stream.write_all(&buffer[..ANSWER]).is_err() {
+        while *received >= REQUEST {
+            *received -= REQUEST;
+            if stream.write_all(&buffer[..RESPONSE]).is_err() {
                 return true;
             }
         }

@@ -1,4 +1,4 @@
-//! Clients that know nothing of one another.
+//! Independent clients that send requests to a server.
 use acm_wire::{
     Address,
     client::{EntryFlags, resolve_request},
@@ -19,28 +19,28 @@ use std::{
 };
 
 pub(crate) const REQUEST: usize = 160;
-pub(crate) const ANSWER: usize = 88;
-/// A server that runs no longer than [`IDLE_NS`] in this time is idle.
+pub(crate) const RESPONSE: usize = 88;
+/// A server that uses less CPU time than [`IDLE_NS`] within this time is idle.
 const REST: Duration = Duration::from_millis(10);
 const IDLE_NS: u64 = 500_000;
-/// So many times of [`REST`] are enough for any.
-const LONGEST_REST: usize = 100;
-/// A client's thread needs little; 512 of them should not need much.
+/// Maximum number of [`REST`] periods to wait for an idle server.
+const MAX_RESTS: usize = 100;
+/// Stack size of a client's thread. There are up to 512 threads.
 const STACK: usize = 64 * 1024;
 
-/// What is asked, where, and which process answers.
+/// The request, the socket and the process of a server.
 pub(crate) struct Load {
     socket: PathBuf,
     message: Vec<u8>,
     server: Pid,
 }
 
-/// What a turn gave.
+/// Result of one measurement.
 #[derive(Clone, Copy)]
 pub(crate) struct Measured {
-    /// Answers a second.
+    /// Responses per second.
     pub(crate) rate: f64,
-    /// Microseconds of a processor that the server took for one: it holds on a busy machine, too.
+    /// CPU time of the server per response in microseconds. Other load on the machine does not change it.
     pub(crate) cpu_us: f64,
 }
 
@@ -55,21 +55,21 @@ impl Load {
         self.server
     }
 
-    /// So many connections together, for so long.
+    /// Measures `connections` concurrent connections for `time`.
     pub(crate) fn measure(&self, connections: usize, time: Duration) -> Measured {
-        // All are connected and served once before the time begins.
+        // Each connection gets one response before the measurement.
         let (start, over) = (Barrier::new(connections + 1), AtomicBool::new(false));
         let measured = thread::scope(|scope| {
             let client = || {
                 let mut stream = UnixStream::connect(&self.socket).unwrap();
-                self.ask(&mut stream);
+                self.request(&mut stream);
                 start.wait();
-                let mut answered = 0_u32;
+                let mut responses = 0_u32;
                 while !over.load(Ordering::Relaxed) {
-                    self.ask(&mut stream);
-                    answered += 1;
+                    self.request(&mut stream);
+                    responses += 1;
                 }
-                answered
+                responses
             };
             let clients: Vec<_> = (0..connections)
                 .map(|_| thread::Builder::new().stack_size(STACK).spawn_scoped(scope, client).unwrap())
@@ -78,18 +78,18 @@ impl Load {
             let (began, cpu) = (Instant::now(), self.cpu_ns());
             thread::sleep(time);
             over.store(true, Ordering::Relaxed);
-            let answered: u32 = clients.into_iter().map(|client| client.join().unwrap()).sum();
-            let (answered, elapsed, cpu) = (f64::from(answered), began.elapsed(), self.cpu_ns() - cpu);
+            let responses: u32 = clients.into_iter().map(|client| client.join().unwrap()).sum();
+            let (responses, elapsed, cpu) = (f64::from(responses), began.elapsed(), self.cpu_ns() - cpu);
             let cpu_us = Duration::from_nanos(cpu).as_secs_f64() * 1e6;
-            Measured { rate: answered / elapsed.as_secs_f64(), cpu_us: cpu_us / answered }
+            Measured { rate: responses / elapsed.as_secs_f64(), cpu_us: cpu_us / responses }
         });
         self.rest();
         measured
     }
 
-    /// Waits until the server has seen its clients off: the next one does not share its processor with that.
+    /// Waits until the server has closed its connections, so that this work is not part of the next measurement.
     fn rest(&self) {
-        for _ in 0..LONGEST_REST {
+        for _ in 0..MAX_RESTS {
             let before = self.cpu_ns();
             thread::sleep(REST);
             if self.cpu_ns() - before < IDLE_NS {
@@ -98,7 +98,7 @@ impl Load {
         }
     }
 
-    /// What all threads of the server have run so far.
+    /// Returns the CPU time of all threads of the server in nanoseconds.
     fn cpu_ns(&self) -> u64 {
         let tasks = fs::read_dir(format!("/proc/{}/task", self.server)).unwrap();
         let of = |task: fs::DirEntry| fs::read_to_string(task.path().join("schedstat")).unwrap();
@@ -106,9 +106,9 @@ impl Load {
         tasks.map(|task| first(of(task.unwrap()))).sum()
     }
 
-    fn ask(&self, stream: &mut UnixStream) {
-        let mut answer = [0; ANSWER];
+    fn request(&self, stream: &mut UnixStream) {
+        let mut response = [0; RESPONSE];
         stream.write_all(&self.message).unwrap();
-        stream.read_exact(&mut answer).unwrap();
+        stream.read_exact(&mut response).unwrap();
     }
 }

@@ -1,14 +1,15 @@
-//! How fast a daemon answers from its cache over the unix socket: C ibacm, acm-mio and an echo server in one run, by
-//! turns. `cargo bench -p acm-tests --bench cached`; as root, and with Debian's `ibacm` installed, C takes part.
+//! Measures responses from the cache over the unix socket: C ibacm, acm-mio and an echo server, alternating in one run.
+//! `cargo bench -p acm-tests --bench cached`. C ibacm takes part if the benchmark runs as root with Debian's `ibacm`
+//! installed.
 //!
-//! Each connection has a thread of its own with one request open at a time, as librdmacm has, and asks again as soon
-//! as it is answered: no client waits for another. The echo server is the least that a server on a socket can do with
-//! the same bytes (160 in, 88 out). A server runs on the first processor and the clients on the others: whether the
-//! system puts two programs that wake each other on one or on two is worth more than what either does, and is another
-//! in each run. What counts are the ratios: they hold on another machine, the rates do not.
+//! Each connection has its own thread with one pending request at a time, as in librdmacm, and sends the next request
+//! right after the response. The echo server is the lower bound of a socket server with the same sizes (160 bytes in,
+//! 88 bytes out). The server runs on the first processor and the clients on the others, because the scheduler's
+//! placement of the processes would otherwise dominate the result and vary between runs. Compare the ratios, which hold
+//! on other machines; the rates do not.
 //!
-//! Further arguments are numbers of connections; `rounds=N`; `record`: then a daemon that records takes part, and the
-//! same that does not; and `before=FILE`: then another build of acm-mio takes part, to see what a change is worth.
+//! Further arguments: numbers of connections; `rounds=N`; `record`, which adds a daemon that records and the same
+//! daemon without recording; `before=FILE`, which adds another build of acm-mio to measure a change.
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 mod echo;
 mod load;
@@ -22,17 +23,17 @@ use nix::unistd::Pid;
 use std::path::{Path, PathBuf};
 
 const CONNECTIONS: [usize; 4] = [1, 16, 128, 512];
-/// Rounds of which the middle one counts. All servers have a turn in each, so that they see the same machine.
+/// Number of rounds; the results are medians. Each round measures all servers, so that they run under the same load.
 const ROUNDS: usize = 31;
 const TIME: Duration = Duration::from_millis(250);
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
-    if let Some(place) = args.iter().position(|arg| arg == "--echo") {
-        return echo::serve(Path::new(&args[place + 1]));
+    if let Some(index) = args.iter().position(|arg| arg == "--echo") {
+        return echo::serve(Path::new(&args[index + 1]));
     }
     let chosen = |what: &str| args.iter().find_map(|arg| arg.strip_prefix(what)?.parse().ok());
-    // `cargo test --benches` only wants to see that it runs.
+    // `cargo test --benches` runs a short version.
     let (rounds, time) = match args.iter().any(|arg| arg == "--bench") {
         true => (chosen("rounds=").unwrap_or(ROUNDS), TIME),
         false => (1, Duration::from_millis(20)),
@@ -71,10 +72,11 @@ fn median(turns: &[Measured], of: impl Fn(&Measured) -> f64) -> f64 {
     values[values.len() / 2]
 }
 
-/// How many times the other's rate ours is.
+/// Ratio of acm-mio's rate to another server's rate.
 struct Ratio {
     median: f64,
-    /// Its interval of confidence, 95 %, by the ranks that the binomial distribution gives, whatever the rates' own is.
+    /// The 95 % confidence interval of the median, by ranks of the binomial distribution. It needs no assumption about
+    /// the distribution of the rates.
     low: f64,
     high: f64,
 }
@@ -95,13 +97,13 @@ impl Ratio {
 
 const OURS: &str = "acm-mio";
 
-/// What is measured, in the order of its turns: C first.
+/// The measured servers in order, C ibacm first.
 struct Servers {
     all: Vec<(&'static str, Load)>,
     _processes: Processes,
 }
 
-/// They end with this.
+/// The processes of the servers, which end when this value is dropped.
 struct Processes {
     _echo: echo::Echo,
     _daemons: Daemons,
@@ -115,15 +117,15 @@ enum Daemons {
 }
 
 impl Servers {
-    /// So many rounds with so many connections: the turns of each server.
+    /// Measures `rounds` rounds with `connections` connections and returns the results of each server.
     fn measure(&self, connections: usize, rounds: usize, time: Duration) -> Vec<Vec<Measured>> {
         let mut turns = vec![Vec::new(); self.all.len()];
         let mut order: Vec<usize> = (0..self.all.len()).collect();
         for _ in 0..rounds {
-            for &place in &order {
-                turns[place].push(self.all[place].1.measure(connections, time));
+            for &index in &order {
+                turns[index].push(self.all[index].1.measure(connections, time));
             }
-            // What a turn leaves behind is not always the same one's to bear.
+            // Alternates the order, so that no server always follows the same one.
             order.reverse();
         }
         turns
@@ -136,7 +138,7 @@ impl Servers {
         let recorded = std::env::args().any(|arg| arg == "record").then(|| {
             let folder = tempfile::tempdir().unwrap();
             let record = format!("--record={}", folder.path().join("trace").display());
-            // Beside the same daemon that does not record: the others are on real device files.
+            // The same daemon without recording, because the other daemons use device files.
             let plain = Node::embedded().option("log_level 1").join();
             all.push(("embedded", load("node1", plain.socket(), plain.process.id())));
             let node = Node::embedded().option("log_level 1").argument(&record).join();
@@ -159,7 +161,7 @@ fn can_run_c() -> bool {
 
 type Started = (Vec<(&'static str, Load)>, Daemons);
 
-/// Each resolves its own name, which it knows.
+/// Returns a load in which a server resolves its local name.
 fn load(name: &str, socket: PathBuf, server: Pid) -> Load {
     Load::new(socket, &Address::from_text(name), server)
 }

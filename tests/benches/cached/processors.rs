@@ -1,12 +1,12 @@
-//! Who runs where.
+//! Processor affinity of servers and clients.
 use nix::{
     sched::{CpuSet, sched_getaffinity, sched_setaffinity},
     unistd::Pid,
 };
 use std::fs;
 
-/// Gives the servers the first processor and this process, with all threads that it starts from now on, the others;
-/// not if there is only one.
+/// Binds the servers to the first processor, and this process and its later threads to the others. Returns false if
+/// there is only one processor.
 pub(crate) fn set_apart(servers: impl Iterator<Item = Pid>) -> bool {
     let this = Pid::from_raw(0);
     let all = sched_getaffinity(this).unwrap();
@@ -20,12 +20,12 @@ pub(crate) fn set_apart(servers: impl Iterator<Item = Pid>) -> bool {
     if others == CpuSet::new() {
         return false;
     }
-    let mut servers_own = CpuSet::new();
-    servers_own.set(first.unwrap()).unwrap();
+    let mut first_only = CpuSet::new();
+    first_only.set(first.unwrap()).unwrap();
     for server in servers {
         for task in fs::read_dir(format!("/proc/{server}/task")).unwrap() {
             let id = task.unwrap().file_name().to_str().unwrap().parse().unwrap();
-            sched_setaffinity(Pid::from_raw(id), &servers_own).unwrap();
+            sched_setaffinity(Pid::from_raw(id), &first_only).unwrap();
         }
     }
     sched_setaffinity(this, &others).unwrap();

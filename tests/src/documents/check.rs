@@ -1,4 +1,4 @@
-//! Whether a document is true.
+//! Checks the blocks of a document.
 use super::{
     markdown::{Block, Kind, blocks, page_not_run},
     shell::{Shell, clone, in_clone},
@@ -9,19 +9,19 @@ use acm_wire::files::opts;
 use core::time::Duration;
 use std::fs;
 
-/// What came of a document.
+/// Result of the check of a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Commands that were given.
+    /// Number of executed commands.
     pub commands: usize,
-    /// Blocks and pages that are not run: each with its place and the reason.
+    /// Blocks and pages that are not run, each with its location and the reason.
     pub not_run: Vec<String>,
-    /// What is not as the document says: each with its place.
+    /// Differences from the document, each with its location.
     pub faults: Vec<String>,
 }
 
-/// Does what the blocks of a document say. A command that prints something else than the document says is given again
-/// for so long: daemons that were started a moment ago may not be in their groups.
+/// Executes the blocks of a document. A command whose output differs is repeated for `patience`, because daemons join
+/// their groups some time after their start.
 #[must_use]
 pub fn check(name: &str, text: &str, patience: Duration) -> Report {
     let (mut report, mut shell) = (Report::default(), None);
@@ -31,9 +31,9 @@ pub fn check(name: &str, text: &str, patience: Duration) -> Report {
         return report;
     }
     for block in blocks {
-        let place = format!("{name}:{}", block.line);
+        let location = format!("{name}:{}", block.line);
         if let Some(reason) = &block.not_run {
-            report.not_run.push(format!("{place}: {reason}"));
+            report.not_run.push(format!("{location}: {reason}"));
             continue;
         }
         let steps = match &block.kind {
@@ -45,13 +45,15 @@ pub fn check(name: &str, text: &str, patience: Duration) -> Report {
             Kind::Unknown(why) => Err(why.clone()),
         };
         match steps {
-            Err(why) => report.faults.push(format!("{place}: {why}")),
+            Err(why) => report.faults.push(format!("{location}: {why}")),
             Ok(steps) if steps.is_empty() => {}
             Ok(steps) => {
                 let shell = shell.get_or_insert_with(Shell::start);
                 for step in steps {
                     report.commands += 1;
-                    report.faults.extend(take(shell, &block, &step, patience).map(|fault| format!("{place}: {fault}")));
+                    report
+                        .faults
+                        .extend(execute(shell, &block, &step, patience).map(|fault| format!("{location}: {fault}")));
                 }
             }
         }
@@ -59,46 +61,47 @@ pub fn check(name: &str, text: &str, patience: Duration) -> Report {
     report
 }
 
-/// Whether rustdoc runs what is in a document.
+/// True if rustdoc runs the code in a document.
 fn is_in_documentation(name: &str) -> bool {
     let crates = fs::read_dir(clone().join("crates")).unwrap().map(|entry| entry.unwrap().path());
     let mut roots = crates.filter_map(|path| fs::read_to_string(path.join("src/lib.rs")).ok());
     roots.any(|root| root.contains(&format!("include_str!(\"../../../{name}\")")))
 }
 
-/// What is wrong with lines of an option file.
+/// Checks lines of an option file.
 fn options(text: &str) -> Result<(), String> {
     opts::parse(text.as_bytes()).try_for_each(|line| line.map(|_| ()).map_err(|error| error.to_string()))
 }
 
-/// Whether a command goes on in the background.
+/// True if a command runs in the background.
 fn is_job(command: &str) -> bool {
     let command = command.split(" #").next().unwrap_or_default().trim_end();
     command.ends_with('&') && !command.ends_with("&&")
 }
 
-/// Gives a command; what is wrong with what it does.
-fn take(shell: &mut Shell, block: &Block, step: &Step, patience: Duration) -> Option<String> {
+/// Executes a command and returns the difference from the document, if there is one.
+fn execute(shell: &mut Shell, block: &Block, step: &Step, patience: Duration) -> Option<String> {
     let command = if block.in_clone { in_clone(&step.command) } else { step.command.clone() };
-    let mut given = shell.give(&command);
-    let is_silent = step.prints.as_ref().is_none_or(Vec::is_empty);
-    if is_silent && given.status != 0 {
-        return Some(format!("`{}` ends with status {}:\n{}", step.command, given.status, given.printed()));
+    let mut executed = shell.execute(&command);
+    let is_silent = step.output.as_ref().is_none_or(Vec::is_empty);
+    if is_silent && executed.status != 0 {
+        return Some(format!("`{}` ends with status {}:\n{}", step.command, executed.status, executed.printed()));
     }
-    let expected = step.prints.as_ref()?;
+    let expected = step.output.as_ref()?;
     let is_job = is_job(&step.command);
     if is_job && is_silent {
         return None;
     }
     let found = poll::within(patience, || {
-        if agree(expected, &given.printed()) {
+        if agree(expected, &executed.printed()) {
             return Some(());
         }
         if !is_job && !is_silent {
-            given = shell.give(&command);
+            executed = shell.execute(&command);
         }
         None
     });
-    let wrong = || format!("`{}` should print\n{}\nand prints\n{}", step.command, expected.join("\n"), given.printed());
+    let wrong =
+        || format!("`{}` should print\n{}\nand prints\n{}", step.command, expected.join("\n"), executed.printed());
     found.is_none().then(wrong)
 }

@@ -1,24 +1,24 @@
-//! The parts of a Markdown file that are commands.
+//! The code blocks of a Markdown file.
 
-/// What a reader does, or what is done unseen.
+/// A code block, or a command in a comment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Block {
     /// Line of the fence, from 1.
     pub(super) line: usize,
-    /// What it is.
+    /// Kind of the content.
     pub(super) kind: Kind,
-    /// Whether it is for the project's own directory.
+    /// True if the commands run in the project's directory.
     pub(super) in_clone: bool,
-    /// Why it is not run.
+    /// The reason why the block is not run.
     pub(super) not_run: Option<String>,
-    /// Its lines, without the indentation of a block in a list.
+    /// The lines of the block, without the indentation of a list.
     pub(super) text: String,
 }
 
-/// What a block holds.
+/// Content of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Commands and what they print.
+    /// Commands with their output.
     Console,
     /// Commands.
     Commands,
@@ -26,13 +26,13 @@ pub(super) enum Kind {
     Options,
     /// A program that rustdoc runs.
     Doctest,
-    /// Nothing to be run.
+    /// Text that is not run.
     Text,
-    /// Something that cannot be understood.
+    /// An error, with its description.
     Unknown(String),
 }
 
-/// The blocks of a text.
+/// Returns the blocks of a text.
 pub(super) fn blocks(text: &str) -> Vec<Block> {
     let (mut blocks, mut open, mut indent) = (Vec::new(), None::<Block>, "");
     for (number, line) in (1..).zip(text.lines()) {
@@ -52,18 +52,18 @@ pub(super) fn blocks(text: &str) -> Vec<Block> {
             }
         }
     }
-    // A fence without an end.
+    // A block without an end.
     blocks.extend(open.map(|block| Block { kind: Kind::Unknown("a block without an end".to_owned()), ..block }));
     blocks
 }
 
-/// Why no block of a page is run, if its page says so.
+/// Returns the reason why no block of a page is run, if the page has one.
 pub(super) fn page_not_run(text: &str) -> Option<&str> {
     let reason = text.lines().find_map(|line| line.strip_prefix("<!-- not-run: ")?.strip_suffix(" -->"));
     reason.filter(|reason| !reason.is_empty())
 }
 
-/// A command that readers do not see.
+/// Returns the command in a comment `<!-- run: COMMAND -->`.
 fn comment(line: usize, text: &str) -> Option<Block> {
     let command = text.strip_prefix("<!-- run: ")?.strip_suffix(" -->")?;
     Some(Block { text: format!("{command}\n"), ..Block::new(line, "sh") })

@@ -1,20 +1,20 @@
-//! The command blocks of the project's documents, as a reader gives them.
+//! The command blocks of the project's documents, executed as a reader does.
 //!
-//! A block is what stands between two lines of three backquotes. Behind the first of them stands what it is:
+//! A block is the text between two lines of three backquotes. The word after the first backquotes is its kind:
 //!
-//! - `console`: commands behind `$ `, each with what it prints, in which a line `...` stands for any number of lines;
-//! - `sh`, or nothing: commands alone, which have to succeed;
+//! - `console`: commands after `$ `, each with its output, in which a line `...` stands for any number of lines;
+//! - `sh`, or nothing: commands without output, which must succeed;
 //! - `ibacm_opts.cfg`: options;
-//! - `rust`: a program, if the documentation of a crate has the file, so that rustdoc runs it;
-//! - `text`: none of these; `mermaid`: a picture, which the page on the web shows.
+//! - `rust`: a program that rustdoc runs, because the documentation of a crate includes the file;
+//! - `text`: other text; `mermaid`: a picture.
 //!
-//! Then, where it is not shown to readers: `in-clone` (its commands are given in the project's own directory), or
-//! `not-run="REASON"`. A comment `<!-- run: COMMAND -->` outside of all blocks is a command that readers have no need of.
+//! Further words, which readers do not see: `in-clone` (the commands run in the project's directory) and
+//! `not-run="REASON"`. A comment `<!-- run: COMMAND -->` outside of all blocks is a command that readers do not need.
 //!
-//! A comment `<!-- not-run: REASON -->` is for all blocks of its page: another test has them.
+//! A comment `<!-- not-run: REASON -->` applies to all blocks of its page, which another test covers.
 //!
-//! The blocks of a document are one session: variables and background jobs live on, in a temporary directory, with
-//! /run, /var/log and a network of their own.
+//! The blocks of a document are one session in a temporary directory: variables and background jobs persist. Each
+//! session has its own /run, /var/log and network.
 mod check;
 mod markdown;
 mod mask;

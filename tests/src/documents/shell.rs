@@ -1,4 +1,4 @@
-//! A shell with a place of its own.
+//! A shell in its own namespaces and directories.
 use crate::{Binary, binary, node::hide_devices, poll, preload, program};
 use core::time::Duration;
 use std::{
@@ -9,10 +9,10 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// How long a command may take: some build.
+/// Maximum time of a command. Some commands build programs.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// A shell; all that was started in it ends with it.
+/// A shell. Its processes end when it is dropped.
 #[derive(Debug)]
 pub(super) struct Shell {
     process: Child,
@@ -21,17 +21,17 @@ pub(super) struct Shell {
     commands: usize,
 }
 
-/// What a command has done.
+/// Result of a command.
 #[derive(Debug)]
-pub(super) struct Given {
+pub(super) struct Executed {
     pub(super) status: i32,
-    /// Where all is that it prints, also later and in the background.
+    /// File of the output, also of later output in the background.
     output: PathBuf,
-    /// The temporary directory as readers have it, and as it is here.
+    /// The temporary directory, which stands for `/tmp`.
     tmp: String,
 }
 
-impl Given {
+impl Executed {
     pub(super) fn printed(&self) -> String {
         String::from_utf8_lossy(&fs::read(&self.output).unwrap_or_default()).replace(&self.tmp, "/tmp")
     }
@@ -40,19 +40,19 @@ impl Given {
 impl Shell {
     pub(super) fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["run", "log", "tmp", "home", "said"] {
+        for name in ["run", "log", "tmp", "home", "output"] {
             fs::create_dir(folder.path().join(name)).unwrap();
         }
         let namespaces = ["--user", "--map-root-user", "--mount", "--net", "--pid", "--fork", "--kill-child"];
         let mut command = Command::new(program("unshare", "util-linux"));
         command.args(namespaces).arg(program("bash", "bash")).args(["--noprofile", "--norc"]);
         let own = binary(Binary::AcmMio).parent().unwrap().to_owned();
-        // Beside the programs, where ib-sim looks for it.
+        // ib-sim looks for this library beside its program.
         let _ = preload();
         let places = env::split_paths(&env::var_os("PATH").unwrap_or_default()).collect::<Vec<PathBuf>>();
         command.env("PATH", env::join_paths([own].into_iter().chain(places)).unwrap());
         command.env("TMPDIR", folder.path().join("tmp")).current_dir(folder.path().join("home"));
-        let lines = fs::File::create(folder.path().join("said/shell")).unwrap();
+        let lines = fs::File::create(folder.path().join("output/shell")).unwrap();
         let mut process =
             command.stdin(Stdio::piped()).stdout(lines.try_clone().unwrap()).stderr(lines).spawn().unwrap();
         let input = process.stdin.take().unwrap();
@@ -60,16 +60,16 @@ impl Shell {
         let ip = program("ip", "iproute2").display().to_string();
         let at = shell.folder.path().display().to_string();
         let places = format!("mount --bind {at}/run /run && mount --bind {at}/log /var/log && {ip} link set lo up");
-        let ready = shell.give(&format!("{places} && {}", hide_devices()));
+        let ready = shell.execute(&format!("{places} && {}", hide_devices()));
         assert_eq!(ready.status, 0, "this test needs namespaces, as root: {}", ready.printed());
         shell
     }
 
-    /// Gives it a command and waits until the shell is ready for the next one.
-    pub(super) fn give(&mut self, command: &str) -> Given {
+    /// Executes a command and waits until the shell is ready for the next one.
+    pub(super) fn execute(&mut self, command: &str) -> Executed {
         self.commands += 1;
-        let said = |what: &str| self.folder.path().join("said").join(format!("{what}.{}", self.commands));
-        let (output, status) = (said("output"), said("status"));
+        let file = |what: &str| self.folder.path().join("output").join(format!("{what}.{}", self.commands));
+        let (output, status) = (file("output"), file("status"));
         let script = format!("{{ {command}\n}} >{} 2>&1 </dev/null\necho $? >{}\n", output.display(), status.display());
         self.input.write_all(script.as_bytes()).unwrap();
         let code = poll::within(LIMIT, || {
@@ -79,29 +79,30 @@ impl Shell {
             fs::read_to_string(&status).ok()?.strip_suffix('\n')?.parse().ok()
         });
         let tmp = self.folder.path().join("tmp").display().to_string();
-        let given = Given { status: code.unwrap_or(-1), output, tmp };
-        assert!(given.status >= 0, "no end of {command:?}: {}{}", given.printed(), self.said());
-        given
+        let executed = Executed { status: code.unwrap_or(-1), output, tmp };
+        assert!(executed.status >= 0, "no end of {command:?}: {}{}", executed.printed(), self.errors());
+        executed
     }
 
-    fn said(&self) -> String {
-        fs::read_to_string(self.folder.path().join("said/shell")).unwrap_or_default()
+    /// Returns the output of the shell itself.
+    fn errors(&self) -> String {
+        fs::read_to_string(self.folder.path().join("output/shell")).unwrap_or_default()
     }
 }
 
-/// The project's own directory.
+/// Returns the project's directory.
 pub(super) fn clone() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// A command for the project's own directory.
+/// Returns a command that runs in the project's directory.
 pub(super) fn in_clone(command: &str) -> String {
     format!("(cd '{}'\n{command}\n)", clone().display())
 }
 
 impl Drop for Shell {
     fn drop(&mut self) {
-        // With it goes its namespace of processes.
+        // This ends the shell's process namespace, too.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -1,8 +1,8 @@
-//! Debian's `ib_acme` resolves all kinds of addresses over the daemons of a simulated fabric, and reads their counters.
+//! Debian's `ib_acme` with daemons on a simulated fabric: all kinds of addresses, counters, endpoints.
 use acm_tests::{Fabric, Node, Path, until};
 use ib_mad::{Mtu, PacketLifeTime, Rate, ServiceLevel};
 
-/// Three nodes; node1 asks.
+/// Three nodes. The tests use the daemon of node1.
 struct Three {
     fabric: Fabric,
     node: Node,
@@ -17,7 +17,7 @@ impl Three {
         Self { fabric, node, _others }
     }
 
-    /// The path that the fabric's ports and settings give; both protocols give this one, if all ports are alike.
+    /// Returns the path by the fabric's ports and settings. Both route protocols give it if all ports are alike.
     fn path(&self, from: u32, to: u32) -> Path {
         let [source, dest] = [from, to].map(|number| self.fabric.port(number));
         Path {
@@ -37,13 +37,13 @@ impl Three {
         }
     }
 
-    /// What `ib_acme` gets, if subnet administration agrees.
+    /// Returns the path of `ib_acme`, verified with subnet administration.
     fn verified(&self, arguments: &str) -> Path {
         self.node.acme(&format!("{arguments} -v").split(' ').collect::<Vec<_>>()).verified()
     }
 }
 
-fn every_kind_of_address(three: &Three) {
+fn resolve_each_kind_of_address(three: &Three) {
     let dest = three.fabric.port(2);
     for arguments in [
         "-f n -s node1 -d node2".to_owned(),
@@ -60,26 +60,26 @@ fn every_kind_of_address(three: &Three) {
 }
 
 #[test]
-fn every_kind_of_address_with_routes_of_the_sa() {
-    every_kind_of_address(&Three::start("route_prot sa"));
+fn each_kind_of_address_is_resolved_with_route_prot_sa() {
+    resolve_each_kind_of_address(&Three::start("route_prot sa"));
 }
 
 #[test]
-fn every_kind_of_address_with_routes_of_the_group() {
-    every_kind_of_address(&Three::start("route_prot acm"));
+fn each_kind_of_address_is_resolved_with_route_prot_acm() {
+    resolve_each_kind_of_address(&Three::start("route_prot acm"));
 }
 
-/// Lets subnet administration say something else than the groups do.
-fn let_them_differ(fabric: &Fabric) {
+/// Sets path parameters of subnet administration that differ from the groups' parameters.
+fn change_paths(fabric: &Fabric) {
     for setting in ["pr_mtu 1024", "pr_rate 20", "pr_sl 3", "pr_life 14"] {
         assert_eq!(fabric.control(&format!("set {setting}")), "ok\n");
     }
 }
 
 #[test]
-fn a_route_of_the_sa_is_what_the_sa_says() {
+fn path_with_route_prot_sa_has_the_parameters_of_the_sa() {
     let three = Three::start("route_prot sa");
-    let_them_differ(&three.fabric);
+    change_paths(&three.fabric);
     let expected = Path {
         mtu: Mtu::B1024,
         rate: Rate::GBPS_20,
@@ -91,39 +91,39 @@ fn a_route_of_the_sa_is_what_the_sa_says() {
 }
 
 #[test]
-fn a_route_of_the_group_is_what_the_group_says() {
+fn path_with_route_prot_acm_has_the_parameters_of_the_group() {
     let three = Three::start("route_prot acm");
     let groups = three.fabric.groups();
-    let_them_differ(&three.fabric);
+    change_paths(&three.fabric);
     assert_eq!(groups.len(), 2, "{groups:?}");
     let best = &groups[1];
-    assert_eq!((groups[0].mtu, groups[0].rate), (Mtu::B2048, Rate::GBPS_10), "the group that everybody joins");
+    assert_eq!((groups[0].mtu, groups[0].rate), (Mtu::B2048, Rate::GBPS_10), "the base group");
     let queries = three.fabric.statistic("sa_path_queries");
     let path = three.node.acme(&["-f", "n", "-s", "node1", "-d", "node2"]).path();
     assert_eq!(path, Path { mtu: best.mtu, rate: best.rate, ..three.path(1, 2) });
-    assert_eq!(three.fabric.statistic("sa_path_queries"), queries, "nobody was asked");
+    assert_eq!(three.fabric.statistic("sa_path_queries"), queries, "without a path query");
 }
 
 #[test]
-fn cached_data_only() {
+fn option_c_fails_at_once_and_starts_a_lookup() {
     let three = Three::start("route_prot sa");
     let cached = || three.node.acme(&["-f", "n", "-s", "node1", "-d", "node2", "-c"]);
     assert_eq!(cached().failure(), "ib_acm_resolve_name failed: No data available");
-    // The lookup was started all the same.
+    // The request has started a lookup.
     let found = until("a cached path", || Some(cached()).filter(|acme| acme.finished.code == Some(0)));
     assert_eq!(found.path(), three.path(1, 2));
 }
 
 #[test]
-fn several_destinations_in_one_run() {
+fn several_destinations_are_resolved_in_one_run() {
     let three = Three::start("route_prot sa");
-    let answers = three.node.acme(&["-f", "n", "-s", "node1", "-d", "node[2-3]"]).answers();
-    let got: Vec<_> = answers.into_iter().map(|answer| (answer.destination, answer.path.unwrap())).collect();
+    let results = three.node.acme(&["-f", "n", "-s", "node1", "-d", "node[2-3]"]).results();
+    let got: Vec<_> = results.into_iter().map(|result| (result.destination, result.path.unwrap())).collect();
     assert_eq!(got, [("node2".to_owned(), three.path(1, 2)), ("node3".to_owned(), three.path(1, 3))]);
 }
 
 #[test]
-fn a_thousand_times() {
+fn thousand_requests_cause_one_lookup() {
     let three = Three::start("route_prot sa");
     let before = three.fabric.statistic("sa_path_queries");
     assert_eq!(three.node.acme(&["-f", "n", "-s", "node1", "-d", "node2", "-C", "1000"]).path(), three.path(1, 2));
@@ -133,12 +133,12 @@ fn a_thousand_times() {
     assert_eq!(counters.get("Route Query Count"), 1);
     assert_eq!(counters.get("Route Cache Count"), 999);
     assert_eq!(counters.get("Error Count"), 0);
-    // One by us and one by node2, which wants to send its answer.
+    // One query by node1, and one by node2 for its response.
     assert_eq!(three.fabric.statistic("sa_path_queries"), before + 2);
 }
 
 #[test]
-fn counters_of_the_daemon_and_of_an_endpoint() {
+fn counters_of_the_daemon_and_of_an_endpoint_are_listed() {
     let three = Three::start("route_prot sa");
     let _ = three.verified("-f n -s node1 -d node2");
     let _ = three.node.acme(&["-f", "n", "-s", "node1", "-d", "node2"]).path();
@@ -146,7 +146,7 @@ fn counters_of_the_daemon_and_of_an_endpoint() {
     let _ = three.node.acme(&["-f", "n", "-s", "nobody", "-d", "node2"]).failure();
     let total = three.node.acme(&["-P"]).counters();
     assert_eq!(total.len(), 1);
-    // The verification is a request too, and so is the one with a source that is not ours; no endpoint has that one.
+    // The verification and the request with an unknown source are requests, too. The latter belongs to no endpoint.
     for (name, of_all, of_endpoint) in [
         ("Error Count", 1, 0),
         ("Resolve Count", 5, 3),
@@ -167,7 +167,7 @@ fn counters_of_the_daemon_and_of_an_endpoint() {
 }
 
 #[test]
-fn endpoints() {
+fn endpoints_are_listed() {
     let three = Three::start("route_prot sa");
     for all_or_first in [&["-e"][..], &["-e", "1"]] {
         let rows = three.node.acme(all_or_first).endpoints();
@@ -182,7 +182,7 @@ fn endpoints() {
 }
 
 #[test]
-fn what_cannot_be_resolved() {
+fn failed_requests_have_the_error_of_c_ibacm() {
     let three = Three::start("retries 1");
     let failure = |arguments: &str| three.node.acme(&arguments.split(' ').collect::<Vec<_>>()).failure();
     assert_eq!(failure("-f n -s node1 -d nobody"), "ib_acm_resolve_name failed: Connection timed out");

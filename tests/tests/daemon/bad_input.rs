@@ -1,4 +1,4 @@
-//! Clients that do what no client should do: the daemon answers or closes that client, and serves the others.
+//! Malformed requests and misbehaving clients: the daemon responds or closes the connection, and serves other clients.
 use acm_tests::{Connection, Daemon, Entry, Fabric, Header, LIMIT, Node, Received, request, until};
 use acm_wire::client::ClientStatus;
 use core::time::Duration;
@@ -12,13 +12,13 @@ use std::{
 const RESOLVE: u8 = 1;
 const PERF: u8 = 2;
 const EP: u8 = 3;
-/// What the core adds to the opcode of a request that it refuses.
+/// Flag that the core adds to the opcode of a refused request.
 const ACK: u8 = 0x80;
 const IP: u16 = 2;
 const PATH: u16 = 0x10;
 const LOCALHOST: [u8; 4] = [127, 0, 0, 1];
 
-/// A daemon that is node1 and 127.0.0.1, so that every machine has a route to it.
+/// Starts a daemon with the addresses node1 and 127.0.0.1, to which each machine has a route.
 fn daemon() -> Node {
     Node::embedded().addresses("node1 sim0 1 default\n127.0.0.1 sim0 1 default\n").join()
 }
@@ -31,17 +31,17 @@ fn to() -> Entry {
     Entry::name(Entry::DEST, "node1")
 }
 
-/// A request that is answered at once, and well.
-fn good(tid: u64) -> Vec<u8> {
+/// Returns a valid request with an immediate response.
+fn valid(tid: u64) -> Vec<u8> {
     request(tid, &[from(), to()])
 }
 
 fn assert_serves(node: &Node) {
-    assert_eq!(node.connect().ask(1, &[from(), to()]), ClientStatus::SUCCESS);
+    assert_eq!(node.connect().request(1, &[from(), to()]), ClientStatus::SUCCESS);
 }
 
 #[test]
-fn a_connection_that_says_nothing() {
+fn silent_connection_does_not_disturb_others() {
     let node = daemon();
     let silent = node.connect();
     assert_serves(&node);
@@ -51,24 +51,24 @@ fn a_connection_that_says_nothing() {
 }
 
 #[test]
-fn one_byte_at_a_time() {
+fn request_may_arrive_byte_by_byte() {
     let node = daemon();
     let mut client = node.connect();
     for tid in 1..4 {
-        for byte in good(tid) {
+        for byte in valid(tid) {
             client.send(&[byte]);
         }
-        // Somebody else's turn, before the first has an answer.
+        // The daemon serves another client before the response.
         assert_serves(&node);
         assert_eq!(client.receive().status(tid), ClientStatus::SUCCESS);
     }
 }
 
 #[test]
-fn many_requests_in_one_write() {
+fn many_requests_may_arrive_in_one_write() {
     let node = daemon();
     let mut client = node.connect();
-    let all: Vec<u8> = (0..200).flat_map(good).collect();
+    let all: Vec<u8> = (0..200).flat_map(valid).collect();
     // The last request comes in two parts.
     let (first, rest) = all.split_at(all.len() - 100);
     client.send(first);
@@ -80,7 +80,7 @@ fn many_requests_in_one_write() {
 }
 
 #[test]
-fn headers_that_are_none_close_the_connection() {
+fn invalid_headers_close_the_connection() {
     let node = daemon();
     let body = [0; 600];
     for opcode in [RESOLVE, PERF, EP] {
@@ -105,20 +105,20 @@ fn headers_that_are_none_close_the_connection() {
 }
 
 #[test]
-fn what_came_before_a_bad_header_is_answered() {
+fn requests_before_a_bad_header_get_responses() {
     let node = daemon();
     let mut client = node.connect();
-    client.send(&[good(7), vec![2; 16]].concat());
+    client.send(&[valid(7), vec![2; 16]].concat());
     assert_eq!(client.receive().status(7), ClientStatus::SUCCESS);
     assert_eq!(client.receive(), Received::Closed);
 }
 
 #[test]
-fn what_came_before_the_end_is_answered() {
+fn half_closed_client_gets_its_responses() {
     let node = daemon();
     for _ in 0..20 {
         let mut client = node.connect();
-        client.send(&[good(7), good(8)].concat());
+        client.send(&[valid(7), valid(8)].concat());
         client.end();
         assert_eq!(client.receive().status(7), ClientStatus::SUCCESS);
         assert_eq!(client.receive().status(8), ClientStatus::SUCCESS);
@@ -127,7 +127,7 @@ fn what_came_before_the_end_is_answered() {
 }
 
 #[test]
-fn a_length_need_not_be_whole_entries() {
+fn partial_last_entry_is_ignored() {
     let node = daemon();
     let mut client = node.connect();
     let none = [0; 7 * 72];
@@ -140,26 +140,26 @@ fn a_length_need_not_be_whole_entries() {
 }
 
 #[test]
-fn eight_entries_without_a_source() {
+fn request_without_source_gets_the_selected_source() {
     let node = daemon();
     let mut client = node.connect();
     let none = Entry::new(0, 0, &[]);
     let mut entries = [none; 8];
     entries[0] = Entry::new(Entry::DEST, IP, &LOCALHOST);
     client.send(&request(1, &entries));
-    let Received::Answer { status: ClientStatus::SUCCESS, body, .. } = client.receive() else { panic!("refused") };
-    // The path, and the source that the daemon chose.
+    let Received::Response { status: ClientStatus::SUCCESS, body, .. } = client.receive() else { panic!("refused") };
+    // The path and the selected source.
     assert_eq!(body.len(), 2 * 72);
     let source = &body[72..];
     assert_eq!((&source[..4], &source[4..6]), (&Entry::SOURCE.to_ne_bytes()[..], &IP.to_ne_bytes()[..]));
     assert_eq!((&source[8..12], &source[12..]), (&LOCALHOST[..], &[0; 60][..]));
     entries.rotate_right(1);
-    assert_eq!(client.ask(2, &entries), ClientStatus::SUCCESS);
-    assert_eq!(client.ask(3, &[none; 8]), ClientStatus::EDESTTYPE);
+    assert_eq!(client.request(2, &entries), ClientStatus::SUCCESS);
+    assert_eq!(client.request(3, &[none; 8]), ClientStatus::EDESTTYPE);
 }
 
 #[test]
-fn entries_that_make_no_request() {
+fn invalid_entries_fail_with_their_status() {
     let node = daemon();
     let mut client = node.connect();
     let path = |flags| Entry::new(flags, PATH, &[]);
@@ -180,27 +180,27 @@ fn entries_that_make_no_request() {
     }
     for (tid, (entries, expected)) in (100..).zip(cases) {
         client.send(&request(tid, &entries));
-        let refused = Received::Answer { opcode: RESOLVE | ACK, status: expected, tid, body: vec![] };
+        let refused = Received::Response { opcode: RESOLVE | ACK, status: expected, tid, body: vec![] };
         assert_eq!(client.receive(), refused, "{entries:?}");
     }
-    // One that asks for an endpoint that is not there, and one for its counters.
+    // A request for counters, and a request for an unknown endpoint.
     client.send(&Header::new(PERF, 16, 5).with(&[]));
-    let Received::Answer { opcode: 0x82, status: ClientStatus::SUCCESS, tid: 5, body } = client.receive() else {
+    let Received::Response { opcode: 0x82, status: ClientStatus::SUCCESS, tid: 5, body } = client.receive() else {
         panic!("no counters")
     };
     assert_eq!(body.len(), 56);
     client.send(&Header::new(EP, 16, 6).with(&[]));
     assert_eq!(client.receive().status(6), ClientStatus::EINVAL);
-    assert_eq!(client.ask(7, &[from(), to()]), ClientStatus::SUCCESS);
+    assert_eq!(client.request(7, &[from(), to()]), ClientStatus::SUCCESS);
 }
 
 #[test]
-fn names_that_are_no_text() {
+fn binary_names_cannot_forge_log_lines() {
     let node = Node::embedded().option("timeout 10\nretries 0").join();
     let mut client = node.connect();
     let names = [&[0xff; 64][..], b"\x1b[2Ja\nINJECTED: b", &[b'x'; 64], b""];
     for (tid, name) in (1..).zip(names) {
-        let status = client.ask(tid, &[from(), Entry::new(Entry::DEST, 1, name)]);
+        let status = client.request(tid, &[from(), Entry::new(Entry::DEST, 1, name)]);
         assert_ne!(status, ClientStatus::SUCCESS, "{name:?}");
     }
     assert_serves(&node);
@@ -209,7 +209,8 @@ fn names_that_are_no_text() {
     assert!(!log.contains('\x1b') && !log.lines().any(|line| line.starts_with("INJECTED")), "{log}");
 }
 
-/// One who asks until no more is taken of it, and how many bytes were.
+/// Sends requests without reading responses until the daemon stops to read. Returns the stream and the number of sent
+/// bytes.
 fn greedy(node: &Node) -> (UnixStream, usize) {
     let mut greedy = UnixStream::connect(node.socket()).unwrap();
     greedy.set_write_timeout(Some(Duration::from_millis(300))).unwrap();
@@ -222,27 +223,27 @@ fn greedy(node: &Node) -> (UnixStream, usize) {
             Err(error) if error.kind() == ErrorKind::WouldBlock => return (greedy, sent),
             Err(error) => panic!("closed after {sent} bytes: {error}"),
         }
-        // The system's buffers and the daemon's own are far smaller.
-        assert!(sent < 16 << 20, "the daemon keeps everything");
+        // The buffers of the system and the daemon are far smaller.
+        assert!(sent < 16 << 20, "the daemon stops to read");
     }
 }
 
 #[test]
-fn a_client_that_never_reads() {
+fn client_that_does_not_read_is_not_read_from() {
     let node = daemon();
     let (mut greedy, sent) = greedy(&node);
     for _ in 0..10 {
         assert_serves(&node);
     }
-    // It was made to wait, and nothing is lost when it reads after all.
-    let mut answers = vec![0; sent / 16 * 72];
-    greedy.read_exact(&mut answers).unwrap();
-    assert!(answers.chunks(72).all(|answer| answer[..4] == [1, PERF | ACK, 0, 7] && answer[15] == 3));
+    // All responses arrive once the client reads.
+    let mut responses = vec![0; sent / 16 * 72];
+    greedy.read_exact(&mut responses).unwrap();
+    assert!(responses.chunks(72).all(|response| response[..4] == [1, PERF | ACK, 0, 7] && response[15] == 3));
 }
 
-/// The time begins to count at SIGHUP, for whoever stands still already.
+/// A shorter `client_timeout` applies from SIGHUP on, also to a client that is already blocked.
 #[test]
-fn a_client_that_never_reads_is_closed() {
+fn client_that_does_not_read_is_closed_after_reloaded_client_timeout() {
     let mut node = Node::embedded().option("client_timeout 3600").join();
     let (mut greedy, sent) = greedy(&node);
     let options = node.dir().join("opts");
@@ -259,32 +260,32 @@ fn a_client_that_never_reads_is_closed() {
             Err(error) => break assert_eq!(error.kind(), ErrorKind::ConnectionReset),
         }
     }
-    assert!(taken < sent / 16 * 72, "{taken} bytes of answers to {sent}");
+    assert!(taken < sent / 16 * 72, "{taken} bytes of responses to {sent} bytes");
     assert_serves(&node);
 }
 
-/// From the start, without another file. The line says which time has passed: half a minute without the option.
+/// The log line has the time of the option, whose default is 30 s.
 #[test]
-fn a_client_that_never_reads_is_closed_after_a_second() {
+fn client_that_does_not_read_is_closed_after_client_timeout() {
     let mut node = Node::embedded().option("client_timeout 1").join();
     let mut deaf = UnixStream::connect(node.socket()).unwrap();
     deaf.set_write_timeout(Some(Duration::from_millis(300))).unwrap();
     let perf = Header::new(PERF, 16, 3).with(&[]).repeat(1024);
-    // Until no more is taken, or it is closed while it asks.
-    assert!((0..1024).any(|_| deaf.write_all(&perf).is_err()), "the daemon keeps everything");
+    // Until the daemon stops to read or closes the connection.
+    assert!((0..1024).any(|_| deaf.write_all(&perf).is_err()), "the daemon stops to read");
     node.process.wait_for("takes no answers for 1s: closed", 1);
     assert_serves(&node);
 }
 
 #[test]
-fn descriptors_run_out() {
+fn connected_clients_are_served_without_free_descriptors() {
     let node = Node::embedded().descriptors(40).join();
     let mut first = node.connect();
-    assert_eq!(first.ask(1, &[from(), to()]), ClientStatus::SUCCESS);
+    assert_eq!(first.request(1, &[from(), to()]), ClientStatus::SUCCESS);
     let many: Vec<Connection> = (0..60).map(|_| node.connect()).collect();
     until("a line about descriptors", || node.log().contains("Too many open files").then_some(()));
-    assert_eq!(first.ask(2, &[from(), to()]), ClientStatus::SUCCESS, "those who are in are served");
-    // It wakes up and tries again ten times a second; the log has one line, and a count after a minute.
+    assert_eq!(first.request(2, &[from(), to()]), ClientStatus::SUCCESS, "connected clients are served");
+    // The daemon retries ten times per second. The log has one line, and a count after a minute.
     let wake_ups = || -> u64 {
         let text = fs::read_to_string(format!("/proc/{}/status", node.process.id())).unwrap();
         text.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:")).unwrap().trim().parse().unwrap()
@@ -297,7 +298,7 @@ fn descriptors_run_out() {
 }
 
 #[test]
-fn clients_that_leave_without_their_answers() {
+fn clients_that_close_before_their_responses_do_no_harm() {
     let node = daemon();
     let perf = Header::new(PERF, 16, 1).with(&[]);
     for count in 0..100 {
@@ -309,27 +310,27 @@ fn clients_that_leave_without_their_answers() {
 }
 
 #[test]
-fn a_client_that_leaves_with_requests_in_flight() {
+fn pending_requests_of_a_closed_client_are_dropped() {
     let fabric = Fabric::serve(1, &["--subnet-timeout", "8"]);
     let node = Node::at(&fabric, 1).option("timeout 200\nretries 1").join();
-    let nobody = |name: &str| [from(), Entry::name(Entry::DEST, name)];
+    let unknown = |name: &str| [from(), Entry::name(Entry::DEST, name)];
     let mut gone = node.connect();
     for tid in 0..10 {
-        gone.send(&request(tid, &nobody("nobody")));
+        gone.send(&request(tid, &unknown("nobody")));
     }
-    // It is answered only after the requests were taken.
+    // This response arrives after the daemon has read the requests.
     gone.send(&Header::new(PERF, 16, 99).with(&[]));
     assert_eq!(gone.receive().status(99), ClientStatus::SUCCESS);
     drop(gone);
-    until("the end is noticed", || (node.counter("requests_abandoned") == 10).then_some(()));
-    // The next one has the place of the one that left, and gets its own answers only.
+    until("the requests are dropped", || (node.counter("requests_abandoned") == 10).then_some(()));
+    // The next client reuses the client number and gets only its own responses.
     let mut next = node.connect();
-    assert_eq!(next.ask(50, &nobody("nobody-either")), ClientStatus::ETIMEDOUT);
-    assert_eq!(next.ask(51, &[from(), to()]), ClientStatus::SUCCESS);
+    assert_eq!(next.request(50, &unknown("nobody-either")), ClientStatus::ETIMEDOUT);
+    assert_eq!(next.request(51, &[from(), to()]), ClientStatus::SUCCESS);
 }
 
 #[test]
-fn more_requests_than_may_be_in_flight() {
+fn requests_over_the_limit_get_one_response_each() {
     let fabric = Fabric::serve(1, &["--subnet-timeout", "8"]);
     let node = Node::at(&fabric, 1).option("timeout 100\nretries 0").join();
     let mut client = node.connect();
@@ -338,10 +339,10 @@ fn more_requests_than_may_be_in_flight() {
     assert_serves(&node);
     let mut tids: Vec<u64> = (0..300)
         .map(|_| match client.receive() {
-            Received::Answer { status: ClientStatus::ETIMEDOUT, tid, .. } => tid,
+            Received::Response { status: ClientStatus::ETIMEDOUT, tid, .. } => tid,
             other => panic!("{other:?}"),
         })
         .collect();
     tids.sort_unstable();
-    assert!(tids.into_iter().eq(0..300), "each is answered once");
+    assert!(tids.into_iter().eq(0..300), "one response for each request");
 }

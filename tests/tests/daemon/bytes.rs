@@ -1,5 +1,5 @@
-//! What C ibacm and acm-mio send, byte by byte: joins, path queries of every kind, multicast requests, responses. What
-//! differs is listed here and in docs/deviations.md, and nothing else does.
+//! Datagrams of C ibacm and acm-mio, compared byte by byte: joins, all kinds of path queries, multicast requests and
+//! responses. All differences are listed here and in docs/deviations.md.
 use acm_tests::{Kind, Lab};
 use ib_mad::{
     AttributeId, Lid, Method, TransactionId, Wire,
@@ -8,23 +8,24 @@ use ib_mad::{
     wire::{Be16, Be64},
 };
 
-/// What one node sent.
+/// Datagrams of one node.
 #[derive(Debug)]
 struct Sent {
     joins: Vec<SaMad>,
-    /// For a name, a LID, the LID with QUERY_SA, a GID, the GID with QUERY_SA; of each what was asked anew.
+    /// New path queries for a name, a LID, the LID with QUERY_SA, a GID, and the GID with QUERY_SA.
     queries: Vec<(&'static str, Vec<SaMad>)>,
     requests: Vec<AcmMad>,
     responses: Vec<AcmMad>,
 }
 
-/// What the daemon of `kind` sends at node1, when it asks node2 and is asked by node2. Node2 is of the other kind.
+/// Returns the datagrams of a daemon of `kind` at node1, which resolves node2 and is resolved by node2. Node2 has the
+/// other kind.
 fn sent(kind: Kind, options: &[&str]) -> Sent {
     let lab = Lab::new(2, &[]);
     let other = if kind == Kind::C { Kind::Rust } else { Kind::C };
     let (one, two) = (lab.start(1, kind, options), lab.start(2, other, options));
-    let of = |wanted: &str| -> Vec<Vec<u8>> {
-        let all = lab.sent().into_iter().filter(|(node, kind, _)| *node == 1 && kind == wanted);
+    let of = |selected: &str| -> Vec<Vec<u8>> {
+        let all = lab.sent().into_iter().filter(|(node, kind, _)| *node == 1 && kind == selected);
         all.map(|(_, _, bytes)| bytes).collect()
     };
     let mads = |id| -> Vec<SaMad> {
@@ -57,15 +58,14 @@ fn sent(kind: Kind, options: &[&str]) -> Sent {
     }
 }
 
-/// Without what is each sender's own: C counts its transaction ids and writes them as it likes, ours are random; the
-/// upper half is the kernel's.
+/// Removes the transaction id: C ibacm's ids are consecutive, acm-mio's are random, and the kernel sets the upper half.
 fn anonymous(mut mad: SaMad) -> SaMad {
     mad.header.transaction_id = TransactionId::new(0);
     mad
 }
 
-/// A join of ours as C ibacm's. It leaves the attribute offset 0; ours is the record's length, as OpenSM's own clients
-/// send it. It counts in answers only (IBTA 15.2.1.1).
+/// Converts a join of acm-mio to C ibacm's form. C ibacm has attribute offset 0; acm-mio has the record's length, as
+/// OpenSM's clients. The field is used in responses only (IBTA 15.2.1.1).
 fn join_as_cs(ours: SaMad) -> SaMad {
     let mut join = anonymous(ours);
     assert_eq!(join.sa.attribute_offset, Be16::new(7));
@@ -73,8 +73,8 @@ fn join_as_cs(ours: SaMad) -> SaMad {
     join
 }
 
-/// A path query of ours as C ibacm's. Ours also ask for one path that is good for both directions; a client's own
-/// query goes as it came.
+/// Converts a path query of acm-mio to C ibacm's form. acm-mio also requests one path that is valid in both directions.
+/// A client's QUERY_SA is sent unchanged.
 fn query_as_cs(what: &str, ours: SaMad) -> SaMad {
     let mut query = anonymous(ours);
     assert_eq!(query.sa.attribute_offset, Be16::new(8), "{what}");
@@ -91,7 +91,7 @@ fn query_as_cs(what: &str, ours: SaMad) -> SaMad {
     query
 }
 
-/// One of C ibacm's, without the SLID that it gives to a route by LID or GID: ours have it when the client names it.
+/// Removes the SLID from C ibacm's path query by LID or GID. acm-mio's queries have a SLID only if the request has one.
 fn query_of_c(what: &str, theirs: SaMad) -> SaMad {
     let mut query = anonymous(theirs);
     if what == "LID" || what == "GID" {
@@ -105,16 +105,16 @@ fn query_of_c(what: &str, theirs: SaMad) -> SaMad {
     query
 }
 
-fn assert_same(c: &Sent, ours: &Sent, joins: usize, asked: [usize; 5]) {
+fn assert_same(c: &Sent, ours: &Sent, joins: usize, queries: [usize; 5]) {
     let of_ours: Vec<SaMad> = ours.joins.iter().copied().map(join_as_cs).collect();
     assert_eq!(of_ours, c.joins.iter().copied().map(anonymous).collect::<Vec<_>>());
     assert_eq!(of_ours.len(), joins);
     assert_eq!(of_ours[0].record::<McMemberRecord>().unwrap().scope_state.scope(), 5);
-    for (((what, theirs), (_, own)), count) in c.queries.iter().zip(&ours.queries).zip(asked) {
-        let own: Vec<SaMad> = own.iter().map(|mad| query_as_cs(what, *mad)).collect();
+    for (((what, theirs), (_, ours)), count) in c.queries.iter().zip(&ours.queries).zip(queries) {
+        let ours: Vec<SaMad> = ours.iter().map(|mad| query_as_cs(what, *mad)).collect();
         let theirs: Vec<SaMad> = theirs.iter().map(|mad| query_of_c(what, *mad)).collect();
-        assert_eq!(own, theirs, "{what}");
-        assert_eq!(own.len(), count, "{what}");
+        assert_eq!(ours, theirs, "{what}");
+        assert_eq!(ours.len(), count, "{what}");
     }
     let anonymous = |mads: &[AcmMad]| -> Vec<AcmMad> {
         mads.iter().map(|mad| AcmMad { transaction_id: TransactionId::new(0), ..*mad }).collect()
@@ -125,13 +125,13 @@ fn assert_same(c: &Sent, ours: &Sent, joins: usize, asked: [usize; 5]) {
 }
 
 #[test]
-fn both_send_the_same_but_for_what_is_listed() {
+fn datagrams_equal_c_ibacms_except_for_listed_differences() {
     assert_same(&sent(Kind::C, &[]), &sent(Kind::Rust, &[]), 1, [1; 5]);
 }
 
-/// A second group with the port's own MTU and rate, and no question to subnet administration for a name.
+/// There is a second group with the port's MTU and rate, and no path query for a name.
 #[test]
-fn both_send_the_same_with_route_prot_acm() {
+fn datagrams_equal_c_ibacms_with_route_prot_acm() {
     let options = ["route_prot acm"];
     assert_same(&sent(Kind::C, &options), &sent(Kind::Rust, &options), 2, [0, 1, 1, 1, 1]);
 }

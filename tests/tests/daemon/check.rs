@@ -1,4 +1,4 @@
-//! `acm-mio --check` looks at what the daemon would use: with these files, and on this fabric.
+//! `acm-mio --check`: it checks the files and the fabric that the daemon would use.
 use acm_tests::{Binary, Fabric, Finished, Kind, Lab, Node, NodeBuilder, Process, binary};
 use std::{fs, path::Path, process::Command};
 
@@ -6,19 +6,19 @@ fn check(builder: &NodeBuilder, dir: &Path) -> Finished {
     Process::start(&mut builder.clone().argument("--check").command(dir)).wait()
 }
 
-/// Whether there is a line that begins and ends like this.
+/// True if a line begins with `start` and contains `end`.
 fn has(finished: &Finished, start: &str, end: &str) -> bool {
     finished.stdout.lines().any(|line| line.starts_with(start) && line.contains(end))
 }
 
 #[test]
-fn addresses_on_the_fabric_that_was_given() {
+fn addresses_are_checked_on_the_given_fabric() {
     let dir = tempfile::tempdir().unwrap();
     let fabric = Fabric::serve(2, &[]);
     let node = Node::at(&fabric, 2)
         .option("support_ips_in_addr_cfg 0\numad_debug_level 2")
         .addresses("node2 sim0 1 default\nother sim0 1 8001\nnone sim1 1 default\n10.77.0.2 sim0 1 default\n");
-    let said = check(&node, dir.path());
+    let checked = check(&node, dir.path());
     for (start, end) in [
         ("ok option file ", "/opts: "),
         ("ok address file ", "/addr: 3 addresses"),
@@ -33,72 +33,72 @@ fn addresses_on_the_fabric_that_was_given() {
         ("warn addresses: 1 of 3 are served: ", ""),
         ("warn umad_debug_level 2 does nothing: there is no libibumad: ", ""),
     ] {
-        assert!(has(&said, start, end), "{start}{end}: {said}");
+        assert!(has(&checked, start, end), "{start}{end}: {checked}");
     }
-    assert!(!said.stdout.contains("/sys/class"), "real devices do not matter here: {said}");
-    assert_eq!(said.code, Some(0), "{said}");
-    // It has changed nothing.
+    assert!(!checked.stdout.contains("/sys/class"), "without real devices: {checked}");
+    assert_eq!(checked.code, Some(0), "{checked}");
+    // The check has created no files.
     assert!(!dir.path().join("ibacm.pid").exists() && !dir.path().join("ibacm-unix.sock").exists());
 }
 
 #[test]
-fn beside_a_daemon_that_runs() {
+fn check_beside_a_running_daemon_is_a_warning() {
     let fabric = Fabric::serve(1, &[]);
     let node = Node::at(&fabric, 1).join();
-    let said = check(&Node::at(&fabric, 1), node.dir());
-    assert!(has(&said, "ok node1: served at sim0 port 1", ""), "{said}");
-    assert!(has(&said, &format!("warn process {} has ", node.process.id()), "/ibacm.pid: "), "{said}");
-    assert!(node.acme(&["-f", "n", "-s", "node1", "-d", "node1"]).finished.code == Some(0), "it goes on");
+    let checked = check(&Node::at(&fabric, 1), node.dir());
+    assert!(has(&checked, "ok node1: served at sim0 port 1", ""), "{checked}");
+    assert!(has(&checked, &format!("warn process {} has ", node.process.id()), "/ibacm.pid: "), "{checked}");
+    assert!(node.acme(&["-f", "n", "-s", "node1", "-d", "node1"]).finished.code == Some(0), "the daemon still serves");
 }
 
 #[test]
-fn a_fabric_that_is_not_there() {
+fn missing_fabric_is_a_failure() {
     let dir = tempfile::tempdir().unwrap();
-    let said = check(&Node::alone().argument("--fabric=sim:/none/fabric.sock"), dir.path());
-    assert!(has(&said, "FAIL simulated fabric at /none/fabric.sock: ", "correct --fabric"), "{said}");
-    assert_eq!(said.code, Some(1), "{said}");
+    let checked = check(&Node::alone().argument("--fabric=sim:/none/fabric.sock"), dir.path());
+    assert!(has(&checked, "FAIL simulated fabric at /none/fabric.sock: ", "correct --fabric"), "{checked}");
+    assert_eq!(checked.code, Some(1), "{checked}");
 }
 
 #[test]
-fn preload_files_of_a_node() {
+fn preload_files_are_checked() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("hosts"), "10.0.0.1 fe80::1\nnode9 fe80::2\n").unwrap();
     let node = Node::embedded().option(
         "addr_preload acm_hosts\naddr_data_file DIR/hosts\nroute_preload opensm_full_v1\nroute_data_file DIR/hosts",
     );
-    let said = check(&node, dir.path());
-    assert!(has(&said, "ok addr_data_file ", "/hosts: 2 addresses"), "{said}");
-    assert!(has(&said, "warn route_data_file ", "it is a file of hosts"), "{said}");
+    let checked = check(&node, dir.path());
+    assert!(has(&checked, "ok addr_data_file ", "/hosts: 2 addresses"), "{checked}");
+    assert!(has(&checked, "warn route_data_file ", "it is a file of hosts"), "{checked}");
 }
 
 #[test]
-fn a_log_that_a_daemon_cannot_open() {
+fn unwritable_log_is_a_failure_for_a_daemon() {
     let dir = tempfile::tempdir().unwrap();
     let node = Node::embedded().option("log_file DIR/none/log");
-    let said = check(&node.clone().daemon(), dir.path());
-    assert!(has(&said, "FAIL log file ", "mkdir -p ") && said.code == Some(1), "{said}");
-    let said = check(&node, dir.path());
-    assert!(has(&said, "warn log file ", "mkdir -p ") && said.code == Some(0), "{said}");
+    let checked = check(&node.clone().daemon(), dir.path());
+    assert!(has(&checked, "FAIL log file ", "mkdir -p ") && checked.code == Some(1), "{checked}");
+    let checked = check(&node, dir.path());
+    assert!(has(&checked, "warn log file ", "mkdir -p ") && checked.code == Some(0), "{checked}");
 }
 
 #[test]
-fn a_file_that_is_named_and_not_there() {
+fn missing_named_file_is_a_failure() {
     let dir = tempfile::tempdir().unwrap();
     let mut command = Command::new(binary(Binary::AcmMio));
     command.args(["--check", "--fabric", "embedded", "-O", "/none/opts", "--run-dir"]).arg(dir.path().join("run"));
-    let said = Process::start(&mut command).wait();
-    assert!(has(&said, "FAIL option file /none/opts: there is none", "correct -O"), "{said}");
-    assert!(!said.stdout.contains("no option file"), "once is enough: {said}");
-    assert!(has(&said, "ok run directory ", "/run is made at the start"), "{said}");
-    assert_eq!(said.code, Some(1), "{said}");
+    let checked = Process::start(&mut command).wait();
+    assert!(has(&checked, "FAIL option file /none/opts: there is none", "correct -O"), "{checked}");
+    assert!(!checked.stdout.contains("no option file"), "reported once: {checked}");
+    assert!(has(&checked, "ok run directory ", "/run is made at the start"), "{checked}");
+    assert_eq!(checked.code, Some(1), "{checked}");
 }
 
-/// The path of real devices: modules, files, libibverbs, ports, and what the core would serve.
+/// Covers modules, files, libibverbs, ports, and the addresses that the core would serve.
 #[test]
-fn devices_of_a_healthy_node() {
+fn devices_of_a_healthy_node_are_ok() {
     let lab = Lab::new(1, &[]);
     lab.write(1, "ibacm_addr.cfg", "node1 ibsim0 1 default\n");
-    let said = lab.check(1, &["--interfaces", "off"]);
+    let checked = lab.check(1, &["--interfaces", "off"]);
     let port = lab.fabric.port(1);
     for (start, end) in [
         ("ok no option file /etc/rdma/ibacm_opts.cfg: defaults count", ""),
@@ -112,11 +112,11 @@ fn devices_of_a_healthy_node() {
         ("ok node1: served at ibsim0 port 1, partition 0xffff", ""),
         ("ok addresses: 1 of 1 are served", ""),
     ] {
-        assert!(has(&said, start, end), "{start}{end}: {said}");
+        assert!(has(&checked, start, end), "{start}{end}: {checked}");
     }
-    assert!(has(&said, "ok NETLINK_RDMA", "") || has(&said, "warn the kernel's path requests", ""), "{said}");
-    assert!(!said.stdout.contains("FAIL") && said.code == Some(0), "{said}");
-    // It has left the device as it was: a daemon serves there.
+    assert!(has(&checked, "ok NETLINK_RDMA", "") || has(&checked, "warn the kernel's path requests", ""), "{checked}");
+    assert!(!checked.stdout.contains("FAIL") && checked.code == Some(0), "{checked}");
+    // The device still works: a daemon serves it.
     let node = lab.start(1, Kind::Rust, &[]);
     let beside = lab.check(1, &[]);
     assert!(has(&beside, &format!("warn process {} has /run/ibacm.pid", node.process.id()), ""), "{beside}");
@@ -124,11 +124,11 @@ fn devices_of_a_healthy_node() {
 }
 
 #[test]
-fn a_port_of_a_device_that_is_down() {
+fn inactive_ports_are_warnings() {
     let lab = Lab::new(1, &["--ports", "2"]);
     assert_eq!(lab.fabric.control("down node1 2"), "ok\n");
     lab.write(1, "ibacm_addr.cfg", "one ibsim0 1 default\ntwo ibsim0 2 default\n");
-    let said = lab.check(1, &[]);
+    let checked = lab.check(1, &[]);
     for (start, end) in [
         ("ok ibsim0 port 1: active", ""),
         ("warn ibsim0 port 2: down: no link", ""),
@@ -136,29 +136,29 @@ fn a_port_of_a_device_that_is_down() {
         ("warn /etc/rdma/ibacm_addr.cfg:2: two is not served: ibsim0 port 2 is not active: ", "subnet manager"),
         ("warn addresses: 1 of 2 are served", ""),
     ] {
-        assert!(has(&said, start, end), "{start}{end}: {said}");
+        assert!(has(&checked, start, end), "{start}{end}: {checked}");
     }
-    assert_eq!(said.code, Some(0), "{said}");
+    assert_eq!(checked.code, Some(0), "{checked}");
     assert_eq!(lab.fabric.control("init node1 1"), "ok\n");
-    let said = lab.check(1, &[]);
-    assert!(has(&said, "warn ibsim0 port 1: init: no subnet manager", ""), "{said}");
-    assert!(has(&said, "FAIL no active InfiniBand port", "") && said.code == Some(1), "{said}");
-    assert!(has(&said, "warn addresses: 0 of 2 are served", ""), "{said}");
+    let checked = lab.check(1, &[]);
+    assert!(has(&checked, "warn ibsim0 port 1: init: no subnet manager", ""), "{checked}");
+    assert!(has(&checked, "FAIL no active InfiniBand port", "") && checked.code == Some(1), "{checked}");
+    assert!(has(&checked, "warn addresses: 0 of 2 are served", ""), "{checked}");
 }
 
 #[test]
-fn an_address_of_a_device_that_is_not_there() {
+fn address_of_a_missing_device_is_a_warning() {
     let lab = Lab::new(1, &[]);
     lab.write(1, "ibacm_addr.cfg", "node1 ibsim0 1 default\nother mlx5_7 1 default\n");
-    let said = lab.check(1, &[]);
+    let checked = lab.check(1, &[]);
     let line = "warn /etc/rdma/ibacm_addr.cfg:2: other is not served: no port 1 of a device \"mlx5_7\": ";
-    assert!(has(&said, line, "ports here: ibsim0 port 1"), "{said}");
-    assert!(has(&said, "warn addresses: 1 of 2 are served", "") && said.code == Some(0), "{said}");
+    assert!(has(&checked, line, "ports here: ibsim0 port 1"), "{checked}");
+    assert!(has(&checked, "warn addresses: 1 of 2 are served", "") && checked.code == Some(0), "{checked}");
 }
 
-/// It is described as it will be: a path dump is compared with that port.
+/// The check uses the port of the fabric that the daemon would create, for example to check a path dump.
 #[test]
-fn the_embedded_fabrics_port() {
+fn path_dump_is_checked_with_the_embedded_fabrics_port() {
     let node = Node::embedded().serve();
     let port = Fabric::at(&node.dir().join("fabric.sock")).port(1);
     let (guid, lid) = (port.gid.interface_id(), port.lid);
@@ -166,7 +166,7 @@ fn the_embedded_fabrics_port() {
     let dump = format!("Channel Adapter {guid}, base LID {lid}, \"node1\", port 1\n# LID\n0x4 : 0 : 4 : 3\n");
     fs::write(dir.path().join("dump"), dump).unwrap();
     let options = "route_preload opensm_full_v1\nroute_data_file DIR/dump";
-    let said = check(&Node::embedded().option(options), dir.path());
-    assert!(has(&said, "ok route_data_file ", &format!(" destinations of port {guid} with LID {lid}")), "{said}");
-    assert!(has(&said, "ok node1: served at sim0 port 1, partition 0xffff", ""), "{said}");
+    let checked = check(&Node::embedded().option(options), dir.path());
+    assert!(has(&checked, "ok route_data_file ", &format!(" destinations of port {guid} with LID {lid}")), "{checked}");
+    assert!(has(&checked, "ok node1: served at sim0 port 1, partition 0xffff", ""), "{checked}");
 }

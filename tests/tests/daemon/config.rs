@@ -1,9 +1,9 @@
-//! Files with mistakes: each is reported with its place, and nothing else is lost.
+//! Configuration files with errors: each error is reported with its location, and the other lines apply.
 use acm_tests::{Fabric, Kind, Lab, Node, until};
 use std::fs;
 
-/// Places that the log complains about, in `file` of the run directory.
-fn places(node: &Node, file: &str) -> Vec<String> {
+/// Returns the locations of errors in `file` of the run directory, from the log.
+fn error_locations(node: &Node, file: &str) -> Vec<String> {
     let start = format!("config: {}:", node.dir().join(file).display());
     let log = node.log();
     let rests = log.lines().filter_map(|line| Some(line.split_once(&start)?.1));
@@ -15,7 +15,7 @@ fn addresses(node: &Node) -> Vec<String> {
 }
 
 #[test]
-fn mistakes_in_the_option_file() {
+fn errors_in_the_option_file_are_located() {
     let node = Node::embedded()
         .options(
             "# a comment\n\
@@ -33,7 +33,7 @@ fn mistakes_in_the_option_file() {
              addr_timeout 5",
         )
         .join();
-    assert_eq!(places(&node, "opts"), ["5:1", "6:8", "7:9", "8:11", "11:13", "9:1"]);
+    assert_eq!(error_locations(&node, "opts"), ["5:1", "6:8", "7:9", "8:11", "11:13", "9:1"]);
     let log = node.log();
     for option in ["timeout 500", "retries 2", "min_mtu 2048", "route_prot acm", "addr_timeout 5", "server_mode unix"] {
         assert!(log.contains(&format!("options: {option}\n")), "{option}");
@@ -42,17 +42,17 @@ fn mistakes_in_the_option_file() {
 }
 
 #[test]
-fn options_that_are_no_text() {
+fn binary_options_are_errors() {
     let node = Node::embedded().option("timeout \u{1b}[2J\nsa_depth 4 four\nr\u{e9}tries 9\nsa_depth 3").join();
     let log = node.log();
     assert!(!log.contains('\u{1b}'), "{log}");
     assert!(log.contains("options: sa_depth 3\n"), "{log}");
-    let places = places(&node, "opts");
-    assert!(places.contains(&"4:9".to_owned()) && places.contains(&"6:1".to_owned()), "{places:?}");
+    let locations = error_locations(&node, "opts");
+    assert!(locations.contains(&"4:9".to_owned()) && locations.contains(&"6:1".to_owned()), "{locations:?}");
 }
 
 #[test]
-fn mistakes_in_the_address_file() {
+fn errors_in_the_address_file_are_located() {
     let node = Node::embedded()
         .addresses(
             "# address device port pkey\n\
@@ -68,7 +68,7 @@ fn mistakes_in_the_address_file() {
              last sim0 1 7fff",
         )
         .join();
-    assert_eq!(places(&node, "addr"), ["3:13", "4:14", "5:16", "6", "7"]);
+    assert_eq!(error_locations(&node, "addr"), ["3:13", "4:14", "5:16", "6", "7"]);
     let log = node.log();
     for complaint in ["unable to assign node1-g: pkey 0x8001", "duplicate address NODE1"] {
         until(complaint, || node.log().to_lowercase().contains(&complaint.to_lowercase()).then_some(()));
@@ -77,19 +77,19 @@ fn mistakes_in_the_address_file() {
 }
 
 #[test]
-fn ip_addresses_are_the_kernels_unless_it_is_said() {
+fn ip_addresses_in_the_address_file_need_support_ips_in_addr_cfg() {
     let text = "10.77.0.1 sim0 1 default\nnode1 sim0 1 default\nfd00::1 sim0 1 default\n";
     let node = Node::embedded().option("support_ips_in_addr_cfg 0").addresses(text).join();
-    assert_eq!(places(&node, "addr"), ["1", "3"]);
+    assert_eq!(error_locations(&node, "addr"), ["1", "3"]);
     assert_eq!(addresses(&node), ["node1"]);
     let node = Node::embedded().option("support_ips_in_addr_cfg 1").addresses(text).join();
-    assert!(places(&node, "addr").is_empty());
+    assert!(error_locations(&node, "addr").is_empty());
     assert_eq!(addresses(&node), ["10.77.0.1", "node1", "fd00::1"]);
 }
 
-/// Two of them on one host would both have the host's name, if they had it.
+/// Several simulated nodes on one host would otherwise share the host's name.
 #[test]
-fn without_an_address_file_a_simulated_node_has_the_name_that_the_fabric_gives_it() {
+fn simulated_node_without_an_address_file_has_its_name_on_the_fabric() {
     let one = Node::alone().argument("--fabric=embedded").join();
     assert_eq!(addresses(&one), ["node1", "node1-1"]);
     let fabric = one.dir().join("fabric.sock");
@@ -97,11 +97,11 @@ fn without_an_address_file_a_simulated_node_has_the_name_that_the_fabric_gives_i
     assert_eq!(addresses(&two), ["node2", "node2-1"]);
     let path = one.acme(&["-f", "n", "-s", "node1", "-d", "node2", "-v"]).verified();
     assert_ne!(path.dgid, path.sgid);
-    assert!(!one.dir().join("addr").exists(), "the daemon writes no configuration");
+    assert!(!one.dir().join("addr").exists(), "the daemon writes no address file");
 }
 
 #[test]
-fn without_an_address_file_a_host_has_its_name() {
+fn host_without_an_address_file_has_its_host_name() {
     let lab = Lab::new(1, &[]);
     let node = lab.start(1, Kind::Rust, &[]);
     node.remove_addresses();
@@ -116,31 +116,31 @@ fn without_an_address_file_a_host_has_its_name() {
 }
 
 #[test]
-fn an_address_file_that_cannot_be_read() {
+fn unreadable_address_file_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir(dir.path().join("addr")).unwrap();
     let mut node = Node::alone().argument("--fabric=embedded").spawn_in(dir);
     node.process.wait_for("join successful", 1);
-    let said = format!("{}: not a regular file", node.dir().join("addr").display());
-    assert!(node.log().contains(&said), "{}", node.log());
+    let line = format!("{}: not a regular file", node.dir().join("addr").display());
+    assert!(node.log().contains(&line), "{}", node.log());
 }
 
-/// A pipe that nobody writes to has no end: whoever read it would serve nobody.
+/// Reading a pipe without a writer would block the daemon.
 #[test]
-fn an_option_file_that_has_become_a_pipe() {
+fn pipe_as_option_file_is_not_read() {
     let mut node = Node::embedded().join();
     let options = node.dir().join("opts");
     fs::remove_file(&options).unwrap();
     nix::unistd::mkfifo(&options, nix::sys::stat::Mode::S_IRWXU).unwrap();
     node.process.signal(nix::sys::signal::Signal::SIGHUP);
     node.process.wait_for("files read again", 1);
-    let said = format!("{}: not a regular file", options.display());
-    assert!(node.log().contains(&said), "{}", node.log());
+    let line = format!("{}: not a regular file", options.display());
+    assert!(node.log().contains(&line), "{}", node.log());
     assert_eq!(addresses(&node), ["node1"]);
 }
 
 #[test]
-fn the_nodes_name_is_on_an_active_port_and_stays_there() {
+fn host_name_belongs_to_an_active_port_and_stays_there() {
     let fabric = Fabric::serve(1, &["--ports", "2"]);
     fabric.control("down node1 1");
     let node = Node::alone().argument(&format!("--fabric=sim:{}?node=node1", fabric.socket().display())).join();

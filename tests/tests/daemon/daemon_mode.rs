@@ -1,4 +1,4 @@
-//! Leaving the terminal: whoever starts a daemon learns whether it serves, and why not.
+//! Daemon mode: the starting process reports success once the daemon serves, or the reason of the failure.
 use acm_tests::{Connection, Entry, Fabric, Finished, Node, NodeBuilder, Process, UNIX_SOCKET, program, until};
 use acm_wire::client::ClientStatus;
 use core::time::Duration;
@@ -14,24 +14,24 @@ use std::{
     process::Command,
 };
 
-/// By this variable's value a daemon is told from those of other tests.
+/// Environment variable that marks the processes of a test by its directory.
 const MARK: &str = "ACM_TESTS_DIR";
 
-/// A daemon that has left its parent; it ends with the test all the same.
+/// A daemon in the background, which is killed when this value is dropped.
 struct Forked {
     id: Pid,
     mark: String,
 }
 
 impl Forked {
-    /// The one whose process id is in the lock file.
+    /// Returns the daemon whose process id is in the lock file.
     fn of(dir: &Path) -> Self {
         let text = fs::read_to_string(dir.join("ibacm.pid")).unwrap();
         Self { id: Pid::from_raw(text.trim().parse().unwrap()), mark: mark(dir) }
     }
 
     fn is_running(&self) -> bool {
-        // Somebody else may have the number later.
+        // Another process may reuse the process id.
         let environment = fs::read(format!("/proc/{}/environ", self.id)).unwrap_or_default();
         environment.split(|byte| *byte == 0).any(|variable| variable == self.mark.as_bytes())
     }
@@ -49,25 +49,25 @@ fn mark(dir: &Path) -> String {
     format!("{MARK}={}", dir.display())
 }
 
-/// Every process of this daemon, the starter too.
+/// Returns all processes of this daemon, including the starter.
 fn processes(dir: &Path) -> Vec<Forked> {
     let names = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().into_string().ok());
     let all = names.filter_map(|name| Some(Forked { id: Pid::from_raw(name.parse().ok()?), mark: mark(dir) }));
     all.filter(Forked::is_running).collect()
 }
 
-/// Has it start, in a directory of its own.
+/// Starts the daemon in a directory.
 fn start(builder: &NodeBuilder, dir: &Path) -> Process {
     Process::start(builder.clone().daemon().command(dir).env(MARK, dir))
 }
 
-/// What comes of it. The log is a file, unless the options say otherwise.
+/// Starts the daemon and returns the starter's result. The log is a file, unless the options differ.
 fn started(builder: &NodeBuilder, dir: &Path) -> Finished {
     start(builder, dir).wait()
 }
 
-/// That it does not start: its exit code, and the one line about it.
-fn refused(finished: &Finished, code: i32, parts: &[&str]) {
+/// Checks that the daemon did not start: the exit code and the only line.
+fn assert_refused(finished: &Finished, code: i32, parts: &[&str]) {
     assert_eq!(finished.code, Some(code), "{finished}");
     let lines: Vec<&str> = finished.stderr.lines().collect();
     assert!(lines.len() == 1 && lines[0].starts_with("acm-mio: "), "{finished}");
@@ -75,10 +75,10 @@ fn refused(finished: &Finished, code: i32, parts: &[&str]) {
     assert_eq!(finished.stdout, "");
 }
 
-/// The same, and nothing of it stays.
-fn refused_in(builder: &NodeBuilder, code: i32, parts: &[&str]) {
+/// Checks that the daemon does not start and leaves no process and no socket.
+fn assert_refused_in(builder: &NodeBuilder, code: i32, parts: &[&str]) {
     let dir = tempfile::tempdir().unwrap();
-    refused(&started(builder, dir.path()), code, parts);
+    assert_refused(&started(builder, dir.path()), code, parts);
     assert!(processes(dir.path()).is_empty());
     assert!(Connection::try_open(&dir.path().join(UNIX_SOCKET)).is_err());
 }
@@ -87,13 +87,13 @@ fn embedded() -> NodeBuilder {
     Node::embedded().option("log_file DIR/log")
 }
 
-fn serves(dir: &Path) {
+fn assert_serves(dir: &Path) {
     let mut client = Connection::open(&dir.join(UNIX_SOCKET));
     let entries = [Entry::name(Entry::SOURCE, "node1"), Entry::name(Entry::DEST, "node1")];
-    until("an answer", || (client.ask(1, &entries) == ClientStatus::SUCCESS).then_some(()));
+    until("a response", || (client.request(1, &entries) == ClientStatus::SUCCESS).then_some(()));
 }
 
-/// Runs it as somebody to whom files of others say no, root's too: what may not be written has no `w` for its owner.
+/// Runs the daemon without privileges, even if the test runs as root: permissions of files then apply.
 fn without_rights(builder: &NodeBuilder, dir: &Path) -> Finished {
     let made = builder.clone().daemon().command(dir);
     let mut command = Command::new(program("unshare", "util-linux"));
@@ -101,10 +101,10 @@ fn without_rights(builder: &NodeBuilder, dir: &Path) -> Finished {
     Process::start(&mut command).wait()
 }
 
-/// A directory in which nobody may write while it lives.
-struct Closed(PathBuf);
+/// A directory that is not writable until this value is dropped.
+struct Unwritable(PathBuf);
 
-impl Closed {
+impl Unwritable {
     fn make(path: PathBuf) -> Self {
         fs::create_dir_all(&path).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o500)).unwrap();
@@ -112,135 +112,143 @@ impl Closed {
     }
 }
 
-impl Drop for Closed {
+impl Drop for Unwritable {
     fn drop(&mut self) {
         let _ = fs::set_permissions(&self.0, fs::Permissions::from_mode(0o700));
     }
 }
 
 #[test]
-fn by_default_it_leaves_the_terminal() {
+fn daemon_runs_in_the_background_by_default() {
     let dir = tempfile::tempdir().unwrap();
     let made = embedded().daemon().command(dir.path());
     let mut command = Command::new(made.get_program());
-    // Paths from the present directory, which a daemon leaves.
+    // Relative paths, although a daemon changes its working directory.
     command.args(["-O", "opts", "-A", "addr", "--run-dir", ".", "--fabric", "embedded"]).current_dir(dir.path());
     let mut starter = Process::start(command.env(MARK, dir.path()));
-    let own = starter.id();
+    let starter_id = starter.id();
     let finished = starter.wait();
-    // From then on.
+    // The daemon serves from the starter's end on.
     let mut client = Connection::try_open(&dir.path().join(UNIX_SOCKET)).unwrap();
     let daemon = Forked::of(dir.path());
     assert_eq!((finished.code, finished.stdout.as_str(), finished.stderr.as_str()), (Some(0), "", ""));
     let entries = [Entry::name(Entry::SOURCE, "node1"), Entry::name(Entry::DEST, "node1")];
-    until("an answer", || (client.ask(1, &entries) == ClientStatus::SUCCESS).then_some(()));
-    assert!(daemon.is_running() && daemon.id != own);
+    until("a response", || (client.request(1, &entries) == ClientStatus::SUCCESS).then_some(()));
+    assert!(daemon.is_running() && daemon.id != starter_id);
     for stream in 0..3 {
         let path = format!("/proc/{}/fd/{stream}", daemon.id);
         assert_eq!(fs::read_link(path).unwrap(), Path::new("/dev/null"));
     }
     assert_eq!(fs::read_link(format!("/proc/{}/cwd", daemon.id)).unwrap(), Path::new("/"));
-    assert_eq!(getsid(Some(daemon.id)), Ok(daemon.id), "no terminal is its own");
+    assert_eq!(getsid(Some(daemon.id)), Ok(daemon.id), "a session of its own");
     kill(daemon.id, Signal::SIGTERM).unwrap();
-    until("its end", || (!daemon.is_running()).then_some(()));
+    until("the daemon's end", || (!daemon.is_running()).then_some(()));
     assert!(!dir.path().join(UNIX_SOCKET).exists());
 }
 
 #[test]
-fn a_second_one_says_so() {
+fn second_daemon_is_refused_with_the_reason() {
     let dir = tempfile::tempdir().unwrap();
     assert_eq!(started(&embedded(), dir.path()).code, Some(0));
     let first = Forked::of(dir.path());
     let lock = dir.path().join("ibacm.pid");
-    refused(&started(&embedded(), dir.path()), 255, &[&lock.display().to_string(), "another", "stop it first"]);
+    assert_refused(&started(&embedded(), dir.path()), 255, &[&lock.display().to_string(), "another", "stop it first"]);
     assert!(first.is_running() && fs::read_to_string(lock).unwrap() == format!("{}\n", first.id));
-    serves(dir.path());
+    assert_serves(dir.path());
 }
 
 #[test]
-fn no_permission_for_the_lock() {
+fn unwritable_lock_is_reported() {
     let dir = tempfile::tempdir().unwrap();
-    let _closed = Closed::make(dir.path().join("closed"));
+    let _unwritable = Unwritable::make(dir.path().join("closed"));
     let finished = without_rights(&embedded().option("lock_file DIR/closed/lock"), dir.path());
-    refused(&finished, 255, &["closed/lock: Permission denied", "run as root"]);
+    assert_refused(&finished, 255, &["closed/lock: Permission denied", "run as root"]);
 }
 
 #[test]
-fn no_permission_for_the_log() {
+fn unwritable_log_is_reported() {
     let dir = tempfile::tempdir().unwrap();
-    let _closed = Closed::make(dir.path().join("closed"));
+    let _unwritable = Unwritable::make(dir.path().join("closed"));
     let finished = without_rights(&embedded().option("log_file DIR/closed/log"), dir.path());
-    refused(&finished, 255, &["log file", "closed/log: Permission denied", "run as root"]);
+    assert_refused(&finished, 255, &["log file", "closed/log: Permission denied", "run as root"]);
 }
 
 #[test]
-fn no_permission_for_the_socket() {
+fn unwritable_socket_is_reported() {
     let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let files = other.path().display();
     let fabric = Fabric::serve(1, &[]);
     let node = Node::at(&fabric, 1).option(&format!("log_file {files}/log\nlock_file {files}/lock"));
-    let run_dir = Closed::make(dir.path().join("run"));
-    // Its files are made, and then it has another run directory.
+    let run_dir = Unwritable::make(dir.path().join("run"));
+    // Writes the files, then replaces the run directory in the arguments.
     let made = node.daemon().command(dir.path());
     let mut words: Vec<_> = made.get_args().map(ToOwned::to_owned).collect();
-    let place = words.iter().position(|word| word == "--run-dir").unwrap();
-    words[place + 1] = run_dir.0.clone().into_os_string();
+    let index = words.iter().position(|word| word == "--run-dir").unwrap();
+    words[index + 1] = run_dir.0.clone().into_os_string();
     let mut command = Command::new(program("unshare", "util-linux"));
     let finished = Process::start(command.arg("--user").arg(made.get_program()).args(words)).wait();
-    refused(&finished, 1, &["run/ibacm-unix.sock: Permission denied", "run as root"]);
+    assert_refused(&finished, 1, &["run/ibacm-unix.sock: Permission denied", "run as root"]);
 }
 
 #[test]
-fn no_directory_for_the_log() {
-    refused_in(&embedded().option("log_file DIR/none/log"), 255, &["none/log: No such file", "mkdir -p", "/none"]);
+fn missing_directory_of_the_log_is_reported() {
+    assert_refused_in(
+        &embedded().option("log_file DIR/none/log"),
+        255,
+        &["none/log: No such file", "mkdir -p", "/none"],
+    );
 }
 
 #[test]
-fn a_pipe_for_a_log_that_nobody_reads() {
+fn log_pipe_without_a_reader_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let pipe = dir.path().join("log");
     nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
-    refused(&started(&embedded(), dir.path()), 255, &["nobody reads this pipe"]);
+    assert_refused(&started(&embedded(), dir.path()), 255, &["nobody reads this pipe"]);
 }
 
 #[test]
-fn a_bad_fabric() {
-    refused_in(
+fn unusable_fabric_is_reported() {
+    assert_refused_in(
         &Node::alone().option("log_file DIR/log").argument("--fabric=sim:/none/fabric.sock"),
         255,
         &["simulated fabric at /none/fabric.sock: "],
     );
     let fabric = Fabric::serve(1, &[]);
-    refused_in(&Node::at(&fabric, 2).option("log_file DIR/log"), 255, &["it has no node node2; its nodes are node1"]);
+    assert_refused_in(
+        &Node::at(&fabric, 2).option("log_file DIR/log"),
+        255,
+        &["it has no node node2; its nodes are node1"],
+    );
 }
 
 #[test]
-fn no_required_device() {
+fn missing_required_device_is_reported() {
     let node = Node::alone().without_devices().option("log_file DIR/log").argument("--require-device");
-    refused_in(&node, 255, &["no InfiniBand device", "--require-device"]);
+    assert_refused_in(&node, 255, &["no InfiniBand device", "--require-device"]);
 }
 
 #[test]
-fn a_port_that_is_taken() {
+fn used_tcp_port_is_reported() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let option = format!("server_mode loop\nserver_port {}", taken.local_addr().unwrap().port());
-    refused_in(&embedded().option(&option), 1, &["TCP 127.0.0.1:", "server_port"]);
+    assert_refused_in(&embedded().option(&option), 1, &["TCP 127.0.0.1:", "server_port"]);
 }
 
 #[test]
-fn a_stray_word_starts_nothing() {
+fn stray_argument_is_refused() {
     for (word, hint) in [("check", "--check"), ("status", "--status"), ("start", "--help")] {
         for mode in [embedded().daemon(), embedded()] {
             let dir = tempfile::tempdir().unwrap();
             let finished = Process::start(mode.command(dir.path()).env(MARK, dir.path()).arg(word)).wait();
-            refused(&finished, 1, &[word, hint, "nothing is started"]);
+            assert_refused(&finished, 1, &[word, hint, "nothing is started"]);
             assert!(!dir.path().join("ibacm.pid").exists() && processes(dir.path()).is_empty());
         }
     }
 }
 
-/// What a daemon waits for that cannot start yet: a fabric that does not answer.
-fn hangs(more: &[&str], dir: &Path) -> (Fabric, Process, Forked) {
+/// Starts a daemon that hangs at its start because its fabric does not respond.
+fn start_hanging(more: &[&str], dir: &Path) -> (Fabric, Process, Forked) {
     let fabric = Fabric::serve(1, &[]);
     fabric.signal(Signal::SIGSTOP);
     let builder = Node::at(&fabric, 1).option("log_file DIR/log");
@@ -254,45 +262,45 @@ fn hangs(more: &[&str], dir: &Path) -> (Fabric, Process, Forked) {
 }
 
 #[test]
-fn one_that_hangs_is_killed_in_time() {
+fn hanging_start_is_killed_at_start_limit() {
     let dir = tempfile::tempdir().unwrap();
-    // The fabric has 5 s to answer.
-    let (_fabric, mut starter, daemon) = hangs(&["--start-limit=1"], dir.path());
-    refused(&starter.wait(), 1, &["does not serve after 1 s", "-P", "--start-limit"]);
-    until("its end", || (!daemon.is_running()).then_some(()));
+    // The time limit of the fabric is 5 s.
+    let (_fabric, mut starter, daemon) = start_hanging(&["--start-limit=1"], dir.path());
+    assert_refused(&starter.wait(), 1, &["does not serve after 1 s", "-P", "--start-limit"]);
+    until("the daemon's end", || (!daemon.is_running()).then_some(()));
     let log = fs::read_to_string(dir.path().join("log")).unwrap();
-    assert!(!log.contains("simulated fabric at"), "it did not come to its own end: {log}");
-    // Nothing is in the way of the next one.
+    assert!(!log.contains("simulated fabric at"), "killed before its own time limit: {log}");
+    // The next daemon starts.
     assert_eq!(started(&embedded(), dir.path()).code, Some(0));
     let _daemon = Forked::of(dir.path());
-    serves(dir.path());
+    assert_serves(dir.path());
 }
 
 #[test]
-fn one_that_dies_is_told_of() {
+fn killed_start_is_reported() {
     let dir = tempfile::tempdir().unwrap();
-    let (_fabric, mut starter, daemon) = hangs(&[], dir.path());
+    let (_fabric, mut starter, daemon) = start_hanging(&[], dir.path());
     kill(daemon.id, Signal::SIGKILL).unwrap();
     let finished = starter.wait_within(Duration::from_secs(30));
-    refused(&finished, 1, &["ended before it served", "SIGKILL", "-P"]);
+    assert_refused(&finished, 1, &["ended before it served", "SIGKILL", "-P"]);
 }
 
-/// Nobody has heard that it serves: it must not be in the way of who tries again.
+/// Without its starter, the daemon must not stay and block the next start.
 #[test]
-fn whoever_started_it_is_gone() {
+fn daemon_ends_if_its_starter_is_killed() {
     let dir = tempfile::tempdir().unwrap();
-    let (fabric, starter, daemon) = hangs(&[], dir.path());
+    let (fabric, starter, daemon) = start_hanging(&[], dir.path());
     drop(starter);
     fabric.signal(Signal::SIGCONT);
-    until("its end", || (!daemon.is_running()).then_some(()));
+    until("the daemon's end", || (!daemon.is_running()).then_some(()));
     assert!(!dir.path().join(UNIX_SOCKET).exists());
     let log = fs::read_to_string(dir.path().join("log")).unwrap();
     assert!(log.contains("whoever started this daemon is gone"), "{log}");
 }
 
-/// Whoever reads what the daemon writes is not kept waiting for its end.
+/// A reader of the pipe must not wait for the daemon's end.
 #[test]
-fn a_pipe_is_no_log_of_a_daemon() {
+fn daemon_closes_a_pipe_as_its_log() {
     let dir = tempfile::tempdir().unwrap();
     let made = Node::embedded().option("log_file stdout").daemon().command(dir.path());
     let mut command = Command::new("/bin/sh");
@@ -300,18 +308,21 @@ fn a_pipe_is_no_log_of_a_daemon() {
     let finished = Process::start(command.env(MARK, dir.path())).wait_within(Duration::from_secs(30));
     let _daemon = Forked::of(dir.path());
     assert!(finished.stdout.contains("(the log ends here: "), "{finished}");
-    serves(dir.path());
+    assert_serves(dir.path());
 }
 
 #[test]
-fn standard_streams_are_no_log_of_a_daemon() {
+fn daemon_closes_standard_streams_as_its_log() {
     for target in ["stdout", "stderr"] {
         let dir = tempfile::tempdir().unwrap();
         let finished = started(&Node::embedded().option(&format!("log_file {target}")), dir.path());
         let _daemon = Forked::of(dir.path());
         assert_eq!(finished.code, Some(0), "{finished}");
-        let said = if target == "stdout" { &finished.stdout } else { &finished.stderr };
-        assert!(said.lines().last().unwrap().contains(&format!("log_file {target} (the log ends here: ")), "{said}");
-        serves(dir.path());
+        let output = if target == "stdout" { &finished.stdout } else { &finished.stderr };
+        assert!(
+            output.lines().last().unwrap().contains(&format!("log_file {target} (the log ends here: ")),
+            "{output}"
+        );
+        assert_serves(dir.path());
     }
 }

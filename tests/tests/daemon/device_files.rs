@@ -1,5 +1,5 @@
-//! What the files of a device say counts, also when the device itself and the kernel say nothing: it is gone, it is another
-//! one, it can be read again.
+//! The daemon follows the files of a device, also without events of the device and messages of the kernel: removed,
+//! replaced, and readable again.
 use acm_tests::{Kind, Lab, LabNode, until};
 use nix::sys::signal::Signal;
 use std::{fs, path::PathBuf};
@@ -24,12 +24,12 @@ impl One {
         self.lab.file(1, "sys/class/infiniband/ibsim0")
     }
 
-    /// The device's files vanish.
+    /// Removes the device's files.
     fn hide(&self) {
         fs::rename(self.device(), self.lab.file(1, "sys/hidden")).unwrap();
     }
 
-    /// They are there again, and the kernel speaks of the device.
+    /// Restores the device's files and sends a message of the kernel.
     fn show(&self) {
         fs::rename(self.lab.file(1, "sys/hidden"), self.device()).unwrap();
         self.control("umad add node1 1");
@@ -41,7 +41,7 @@ impl One {
 }
 
 #[test]
-fn files_that_vanish_are_seen_at_the_next_word_of_the_kernel() {
+fn removed_files_are_noticed_at_the_next_kernel_message() {
     let one = One::start();
     one.hide();
     one.control("umad add node1 1");
@@ -51,9 +51,9 @@ fn files_that_vanish_are_seen_at_the_next_word_of_the_kernel() {
 }
 
 #[test]
-fn files_that_vanish_are_seen_at_the_next_event_of_the_port() {
+fn removed_files_are_noticed_at_the_next_port_event() {
     let one = One::start();
-    // The fabric writes the files before it tells of the event, which waits for the daemon.
+    // The fabric writes the files before the event, and the daemon handles the event after they are removed.
     one.node.process.signal(Signal::SIGSTOP);
     one.control("rereg node1 1");
     one.hide();
@@ -64,7 +64,7 @@ fn files_that_vanish_are_seen_at_the_next_event_of_the_port() {
 }
 
 #[test]
-fn files_that_vanish_are_seen_when_a_device_is_read_again() {
+fn removed_files_are_noticed_when_the_device_is_read_again() {
     let one = One::start();
     one.write_guid("?\n");
     one.control("rereg node1 1");
@@ -74,13 +74,13 @@ fn files_that_vanish_are_seen_when_a_device_is_read_again() {
 }
 
 #[test]
-fn another_guid_is_another_device() {
+fn new_guid_means_a_new_device() {
     let one = One::start();
     one.write_guid("0002:c903:0000:7770\n");
     one.control("rereg node1 1");
     one.node.wait_for("ibsim0 is another device now", 1);
     one.node.wait_for("join successful", 2);
-    // While it cannot be read it is the one that it was.
+    // An unreadable GUID leaves the device unchanged.
     one.write_guid("?\n");
     one.control("rereg node1 1");
     one.node.wait_for("is not a GUID", 1);
@@ -90,7 +90,7 @@ fn another_guid_is_another_device() {
 }
 
 #[test]
-fn what_changed_while_a_device_could_not_be_read_is_told_later() {
+fn changes_of_an_unreadable_device_are_applied_later() {
     let one = One::start();
     one.write_guid("?\n");
     one.control("pkeys node1 1 8001,ffff");
@@ -101,12 +101,12 @@ fn what_changed_while_a_device_could_not_be_read_is_told_later() {
 }
 
 #[test]
-fn a_umad_device_that_comes_back_unheard_is_found() {
+fn umad_device_that_returns_without_a_message_is_found() {
     let one = One::start();
     one.control("uevent lose node1");
     one.control("umad remove node1 1");
     one.node.wait_for("port 0 is down", 1);
-    until("another attempt, in vain", || {
+    until("another failed attempt", || {
         one.node.process.signal(Signal::SIGUSR1);
         one.node.log().contains(" stats: open_failures: 1").then_some(())
     });

@@ -1,4 +1,4 @@
-//! Devices that go away, come back, are replaced or cannot be read: the daemon follows without a restart.
+//! Devices that are removed, return, are replaced or cannot be read: the daemon follows without a restart.
 use acm_tests::{Kind, Lab, LabNode, until};
 use nix::sys::signal::Signal;
 use std::fs;
@@ -18,25 +18,25 @@ impl Two {
         two
     }
 
-    /// Waits until both resolve each other.
+    /// Waits until both nodes resolve each other.
     fn resolve(&self) {
         for (node, other) in [(&self.node, 2), (&self.other, 1)] {
-            let (own, other) = (format!("node{}", node.number), format!("node{other}"));
-            until(&format!("{own} resolves {other}"), || {
-                let asked = node.acme(&["-f", "n", "-s", &own, "-d", &other]);
-                (asked.finished.code == Some(0)).then_some(())
+            let (source, dest) = (format!("node{}", node.number), format!("node{other}"));
+            until(&format!("{source} resolves {dest}"), || {
+                let acme = node.acme(&["-f", "n", "-s", &source, "-d", &dest]);
+                (acme.finished.code == Some(0)).then_some(())
             });
         }
     }
 
-    /// Waits until each gets an address of the other that it does not know. The other one first: node1 only receives
-    /// until its queue pair works.
-    fn resolve_anew(&self, addresses: &str) {
+    /// Waits until each node resolves an uncached address of the other. The other node first, so that node1 only
+    /// receives until its queue pair works.
+    fn resolve_uncached(&self, addresses: &str) {
         for (node, other) in [(&self.other, 1), (&self.node, 2)] {
-            let (own, other) = (format!("{addresses}{}", node.number), format!("{addresses}{other}"));
-            until(&format!("{own} resolves {other}"), || {
-                let asked = node.acme(&["-f", "i", "-s", &own, "-d", &other]);
-                (asked.finished.code == Some(0)).then_some(())
+            let (source, dest) = (format!("{addresses}{}", node.number), format!("{addresses}{other}"));
+            until(&format!("{source} resolves {dest}"), || {
+                let acme = node.acme(&["-f", "i", "-s", &source, "-d", &dest]);
+                (acme.finished.code == Some(0)).then_some(())
             });
         }
     }
@@ -45,12 +45,12 @@ impl Two {
         self.lab.fabric.control(command)
     }
 
-    /// Whether node1 can ask anything.
+    /// True if node1's daemon resolves node2.
     fn is_served(&self) -> bool {
         self.node.acme(&["-f", "n", "-s", "node1", "-d", "node2"]).finished.code == Some(0)
     }
 
-    /// The device's counters, which node1's daemon says when it ends.
+    /// Ends node1's daemon and returns a counter, which the daemon logs at its end.
     fn counter(&mut self, name: &str) -> u64 {
         if self.node.process.is_running() {
             self.node.process.signal(Signal::SIGTERM);
@@ -63,7 +63,7 @@ impl Two {
 }
 
 #[test]
-fn a_device_that_goes_and_comes_back_is_served_again() {
+fn removed_device_is_served_again_after_its_return() {
     let mut two = Two::start();
     for round in 1..=3 {
         two.lab.fabric.control("device remove node1");
@@ -76,9 +76,9 @@ fn a_device_that_goes_and_comes_back_is_served_again() {
     assert_eq!(two.counter("devices_closed"), 3);
 }
 
-/// The lines of a device that is away count as they are when it is back.
+/// The returned device gets the addresses of the current file.
 #[test]
-fn the_address_file_changes_while_its_device_is_away() {
+fn address_file_may_change_while_the_device_is_removed() {
     let two = Two::start();
     let name = |name: &str| two.node.acme(&["-f", "n", "-s", name, "-d", "node2"]).finished.code == Some(0);
     let ip = || two.node.acme(&["-f", "i", "-s", "10.77.0.1", "-d", "10.77.0.2"]).finished.code == Some(0);
@@ -94,9 +94,9 @@ fn the_address_file_changes_while_its_device_is_away() {
     assert!(name("fresh") && !ip(), "{}", two.node.log());
 }
 
-/// A node that is in its group and hears nothing of it asks to hear it until it does.
+/// Until then, the node is a member of its group without receiving its datagrams.
 #[test]
-fn a_queue_pair_that_cannot_be_attached_is_attached_later() {
+fn failed_attach_to_a_group_is_retried() {
     let lab = Lab::new(2, &[]);
     let full = lab.file(1, "no_room_for_groups");
     fs::write(&full, "").unwrap();
@@ -104,31 +104,31 @@ fn a_queue_pair_that_cannot_be_attached_is_attached_later() {
     let other = lab.start(2, Kind::Rust, &["timeout 100", "negative_timeout 1"]);
     node.wait_for("unable to attach to multicast group", 1);
     let mut two = Two { lab, node, other };
-    let heard = |two: &Two| two.other.acme(&["-f", "n", "-s", "node2", "-d", "node1"]).finished.code == Some(0);
-    assert!(!heard(&two), "nobody hears");
+    let is_found = |two: &Two| two.other.acme(&["-f", "n", "-s", "node2", "-d", "node1"]).finished.code == Some(0);
+    assert!(!is_found(&two), "node1 receives nothing");
     fs::remove_file(full).unwrap();
     two.node.wait_for("after all", 1);
-    assert!(heard(&two), "{}", two.node.log());
+    assert!(is_found(&two), "{}", two.node.log());
     assert!(two.counter("attach_failures") > 0);
 }
 
 #[test]
-fn another_device_of_the_same_name_is_another_device() {
+fn new_device_with_the_same_name_is_a_new_device() {
     let two = Two::start();
-    // Both at once for the daemon, which finds the same name at its next look.
+    // The daemon handles both changes at once and finds the same name.
     two.node.process.signal(Signal::SIGSTOP);
     two.lab.fabric.control("device remove node1");
     two.lab.fabric.control("device add node1 0x0002c90300007770");
     two.node.process.signal(Signal::SIGCONT);
     two.node.wait_for("join successful", 2);
     two.resolve();
-    // What was known began at the GID that is gone.
+    // Cached paths began at the former GID.
     let path = two.node.acme(&["-f", "n", "-s", "node1", "-d", "node2"]).path();
     assert_eq!(path.sgid, "fe80::2:c903:0:7771".parse().unwrap());
 }
 
 #[test]
-fn a_umad_device_that_comes_later_brings_its_port() {
+fn port_is_served_when_its_umad_device_appears() {
     let mut two = Two::start();
     two.lab.fabric.control("umad remove node1 1");
     two.node.wait_for("port 0 is down", 1);
@@ -140,12 +140,12 @@ fn a_umad_device_that_comes_later_brings_its_port() {
 }
 
 #[test]
-fn a_device_that_cannot_be_read_is_not_gone() {
+fn unreadable_device_is_not_removed() {
     let mut two = Two::start();
     let guid = two.lab.file(1, "sys/class/infiniband/ibsim0/node_guid");
     let good = fs::read(&guid).unwrap();
     fs::write(&guid, "?\n").unwrap();
-    // An event of the port, then a message of the kernel: each makes the daemon read.
+    // A port event and a kernel message each make the daemon read the device.
     two.lab.fabric.control("smlid node1 1 9");
     two.node.wait_for("is not a GUID", 1);
     two.lab.fabric.control("umad add node1 1");
@@ -160,9 +160,9 @@ fn a_device_that_cannot_be_read_is_not_gone() {
 }
 
 #[test]
-fn a_burst_of_events_is_one_look_at_the_device() {
+fn burst_of_events_causes_few_reads_of_the_device() {
     let mut two = Two::start();
-    // While the daemon stands still, so that it finds all of them at once.
+    // The daemon is stopped, so that it handles all events at once.
     two.node.process.signal(Signal::SIGSTOP);
     for lid in 100..150 {
         two.lab.fabric.control(&format!("lid node1 1 {lid}"));
@@ -171,46 +171,46 @@ fn a_burst_of_events_is_one_look_at_the_device() {
     two.node.wait_for("is active, LID 149", 1);
     two.resolve();
     let reads = two.counter("device_reads");
-    // A look for each turn of 32 events, and one for what came while it was looked.
+    // One read per 32 events, and one for events during a read.
     assert!((1..=4).contains(&reads), "{reads} reads for 50 events");
 }
 
 #[test]
-fn a_device_that_failed_and_is_there_is_opened_again() {
+fn failed_device_is_reopened() {
     let mut two = Two::start();
     for round in 1..=2 {
         assert_eq!(two.control("device fail node1"), "ok\n");
         two.node.wait_for("port 0 is down", round);
         two.node.wait_for("join successful", round + 1);
-        two.resolve_anew(["", "10.77.0.", "fd00::"][round]);
+        two.resolve_uncached(["", "10.77.0.", "fd00::"][round]);
     }
     assert_eq!((two.counter("devices_closed"), two.counter("scans")), (2, 1));
 }
 
 #[test]
-fn a_queue_pair_that_failed_goes_on() {
+fn failed_queue_pair_is_recovered() {
     let mut two = Two::start();
     for (round, addresses) in ["10.77.0.", "fd00::"].into_iter().enumerate() {
         assert_eq!(two.control("qp fail node1 1"), "1\n", "round {round}");
-        two.resolve_anew(addresses);
+        two.resolve_uncached(addresses);
     }
     assert_eq!((two.counter("queue_pair_errors"), two.counter("queue_pairs_replaced")), (2, 0));
 }
 
 #[test]
-fn a_queue_pair_without_completions_is_replaced() {
+fn queue_pair_with_a_failed_completion_queue_is_replaced() {
     let mut two = Two::start();
     for (round, addresses) in ["10.77.0.", "fd00::"].into_iter().enumerate() {
         assert_eq!(two.control("cq fail node1 1"), "1\n", "round {round}");
-        two.resolve_anew(addresses);
+        two.resolve_uncached(addresses);
     }
     assert_eq!((two.counter("queue_pairs_replaced"), two.counter("devices_closed")), (2, 0));
 }
 
 #[test]
-fn what_others_say_of_devices_is_not_heard() {
+fn kernel_messages_from_other_senders_are_ignored() {
     let mut two = Two::start();
-    // While the daemon stands still, so that it finds all of it before the port's event.
+    // The daemon is stopped, so that it handles these messages before the port event.
     two.node.process.signal(Signal::SIGSTOP);
     for sender in [1, 4711] {
         assert_eq!(two.control(&format!("uevent forge node1 {sender}")), "ok\n");
@@ -218,18 +218,18 @@ fn what_others_say_of_devices_is_not_heard() {
     two.control("lid node1 1 77");
     two.node.process.signal(Signal::SIGCONT);
     two.node.wait_for("is active, LID 77", 1);
-    two.resolve_anew("10.77.0.");
-    assert_eq!(two.counter("scans"), 1, "that of the start");
+    two.resolve_uncached("10.77.0.");
+    assert_eq!(two.counter("scans"), 1, "only the scan at the start");
 }
 
 #[test]
-fn what_was_lost_of_the_kernel_is_looked_for() {
+fn lost_kernel_messages_cause_a_scan() {
     let lab = Lab::with_nodes(&["node1", "node1:1", "node2"], &[]);
     let node = lab.start(1, Kind::Rust, &[]);
     node.wait_for("ibsim1 port 1 is active", 1);
     lab.fabric.control("device remove node1:1");
     node.wait_for("port 1 is down", 1);
-    // By the time that it answers it has read what the kernel said.
+    // The response shows that the daemon has read the kernel's messages.
     let _ = node.acme(&["-f", "n", "-s", "node1", "-d", "node1"]).path();
     for command in ["uevent lose node1", "device add node1:1", "uevent resume node1"] {
         assert_eq!(lab.fabric.control(command), "ok\n", "{command}");
@@ -239,7 +239,7 @@ fn what_was_lost_of_the_kernel_is_looked_for() {
 }
 
 #[test]
-fn a_device_that_comes_after_the_start_has_its_addresses() {
+fn late_device_gets_its_addresses() {
     let lab = Lab::with_nodes(&["node1", "node1:1", "node2"], &[]);
     lab.fabric.control("device remove node1:1");
     lab.write(1, "ibacm_addr.cfg", "node1 ibsim0 1 default\nlate1 ibsim1 1 default\n");

@@ -1,4 +1,4 @@
-//! Async events of a port reach the core through device files: each is seen in the daemon's log and in what it serves.
+//! Asynchronous events of a port through device files: the daemon's log and its responses show each event.
 use acm_tests::{Kind, Lab, LabNode, until};
 use nix::sys::signal::Signal;
 
@@ -18,14 +18,14 @@ impl Two {
     /// Waits until node1 resolves node2 again.
     fn resolves(&self) {
         until("node1 resolves node2", || {
-            let asked = self.node.acme(&["-f", "n", "-s", "node1", "-d", "node2"]);
-            (asked.finished.code == Some(0)).then_some(())
+            let acme = self.node.acme(&["-f", "n", "-s", "node1", "-d", "node2"]);
+            (acme.finished.code == Some(0)).then_some(())
         });
     }
 }
 
 #[test]
-fn port_down_and_up() {
+fn port_that_goes_down_and_up_rejoins() {
     let two = Two::start();
     two.lab.fabric.control("down node1 1");
     two.node.wait_for("is down", 1);
@@ -35,9 +35,9 @@ fn port_down_and_up() {
 }
 
 #[test]
-fn port_down_and_up_at_once() {
+fn port_that_goes_down_and_up_at_once_rejoins() {
     let two = Two::start();
-    // Both wait for the daemon: when it looks the port is up, and the subnet manager has forgotten it all the same.
+    // The daemon handles both events at once. The port is active then, but has lost its memberships.
     two.node.process.signal(Signal::SIGSTOP);
     two.lab.fabric.control("down node1 1");
     two.lab.fabric.control("up node1 1");
@@ -47,7 +47,7 @@ fn port_down_and_up_at_once() {
 }
 
 #[test]
-fn lid_change() {
+fn lid_change_is_served() {
     let two = Two::start();
     two.resolves();
     two.lab.fabric.control("lid node1 1 77");
@@ -58,48 +58,48 @@ fn lid_change() {
 }
 
 #[test]
-fn subnet_manager_change() {
+fn subnet_manager_change_causes_a_join() {
     let two = Two::start();
     two.lab.fabric.control("smlid node1 1 9");
-    // The core says that the port moved, and joins at the new place.
+    // The core logs the change and joins at the new subnet manager.
     two.node.wait_for("ibsim0 port 1 is active", 2);
     two.node.wait_for("join successful", 2);
 }
 
 #[test]
-fn pkey_change() {
+fn pkey_change_opens_and_closes_endpoints() {
     let two = Two::start();
     two.lab.fabric.control("pkeys node1 1 8001,ffff");
-    // `default` is the table's first now.
+    // `default` is the first entry of the table.
     two.node.wait_for("pkey 0xffff closed", 1);
     two.node.wait_for("pkey 0x8001 opened", 1);
 }
 
 #[test]
-fn gid_change() {
+fn gid_change_is_served() {
     let two = Two::start();
     two.resolves();
     two.lab.fabric.control("gid node1 1 0 fe80::77");
     two.node.wait_for("ibsim0 port 1 is active", 2);
     two.node.wait_for("join successful", 2);
-    // Another address: the group is asked, from the GID that is there now.
+    // An uncached address needs a multicast request from the new GID.
     until("node1 resolves 10.77.0.2", || {
-        let asked = two.node.acme(&["-f", "i", "-s", "10.77.0.1", "-d", "10.77.0.2"]);
-        (asked.finished.code == Some(0)).then_some(())
+        let acme = two.node.acme(&["-f", "i", "-s", "10.77.0.1", "-d", "10.77.0.2"]);
+        (acme.finished.code == Some(0)).then_some(())
     });
     let path = two.node.acme(&["-f", "n", "-s", "node1", "-d", "node1"]).path();
     assert_eq!(path.sgid, "fe80::77".parse().unwrap());
 }
 
 #[test]
-fn client_reregister() {
+fn client_reregister_causes_a_join() {
     let two = Two::start();
     two.lab.fabric.control("rereg node1 1");
     two.node.wait_for("join successful", 2);
 }
 
 #[test]
-fn restarted_subnet_manager() {
+fn subnet_manager_restart_is_followed() {
     let two = Two::start();
     two.lab.fabric.control("smrestart");
     until("both are in the group again", || {

@@ -1,19 +1,19 @@
-//! Fabrics that lose, stop and change.
+//! Fabrics that lose datagrams, stop and change.
 use acm_tests::{Acme, Fabric, Node, Path, until};
 use ib_mad::Lid;
 
-/// A subnet whose packets take 1 ms at most, so that nobody waits for long.
+/// Option of a subnet with a time-out of 1 ms, which keeps the tests short.
 const FAST: [&str; 2] = ["--subnet-timeout", "8"];
 
 fn two(fabric: &Fabric, option: &str) -> [Node; 2] {
     [1, 2].map(|number| Node::at(fabric, number).option(option).join())
 }
 
-/// The path of what can be found. A process that does not run for a while makes a request time out; the next does not.
+/// Returns the path of a destination that exists. Retries, because a busy machine may cause a time-out.
 fn path(node: &Node, arguments: &[&str]) -> Path {
     until("a path", || {
-        let asked = node.acme(arguments);
-        (asked.finished.code == Some(0)).then(|| asked.path())
+        let acme = node.acme(arguments);
+        (acme.finished.code == Some(0)).then(|| acme.path())
     })
 }
 
@@ -21,15 +21,15 @@ fn path_to(node: &Node, name: &str) -> Path {
     path(node, &["-f", "n", "-s", "node1", "-d", name])
 }
 
-fn ask(node: &Node, name: &str) -> Acme {
+fn resolve(node: &Node, name: &str) -> Acme {
     node.acme(&["-f", "n", "-s", "node1", "-d", name])
 }
 
 #[test]
-fn a_lossy_fabric_resolves_by_repeating() {
+fn names_are_resolved_by_retries_on_a_lossy_fabric() {
     let fabric = Fabric::serve(2, &FAST);
-    // A request and its answer pass with probability 0.49; all of 26 are lost once in 40 million runs. Whoever does not
-    // run for some time-outs has others.
+    // A request and its response arrive with probability 0.49, so that all of 26 attempts fail once in 40 million runs.
+    // There are more attempts than necessary, for busy machines.
     let [node, _other] = two(&fabric, "timeout 200\nretries 25");
     for loss in ["set ud_loss 30%", "set sa_loss 20%"] {
         assert_eq!(fabric.control(loss), "ok\n");
@@ -43,19 +43,19 @@ fn a_lossy_fabric_resolves_by_repeating() {
 }
 
 #[test]
-fn nothing_passes_for_a_while() {
+fn lookup_fails_without_connectivity_and_succeeds_afterwards() {
     let fabric = Fabric::serve(2, &FAST);
     let [node, _other] = two(&fabric, "timeout 50\nretries 2\nnegative_timeout 0");
     fabric.control("set ud_loss 100%");
     let sent = fabric.statistic("ud_multicast");
-    assert_eq!(ask(&node, "node2").failure(), "ib_acm_resolve_name failed: Connection timed out");
-    assert_eq!(fabric.statistic("ud_multicast"), sent + 3, "once and two times again");
+    assert_eq!(resolve(&node, "node2").failure(), "ib_acm_resolve_name failed: Connection timed out");
+    assert_eq!(fabric.statistic("ud_multicast"), sent + 3, "one request and two retries");
     fabric.control("set ud_loss 0");
     assert_eq!(path_to(&node, "node2").dlid, fabric.port(2).lid);
 }
 
 #[test]
-fn the_administration_is_silent_for_a_while() {
+fn path_query_fails_while_the_sa_is_silent() {
     let fabric = Fabric::serve(2, &FAST);
     let [node, _other] = two(&fabric, "timeout 50\nretries 1");
     fabric.control("set sa_mute on");
@@ -67,44 +67,44 @@ fn the_administration_is_silent_for_a_while() {
 }
 
 #[test]
-fn the_administration_is_silent_at_the_start() {
+fn join_is_retried_if_the_sa_is_silent_at_the_start() {
     let fabric = Fabric::serve(1, &FAST);
     fabric.control("set sa_mute on");
     let mut node = Node::at(&fabric, 1).option("timeout 50\nretries 1").serve();
     node.process.wait_for("join failed", 1);
-    assert_eq!(ask(&node, "node2").failure(), "ib_acm_resolve_name failed: No data available");
+    assert_eq!(resolve(&node, "node2").failure(), "ib_acm_resolve_name failed: No data available");
     fabric.control("set sa_mute off");
     node.process.wait_for("join successful", 1);
     assert_eq!(fabric.groups()[0].members, ["1/1"]);
 }
 
 #[test]
-fn a_fabric_that_ends_ends_its_daemons() {
+fn daemons_end_with_their_fabric() {
     let mut fabric = Fabric::serve(2, &FAST);
     let nodes = two(&fabric, "timeout 200");
     fabric.stop();
     for mut node in nodes {
         let finished = node.process.wait();
         assert_eq!(finished.code, Some(1), "{finished}");
-        let last = finished.stderr.lines().find(|line| line.starts_with("acm-mio: ")).expect("no last words");
+        let last = finished.stderr.lines().find(|line| line.starts_with("acm-mio: ")).expect("a last line");
         let socket = fabric.socket().display().to_string();
         assert!(last.contains(&socket) && last.contains("start the fabric"), "{last}");
         assert!(node.client_files().is_empty(), "{:?}", node.client_files());
     }
-    // New daemons find their way on the new one, which knows nothing of the old.
+    // New daemons work on the new fabric.
     fabric.restart(&["--nodes", "2"]);
     let [node, _other] = two(&fabric, "timeout 200");
     assert_eq!(path_to(&node, "node2").dlid, fabric.port(2).lid);
 }
 
 #[test]
-fn a_port_goes_down_and_comes_back() {
+fn port_is_not_served_while_it_is_down() {
     let fabric = Fabric::serve(2, &FAST);
     let [mut node, _other] = two(&fabric, "timeout 100");
     assert_eq!(path_to(&node, "node2").dlid, fabric.port(2).lid);
     fabric.control("down node1 1");
     node.process.wait_for("sim0 port 1 is down", 1);
-    assert_eq!(ask(&node, "node2").failure(), "ib_acm_resolve_name failed: Cannot assign requested address");
+    assert_eq!(resolve(&node, "node2").failure(), "ib_acm_resolve_name failed: Cannot assign requested address");
     let rows = node.acme(&["-e"]).finished.success();
     assert!(!rows.contains("node1"), "{rows}");
     fabric.control("up node1 1");
@@ -113,12 +113,12 @@ fn a_port_goes_down_and_comes_back() {
 }
 
 #[test]
-fn the_others_port_goes_down_and_comes_back_with_another_lid() {
+fn peer_that_returns_with_a_new_lid_is_found() {
     let fabric = Fabric::serve(2, &FAST);
     let [node, mut other] = two(&fabric, "timeout 50\nretries 1\nnegative_timeout 0");
     fabric.control("down node2 1");
     other.process.wait_for("sim0 port 1 is down", 1);
-    assert_eq!(ask(&node, "node2").failure(), "ib_acm_resolve_name failed: Connection timed out");
+    assert_eq!(resolve(&node, "node2").failure(), "ib_acm_resolve_name failed: Connection timed out");
     fabric.control("lid node2 1 99");
     fabric.control("up node2 1");
     other.process.wait_for("join successful", 2);
@@ -126,7 +126,7 @@ fn the_others_port_goes_down_and_comes_back_with_another_lid() {
 }
 
 #[test]
-fn a_port_gets_another_lid() {
+fn new_lid_of_the_port_is_used() {
     let fabric = Fabric::serve(2, &FAST);
     let [node, _other] = two(&fabric, "timeout 100");
     assert_eq!(path_to(&node, "node2").slid, fabric.port(1).lid);
@@ -138,7 +138,7 @@ fn a_port_gets_another_lid() {
 }
 
 #[test]
-fn the_administration_forgets_all_groups() {
+fn groups_are_rejoined_after_a_subnet_manager_restart() {
     let fabric = Fabric::serve(2, &FAST);
     let mut nodes = two(&fabric, "timeout 100");
     fabric.control("smrestart 0xc123");

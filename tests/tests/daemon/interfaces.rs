@@ -1,5 +1,5 @@
-//! Addresses of network interfaces: `ip` changes them, and the daemon follows. No kernel here has InfiniBand devices, so
-//! that the interfaces' aliases say which port they are on.
+//! Addresses of network interfaces, which `ip` changes and the daemon follows. The test machines have no InfiniBand
+//! devices, so the interfaces' aliases name their ports.
 use acm_tests::{Binary, Fabric, Node, binary, program, until};
 use ib_mad::Gid;
 use nix::sys::signal::Signal;
@@ -11,7 +11,7 @@ struct Lab {
 }
 
 impl Lab {
-    /// Two nodes with two ports each. The first has a network of its own, in which `ib0` is on port 1.
+    /// Starts two nodes with two ports each. The first has its own network namespace, in which `ib0` is on port 1.
     fn start(options: &str) -> (Fabric, Self) {
         let (fabric, lab) = Self::before_it_is_on_a_port(options);
         lab.on_port("ib0", 1);
@@ -53,12 +53,12 @@ impl Lab {
         let _ = self.node.run_inside(&program("sh", "dash"), &["-c", script]).success();
     }
 
-    /// The address is ours at this port.
-    fn is_at(&self, address: &str, port: usize) {
+    /// Waits until the address is served at this port.
+    fn wait_at(&self, address: &str, port: usize) {
         let expected = self.gids[port - 1];
         until(&format!("{address} at {expected}:\n{}", self.node.log()), || {
-            let own = self.node.acme(&["-f", "i", "-s", address, "-d", address]);
-            (own.finished.code == Some(0) && own.path().sgid == expected).then_some(())
+            let acme = self.node.acme(&["-f", "i", "-s", address, "-d", address]);
+            (acme.finished.code == Some(0) && acme.path().sgid == expected).then_some(())
         });
     }
 
@@ -75,7 +75,8 @@ impl Lab {
         });
     }
 
-    /// While the daemon stands still, so much is said of a link that the socket is full, and then `new` comes for `old`.
+    /// Stops the daemon, sends so many messages about a link that the socket overflows, replaces the address `old` by
+    /// `new`, and continues the daemon.
     fn storm(&self, old: &str, new: &str) {
         self.node.process.signal(Signal::SIGSTOP);
         let batch = self.node.dir().join("batch").display().to_string();
@@ -86,7 +87,7 @@ impl Lab {
         self.node.process.signal(Signal::SIGCONT);
     }
 
-    /// A counter, which the daemon says when it ends.
+    /// Ends the daemon and returns a counter, which the daemon logs at its end.
     fn counter(&mut self, name: &str) -> u64 {
         self.node.process.signal(Signal::SIGTERM);
         self.node.process.wait();
@@ -99,42 +100,42 @@ impl Lab {
 }
 
 #[test]
-fn addresses_follow_their_interface() {
+fn interface_addresses_are_followed() {
     let (_fabric, lab) = Lab::start("");
     lab.ip("addr add 10.8.0.1/24 dev ib0");
     lab.ip("addr add fd08::1/64 dev ib0 nodad");
     lab.has(&["10.8.0.1", "fd08::1"]);
-    for (own, address) in [("10.77.0.2", "10.8.0.1"), ("fd00::2", "fd08::1")] {
-        let path = lab.other.acme(&["-f", "i", "-s", own, "-d", address]).path();
+    for (source, address) in [("10.77.0.2", "10.8.0.1"), ("fd00::2", "fd08::1")] {
+        let path = lab.other.acme(&["-f", "i", "-s", source, "-d", address]).path();
         assert_eq!(path.dgid, lab.gids[0], "{address}");
     }
     let check = lab.node.run_inside(&binary(Binary::AcmMio), &["--check", "--interfaces=alias"]);
     assert!(check.stdout.contains("ok interfaces: 1 with "), "{check:?}");
     let check = lab.node.run_inside(&binary(Binary::AcmMio), &["--check"]);
     assert!(check.stdout.contains("warn no address on an IPoIB interface: "), "{check:?}");
-    // IPv6 without a word about it: the kernel makes this one, and checks that nobody else has it.
+    // The kernel creates a link-local IPv6 address after duplicate address detection.
     until("a link-local address", || lab.addresses().iter().any(|address| address.starts_with("fe80:")).then_some(()));
-    // No source is named: the routing table's, and for a link-local destination the interface's.
+    // Without a source, the routing table selects one, or the interface for a link-local destination.
     let link_local = lab.addresses().into_iter().find(|address| address.starts_with("fe80:")).unwrap();
     for dest in ["10.8.0.1", "fd08::1", &link_local] {
         assert_eq!(lab.node.acme(&["-f", "i", "-d", dest]).path().dgid, lab.gids[0], "{dest}");
     }
-    // As when a bond fails over.
+    // Moves the interface to another port, as a failover of a bond does.
     lab.on_port("ib0", 2);
-    lab.is_at("10.8.0.1", 2);
-    lab.is_at("fd08::1", 2);
+    lab.wait_at("10.8.0.1", 2);
+    lab.wait_at("fd08::1", 2);
     lab.ip("link set ib0 down");
     lab.has(&["10.8.0.1"]);
     lab.ip("link set ib0 name storage");
     lab.ip("addr add 10.8.0.2/24 dev storage");
     lab.has(&["10.8.0.1", "10.8.0.2"]);
     lab.ip("addr del 10.8.0.1/24 dev storage");
-    // The one that was added second is in the same network and goes with the first.
+    // The secondary address in the same network is removed with the first.
     lab.has(&[]);
     lab.ip("link set storage up");
     lab.ip("addr add 10.8.0.3/24 dev storage");
     lab.has(&["10.8.0.3"]);
-    // The other network is there as soon as its process says so.
+    // The other namespace exists once its process prints a line.
     lab.shell(
         "unshare -n sh -c 'echo here; exec sleep 60' > away & other=$!
          for try in $(seq 600); do grep -q here away && break; sleep 0.05; done
@@ -143,28 +144,31 @@ fn addresses_follow_their_interface() {
     lab.has(&[]);
     let refused = lab.node.acme(&["-f", "i", "-s", "10.8.0.3", "-d", "10.77.0.2"]);
     assert_ne!(refused.finished.code, Some(0));
-    assert!(lab.node.acme(&["-f", "n", "-s", "node1", "-d", "node2"]).finished.code == Some(0), "all else is served");
+    assert!(
+        lab.node.acme(&["-f", "n", "-s", "node1", "-d", "node2"]).finished.code == Some(0),
+        "other addresses are served"
+    );
 }
 
-/// The daemon stands still while more changes than its socket holds, twice: the first time something else may have it
-/// ask for everything again, as the interfaces are new.
+/// The socket overflows twice, because the daemon may read all addresses again after the first overflow for another
+/// reason: the interfaces are new.
 #[test]
-fn lost_messages_are_made_up_for() {
+fn lost_rtnetlink_messages_cause_a_dump() {
     let (_fabric, mut lab) = Lab::start("");
     lab.ip("addr add 10.8.0.1/32 dev ib0");
     lab.has(&["10.8.0.1"]);
     lab.storm("10.8.0.1", "10.8.0.2");
-    // The one before is gone: a dump is complete, and no other is due.
+    // The old address is removed: a dump is complete and no other dump is due.
     lab.has(&["10.8.0.2"]);
     lab.storm("10.8.0.2", "10.8.0.3");
     lab.has(&["10.8.0.3"]);
     assert!(lab.counter("interface_messages_lost") > 1);
 }
 
-/// The interface has its addresses before it is on a port, so that they come with one dump, whenever the daemon asks for
-/// it. What comes while a dump is due is told twice, and refused twice.
+/// The interface gets its addresses before its port, so that one dump reports them. An address that arrives while a
+/// dump is due would be reported and refused twice.
 #[test]
-fn addresses_are_bounded_and_counted() {
+fn interface_addresses_over_the_limit_are_refused_and_counted() {
     let (_fabric, mut lab) = Lab::before_it_is_on_a_port("interface_addresses 2\n");
     lab.ip("link set ib0 addrgenmode none");
     lab.ip("link set ib0 down");
@@ -174,15 +178,15 @@ fn addresses_are_bounded_and_counted() {
     }
     lab.on_port("ib0", 1);
     lab.has(&["10.8.0.1", "10.8.0.2"]);
-    // What was refused is taken when there is room for it, and what is still too much is counted again.
+    // A refused address is served once the limit allows it, and the remaining one is counted again.
     lab.ip("addr del 10.8.0.1/32 dev ib0");
     lab.has(&["10.8.0.2", "10.8.0.3"]);
     assert_eq!(lab.counter("interface_addresses_refused"), 3);
 }
 
-/// Without a word, this machine's addresses are not those of a simulated node.
+/// Without an option, a simulated node does not use this machine's addresses.
 #[test]
-fn a_simulated_node_has_no_interfaces() {
+fn simulated_node_ignores_interfaces_by_default() {
     let fabric = Fabric::serve(1, &[]);
     let node = Node::at(&fabric, 1).own_namespace().join();
     let alias = format!("infiniband {}", fabric.port(1).gid);
@@ -195,7 +199,7 @@ fn a_simulated_node_has_no_interfaces() {
     ] {
         let _ = node.run_inside(&ip, words).success();
     }
-    let asked = node.acme(&["-f", "i", "-s", "10.8.0.1", "-d", "10.8.0.1"]);
-    assert_ne!(asked.finished.code, Some(0), "{asked:?}");
+    let acme = node.acme(&["-f", "i", "-s", "10.8.0.1", "-d", "10.8.0.1"]);
+    assert_ne!(acme.finished.code, Some(0), "{acme:?}");
     assert!(!node.log().contains("10.8.0.1 to"), "{}", node.log());
 }

@@ -1,14 +1,14 @@
-//! C ibacm and acm-mio on one fabric, both through device files: every kind of address, every direction, both route
-//! protocols; restarts on either side.
+//! C ibacm and acm-mio on one fabric through device files: all kinds of addresses, all directions, both route
+//! protocols, and restarts on either side.
 use acm_tests::{Kind, Lab, LabNode};
 use ib_mad::{Mtu, Rate};
 
-/// Nodes of alternating kinds.
+/// Starts nodes of alternating kinds.
 fn mixed(lab: &Lab, nodes: u32, option: &str) -> Vec<LabNode> {
     (1..=nodes).map(|number| lab.start(number, if number % 2 == 1 { Kind::C } else { Kind::Rust }, &[option])).collect()
 }
 
-fn every_direction(nodes: u32, option: &str) {
+fn resolve_in_each_direction(nodes: u32, option: &str) {
     let lab = Lab::new(nodes, &[]);
     let all = mixed(&lab, nodes, option);
     for from in &all {
@@ -16,23 +16,23 @@ fn every_direction(nodes: u32, option: &str) {
             from.resolves_every_way(&lab, to);
         }
     }
-    // One base group, made by whoever came first and used by all.
+    // All nodes share one base group.
     let groups = lab.fabric.groups();
     assert!(groups.iter().all(|group| group.members.len() == nodes as usize), "{groups:?}");
 }
 
 #[test]
-fn four_nodes_with_routes_from_subnet_administration() {
-    every_direction(4, "route_prot sa");
+fn four_mixed_nodes_resolve_each_other_with_route_prot_sa() {
+    resolve_in_each_direction(4, "route_prot sa");
 }
 
 #[test]
-fn four_nodes_with_routes_from_the_group() {
-    every_direction(4, "route_prot acm");
+fn four_mixed_nodes_resolve_each_other_with_route_prot_acm() {
+    resolve_in_each_direction(4, "route_prot acm");
 }
 
 #[test]
-fn eight_nodes_by_name() {
+fn eight_mixed_nodes_resolve_each_other_by_name() {
     let lab = Lab::new(8, &[]);
     let all = mixed(&lab, 8, "route_prot sa");
     for from in &all {
@@ -45,27 +45,27 @@ fn eight_nodes_by_name() {
 }
 
 #[test]
-fn restarts_are_followed_on_both_sides() {
+fn restarted_daemon_is_found_in_both_directions() {
     let lab = Lab::new(2, &[]);
     for (first, second) in [(Kind::C, Kind::Rust), (Kind::Rust, Kind::C)] {
         let stays = lab.start(1, first, &[]);
-        let goes = lab.start(2, second, &[]);
-        stays.resolves_every_way(&lab, &goes);
-        drop(goes);
-        // Another queue pair from here on.
+        let restarted = lab.start(2, second, &[]);
+        stays.resolves_every_way(&lab, &restarted);
+        drop(restarted);
+        // The restarted daemon has another queue pair.
         let back = lab.start(2, second, &[]);
         back.resolves_every_way(&lab, &stays);
         stays.resolves_every_way(&lab, &back);
     }
 }
 
-/// A fast node with more groups than C ibacm has meets a slower one in the one that is C's own, whoever asks.
+/// A fast node with six groups and a slower node with C ibacm share the group of the slower port.
 #[test]
-fn a_fast_node_meets_a_slower_one_of_c_at_its_rate() {
+fn fast_node_reaches_a_slower_c_ibacm_at_its_rate() {
     let lab = Lab::new(2, &[]);
     lab.fabric.control("rate 1 1 200");
     let nodes = [lab.start(1, Kind::Rust, &["route_prot acm", "groups 6"]), lab.start(2, Kind::C, &["route_prot acm"])];
-    // Base group and the ladder from 20 to 200 Gb/s.
+    // The base group and the groups from 20 to 200 Gb/s.
     nodes[0].wait_for("join successful", 6);
     nodes[1].wait_for("join successful", 2);
     for (from, to) in [(0, 1), (1, 0)] {

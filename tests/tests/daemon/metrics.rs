@@ -1,4 +1,4 @@
-//! Metrics: what a real parser makes of them, and what scrapers can do to others.
+//! Metrics: Prometheus's parser reads them, and scrapers do not disturb other clients.
 use acm_tests::{Binary, Connection, Entry, Node, Process, binary, program, run, until};
 use acm_wire::client::ClientStatus;
 use core::{net::SocketAddr, time::Duration};
@@ -38,12 +38,12 @@ fn get(mut stream: impl Read + Write, request: &[u8]) -> (String, String) {
     (head.to_owned(), body.to_owned())
 }
 
-/// What Prometheus's own parser reads.
+/// Returns the families and samples that Prometheus's parser reads.
 fn parsed(text: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("metrics");
     fs::write(&file, text).unwrap();
-    // Debian's own, which its package python3-prometheus-client is for.
+    // The Python of Debian, for which its package python3-prometheus-client is installed.
     let python = Path::new("/usr/bin/python3");
     let script = format!("exec {} -c \"$0\" < {}", python.display(), file.display());
     run("/bin/sh", &["-c", &script, PARSE]).success()
@@ -56,11 +56,11 @@ fn value(parsed: &str, sample: &str) -> f64 {
 }
 
 fn resolve(client: &mut Connection, dest: &str) -> ClientStatus {
-    client.ask(1, &[Entry::name(Entry::SOURCE, "node1"), Entry::name(Entry::DEST, dest)])
+    client.request(1, &[Entry::name(Entry::SOURCE, "node1"), Entry::name(Entry::DEST, dest)])
 }
 
 #[test]
-fn a_real_parser_reads_them() {
+fn prometheus_parser_reads_the_metrics() {
     assert!(
         run("/usr/bin/python3", &["-c", "import prometheus_client.openmetrics.parser"]).code == Some(0),
         "install Debian's python3-prometheus-client"
@@ -84,20 +84,20 @@ fn a_real_parser_reads_them() {
     assert_eq!(value(&parsed, "acm_request_seconds_count {account=user}"), 1.0);
     assert_eq!(value(&parsed, "acm_phase_seconds_count {phase=sa_round_trip}"), 1.0);
     assert_eq!(value(&parsed, "acm_requests_refused_total {account=kernel}"), 0.0);
-    assert!(value(&parsed, "acm_request_seconds_sum {account=user}") > 1.0, "two times the subnet's second");
-    // Everybody may ask, and sees no user.
+    assert!(value(&parsed, "acm_request_seconds_sum {account=user}") > 1.0, "twice the subnet's time-out of 1 s");
+    // The public port does not serve the status, which has users.
     let (head, _) = get(TcpStream::connect(address).unwrap(), b"GET /status HTTP/1.0\r\n\r\n");
     assert!(head.starts_with("HTTP/1.1 404 "), "{head}");
 }
 
-/// The names of families, without `acm_`.
+/// Returns the names of all families without `acm_`.
 fn names(parsed: &str) -> BTreeSet<String> {
     let families = parsed.lines().filter_map(|line| line.strip_prefix("family "));
     families.map(|line| line.split_once(" acm_").unwrap().1.to_owned()).collect()
 }
 
 #[test]
-fn the_manual_and_the_dashboard_name_what_there_is() {
+fn manual_and_dashboard_match_the_metrics() {
     let node = Node::embedded().option("metrics_listen DIR/m").join();
     let (_, body) = get(UnixStream::connect(node.dir().join("m")).unwrap(), GET);
     let parsed = parsed(&body);
@@ -125,10 +125,10 @@ fn the_manual_and_the_dashboard_name_what_there_is() {
 }
 
 #[test]
-fn scrapers_that_do_not_read_cost_nobody() {
+fn scrapers_that_do_not_read_do_not_block_others() {
     let node = Node::embedded().option("metrics_listen DIR/m").join();
     let socket = node.dir().join("m");
-    // More than there is room for: half of them ask and do not read, the others say nothing.
+    // More connections than the limit: half of them send a request and do not read, the others send nothing.
     let hogs: Vec<UnixStream> = (0..40)
         .map(|number| {
             let mut stream = UnixStream::connect(&socket).unwrap();
@@ -143,18 +143,18 @@ fn scrapers_that_do_not_read_cost_nobody() {
     assert_eq!(resolve(&mut node.connect(), "node1"), ClientStatus::SUCCESS);
     let open = fs::read_dir(format!("/proc/{}/fd", node.process.id())).unwrap().count();
     assert!(open < 40, "{open} descriptors");
-    // The last of them that said nothing is closed after its time.
+    // The last silent connection is closed after its time-out.
     let mut last = hogs.into_iter().next_back().unwrap();
     last.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     assert_eq!(last.read(&mut [0; 1]).unwrap_or(0), 0);
 }
 
-/// Scrapers have places of their own: they close nobody who asks for the status.
+/// Scrapers have a separate limit and do not close connections for the status.
 #[test]
-fn scrapers_take_no_place_of_the_status() {
+fn scrapers_do_not_displace_status_connections() {
     let node = Node::embedded().option("metrics_listen DIR/m").join();
     let slow = UnixStream::connect(node.dir().join("acm-mio.status")).unwrap();
-    until("it has a place", || {
+    until("the status is served", || {
         let (_, body) = get(UnixStream::connect(node.dir().join("acm-mio.status")).unwrap(), GET);
         body.ends_with("# EOF\n").then_some(())
     });
@@ -167,7 +167,7 @@ fn scrapers_take_no_place_of_the_status() {
 }
 
 #[test]
-fn requests_that_are_none() {
+fn invalid_http_requests_get_an_error() {
     let node = Node::embedded().join();
     let socket = node.dir().join("acm-mio.status");
     for (request, status) in [
@@ -186,7 +186,7 @@ fn requests_that_are_none() {
 }
 
 #[test]
-fn status_is_for_people() {
+fn status_is_readable_and_restricted_to_its_group() {
     let node = Node::embedded().join();
     assert_eq!(resolve(&mut node.connect(), "node1"), ClientStatus::SUCCESS);
     let dir = node.dir().to_str().unwrap();
@@ -210,7 +210,7 @@ fn status_is_for_people() {
 }
 
 #[test]
-fn only_this_machine_may_ask_and_only_if_it_is_wanted() {
+fn metrics_listen_needs_a_local_address_and_can_be_reloaded() {
     let mut node = Node::embedded().option("metrics_listen 0.0.0.0:9999").join();
     assert!(node.log().contains("opts:4:16: "), "{}", node.log());
     let first = node.dir().join("first");
@@ -223,7 +223,7 @@ fn only_this_machine_may_ask_and_only_if_it_is_wanted() {
     node.process.signal(Signal::SIGHUP);
     node.process.wait_for("files read again", 2);
     assert!(UnixStream::connect(&first).is_err() && !first.exists());
-    // A file that is no socket is not removed.
+    // A file that is not a socket is kept.
     fs::write(&first, "precious").unwrap();
     fs::write(node.dir().join("opts"), format!("log_file stderr\nmetrics_listen {}\n", first.display())).unwrap();
     node.process.signal(Signal::SIGHUP);

@@ -1,8 +1,8 @@
-//! A node as clusters have them: two devices of two ports, one of these on Ethernet and one that the subnet manager has
-//! not come to, tables of `P_Key`s and GIDs whose first entry is another one, two LIDs for each port.
+//! Typical cluster nodes: two devices with two ports each, one port on Ethernet, one port without a subnet manager,
+//! `P_Key` and GID tables whose first entry is not the used one, and two LIDs per port.
 //!
-//! What `ib_acme` gets is compared with the subnet, and so is what went over it: source and destination, service level,
-//! partition and static rate of each packet.
+//! The tests compare the paths of `ib_acme` and the packets with the subnet: source, destination, service level,
+//! partition and static rate.
 use acm_tests::{Connection, Kind, Lab, LabNode, Packet, Path, Port, Received, until};
 use acm_wire::client::{ClientStatus, EpHead, ep_request};
 use ib_mad::{
@@ -10,8 +10,8 @@ use ib_mad::{
     sa::{McMemberRecord, PathRecord, SaMad},
 };
 
-/// What is not as by itself, of host N. The first device's first port has the GID that it is known by in the second
-/// place; the second device's second port has the default partition there.
+/// Commands that differ from the defaults, for host N. The first port of the first device has its GID at index 1. The
+/// second port of the second device has the default partition at index 1.
 const SETUP: [&str; 8] = [
     "ethernet nodeN 2",
     "init nodeN:1 1",
@@ -41,7 +41,7 @@ struct Two {
     nodes: [LabNode; 2],
 }
 
-/// Where the names of one kind are: at which device and port, and in which partition.
+/// Names of one kind with their device, port and partition.
 struct Side {
     kind: &'static str,
     device: &'static str,
@@ -72,7 +72,7 @@ fn set(lab: &Lab, command: &str) {
 }
 
 impl Two {
-    /// Both hosts in all groups of both endpoints.
+    /// Starts both hosts and waits until both endpoints have joined all groups.
     fn start(option: &str) -> Self {
         let lab = lab();
         let groups = if option == "route_prot acm" { 4 } else { 2 };
@@ -88,28 +88,28 @@ impl Two {
         Self { lab, nodes }
     }
 
-    /// The ports of both hosts.
+    /// Returns the ports of both hosts.
     fn ports(&self, side: &Side) -> [Port; 2] {
         ["node1", "node2"].map(|host| self.lab.fabric.port_of(&format!("{host}{}", side.device), side.port))
     }
 
-    fn ask(&self, kind: &str, source: &str, dest: &str) -> Path {
+    fn path(&self, kind: &str, source: &str, dest: &str) -> Path {
         let acme = self.nodes[0].acme(&["-f", kind, "-s", source, "-d", dest]);
         assert_eq!(acme.finished.code, Some(0), "-f {kind} -s {source} -d {dest}: {}", acme.finished);
         acme.path()
     }
 
-    /// What each kind of address gives, asked at host 1: names and IP addresses, then LIDs and GIDs.
+    /// Resolves each kind of address at host 1. Returns the paths by names and IP addresses, then those by LID and GID.
     fn resolves(&self, side: &Side) -> [Vec<Path>; 2] {
         let [from, to] = self.ports(side);
         let named = ["n", "i", "i"].into_iter().zip([side.kind, side.ip[0], side.ip[1]]);
-        let named = named.map(|(kind, name)| self.ask(kind, &format!("{name}1"), &format!("{name}2")));
-        let lids = (other(&from).to_string(), other(&to).to_string());
-        let numbered = [self.ask("l", &lids.0, &lids.1), self.ask("g", &from.gid.to_string(), &to.gid.to_string())];
+        let named = named.map(|(kind, name)| self.path(kind, &format!("{name}1"), &format!("{name}2")));
+        let lids = (second_lid(&from).to_string(), second_lid(&to).to_string());
+        let numbered = [self.path("l", &lids.0, &lids.1), self.path("g", &from.gid.to_string(), &to.gid.to_string())];
         [named.collect(), numbered.to_vec()]
     }
 
-    /// Datagrams, but for announcements: to groups, and to single ports.
+    /// Returns the datagrams to groups and the datagrams to single ports.
     fn datagrams(&self) -> [Vec<Packet>; 2] {
         let datagrams = self.lab.packets().into_iter().filter(|packet| packet.kind == "datagram");
         let (groups, ports) = datagrams.partition(|packet| packet.dlid.is_multicast());
@@ -117,18 +117,18 @@ impl Two {
     }
 }
 
-/// The second LID of a port.
-fn other(port: &Port) -> Lid {
+/// Returns the second LID of a port.
+fn second_lid(port: &Port) -> Lid {
     Lid::new(port.lid.get() + 1)
 }
 
-/// The path that subnet administration gives.
-fn of_administration([from, to]: &[Port; 2], side: &Side) -> Path {
+/// Returns the path of subnet administration.
+fn sa_path([from, to]: &[Port; 2], side: &Side) -> Path {
     Path {
         dgid: to.gid,
         sgid: from.gid,
-        dlid: other(to),
-        slid: other(from),
+        dlid: second_lid(to),
+        slid: second_lid(from),
         flow_label: 0,
         hop_limit: 0,
         traffic_class: 0,
@@ -141,46 +141,46 @@ fn of_administration([from, to]: &[Port; 2], side: &Side) -> Path {
     }
 }
 
-/// The path of the better group of the partition.
-fn of_the_group([from, to]: &[Port; 2], side: &Side) -> Path {
+/// Returns the path with the parameters of the faster group of the partition.
+fn group_path([from, to]: &[Port; 2], side: &Side) -> Path {
     Path {
         dlid: to.lid,
         slid: from.lid,
         sl: ServiceLevel::ZERO,
         rate: from.rate,
         packet_life_time: PacketLifeTime::of::<18>(),
-        ..of_administration(&[from.clone(), to.clone()], side)
+        ..sa_path(&[from.clone(), to.clone()], side)
     }
 }
 
-/// `NODE/PORT` of each host's port; hosts' devices are nodes 1 to 4.
-fn places(side: &Side) -> [String; 2] {
+/// Returns `NODE/PORT` of each host's port. The hosts' devices are nodes 1 to 4.
+fn port_names(side: &Side) -> [String; 2] {
     let second = u8::from(!side.device.is_empty());
     [1, 3].map(|first| format!("{}/{}", first + second, side.port))
 }
 
-/// The node's packets leave from the right port, in its partition and with its GID.
+/// Checks that packets leave from the correct port, in its partition and with its GID.
 fn assert_source(two: &Two, packets: &[Packet]) {
     for side in &SIDES {
-        for (place, port) in places(side).iter().zip(two.ports(side)) {
-            for packet in packets.iter().filter(|packet| packet.port == *place) {
+        for (name, port) in port_names(side).iter().zip(two.ports(side)) {
+            for packet in packets.iter().filter(|packet| packet.port == *name) {
                 assert_eq!((packet.pkey, packet.sgid), (side.pkey, port.gid), "{packet:?}");
             }
         }
     }
-    let known: Vec<String> = SIDES.iter().flat_map(places).collect();
-    let stranger = packets.iter().find(|packet| !known.contains(&packet.port));
-    assert!(stranger.is_none(), "{stranger:?}");
+    let expected: Vec<String> = SIDES.iter().flat_map(port_names).collect();
+    let unexpected = packets.iter().find(|packet| !expected.contains(&packet.port));
+    assert!(unexpected.is_none(), "{unexpected:?}");
 }
 
-/// Requests to subnet administration leave from the port that they are about, in the default partition.
+/// Checks that requests to subnet administration leave from the port in the request, in the default partition.
 fn assert_requests(two: &Two) {
     let packets = two.lab.packets();
     let mads: Vec<&Packet> = packets.iter().filter(|packet| packet.kind == "mad").collect();
     for side in &SIDES {
-        for (place, port) in places(side).iter().zip(two.ports(side)) {
+        for (name, port) in port_names(side).iter().zip(two.ports(side)) {
             let mut kinds = [0, 0];
-            for packet in mads.iter().filter(|packet| packet.port == *place) {
+            for packet in mads.iter().filter(|packet| packet.port == *name) {
                 let mad = SaMad::parse(&packet.bytes).unwrap();
                 let from = match (mad.record::<McMemberRecord>(), mad.record::<PathRecord>()) {
                     (Ok(member), _) => {
@@ -197,67 +197,67 @@ fn assert_requests(two: &Two) {
                 let headers = (packet.pkey, packet.sl, packet.slid);
                 assert_eq!(headers, (Pkey::DEFAULT_FULL, ServiceLevel::of::<2>(), port.lid), "{packet:?}");
             }
-            assert!(kinds.iter().all(|count| *count > 0), "{place}: {kinds:?} joins and paths");
+            assert!(kinds.iter().all(|count| *count > 0), "{name}: {kinds:?} joins and paths");
         }
     }
-    assert!(mads.iter().all(|packet| SIDES.iter().any(|side| places(side).contains(&packet.port))), "{mads:?}");
+    assert!(mads.iter().all(|packet| SIDES.iter().any(|side| port_names(side).contains(&packet.port))), "{mads:?}");
     assert!(mads.iter().any(|packet| SaMad::parse(&packet.bytes).unwrap().header.method == Method::SET));
 }
 
 #[test]
-fn routes_of_subnet_administration() {
+fn paths_and_packets_match_the_sa_with_route_prot_sa() {
     let two = Two::start("route_prot sa");
     for side in &SIDES {
         let ports = two.ports(side);
         for path in two.resolves(side).concat() {
-            assert_eq!(path, of_administration(&ports, side), "{}", side.kind);
+            assert_eq!(path, sa_path(&ports, side), "{}", side.kind);
         }
     }
     assert_requests(&two);
     let [to_groups, to_ports] = two.datagrams();
     assert_source(&two, &to_groups);
     assert_source(&two, &to_ports);
-    // Those of the group: whoever asks knows nothing else.
+    // Multicast requests have the parameters of the group.
     for packet in &to_groups {
         assert_eq!((packet.sl, packet.rate), (ServiceLevel::ZERO, Rate::GBPS_10), "{packet:?}");
     }
-    // Host 2 responds on the way that it was given.
+    // Host 2 responds on the path of subnet administration.
     for side in &SIDES {
         let [to, from] = two.ports(side);
-        let responses = to_ports.iter().filter(|packet| packet.port == places(side)[1]);
+        let responses = to_ports.iter().filter(|packet| packet.port == port_names(side)[1]);
         let responses: Vec<_> = responses.map(|packet| (packet.slid, packet.dlid, packet.sl, packet.rate)).collect();
-        let expected = (other(&from), other(&to), ServiceLevel::of::<3>(), Rate::GBPS_20);
+        let expected = (second_lid(&from), second_lid(&to), ServiceLevel::of::<3>(), Rate::GBPS_20);
         assert_eq!(responses, [expected; 3], "{}", side.kind);
     }
 }
 
 #[test]
-fn routes_of_the_group() {
+fn paths_and_packets_match_the_group_with_route_prot_acm() {
     let two = Two::start("route_prot acm");
     for side in &SIDES {
         let ports = two.ports(side);
         let [named, numbered] = two.resolves(side);
-        assert_eq!(named, vec![of_the_group(&ports, side); 3], "{}", side.kind);
-        assert_eq!(numbered, vec![of_administration(&ports, side); 2], "{}", side.kind);
+        assert_eq!(named, vec![group_path(&ports, side); 3], "{}", side.kind);
+        assert_eq!(numbered, vec![sa_path(&ports, side); 2], "{}", side.kind);
     }
     let [to_groups, to_ports] = two.datagrams();
     assert_source(&two, &to_groups);
     assert_source(&two, &to_ports);
     for side in &SIDES {
         let [to, from] = two.ports(side);
-        let responses = to_ports.iter().filter(|packet| packet.port == places(side)[1]);
+        let responses = to_ports.iter().filter(|packet| packet.port == port_names(side)[1]);
         let responses: Vec<_> = responses.map(|packet| (packet.slid, packet.dlid, packet.rate)).collect();
         assert_eq!(responses, [(from.lid, to.lid, from.rate); 3], "{}", side.kind);
     }
 }
 
-/// What the daemon says of its endpoints.
+/// Returns the daemon's endpoints with their first addresses.
 fn endpoints(node: &LabNode) -> Vec<(EpHead, String)> {
     let mut connection = Connection::open(&node.socket());
     let mut found = Vec::new();
     for index in 1.. {
         connection.send(&ep_request(index, 0, [0; 8]));
-        let Received::Answer { status, body, .. } = connection.receive() else { panic!("no answer") };
+        let Received::Response { status, body, .. } = connection.receive() else { panic!("no response") };
         if status != ClientStatus::SUCCESS {
             break;
         }
@@ -269,7 +269,7 @@ fn endpoints(node: &LabNode) -> Vec<(EpHead, String)> {
 }
 
 #[test]
-fn only_active_ports_of_the_subnet_are_served() {
+fn only_active_infiniband_ports_are_served() {
     let lab = lab();
     let nodes = [1, 2].map(|host| lab.start(host, Kind::Rust, &[]));
     nodes.iter().for_each(|node| node.wait_for("join successful", 2));
@@ -291,7 +291,7 @@ fn only_active_ports_of_the_subnet_are_served() {
     fails("eth");
     fails("late");
     assert!(!node.log().contains("ibsim1 port 1 is active") && !node.log().contains("ibsim0 port 2 is"));
-    // The subnet manager comes.
+    // The subnet manager activates the port.
     for host in ["node1:1", "node2:1"] {
         set(&lab, &format!("up {host} 1"));
     }
@@ -299,7 +299,7 @@ fn only_active_ports_of_the_subnet_are_served() {
     let late = ("late1".to_owned(), 1, 2, Pkey::DEFAULT_FULL);
     assert_eq!(served(), [at_first[0].clone(), late, at_first[1].clone()]);
     let _ = node.acme(&["-f", "n", "-s", "late1", "-d", "late2"]).path();
-    // It goes back before the link is lost.
+    // The port returns to the state INIT.
     set(&lab, "init node1:1 1");
     node.wait_for("ibsim1 port 1 is down", 1);
     fails("late");
@@ -308,7 +308,7 @@ fn only_active_ports_of_the_subnet_are_served() {
 }
 
 #[test]
-fn a_path_of_a_file_lives_as_long_as_the_subnet_says() {
+fn preloaded_path_has_the_packet_lifetime_of_the_subnet() {
     let lab = lab();
     let [from, to] = ["node1:1", "node2:1"].map(|name| lab.fabric.port_of(name, 2));
     let section = |port: &Port| {
@@ -321,8 +321,8 @@ fn a_path_of_a_file_lives_as_long_as_the_subnet_says() {
     let node = lab.start(1, Kind::Rust, &["route_preload full_opensm_v1", "route_data_file /etc/rdma/routes"]);
     node.wait_for("route preload: loaded", 1);
     let path = until("a path of the file", || {
-        let asked = node.acme(&["-f", "l", "-s", &from.lid.to_string(), "-d", &to.lid.to_string()]);
-        Some(asked.path()).filter(|path| path.sl.get() == 4)
+        let acme = node.acme(&["-f", "l", "-s", &from.lid.to_string(), "-d", &to.lid.to_string()]);
+        Some(acme.path()).filter(|path| path.sl.get() == 4)
     });
     assert_eq!((path.packet_life_time.get(), path.slid, path.dlid), (19, from.lid, to.lid));
 }

@@ -1,4 +1,4 @@
-//! Routes and hosts from files: `ib_acme` gets paths to nodes that nobody can ask for.
+//! Routes and hosts from files: `ib_acme` gets paths to nodes without a daemon.
 use acm_tests::{Acme, Fabric, Node, until};
 use core::fmt::Write;
 use nix::sys::signal::Signal;
@@ -8,8 +8,8 @@ use tempfile::TempDir;
 const OPTIONS: &str = "route_preload full_opensm_v1\nroute_data_file DIR/routes\n\
                        addr_preload acm_hosts\naddr_data_file DIR/hosts\nroute_timeout 1";
 
-/// The dump of a subnet of three nodes, with this service level on all of node1's routes, written by somebody who cares
-/// for no column; and in it a line that is wrong.
+/// Returns the dump of a subnet of three nodes with this service level on all of node1's routes. Its white space is
+/// irregular, and it has one wrong line.
 fn dump(fabric: &Fabric, sl: u8, end: &str) -> String {
     let ports = [1, 2, 3].map(|number| fabric.port(number));
     let mut text = format!("# paths{end}{end}");
@@ -18,7 +18,7 @@ fn dump(fabric: &Fabric, sl: u8, end: &str) -> String {
         let _ = write!(text, " \tchannel adapter   {guid} ,  base LID {lid},\"node{number} sim0\", port 1 {end}");
         let _ = write!(text, "# LID  : SL : MTU : RATE{end}");
         for to in &ports {
-            // Other nodes' lines are not even read.
+            // Lines of other nodes are not parsed.
             let sl = if number == 1 { sl.to_string() } else { "rubbish".into() };
             let _ = write!(text, "\t {:#06x}:{sl} :  4:\t16  {end}", to.lid.get());
         }
@@ -37,7 +37,7 @@ fn put(dir: &Path, name: &str, text: &str) {
     fs::rename(dir.join("new"), dir.join(name)).unwrap();
 }
 
-/// Node 1 with both files; nobody serves the others.
+/// Starts node 1 with both files. The other nodes have no daemon.
 fn start(fabric: &Fabric) -> Node {
     let folder = TempDir::new().unwrap();
     put(folder.path(), "routes", &dump(fabric, 5, "\r\n"));
@@ -49,56 +49,56 @@ fn start(fabric: &Fabric) -> Node {
     node
 }
 
-fn ask(node: &Node, kind: &str, dest: &str) -> Acme {
+fn resolve(node: &Node, kind: &str, dest: &str) -> Acme {
     let source = if kind == "n" { "node1" } else { "10.77.0.1" };
     node.acme(&["-f", kind, "-s", source, "-d", dest])
 }
 
-/// The service level of the path to node2 becomes this one.
-fn becomes(node: &Node, sl: u8) {
-    until(&format!("service level {sl}"), || (ask(node, "n", "node2").path().sl.get() == sl).then_some(()));
+/// Waits until the path to node2 has this service level.
+fn wait_for_sl(node: &Node, sl: u8) {
+    until(&format!("service level {sl}"), || (resolve(node, "n", "node2").path().sl.get() == sl).then_some(()));
 }
 
 #[test]
-fn nobody_is_asked_for_what_the_files_say() {
+fn preloaded_paths_need_no_requests() {
     let fabric = Fabric::serve(3, &[]);
     let node = start(&fabric);
     let (here, there) = (fabric.port(1), fabric.port(2));
-    becomes(&node, 5);
-    let path = ask(&node, "n", "node2").path();
+    wait_for_sl(&node, 5);
+    let path = resolve(&node, "n", "node2").path();
     assert_eq!((path.dgid, path.dlid, path.sgid, path.slid), (there.gid, there.lid, here.gid, here.lid));
     assert_eq!((path.mtu.get(), path.rate.get(), path.reversible), (4, 16, true));
-    assert_eq!(ask(&node, "i", "10.77.0.3").path().dlid, fabric.port(3).lid);
+    assert_eq!(resolve(&node, "i", "10.77.0.3").path().dlid, fabric.port(3).lid);
     let by_lid = node.acme(&["-f", "l", "-s", &here.lid.to_string(), "-d", &there.lid.to_string()]);
     assert_eq!(by_lid.path().sl.get(), 5);
     let log = node.log();
     assert!(!log.contains("asking the group") && !log.contains("asking the SA"), "{log}");
     let dir = node.dir().display();
-    for said in [
+    for line in [
         format!("route preload: none loaded yet: {dir}/routes"),
         "route preload: loaded 3 destinations from 1 of 3 ports, 0 without a GID".into(),
         format!("{dir}/routes:9:16: expected :, but the line ends; the line is skipped"),
         "addr preload: loaded 3 addresses".into(),
         format!("{dir}/hosts:4:7: expected the GID of a port"),
     ] {
-        assert!(log.contains(&said), "{said}: {log}");
+        assert!(log.contains(&line), "{line}: {log}");
     }
     node.process.signal(Signal::SIGUSR1);
-    for said in ["preload: sections 1 destinations 3 ports 3 wrong 0", "preload: hosts 3 wrong 0"] {
-        until(said, || node.log().contains(said).then_some(()));
+    for line in ["preload: sections 1 destinations 3 ports 3 wrong 0", "preload: hosts 3 wrong 0"] {
+        until(line, || node.log().contains(line).then_some(()));
     }
 }
 
 #[test]
-fn sighup_reads_again_and_a_wrong_file_changes_nothing() {
+fn sighup_reloads_tables_and_a_wrong_file_changes_nothing() {
     let fabric = Fabric::serve(3, &[]);
     let mut node = start(&fabric);
-    becomes(&node, 5);
+    wait_for_sl(&node, 5);
     put(node.dir(), "routes", &dump(&fabric, 6, "\n"));
     node.process.signal(Signal::SIGHUP);
     node.process.wait_for("route preload: loaded", 2);
-    becomes(&node, 6);
-    // As it is, too, which it would not be without being told.
+    wait_for_sl(&node, 6);
+    // SIGHUP also reloads an unchanged file.
     node.process.signal(Signal::SIGHUP);
     node.process.wait_for("route preload: loaded", 3);
     put(node.dir(), "routes", "key = value\n");
@@ -107,16 +107,16 @@ fn sighup_reads_again_and_a_wrong_file_changes_nothing() {
     node.process.wait_for("preload: the old one stays", 2);
     let log = node.log();
     assert!(log.contains("routes: no line of it is right") && log.contains("hosts: No such file"), "{log}");
-    becomes(&node, 6);
+    wait_for_sl(&node, 6);
     assert!(!node.log().contains("asking the group"));
 }
 
 #[test]
-fn sighup_takes_other_files_and_none() {
+fn sighup_applies_new_file_names() {
     let fabric = Fabric::serve(3, &[]);
     let other = Node::at(&fabric, 2).join();
     let node = start(&fabric);
-    becomes(&node, 5);
+    wait_for_sl(&node, 5);
     put(node.dir(), "other", &dump(&fabric, 6, "\n"));
     let options = fs::read_to_string(node.dir().join("opts")).unwrap();
     let other_file = options.replace("/routes", "/other");
@@ -124,28 +124,28 @@ fn sighup_takes_other_files_and_none() {
     for (text, sl) in [(&other_file, 6), (&none, 0), (&options, 5), (&other_file, 6)] {
         put(node.dir(), "opts", text);
         node.process.signal(Signal::SIGHUP);
-        becomes(&node, sl);
+        wait_for_sl(&node, sl);
     }
     other.process.signal(Signal::SIGTERM);
 }
 
 #[test]
-fn a_file_that_is_replaced_is_read_without_being_told() {
+fn replaced_file_is_reloaded_automatically() {
     let fabric = Fabric::serve(3, &[]);
     let node = start(&fabric);
-    becomes(&node, 5);
+    wait_for_sl(&node, 5);
     put(node.dir(), "routes", &dump(&fabric, 7, "\n"));
-    becomes(&node, 7);
+    wait_for_sl(&node, 7);
 }
 
 #[test]
-fn another_lid_needs_another_dump() {
+fn new_lid_of_the_port_needs_a_new_dump() {
     let fabric = Fabric::serve(3, &[]);
     let mut node = start(&fabric);
-    becomes(&node, 5);
+    wait_for_sl(&node, 5);
     fabric.control("lid node1 1 77");
     node.process.wait_for("with LID 77; its routes come from elsewhere", 1);
-    becomes(&node, 0);
+    wait_for_sl(&node, 0);
     put(node.dir(), "routes", &dump(&fabric, 5, "\n"));
     node.process.signal(Signal::SIGHUP);
     node.process.wait_for("route preload: loaded", 2);

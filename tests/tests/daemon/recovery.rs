@@ -1,7 +1,7 @@
-//! What changes in a subnet: each daemon has the right path to each other one again, without a restart, and those that
-//! had a path before do not use it any more. Each change is seen to have been noticed before paths are asked for.
-//! `-- --nocapture` prints how long that took. With OpenSM: `recovery_opensm.rs`.
-use acm_tests::{Daemons, Kind, Lab, LabNode, Sign, moves, renews, until};
+//! Recovery from changes of a subnet: each daemon gets the correct path to each other daemon without a restart, and
+//! none uses an old path. Each test waits for the signs of a change before it requests paths. `-- --nocapture` prints
+//! the times. `recovery_opensm.rs` does the same with OpenSM.
+use acm_tests::{Daemons, Kind, Lab, LabNode, Sign, moves, refreshes, until};
 use ib_mad::{Lid, Pkey};
 
 const NODES: [(&str, Pkey); 1] = [("node", Pkey::DEFAULT_FULL)];
@@ -13,7 +13,7 @@ struct Subnet {
 }
 
 impl Subnet {
-    /// Three daemons, each with a path to each other one in its cache. Partition 0x8001 is not there yet.
+    /// Starts three daemons and fills their caches with the paths to each other. Partition 0x8001 does not exist yet.
     fn start() -> Self {
         let lab = Lab::new(3, &[]);
         let other = |number| format!("other{number} ibsim0 1 8001\n");
@@ -21,7 +21,7 @@ impl Subnet {
         let daemons = Daemons(nodes.collect());
         daemons.0.iter().for_each(|node| node.wait_for("subscribed to notices", 1));
         let subnet = Self { lab, daemons };
-        subnet.daemons.until_right(&NODES, || subnet.lids());
+        subnet.daemons.until_correct(&NODES, || subnet.lids());
         subnet
     }
 
@@ -29,7 +29,7 @@ impl Subnet {
         (1..=3).map(|number| self.lab.fabric.port(number).lid).collect()
     }
 
-    /// Gives the fabric commands, and asks for paths when all daemons have seen them.
+    /// Sends commands to the fabric, waits for the signs at all daemons, and checks the paths.
     fn recovers(&self, what: &str, commands: &[&str], signs: &[Sign], names: &[(&str, Pkey)]) {
         self.daemons.recover(
             what,
@@ -45,58 +45,58 @@ impl Subnet {
     }
 }
 
-/// The port of this node has this LID now.
-fn has(number: usize, lid: u16) -> Sign {
-    Sign::Says(number, format!("port 1 is active, LID {lid}"))
+/// Returns the sign that a daemon's port has this LID.
+fn has_lid(number: usize, lid: u16) -> Sign {
+    Sign::Logs(number, format!("port 1 is active, LID {lid}"))
 }
 
-/// From the port itself, or from subnet administration, whoever is first.
-fn sees(from: usize, to: usize) -> Sign {
-    Sign::Any(vec![moves(from, to), renews(from, to)])
+/// Returns the sign that a daemon has noticed a moved peer, from the peer or from subnet administration.
+fn notices(from: usize, to: usize) -> Sign {
+    Sign::Any(vec![moves(from, to), refreshes(from, to)])
 }
 
 fn joins(number: usize) -> Sign {
-    Sign::Says(number, "join successful".to_owned())
+    Sign::Logs(number, "join successful".to_owned())
 }
 
-/// The daemon forgets paths to a port that came or went.
-fn forgets(number: usize) -> Sign {
+/// Returns the sign that a daemon has handled a notice about a port.
+fn handles_notice(number: usize) -> Sign {
     Sign::Counts(number, "destinations_left")
 }
 
 #[test]
-fn a_peer_gets_another_lid() {
+fn paths_recover_from_lid_changes() {
     let subnet = Subnet::start();
-    let signs = [has(2, 99), renews(2, 1), renews(2, 3), moves(1, 2), moves(3, 2)];
+    let signs = [has_lid(2, 99), refreshes(2, 1), refreshes(2, 3), moves(1, 2), moves(3, 2)];
     subnet.recovers("a LID changes", &["lid node2 1 99"], &signs, &NODES);
-    // What they know of each other may be gone before it could be asked for anew.
-    let own = [has(2, 98), has(3, 99), renews(2, 1), renews(3, 1)];
-    let signs = [&own[..], &[moves(1, 2), moves(1, 3)]].concat();
+    // Their paths to each other may be removed before they are refreshed.
+    let local = [has_lid(2, 98), has_lid(3, 99), refreshes(2, 1), refreshes(3, 1)];
+    let signs = [&local[..], &[moves(1, 2), moves(1, 3)]].concat();
     subnet.recovers("two LIDs change", &["lid node2 1 98", "lid node3 1 99"], &signs, &NODES);
 }
 
 #[test]
-fn a_link_goes_down_and_up() {
+fn paths_recover_from_a_link_that_goes_down_and_up() {
     let subnet = Subnet::start();
     let lid = subnet.lids()[1].get();
-    let signs = [has(2, lid), joins(2), renews(2, 1), renews(2, 3), forgets(1), forgets(3)];
+    let signs = [has_lid(2, lid), joins(2), refreshes(2, 1), refreshes(2, 3), handles_notice(1), handles_notice(3)];
     subnet.recovers("a link flaps", &["down node2 1", "up node2 1"], &signs, &NODES);
-    let signs = [has(2, 99), joins(2), renews(2, 1), renews(2, 3), forgets(1), forgets(3)];
+    let signs = [has_lid(2, 99), joins(2), refreshes(2, 1), refreshes(2, 3), handles_notice(1), handles_notice(3)];
     let changes = ["down node2 1", "lid node2 1 99", "up node2 1"];
     subnet.recovers("a link flaps and its LID changes", &changes, &signs, &NODES);
 }
 
 #[test]
-fn the_subnet_manager_starts_anew() {
+fn paths_recover_from_a_subnet_manager_restart() {
     let subnet = Subnet::start();
-    let all = [subnet.daemons.each_says("join successful"), subnet.daemons.all_renew()].concat();
-    subnet.recovers("the subnet manager forgets", &["smrestart"], &all, &NODES);
+    let all = [subnet.daemons.each_logs("join successful"), subnet.daemons.all_refresh()].concat();
+    subnet.recovers("the subnet manager restarts", &["smrestart"], &all, &NODES);
     let changes = ["smrestart 0xc123", "lid node3 1 77"];
-    let joined = subnet.daemons.each_says("join successful");
-    let moved = [has(3, 77), sees(1, 3), sees(2, 3)];
-    let stays = [(1, 2), (2, 1), (3, 1), (3, 2)].map(|(from, to)| renews(from, to));
+    let joined = subnet.daemons.each_logs("join successful");
+    let moved = [has_lid(3, 77), notices(1, 3), notices(2, 3)];
+    let stays = [(1, 2), (2, 1), (3, 1), (3, 2)].map(|(from, to)| refreshes(from, to));
     let signs = [&joined[..], &moved, &stays].concat();
-    subnet.recovers("the subnet manager forgets, and gives another LID", &changes, &signs, &NODES);
+    subnet.recovers("the subnet manager restarts, and a LID changes", &changes, &signs, &NODES);
     until("all are in the new group", || {
         let group = subnet.lab.fabric.groups().into_iter().find(|group| group.mlid.get() == 0xc123)?;
         (group.members.len() == 3).then_some(())
@@ -104,14 +104,14 @@ fn the_subnet_manager_starts_anew() {
 }
 
 #[test]
-fn a_partition_comes_and_goes() {
+fn paths_recover_from_partition_changes() {
     let subnet = Subnet::start();
-    let added = [subnet.daemons.each_says("pkey 0x8001 opened"), subnet.daemons.each_says("join successful")].concat();
+    let added = [subnet.daemons.each_logs("pkey 0x8001 opened"), subnet.daemons.each_logs("join successful")].concat();
     subnet.recovers("a partition is added", &["pkeys all 1 ffff,8001"], &added, &OTHERS);
-    let signs = ["pkey 0x8001 closed", "pkey 0x8001 opened"].map(|text| Sign::Says(2, text.to_owned()));
+    let signs = ["pkey 0x8001 closed", "pkey 0x8001 opened"].map(|text| Sign::Logs(2, text.to_owned()));
     let signs = [&signs[..], &[joins(2)]].concat();
-    subnet.recovers("its place changes", &["pkeys node2 1 ffff,0,8001"], &signs, &OTHERS);
-    let closed = subnet.daemons.each_says("pkey 0x8001 closed");
+    subnet.recovers("its index changes", &["pkeys node2 1 ffff,0,8001"], &signs, &OTHERS);
+    let closed = subnet.daemons.each_logs("pkey 0x8001 closed");
     subnet.recovers("it is removed", &["pkeys all 1 ffff"], &closed, &NODES);
     for (from, to) in subnet.daemons.pairs() {
         let words = ["-f", "n", "-s", &format!("other{from}"), "-d", &format!("other{to}")];

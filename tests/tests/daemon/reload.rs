@@ -1,4 +1,4 @@
-//! SIGHUP: files are read again, what changed is applied, what cannot be is said, and bad files change nothing.
+//! SIGHUP reloads files: changes apply, changes that need a restart are logged, and files with errors change nothing.
 use acm_tests::{Binary, Connection, Entry, Node, binary, run, until};
 use acm_wire::client::ClientStatus;
 use nix::sys::signal::Signal;
@@ -7,17 +7,19 @@ use std::fs;
 const OPTIONS: &str = "support_ips_in_addr_cfg 1\nlog_file stderr\nlog_level 0\n";
 
 fn resolve(client: &mut Connection, source: &str, dest: &str) -> ClientStatus {
-    client.ask(1, &[Entry::name(Entry::SOURCE, source), Entry::name(Entry::DEST, dest)])
+    client.request(1, &[Entry::name(Entry::SOURCE, source), Entry::name(Entry::DEST, dest)])
 }
 
-/// A daemon with these options.
+/// Starts a daemon with further options.
 fn node(more: &str) -> Node {
     let node = Node::embedded().options(&format!("{OPTIONS}{more}")).serve();
-    until("its group", || (resolve(&mut node.connect(), "node1", "node1") == ClientStatus::SUCCESS).then_some(()));
+    until("the daemon's group", || {
+        (resolve(&mut node.connect(), "node1", "node1") == ClientStatus::SUCCESS).then_some(())
+    });
     node
 }
 
-/// Writes other files and has them read.
+/// Replaces the files and makes the daemon reload them.
 fn reload(node: &mut Node, options: &str, addresses: &str) {
     let times = node.log().matches("files read again").count();
     fs::write(node.dir().join("opts"), format!("{OPTIONS}{options}")).unwrap();
@@ -27,13 +29,13 @@ fn reload(node: &mut Node, options: &str, addresses: &str) {
 }
 
 #[test]
-fn addresses_come_and_go() {
+fn reload_adds_and_removes_addresses() {
     let mut node = node("");
     let mut client = node.connect();
     reload(&mut node, "", "node1 sim0 1 default\nother sim0 1 default\nthird sim0 1 default\n");
     assert_eq!(resolve(&mut client, "other", "third"), ClientStatus::SUCCESS);
     reload(&mut node, "", "other sim0 1 default\n");
-    assert_eq!(resolve(&mut client, "other", "other"), ClientStatus::SUCCESS, "the endpoint stayed");
+    assert_eq!(resolve(&mut client, "other", "other"), ClientStatus::SUCCESS, "the endpoint stays");
     assert_eq!(resolve(&mut client, "node1", "other"), ClientStatus::ESRCADDR);
     let log = node.log();
     assert!(log.contains("node1 is not served any more"), "{log}");
@@ -41,24 +43,24 @@ fn addresses_come_and_go() {
 }
 
 #[test]
-fn time_outs_count_from_then_on() {
+fn reloaded_time_outs_apply_to_later_requests() {
     let mut node = node("timeout 60000\nretries 9\n");
     let mut client = node.connect();
     reload(&mut node, "timeout 1\nretries 0\n", "node1 sim0 1 default\n");
     let log = node.log();
     assert!(log.contains("options: timeout 60000 -> timeout 1\n"), "{log}");
     assert!(log.contains("options: retries 9 -> retries 0\n"), "{log}");
-    // Without the change it takes a minute, ten times, and the client does not wait for half of one.
+    // With the old options, the request would take ten minutes, and the client waits 30 s at most.
     assert_eq!(resolve(&mut client, "node1", "nobody"), ClientStatus::ETIMEDOUT);
 }
 
 #[test]
-fn the_log_is_more_or_less_and_elsewhere() {
+fn reload_changes_log_level_and_log_file() {
     let mut node = node("");
-    assert_eq!(node.connect().ask(1, &[]), ClientStatus::EDESTTYPE);
+    assert_eq!(node.connect().request(1, &[]), ClientStatus::EDESTTYPE);
     assert!(!node.log().contains("failing request"));
     reload(&mut node, "log_level 1\n", "node1 sim0 1 default\n");
-    assert_eq!(node.connect().ask(1, &[]), ClientStatus::EDESTTYPE);
+    assert_eq!(node.connect().request(1, &[]), ClientStatus::EDESTTYPE);
     node.process.wait_for("failing request", 1);
     let elsewhere = node.dir().join("log");
     fs::write(node.dir().join("opts"), format!("log_file {}\n", elsewhere.display())).unwrap();
@@ -67,21 +69,21 @@ fn the_log_is_more_or_less_and_elsewhere() {
 }
 
 #[test]
-fn what_needs_a_restart_is_said_until_then() {
+fn options_that_need_a_restart_are_logged_at_each_reload() {
     let mut node = node("");
     for times in 1..3 {
         reload(&mut node, "server_mode loop\nsend_depth 9\n", "node1 sim0 1 default\n");
         let log = node.log();
-        let said = "options: server_mode: needs a restart; \"server_mode unix\" goes on, not \"server_mode loop\"";
-        assert_eq!((log.matches(said).count(), log.matches("send_depth: needs a restart").count()), (times, times));
+        let line = "options: server_mode: needs a restart; \"server_mode unix\" goes on, not \"server_mode loop\"";
+        assert_eq!((log.matches(line).count(), log.matches("send_depth: needs a restart").count()), (times, times));
     }
     reload(&mut node, "", "node1 sim0 1 default\n");
-    assert_eq!(node.log().matches("server_mode: needs a restart").count(), 2, "as it was");
+    assert_eq!(node.log().matches("server_mode: needs a restart").count(), 2, "no further line");
     assert_eq!(resolve(&mut node.connect(), "node1", "node1"), ClientStatus::SUCCESS);
 }
 
 #[test]
-fn bad_files_change_nothing() {
+fn files_with_errors_are_not_applied() {
     let mut node = node("timeout 500\n");
     reload(&mut node, "timeout 600\nretrys 1\n", "node2 sim0\n");
     let log = node.log();
@@ -101,7 +103,7 @@ fn bad_files_change_nothing() {
 }
 
 #[test]
-fn another_providers_subnet() {
+fn reload_changes_the_provider_of_a_subnet() {
     let mut node = node("");
     let mut client = node.connect();
     reload(&mut node, "provider other default\n", "node1 sim0 1 default\n");
@@ -110,12 +112,12 @@ fn another_providers_subnet() {
     assert!(log.contains("sim0 port 1: not served: no provider for subnet prefix 0xfe80000000000000"), "{log}");
     assert_eq!(resolve(&mut client, "node1", "node1"), ClientStatus::ESRCADDR);
     reload(&mut node, "provider other default\nprovider ibacmp 0xfe80000000000000\n", "node1 sim0 1 default\n");
-    until("its group", || (resolve(&mut client, "node1", "node1") == ClientStatus::SUCCESS).then_some(()));
+    until("the daemon's group", || (resolve(&mut client, "node1", "node1") == ClientStatus::SUCCESS).then_some(()));
 }
 
-/// Its name is on the command line: that it is gone is somebody's mistake, and not a wish for defaults.
+/// The names of the files are on the command line, so a missing file is an error and does not select defaults.
 #[test]
-fn a_named_file_that_is_gone_changes_nothing() {
+fn removed_named_file_is_not_applied() {
     let mut node = node("timeout 500\n");
     for name in ["opts", "addr"] {
         fs::remove_file(node.dir().join(name)).unwrap();
@@ -132,20 +134,20 @@ fn a_named_file_that_is_gone_changes_nothing() {
     let status = run(binary(Binary::AcmMio), &words).success();
     assert!(status.contains("\nfiles_not_applied: 2\n"), "{status}");
     reload(&mut node, "timeout 600\n", "node1 sim0 1 default\n");
-    assert!(node.log().contains("timeout 500 -> timeout 600"), "the old one went on");
+    assert!(node.log().contains("timeout 500 -> timeout 600"), "the old options stayed");
 }
 
-/// A file that has the name which the port has already changes nothing about it; nor does one that goes.
+/// The address file first lacks the port's default name, then contains it, and is removed again.
 #[test]
-fn the_nodes_own_name_stays_when_a_file_has_it() {
+fn default_name_is_kept_if_the_address_file_has_it() {
     let dir = tempfile::tempdir().unwrap();
-    // Where ibacm has it: it need not be there.
+    // The default path of the file, which is optional.
     let file = dir.path().join("ibacm_addr.cfg");
     fs::write(&file, "other sim0 1 default\n").unwrap();
     let mut node = Node::alone().argument("--fabric=embedded").options(OPTIONS).own_etc_rdma().spawn_in(dir);
     until("the daemon's socket", || Connection::try_open(&node.socket()).ok());
     let mut client = node.connect();
-    until("its group", || (resolve(&mut client, "other", "other") == ClientStatus::SUCCESS).then_some(()));
+    until("the daemon's group", || (resolve(&mut client, "other", "other") == ClientStatus::SUCCESS).then_some(()));
     let remove = |node: &mut Node, times: usize| {
         fs::remove_file(&file).unwrap();
         node.process.signal(Signal::SIGHUP);
@@ -156,7 +158,7 @@ fn the_nodes_own_name_stays_when_a_file_has_it() {
     fs::write(&file, "node1 sim0 1 default\nother sim0 1 default\n").unwrap();
     reload(&mut node, "log_level 2\n", "");
     assert_eq!(resolve(&mut client, "node1", "other"), ClientStatus::SUCCESS);
-    assert_eq!(resolve(&mut client, "node1-1", "node1"), ClientStatus::ESRCADDR, "the node's other name");
+    assert_eq!(resolve(&mut client, "node1-1", "node1"), ClientStatus::ESRCADDR, "the default name of the port");
     remove(&mut node, 3);
     assert_eq!(resolve(&mut client, "node1", "node1-1"), ClientStatus::SUCCESS);
     assert_eq!(resolve(&mut client, "other", "node1"), ClientStatus::ESRCADDR);

@@ -1,4 +1,4 @@
-//! How the daemon starts, where it listens, and how it ends.
+//! Start, listening sockets, and end of the daemon.
 use acm_client::{Address, Client, Counter, PerfTarget, Service};
 use acm_tests::{
     Acme, Binary, Connection, Entry, Fabric, Finished, Node, Process, binary, example, program, run, until,
@@ -16,21 +16,21 @@ fn entries() -> [Entry; 2] {
 }
 
 fn assert_serves(mut client: Connection) {
-    assert_eq!(client.ask(1, &entries()), ClientStatus::SUCCESS);
+    assert_eq!(client.request(1, &entries()), ClientStatus::SUCCESS);
 }
 
-/// A daemon in a TCP mode, on a port that was free a moment ago.
+/// Starts a daemon in a TCP mode on a free port.
 fn tcp(mode: &str, more: &str) -> (Node, u16) {
     for _ in 0..10 {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let options = format!("server_mode {mode}\nserver_port {port}\n{more}");
         let mut node = Node::embedded().option(&options).spawn();
-        let told = until("the port file, or the end", || {
-            let told = fs::read_to_string(node.dir().join("ibacm-tcp.port")).ok().filter(|text| !text.is_empty());
-            (told.is_some() || !node.process.is_running()).then_some(told)
+        let port_file = until("the port file, or the end", || {
+            let text = fs::read_to_string(node.dir().join("ibacm-tcp.port")).ok().filter(|text| !text.is_empty());
+            (text.is_some() || !node.process.is_running()).then_some(text)
         });
-        if let Some(told) = told {
-            assert_eq!(told, format!("{port}\n"));
+        if let Some(text) = port_file {
+            assert_eq!(text, format!("{port}\n"));
             node.process.wait_for("join successful", 1);
             return (node, port);
         }
@@ -43,18 +43,18 @@ fn end_of(mut command: Command) -> Finished {
     Process::start(&mut command).wait()
 }
 
-/// Three of these tests start daemons with fixed paths, each in namespaces of its own.
+/// Checks that namespaces are available, for tests with fixed paths.
 fn needs_namespaces() {
     let words = ["--user", "--map-root-user", "--mount", "--net", "true"];
-    let may = run(program("unshare", "util-linux"), &words).code == Some(0);
+    let is_allowed = run(program("unshare", "util-linux"), &words).code == Some(0);
     assert!(
-        may,
+        is_allowed,
         "unshare fails: run this as root, or allow user namespaces (sysctl kernel.unprivileged_userns_clone=1)"
     );
 }
 
 #[test]
-fn loop_mode_serves_this_machine() {
+fn loop_mode_serves_this_machine_only() {
     let (node, port) = tcp("loop", "");
     assert_eq!(node.client_files(), ["ibacm-tcp.port", "ibacm.port"]);
     assert_eq!(fs::read_link(node.dir().join("ibacm.port")).unwrap(), Path::new("ibacm-tcp.port"));
@@ -67,7 +67,7 @@ fn loop_mode_serves_this_machine() {
 }
 
 #[test]
-fn open_mode_serves_everybody_and_says_so() {
+fn open_mode_serves_all_addresses_and_logs_it() {
     let (node, port) = tcp("open", "");
     for address in ["127.0.0.1", "127.0.0.2"] {
         assert_serves(Connection::tcp(address, port).unwrap());
@@ -75,54 +75,55 @@ fn open_mode_serves_everybody_and_says_so() {
     assert!(node.log().contains("server_mode open: anybody"), "{}", node.log());
 }
 
-/// What a program in Rust takes: every kind of request, and the daemon is found again that was started anew.
+/// The client sends each kind of request and reconnects after a restart of the daemon.
 #[test]
-fn a_client_in_rust_asks_and_finds_the_daemon_again() {
-    let how = Node::embedded();
-    let mut node = how.clone().join();
+fn rust_client_reconnects_to_a_restarted_daemon() {
+    let builder = Node::embedded();
+    let mut node = builder.clone().join();
     let mut client = Client::connect(Service::Unix(node.socket())).unwrap();
     let name = Address::from_text("node1");
     let path = client.resolve(Some(&name), &name).unwrap().path;
     assert_eq!((path.sgid, path.slid), (path.dgid, path.dlid));
-    for own in [Address::Lid(path.dlid), Address::Gid(path.dgid)] {
-        assert_eq!(client.resolve(None, &own).unwrap().path.dlid, path.dlid, "{own}");
+    for local in [Address::Lid(path.dlid), Address::Gid(path.dgid)] {
+        assert_eq!(client.resolve(None, &local).unwrap().path.dlid, path.dlid, "{local}");
     }
     let ends = PathRecord { sgid: path.sgid, dgid: path.dgid, ..PathRecord::default() };
     assert_eq!(client.query_sa(&ends).unwrap().dlid, path.dlid);
     let endpoints = client.endpoints().unwrap();
     assert!(endpoints.len() == 1 && endpoints[0].addresses.contains(&"node1".into()), "{endpoints:?}");
     assert_eq!(client.counters(PerfTarget::Total).unwrap().get(Counter::Resolve), 4);
-    let nobody = client.resolve(Some(&Address::from_text("nobody")), &name).unwrap_err();
-    assert_eq!(nobody.status(), Some(ClientStatus::ESRCADDR));
+    let unknown = client.resolve(Some(&Address::from_text("nobody")), &name).unwrap_err();
+    assert_eq!(unknown.status(), Some(ClientStatus::ESRCADDR));
 
     node.process.signal(Signal::SIGTERM);
     node.process.wait();
-    node.process = Process::start(&mut how.command(node.dir()));
-    // It serves before it has joined its group, and says so.
-    let again = until("a path", || client.resolve(Some(&name), &name).ok());
-    assert_eq!((again.path.dlid, client.reconnects()), (path.dlid, 1));
+    node.process = Process::start(&mut builder.command(node.dir()));
+    // The daemon serves before it has joined its group.
+    let resolved = until("a path", || client.resolve(Some(&name), &name).ok());
+    assert_eq!((resolved.path.dlid, client.reconnects()), (path.dlid, 1));
 }
 
 #[test]
-fn the_clients_examples() {
+fn examples_of_the_client_work() {
     let node = Node::embedded().join();
     let socket = node.socket().display().to_string();
-    let say = |name: &str, words: &[&str]| run(example(name), &[&["--service", &socket], words].concat()).success();
-    let resolved = say("resolve", &["--source", "node1", "node1"]);
+    let run_example =
+        |name: &str, words: &[&str]| run(example(name), &[&["--service", &socket], words].concat()).success();
+    let resolved = run_example("resolve", &["--source", "node1", "node1"]);
     assert!(resolved.starts_with("node1: LID "), "{resolved}");
-    let refused = say("resolve", &["--source", "nobody", "node1"]);
+    let refused = run_example("resolve", &["--source", "nobody", "node1"]);
     assert!(refused.ends_with(": source address\n"), "{refused}");
-    assert!(say("watch", &["--times", "1"]).starts_with("Counters"));
+    assert!(run_example("watch", &["--times", "1"]).starts_with("Counters"));
     let storm =
         ["--connections", "1000", "--depth", "32", "--requests", "40000", "--source", "node1", "--json", "node1"];
-    let storm = say("storm", &storm);
+    let storm = run_example("storm", &storm);
     assert!(storm.contains("\"found\":40000,") && storm.contains("\"refused\":0,"), "{storm}");
-    let dead = say("storm", &["--connections", "2", "--requests", "3", "--source", "nobody", "--cold", "node"]);
+    let dead = run_example("storm", &["--connections", "2", "--requests", "3", "--source", "nobody", "--cold", "node"]);
     assert!(dead.contains("0 paths, 3 refused, "), "{dead}");
 }
 
 #[test]
-fn ib_acme_finds_the_port_file_and_the_socket() {
+fn debians_ib_acme_finds_the_port_file_and_the_socket() {
     needs_namespaces();
     let ib_acme = program("ib_acme", "ibacm");
     let resolve = |node: &Node, words: &[&str]| {
@@ -139,22 +140,22 @@ fn ib_acme_finds_the_port_file_and_the_socket() {
 }
 
 #[test]
-fn defaults_without_an_option_file() {
+fn default_log_depends_on_the_fabric() {
     needs_namespaces();
     const FIRST: &str = "Assistant to the InfiniBand Communication Manager";
-    // There is no log on standard error to wait for.
+    // The log is not on standard error.
     let node = Node::alone().options("").own_namespace().serve();
-    let log = until("the log where ibacm has it", || fs::read_to_string(node.dir().join("ibacm.log")).ok());
+    let log = until("the log at ibacm's path", || fs::read_to_string(node.dir().join("ibacm.log")).ok());
     assert!(log.contains(FIRST), "{log}");
-    // Many simulated nodes run on one machine, and somebody looks at this one.
+    // A simulated node logs to standard output, because many of them may run on one machine.
     let node = Node::embedded().options("").own_namespace().serve();
-    until("an answer", || (node.connect().ask(1, &entries()) == ClientStatus::SUCCESS).then_some(()));
+    until("a response", || (node.connect().request(1, &entries()) == ClientStatus::SUCCESS).then_some(()));
     assert!(node.process.stdout().contains(FIRST), "{}", node.process.stdout());
     assert!(!node.dir().join("ibacm.log").exists());
 }
 
 #[test]
-fn for_ib_acme_and_the_kernel_only() {
+fn acme_plus_kernel_only_hides_the_other_files() {
     let node = Node::embedded().join();
     assert_eq!(node.client_files(), ["ibacm-unix.sock", "ibacm.sock"]);
     assert_serves(Connection::open(&node.dir().join("ibacm.sock")));
@@ -167,19 +168,19 @@ fn for_ib_acme_and_the_kernel_only() {
 }
 
 #[test]
-fn a_second_one_does_not_start() {
+fn second_daemon_does_not_start() {
     let first = Node::embedded().join();
     let second = end_of(Node::alone().command(first.dir()));
     assert_eq!(second.code, Some(255), "{second}");
     let lock = first.dir().join("ibacm.pid");
-    let line = second.stderr.lines().find(|line| line.starts_with("acm-mio: ")).expect("no line");
+    let line = second.stderr.lines().find(|line| line.starts_with("acm-mio: ")).expect("an error line");
     assert!(line.contains(&lock.display().to_string()) && line.contains("another"), "{line}");
     assert_serves(first.connect());
     assert_eq!(fs::read_to_string(lock).unwrap(), format!("{}\n", first.process.id()));
 }
 
 #[test]
-fn a_crashed_one_leaves_nothing_in_the_way() {
+fn daemon_starts_after_a_crash() {
     let mut first = Node::embedded().join();
     first.process.signal(Signal::SIGKILL);
     assert_eq!(first.process.wait().code, None);
@@ -190,7 +191,7 @@ fn a_crashed_one_leaves_nothing_in_the_way() {
 }
 
 #[test]
-fn told_to_stop_it_leaves_its_groups_and_removes_its_sockets() {
+fn shutdown_leaves_groups_and_removes_sockets() {
     let fabric = Fabric::serve(2, &[]);
     for signal in [Signal::SIGTERM, Signal::SIGINT] {
         let mut nodes = [1, 2].map(|number| Node::at(&fabric, number).option("route_prot acm").join());
@@ -208,7 +209,7 @@ fn told_to_stop_it_leaves_its_groups_and_removes_its_sockets() {
 }
 
 #[test]
-fn told_to_stop_it_ends_even_if_the_administration_is_silent() {
+fn shutdown_ends_with_a_silent_sa() {
     let fabric = Fabric::serve(1, &[]);
     let mut node = Node::at(&fabric, 1).join();
     fabric.control("set sa_mute on");
@@ -218,7 +219,7 @@ fn told_to_stop_it_ends_even_if_the_administration_is_silent() {
 }
 
 #[test]
-fn told_to_stop_while_it_starts() {
+fn shutdown_during_the_start_ends_cleanly() {
     for _ in 0..10 {
         let mut node = Node::embedded().spawn();
         let lock = node.dir().join("ibacm.pid");
@@ -231,23 +232,23 @@ fn told_to_stop_while_it_starts() {
 }
 
 #[test]
-fn sighup_opens_the_log_again() {
+fn sighup_reopens_the_log() {
     let node = Node::embedded().option("log_file DIR/log").serve();
     let (log, old) = (node.dir().join("log"), node.dir().join("log.1"));
     until("the first lines", || fs::read_to_string(&log).ok()?.contains("Assistant").then_some(()));
     fs::rename(&log, &old).unwrap();
     node.process.signal(Signal::SIGHUP);
     until("the new file", || log.exists().then_some(()));
-    // Something to log.
-    assert_eq!(node.connect().ask(1, &[]), ClientStatus::EDESTTYPE);
-    until("a line in it", || fs::read_to_string(&log).unwrap().contains("failing request").then_some(()));
+    // Causes a log line.
+    assert_eq!(node.connect().request(1, &[]), ClientStatus::EDESTTYPE);
+    until("a line in the new file", || fs::read_to_string(&log).unwrap().contains("failing request").then_some(()));
     assert!(!fs::read_to_string(&old).unwrap().contains("failing request"));
     assert_serves(node.connect());
 }
 
-/// What a daemon on a simulated fabric did, told again; then without names.
+/// The second recording is anonymized.
 #[test]
-fn a_recorded_daemon_is_replayed() {
+fn recording_of_a_daemon_replays_unchanged() {
     let fabric = Fabric::serve(2, &[]);
     let _peer = Node::at(&fabric, 2).join();
     for mask in ["", ",mask=names"] {
@@ -276,7 +277,7 @@ fn a_recorded_daemon_is_replayed() {
 }
 
 #[test]
-fn a_recording_that_cannot_be_written_ends_and_the_daemon_goes_on() {
+fn failed_recording_ends_and_the_daemon_continues() {
     let mut node = Node::embedded().argument("--record=/dev/full").join();
     node.process.wait_for("/dev/full: No space left on device (os error 28); the recording ends here", 1);
     assert_serves(node.connect());
@@ -287,14 +288,14 @@ fn a_recording_that_cannot_be_written_ends_and_the_daemon_goes_on() {
     };
     let before = lost();
     assert_serves(node.connect());
-    until("more that are lost", || (lost() > before).then_some(()));
+    until("more lost facts", || (lost() > before).then_some(()));
     let dir = tempfile::tempdir().unwrap();
     let refused = end_of(Node::embedded().argument("--record=/none/t").command(dir.path()));
     assert!(refused.code == Some(255) && refused.stderr.contains("cannot record into /none/t: No such"), "{refused}");
 }
 
 #[test]
-fn exit_codes() {
+fn exit_codes_distinguish_errors() {
     let program = binary(Binary::AcmMio);
     let help = run(&program, &["--help"]);
     assert!(help.code == Some(0) && help.stdout.contains("--run-dir"), "{help}");
@@ -319,12 +320,12 @@ fn exit_codes() {
 }
 
 #[test]
-fn without_a_device_it_serves_and_waits() {
+fn daemon_without_a_device_serves_and_waits() {
     needs_namespaces();
-    // Also on a machine that has devices.
+    // Hides the devices of this machine.
     let mut node = Node::alone().without_devices().serve();
     node.process.wait_for("no InfiniBand device", 1);
-    assert_eq!(node.connect().ask(1, &entries()), ClientStatus::ESRCADDR);
+    assert_eq!(node.connect().request(1, &entries()), ClientStatus::ESRCADDR);
     assert!(!node.acme(&["-e"]).finished.success().contains("ibacmp"), "no endpoints");
     node.process.signal(Signal::SIGTERM);
     assert_eq!(node.process.wait().code, Some(0));

@@ -1,4 +1,4 @@
-//! What systemd is told, and its units.
+//! Notifications to systemd, and the unit files.
 use acm_tests::{Connection, Node, Process, UNIX_SOCKET, program, run, until};
 use core::time::Duration;
 use nix::sys::signal::Signal;
@@ -12,18 +12,18 @@ fn dist(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("dist").join(name)
 }
 
-/// All that came, a line for each assignment.
-struct Told {
+/// Received notifications, one line per assignment.
+struct Notifications {
     socket: UnixDatagram,
     lines: Vec<String>,
 }
 
-impl Told {
+impl Notifications {
     fn wait_for(&mut self, what: &str, times: usize) {
         until(&format!("{times} x {what}"), || {
-            let mut room = [0; 4096];
-            while let Ok(length) = self.socket.recv(&mut room) {
-                self.lines.extend(String::from_utf8_lossy(&room[..length]).lines().map(str::to_owned));
+            let mut buffer = [0; 4096];
+            while let Ok(length) = self.socket.recv(&mut buffer) {
+                self.lines.extend(String::from_utf8_lossy(&buffer[..length]).lines().map(str::to_owned));
             }
             (self.lines.iter().filter(|line| line.starts_with(what)).count() >= times).then_some(())
         });
@@ -35,33 +35,33 @@ impl Told {
 }
 
 #[test]
-fn systemd_hears_of_it() {
+fn systemd_is_notified_of_each_state() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("notify");
     let socket = UnixDatagram::bind(&path).unwrap();
     socket.set_read_timeout(Some(Duration::from_millis(10))).unwrap();
-    let mut told = Told { socket, lines: Vec::new() };
+    let mut received = Notifications { socket, lines: Vec::new() };
     let mut command = Node::embedded().argument("--systemd").command(dir.path());
     command.env("NOTIFY_SOCKET", &path).env("WATCHDOG_USEC", "200000");
     let mut daemon = Process::start(&mut command);
-    told.wait_for("READY=1", 1);
-    // From then on.
+    received.wait_for("READY=1", 1);
+    // The daemon serves from this notification on.
     drop(Connection::open(&dir.path().join(UNIX_SOCKET)));
-    // Ten times the pause: it goes on by itself.
-    told.wait_for("WATCHDOG=1", 10);
-    told.wait_for("STATUS=1 of 1 ports active, 1 of 1 groups joined, 0 clients, 1 paths known, 0 lookups", 1);
-    assert!(!told.has("RELOADING") && !told.has("STOPPING"));
+    // Ten watchdog notifications without other events.
+    received.wait_for("WATCHDOG=1", 10);
+    received.wait_for("STATUS=1 of 1 ports active, 1 of 1 groups joined, 0 clients, 1 paths known, 0 lookups", 1);
+    assert!(!received.has("RELOADING") && !received.has("STOPPING"));
     daemon.signal(Signal::SIGHUP);
-    told.wait_for("RELOADING=1", 1);
-    told.wait_for("READY=1", 2);
-    assert!(told.has("MONOTONIC_USEC="), "{:?}", told.lines);
+    received.wait_for("RELOADING=1", 1);
+    received.wait_for("READY=1", 2);
+    assert!(received.has("MONOTONIC_USEC="), "{:?}", received.lines);
     daemon.signal(Signal::SIGTERM);
-    told.wait_for("STOPPING=1", 1);
+    received.wait_for("STOPPING=1", 1);
     assert_eq!(daemon.wait().code, Some(0));
 }
 
 #[test]
-fn the_unit_is_as_closed_as_it_can_be() {
+fn unit_has_an_exposure_level_of_at_most_2_5() {
     let unit = dist("acm-mio.service");
     let words = ["security", "--offline=true", "--no-pager", unit.to_str().unwrap()];
     let text = run(program("systemd-analyze", "systemd"), &words).stdout;
@@ -72,10 +72,10 @@ fn the_unit_is_as_closed_as_it_can_be() {
 }
 
 #[test]
-fn systemd_understands_the_units() {
+fn units_pass_systemd_analyze() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["acm-mio.service", "acm-mio.socket"] {
-        // The program need not be installed here.
+        // The program is not installed on the test machine.
         let text = fs::read_to_string(dist(name)).unwrap().replace("/usr/sbin/acm-mio", "/bin/true");
         fs::write(folder.path().join(name), text).unwrap();
     }

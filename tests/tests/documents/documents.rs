@@ -1,6 +1,7 @@
-//! What the documents say is so: every block of commands is run, and what it shows is compared.
+//! Runs all blocks of commands in the documents and compares their output.
 //!
-//! `cargo test -p acm-tests --test documents documents -- --nocapture` lists the blocks that are not run, and why.
+//! `cargo test -p acm-tests --test documents documents -- --nocapture` lists the blocks that are not run, with the
+//! reasons.
 use acm_tests::{LIMIT, Report, check};
 use core::{
     sync::atomic::{AtomicUsize, Ordering},
@@ -8,10 +9,10 @@ use core::{
 };
 use std::{fs, path::Path, thread};
 
-/// Documents that are read at the same time.
+/// Number of documents that are checked concurrently.
 const READERS: usize = 3;
 
-/// The documents with commands for readers, each with its name.
+/// Returns the documents with commands, each with its name.
 fn documents() -> Vec<(String, String)> {
     let clone = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let guides = fs::read_dir(clone.join("docs")).unwrap().map(|entry| entry.unwrap().path());
@@ -27,15 +28,15 @@ fn documents() -> Vec<(String, String)> {
 }
 
 #[test]
-fn every_block_of_commands_does_what_it_shows() {
+fn output_of_all_command_blocks_is_as_documented() {
     let (documents, next) = (documents(), AtomicUsize::new(0));
-    // Each has a shell and a network of its own, and waits for its daemons most of the time.
+    // Each document has its own shell and network, and waits for its daemons most of the time.
     let reader = || {
         let mut reports = Vec::new();
-        while let place = next.fetch_add(1, Ordering::Relaxed)
-            && let Some((name, text)) = documents.get(place)
+        while let index = next.fetch_add(1, Ordering::Relaxed)
+            && let Some((name, text)) = documents.get(index)
         {
-            reports.push((place, check(name, text, LIMIT)));
+            reports.push((index, check(name, text, LIMIT)));
         }
         reports
     };
@@ -43,7 +44,7 @@ fn every_block_of_commands_does_what_it_shows() {
         let readers: Vec<_> = (0..READERS).map(|_| scope.spawn(reader)).collect();
         readers.into_iter().flat_map(|reader| reader.join().unwrap()).collect()
     });
-    reports.sort_by_key(|(place, _)| *place);
+    reports.sort_by_key(|(index, _)| *index);
     let (mut commands, mut not_run, mut faults) = (0, Vec::new(), Vec::new());
     for (_, report) in reports {
         commands += report.commands;
@@ -55,9 +56,9 @@ fn every_block_of_commands_does_what_it_shows() {
     assert!(commands > 0, "the documents have no commands");
 }
 
-/// Of each document, what is said to be wrong with it.
+/// Each example document is valid, or has the given fault.
 #[test]
-fn what_a_document_says_and_is_not_so_is_noticed() {
+fn faults_of_documents_are_reported() {
     let fault = |text: &str| {
         let report = check("d.md", text, Duration::ZERO);
         assert!(report.faults.len() <= 1, "{report:?}");
@@ -76,7 +77,7 @@ fn what_a_document_says_and_is_not_so_is_noticed() {
     ] {
         assert_eq!(fault(good), "", "{good}");
     }
-    for (bad, said) in [
+    for (bad, expected) in [
         ("```\ntrue\nfalse\n```\n", "d.md:1: `false` ends with status 1"),
         ("```console\n$ false\n```\n", "d.md:1: `false` ends with status 1"),
         ("\n```console\n$ echo 1\n2\n```\n", "d.md:2: `echo 1` should print\n2\nand prints\n1"),
@@ -93,7 +94,7 @@ fn what_a_document_says_and_is_not_so_is_noticed() {
         ("<!-- run: false -->\n", "d.md:1: `false` ends with status 1"),
     ] {
         let fault = fault(bad);
-        assert!(fault.starts_with(said), "{bad}\n{fault}");
+        assert!(fault.starts_with(expected), "{bad}\n{fault}");
     }
     let program = check("docs/recipes.md", "```rust\nfn main() {}\n```\n", Duration::ZERO);
     assert_eq!(program.faults, Vec::<String>::new(), "acm-sim's documentation has it");

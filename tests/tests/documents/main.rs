@@ -1,4 +1,4 @@
-//! The documents, and the dissector for Wireshark, against what the programs do.
+//! Comparison of the documents, and of the dissector for Wireshark, with the programs.
 mod documents;
 mod troubleshooting;
 mod wireshark;

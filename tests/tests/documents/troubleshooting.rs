@@ -1,13 +1,13 @@
-//! docs/troubleshooting.md says for each symptom what ib_acme shows and what the log says: each is made here, with the
-//! commands that stand there, and what stands there is what was shown and said.
+//! docs/troubleshooting.md has commands, their output and log lines for each symptom. These tests produce the symptoms
+//! with the page's commands and compare output and log.
 use acm_tests::{Connection, Entry, Fabric, Node, NodeBuilder, until};
 use nix::sys::signal::Signal;
 use std::{fs, path::Path};
 
-/// What an administrator has set who looks for the reason.
+/// Options of an administrator who looks for the reason.
 const OPTIONS: &str = "support_ips_in_addr_cfg 1\nlog_file stderr\nlog_level 1\ntimeout 200\n";
 
-/// The symptoms that are made here.
+/// The tested symptoms.
 const SYMPTOMS: [&str; 9] = [
     "Connection timed out, after seconds",
     "Connection timed out, at once",
@@ -20,7 +20,7 @@ const SYMPTOMS: [&str; 9] = [
     "Cannot allocate memory",
 ];
 
-/// What the page has in fenced blocks under a heading: commands with what they show, and lines of the log.
+/// The blocks of the page under a heading: commands with their output, and log lines.
 #[derive(Debug, Default)]
 struct Symptom {
     commands: Vec<(String, Vec<String>)>,
@@ -32,7 +32,7 @@ fn page() -> String {
     fs::read_to_string(page).unwrap()
 }
 
-/// The headings of the page that have lines of the log under them, with what is there.
+/// Returns the headings of the page that have log lines, with their blocks.
 fn symptoms() -> Vec<(String, Symptom)> {
     let mut all: Vec<(String, Symptom)> = Vec::new();
     let mut block = None;
@@ -59,7 +59,7 @@ fn symptoms() -> Vec<(String, Symptom)> {
     all
 }
 
-/// What differs from run to run has one form: times, processes.
+/// Returns text with masked times and process ids, which differ between runs.
 fn plain(text: &str) -> String {
     const AFTER: [char; 4] = [' ', '\n', ';', ':'];
     let mut plain = String::new();
@@ -88,8 +88,7 @@ fn plain(text: &str) -> String {
     plain
 }
 
-/// Makes the symptom under a heading: its commands at this node show what the page says, and so does the log, with what
-/// it says at the end.
+/// Runs the commands under a heading at this node, ends the daemon, and compares output and log with the page.
 #[track_caller]
 fn check(heading: &str, mut node: Node) {
     assert!(SYMPTOMS.contains(&heading));
@@ -97,20 +96,20 @@ fn check(heading: &str, mut node: Node) {
     let (_, symptom) = all.iter().find(|(other, _)| other == heading).expect("the symptom in the page");
     assert!(!symptom.commands.is_empty() && !symptom.log.is_empty());
     for (command, shown) in &symptom.commands {
-        let arguments = command.strip_prefix("ib_acme ").expect("a command that is run here");
+        let arguments = command.strip_prefix("ib_acme ").expect("a command of ib_acme");
         let finished = node.acme(&arguments.split(' ').collect::<Vec<_>>()).finished;
-        let said = format!("{}{}", finished.stdout, finished.stderr);
+        let output = format!("{}{}", finished.stdout, finished.stderr);
         for line in shown {
-            assert!(said.contains(line), "not shown: {line}\n{said}\n{}", node.log());
+            assert!(output.contains(line), "not printed: {line}\n{output}\n{}", node.log());
         }
     }
     node.process.signal(Signal::SIGTERM);
     node.process.wait();
     let log = plain(&node.log());
     for line in &symptom.log {
-        assert!(log.contains(&plain(line)), "not said: {}\n{log}", plain(line));
+        assert!(log.contains(&plain(line)), "not logged: {}\n{log}", plain(line));
     }
-    assert!(!log.contains("asking the group"), "only log_level 2 says each step");
+    assert!(!log.contains("asking the group"), "log_level 1 does not log each step");
 }
 
 fn at(fabric: &Fabric, number: u32) -> NodeBuilder {
@@ -118,13 +117,13 @@ fn at(fabric: &Fabric, number: u32) -> NodeBuilder {
 }
 
 #[test]
-fn the_page_has_these_symptoms() {
+fn page_has_exactly_the_tested_symptoms() {
     let headings: Vec<String> = symptoms().into_iter().map(|(heading, _)| heading).collect();
     assert_eq!(headings, SYMPTOMS);
 }
 
 #[test]
-fn what_differs_from_run_to_run() {
+fn times_and_process_ids_are_masked() {
     let line = "acm: of ib_acme[4711] of user 0; asked group ff12::1 3 times in 3.7 s; for 400 ms (x); in 1 s: 2\n";
     assert_eq!(
         plain(line),
@@ -133,31 +132,31 @@ fn what_differs_from_run_to_run() {
 }
 
 #[test]
-fn nobody_has_the_name() {
+fn symptom_of_an_unknown_name() {
     let fabric = Fabric::serve(2, &[]);
     check(SYMPTOMS[0], at(&fabric, 1).join());
 }
 
 #[test]
-fn nobody_had_the_name_just_now() {
+fn symptom_of_a_name_in_the_negative_cache() {
     let fabric = Fabric::serve(2, &[]);
     check(SYMPTOMS[1], at(&fabric, 1).options(&format!("{OPTIONS}negative_timeout 60000\n")).join());
 }
 
 #[test]
-fn the_source_is_not_ours() {
+fn symptom_of_a_source_that_is_not_local() {
     let fabric = Fabric::serve(2, &[]);
     check(SYMPTOMS[2], at(&fabric, 1).join());
 }
 
 #[test]
-fn the_sa_knows_no_path() {
+fn symptom_of_a_path_without_a_record() {
     let fabric = Fabric::serve(2, &[]);
     check(SYMPTOMS[5], at(&fabric, 1).join());
 }
 
 #[test]
-fn the_sa_is_silent() {
+fn symptom_of_a_silent_sa() {
     let fabric = Fabric::serve(2, &[]);
     let node = at(&fabric, 1).join();
     assert_eq!(fabric.control("set sa_mute on"), "ok\n");
@@ -165,7 +164,7 @@ fn the_sa_is_silent() {
 }
 
 #[test]
-fn no_group_is_joined() {
+fn symptom_of_a_failed_join() {
     let fabric = Fabric::serve(2, &[]);
     assert_eq!(fabric.control("set sa_mute on"), "ok\n");
     let mut node = at(&fabric, 1).serve();
@@ -174,7 +173,7 @@ fn no_group_is_joined() {
 }
 
 #[test]
-fn the_port_is_down() {
+fn symptom_of_a_port_that_is_down() {
     let fabric = Fabric::serve(2, &[]);
     let mut node = at(&fabric, 1).join();
     assert_eq!(fabric.control("down node1 1"), "ok\n");
@@ -183,13 +182,13 @@ fn the_port_is_down() {
 }
 
 #[test]
-fn who_asks_does_not_wait() {
+fn symptom_of_a_nodelay_request() {
     let fabric = Fabric::serve(2, &[]);
     check(SYMPTOMS[7], at(&fabric, 1).join());
 }
 
 #[test]
-fn too_much_is_looked_up() {
+fn symptom_of_the_limit_of_lookups() {
     let fabric = Fabric::serve(2, &[]);
     let node = at(&fabric, 1).options(&format!("{OPTIONS}lookups 1\n")).join();
     let mut other = Connection::open(&node.socket());

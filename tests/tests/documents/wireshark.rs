@@ -1,5 +1,5 @@
-//! The recorded sessions as tshark shows them, with dist/wireshark/acm.lua: nothing is malformed, the fields of path and
-//! member records are ours, and each answer has its request.
+//! The recorded sessions in tshark with dist/wireshark/acm.lua: no packet is malformed, the fields of path and member
+//! records equal those of ib-mad, and each response refers to its request.
 #[expect(dead_code, reason = "its `main`")]
 #[path = "../../../crates/ib-mad/examples/analyser.rs"]
 mod analyser;
@@ -31,7 +31,7 @@ fn traces() -> Vec<PathBuf> {
     traces
 }
 
-/// What tshark prints of a trace: for each packet, these fields.
+/// Returns these fields of each packet of a trace, printed by tshark.
 fn tshark(trace: &Path, fields: &[&str]) -> Vec<Vec<String>> {
     let script = format!("lua_script:{}", root().join("dist/wireshark/acm.lua").display());
     let mut arguments = vec!["-X", &script, "-r", trace.to_str().unwrap(), "-T", "fields"];
@@ -41,7 +41,7 @@ fn tshark(trace: &Path, fields: &[&str]) -> Vec<Vec<String>> {
     done.stdout.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect()
 }
 
-/// A field of tshark's, and the one of ours that it shows.
+/// A field of tshark and the equivalent field of ib-mad.
 type Same = (&'static str, &'static str);
 
 const PATH: &[Same] = &[
@@ -97,7 +97,7 @@ const HEADER: &[&str] = &[
     "infiniband.sa.attributeoffset",
 ];
 
-/// A number or GID as tshark prints it.
+/// Parses a number or GID printed by tshark.
 fn number(text: &str) -> u128 {
     if let Some(hex) = text.strip_prefix("0x") {
         return u128::from_str_radix(hex, 16).unwrap();
@@ -110,7 +110,7 @@ fn number(text: &str) -> u128 {
     }
 }
 
-/// The number in a field of ours.
+/// Returns the number in a field of ib-mad.
 fn ours(fields: &[Field], bytes: &[u8], path: &str) -> u128 {
     let (offset, bits) = find(fields, path).unwrap_or_else(|| panic!("no field {path}"));
     let parts = (0..bits.div_ceil(64)).map(|part| {
@@ -120,7 +120,7 @@ fn ours(fields: &[Field], bytes: &[u8], path: &str) -> u128 {
     parts.fold(0, |all, (width, part)| all << width | u128::from(part))
 }
 
-/// The datagram of subnet administration in a fact.
+/// Returns the datagram of subnet administration in a fact.
 fn sa_mad(fact: &Fact) -> Option<Vec<u8>> {
     let bytes = match fact {
         Fact::Input(OwnedInput::SaResponse { mad, .. } | OwnedInput::SaReport { mad, .. }) => mad.clone(),
@@ -157,7 +157,7 @@ fn compare(frame: u64, shown: &BTreeMap<&str, &str>, mad: &[u8]) -> Option<Attri
         _ => return None,
     };
     for (name, path) in table {
-        // An answer without a record.
+        // A response without a record.
         if shown[name].is_empty() && !header.status.is_ok() {
             continue;
         }
@@ -168,11 +168,11 @@ fn compare(frame: u64, shown: &BTreeMap<&str, &str>, mad: &[u8]) -> Option<Attri
 }
 
 #[test]
-fn tshark_takes_every_packet_for_what_it_is() {
-    let own = ["_ws.malformed", "_ws.lua.error", "acm_trace.kind", "acm.answer_to", "acm.time", "acm.mad.tid"];
+fn tshark_dissects_each_packet_as_ib_mad() {
+    let others = ["_ws.malformed", "_ws.lua.error", "acm_trace.kind", "acm.answer_to", "acm.time", "acm.mad.tid"];
     let names: Vec<&str> =
-        own.iter().chain(HEADER).copied().chain(PATH.iter().chain(MEMBER).map(|(name, _)| *name)).collect();
-    // Sections of one file: tshark starts once for all of them.
+        others.iter().chain(HEADER).copied().chain(PATH.iter().chain(MEMBER).map(|(name, _)| *name)).collect();
+    // All traces in one file, so that tshark runs once.
     let all: Vec<u8> = traces().iter().flat_map(|path| fs::read(path).unwrap()).collect();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("all.pcapng");
@@ -185,7 +185,7 @@ fn tshark_takes_every_packet_for_what_it_is() {
     let facts: BTreeMap<u64, Dated> = entries.filter_map(fact).collect();
     assert_eq!(shown.len() as u64, facts.keys().last().copied().unwrap());
     let mut compared: BTreeMap<u16, usize> = BTreeMap::new();
-    let mut answers = 0;
+    let mut responses = 0;
     for (frame, line) in (1..).zip(&shown) {
         let shown: BTreeMap<&str, &str> = names.iter().copied().zip(line.iter().map(String::as_str)).collect();
         assert_eq!(
@@ -194,7 +194,7 @@ fn tshark_takes_every_packet_for_what_it_is() {
             "packet {frame}: {:?}",
             facts.get(&frame)
         );
-        answers += usize::from(!shown["acm.answer_to"].is_empty());
+        responses += usize::from(!shown["acm.answer_to"].is_empty());
         let mad = facts.get(&frame).and_then(|fact| sa_mad(&fact.fact));
         if let Some(mad) = mad.filter(|mad| MadRef::new(mad).unwrap().class() == MgmtClass::SUBN_ADM) {
             let record = compare(frame, &shown, &mad);
@@ -206,15 +206,15 @@ fn tshark_takes_every_packet_for_what_it_is() {
     let phases = [Phase::Client, Phase::Kernel, Phase::Group, Phase::Peer];
     let measured: usize = phases.iter().map(|phase| stats.measured(*phase)).sum();
     assert!(measured > 100, "{measured}");
-    assert_eq!(answers, measured, "answers with their requests");
+    assert_eq!(responses, measured, "responses with their requests");
     let enough = |attribute: AttributeId| compared.get(&attribute.get()).is_some_and(|count| *count > 30);
     assert!(enough(AttributeId::PATH_RECORD) && enough(AttributeId::MC_MEMBER_RECORD), "{compared:?}");
 }
 
-/// The fabric's own trace of two daemons that find each other: tshark takes nothing in it for malformed, and shows the
-/// same transactions as our reader.
+/// tshark reads the fabric's trace of two daemons without errors, and shows the same transactions as acm-trace's
+/// reader.
 #[test]
-fn a_fabric_is_shown_as_it_saw_itself() {
+fn trace_of_a_fabric_is_shown_by_tshark() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("fabric.pcapng");
     let mut fabric = Fabric::serve(2, &["--record", file.to_str().unwrap()]);
@@ -237,7 +237,7 @@ fn a_fabric_is_shown_as_it_saw_itself() {
             other => panic!("{other:?}"),
         }
     }
-    assert_eq!(shown.len(), crossings.len() + 1, "each packet, and the end");
+    assert_eq!(shown.len(), crossings.len() + 1, "one line per packet, and the end");
     for (line, crossing) in shown.iter().zip(&crossings) {
         let tid = MadRef::new(&crossing.payload).unwrap().header().transaction_id;
         let theirs = if line[2].is_empty() { &line[3] } else { &line[2] };
@@ -248,12 +248,14 @@ fn a_fabric_is_shown_as_it_saw_itself() {
             "{line:?}"
         );
     }
-    // Sent by the first node, and heard by the second one.
-    let asked = |delivered, node| {
+    // Requests that the first node sent and the second node received.
+    let requests = |delivered, node| {
         let found = shown.iter().zip(&crossings);
-        found.filter(|(line, own)| line[4] == "node2" && (own.delivered, own.node) == (delivered, node)).count()
+        found
+            .filter(|(line, crossing)| line[4] == "node2" && (crossing.delivered, crossing.node) == (delivered, node))
+            .count()
     };
-    assert!(asked(false, 1) > 0 && asked(true, 2) > 0, "{shown:?}");
+    assert!(requests(false, 1) > 0 && requests(true, 2) > 0, "{shown:?}");
     assert!(stats.measured(Phase::Group) > 0 && stats.measured(Phase::Sa) > 2, "{stats}");
 }
 
@@ -265,9 +267,9 @@ fn is_datagram(facts: &BTreeMap<u64, Dated>, frame: u64) -> bool {
     })
 }
 
-/// Fields of clients' messages, datagrams between daemons, events of the log, and the kernel's requests.
+/// Covers clients' messages, datagrams between daemons, events of the log, and requests of the kernel.
 #[test]
-fn the_dissector_shows_fields() {
+fn dissector_shows_fields_of_acm() {
     let fields = [
         "acm_client.opcode",
         "acm_client.status",
@@ -290,21 +292,21 @@ fn the_dissector_shows_fields() {
         &root().join("testdata/traces/kernel.pcapng"),
         &["acm_kernel.id", "acm_kernel.has_port", "acm_path.dgid", "acm.answer_to"],
     );
-    let asked: Vec<&Vec<String>> = kernel.iter().filter(|line| line[0] == "1").collect();
-    assert_eq!(asked.len(), 2, "{kernel:?}");
-    assert!((asked[0][1].as_str(), asked[0][3].as_str()) == ("1", "") && asked[0][2] == asked[1][2], "{asked:?}");
-    assert!(!asked[1][3].is_empty(), "{asked:?}");
+    let lines: Vec<&Vec<String>> = kernel.iter().filter(|line| line[0] == "1").collect();
+    assert_eq!(lines.len(), 2, "{kernel:?}");
+    assert!((lines[0][1].as_str(), lines[0][3].as_str()) == ("1", "") && lines[0][2] == lines[1][2], "{lines:?}");
+    assert!(!lines[1][3].is_empty(), "{lines:?}");
 }
 
 #[test]
-fn analyser_of_the_book_prints_what_tshark_does() {
+fn analyser_of_the_book_equals_tshark() {
     let folder = tempfile::tempdir().unwrap();
     let packed = root().join("testdata/captures/mads-erf.pcap.gz");
     let capture = folder.path().join("mads.pcap");
     let mut bytes = Vec::new();
     flate2::read::GzDecoder::new(fs::File::open(&packed).unwrap()).read_to_end(&mut bytes).unwrap();
     fs::write(&capture, bytes).unwrap();
-    // Wireshark takes a later segment of a message for the start of a record, and sees one in a table that has none.
+    // Wireshark parses later segments of a message as records, and a record in empty tables.
     let paths = "infiniband.mad.mgmtclass == 3 && infiniband.mad.attributeid == 0x35";
     let empty = "infiniband.mad.method == 0x92 && infiniband.mad.status == 0 && infiniband.sa.attributeoffset == 0";
     let filter = format!("{paths} && !(infiniband.rmpp.segmentnumber > 1) && !({empty})");

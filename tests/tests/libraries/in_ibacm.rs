@@ -1,4 +1,4 @@
-//! Providers in C `ibacm`: ours, and those of `examples/provider-hosts`, which are in acm-mio, too.
+//! Providers in C `ibacm`: this project's, and those of `examples/provider-hosts`, which are also tested in acm-mio.
 use acm_tests::{
     Connection, Entry, Kind, Lab, LabNode, Path, Received, acmrs, program, provider_hosts, request, until,
 };
@@ -6,10 +6,10 @@ use ib_mad::{Mtu, Rate};
 use std::{fs, path::Path as File, process::Command};
 use tempfile::TempDir;
 
-/// Flag of an entry: subnet administration's own answer.
+/// Flag of an entry that requests the path from subnet administration.
 const QUERY_SA: u32 = 1 << 31;
 
-/// The provider of `examples/provider-hosts/c`.
+/// Compiles the provider of `examples/provider-hosts/c`.
 fn provider_hosts_in_c(to: &File) {
     let source = File::new(env!("CARGO_MANIFEST_DIR")).join("../examples/provider-hosts/c/hosts.c");
     let arguments = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-o"];
@@ -17,7 +17,7 @@ fn provider_hosts_in_c(to: &File) {
     assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
 }
 
-/// A folder of providers with this one, and the options for it.
+/// Returns a directory with a provider, and the options that load it.
 fn folder(name: &str, put: impl FnOnce(&File)) -> (TempDir, [String; 2]) {
     let folder = tempfile::tempdir().unwrap();
     put(&folder.path().join(format!("lib{name}.so")));
@@ -25,10 +25,10 @@ fn folder(name: &str, put: impl FnOnce(&File)) -> (TempDir, [String; 2]) {
     (folder, options)
 }
 
-/// Asks in each way; each answer leads from one port to the other.
-fn every_way(lab: &Lab, from: &LabNode, to: u32) -> Vec<Path> {
+/// Resolves a node by each kind of address and checks that each path connects both ports.
+fn resolve_each_way(lab: &Lab, from: &LabNode, to: u32) -> Vec<Path> {
     let (a, source, dest) = (from.number, lab.fabric.port(from.number), lab.fabric.port(to));
-    let asked = [
+    let arguments = [
         format!("-f n -s node{a} -d NODE{to}"),
         format!("-f i -s 10.77.0.{a} -d 10.77.0.{to}"),
         format!("-f i -s fd00::{a} -d fd00::{to}"),
@@ -41,10 +41,10 @@ fn every_way(lab: &Lab, from: &LabNode, to: u32) -> Vec<Path> {
         assert_eq!((path.sgid, path.dgid), (source.gid, dest.gid), "{arguments}");
         path
     };
-    asked.iter().map(path).collect()
+    arguments.iter().map(path).collect()
 }
 
-/// The example finds its paths in its file, and either daemon shows its name and its counters.
+/// Checks that the example finds its paths in its file, and that either daemon shows the provider's name and counters.
 fn finds_paths_in_a_file(put: impl Fn(&File)) {
     finds_paths_in(Kind::C, &put);
     finds_paths_in(Kind::Rust, &put);
@@ -59,19 +59,19 @@ fn finds_paths_in(kind: Kind, put: impl FnOnce(&File)) {
         ["node", "10.77.0.", "fd00::"].map(|start| format!("{start}{number} {} {}\n", port.gid, port.lid)).concat()
     };
     fs::write(&file, format!("# a comment\n\n{}{}", lines(1), lines(2))).unwrap();
-    let place = format!("hosts_file {}", file.display());
-    let options = [options[0].as_str(), options[1].as_str(), &place];
+    let option = format!("hosts_file {}", file.display());
+    let options = [options[0].as_str(), options[1].as_str(), &option];
     let node = lab.start_until(1, kind, &options, "6 addresses");
-    let paths = every_way(&lab, &node, 2);
+    let paths = resolve_each_way(&lab, &node, 2);
     assert!(paths.iter().all(|path| (path.mtu, path.rate, path.reversible) == (Mtu::B2048, Rate::GBPS_10, true)));
     let failed = node.acme(&["-f", "n", "-s", "node1", "-d", "nobody"]).failure();
     assert!(failed.ends_with("No data available"), "{failed}");
     let endpoints = node.acme(&["-e"]).endpoints();
     assert_eq!(endpoints.iter().map(|row| row.provider.as_str()).collect::<Vec<_>>(), ["hosts"]);
     assert_eq!(endpoints[0].addresses, ["node1", "10.77.0.1", "fd00::1"]);
-    let own = &node.acme(&["-P", "1"]).counters()[0];
-    assert_eq!((own.get("Error Count"), own.get("Resolve Count")), (1, 6));
-    // The file is read anew when the port was down, and an address without a line is not found any more.
+    let counters = &node.acme(&["-P", "1"]).counters()[0];
+    assert_eq!((counters.get("Error Count"), counters.get("Resolve Count")), (1, 6));
+    // The provider reloads the file after the port was down, and no longer finds addresses without a line.
     fs::write(&file, lines(1)).unwrap();
     lab.fabric.control("down node1 1");
     lab.fabric.control("up node1 1");
@@ -80,65 +80,65 @@ fn finds_paths_in(kind: Kind, put: impl FnOnce(&File)) {
 }
 
 #[test]
-fn the_example_in_rust_finds_paths_in_a_file() {
+fn rust_example_finds_paths_in_a_file() {
     finds_paths_in_a_file(|to| {
         fs::copy(provider_hosts(), to).unwrap();
     });
 }
 
 #[test]
-fn the_example_in_c_finds_paths_in_a_file() {
+fn c_example_finds_paths_in_a_file() {
     finds_paths_in_a_file(provider_hosts_in_c);
 }
 
-/// A folder with our provider, as a node's options name it.
-fn ours() -> (TempDir, [String; 2]) {
+/// Returns a directory with this project's provider, and the options that load it.
+fn acmrs_options() -> (TempDir, [String; 2]) {
     folder("acmrs", |to| {
         fs::copy(acmrs(), to).unwrap();
     })
 }
 
-/// One C daemon with our provider, one with its own, and a daemon of ours: each finds each other one.
-fn all_find_all(route_prot: &str) {
+/// Checks that three nodes find each other: C ibacm with this project's provider, C ibacm with its provider, and
+/// acm-mio.
+fn all_nodes_find_each_other(route_prot: &str) {
     let lab = Lab::new(3, &[]);
-    let (_folder, options) = ours();
+    let (_folder, options) = acmrs_options();
     let route_prot = format!("route_prot {route_prot}");
-    let with_ours = [options[0].as_str(), options[1].as_str(), &route_prot];
+    let with_acmrs = [options[0].as_str(), options[1].as_str(), &route_prot];
     let nodes = [
-        lab.start(1, Kind::C, &with_ours),
+        lab.start(1, Kind::C, &with_acmrs),
         lab.start(2, Kind::C, &[&route_prot]),
         lab.start(3, Kind::Rust, &[&route_prot]),
     ];
     for (from, to) in [(1, 2), (1, 3), (2, 1), (3, 1), (1, 1)] {
-        every_way(&lab, &nodes[from - 1], u32::try_from(to).unwrap());
+        resolve_each_way(&lab, &nodes[from - 1], u32::try_from(to).unwrap());
     }
     let endpoints = nodes[0].acme(&["-e"]).endpoints();
     assert_eq!(endpoints.iter().map(|row| row.provider.as_str()).collect::<Vec<_>>(), ["acmrs"]);
 }
 
 #[test]
-fn all_find_all_with_routes_from_subnet_administration() {
-    all_find_all("sa");
+fn nodes_find_each_other_with_route_prot_sa() {
+    all_nodes_find_each_other("sa");
 }
 
 #[test]
-fn all_find_all_with_routes_from_the_group() {
-    all_find_all("acm");
+fn nodes_find_each_other_with_route_prot_acm() {
+    all_nodes_find_each_other("acm");
 }
 
-/// acm-mio needs it least of all, and can load it.
 #[test]
-fn acm_mio_loads_it_too() {
+fn acm_mio_loads_the_provider() {
     let lab = Lab::new(2, &[]);
-    let (_folder, options) = ours();
+    let (_folder, options) = acmrs_options();
     let nodes = [lab.start(1, Kind::Rust, &[options[0].as_str(), options[1].as_str()]), lab.start(2, Kind::C, &[])];
-    every_way(&lab, &nodes[0], 2);
-    every_way(&lab, &nodes[1], 1);
+    resolve_each_way(&lab, &nodes[0], 2);
+    resolve_each_way(&lab, &nodes[1], 1);
     assert_eq!(nodes[0].acme(&["-e"]).endpoints()[0].provider, "acmrs");
 }
 
-/// What a daemon with this provider answers, byte by byte, to requests of every kind.
-fn answers(lab: &Lab, options: &[&str]) -> Vec<(&'static str, Received)> {
+/// Returns the responses of C ibacm with these options to requests of each kind.
+fn responses(lab: &Lab, options: &[&str]) -> Vec<(&'static str, Received)> {
     const PATH: u16 = 0x10;
     let node = lab.start(1, Kind::C, options);
     let dest = lab.fabric.port(2);
@@ -150,7 +150,7 @@ fn answers(lab: &Lab, options: &[&str]) -> Vec<(&'static str, Received)> {
     };
     let names = |to: &str, flags| vec![Entry::name(Entry::SOURCE, "node1"), Entry::name(Entry::DEST | flags, to)];
     let mut connection = Connection::open(&node.socket());
-    let asked = [
+    let requests = [
         ("a name", names("node2", 0)),
         ("a name that is known", names("NODE2", 0)),
         ("the destination first", names("node2", 0).into_iter().rev().collect()),
@@ -165,29 +165,29 @@ fn answers(lab: &Lab, options: &[&str]) -> Vec<(&'static str, Received)> {
         ("a LID that is not there, without delay", path(Entry::NO_DELAY, 40, &[0x12, 0x35])),
     ];
     let tids = 0x0102_0304_0506_0700_u64..;
-    let ask = |((what, entries), tid): ((&'static str, Vec<Entry>), u64)| {
+    let send = |((what, entries), tid): ((&'static str, Vec<Entry>), u64)| {
         connection.send(&request(tid, &entries));
         (what, connection.receive())
     };
-    asked.into_iter().zip(tids).map(ask).collect()
+    requests.into_iter().zip(tids).map(send).collect()
 }
 
 #[test]
-fn answers_are_those_of_ibacms_own_provider() {
+fn responses_equal_those_of_ibacms_provider() {
     let lab = Lab::new(2, &["--subnet-timeout", "8"]);
     let _other = lab.start(2, Kind::C, &[]);
-    let (_folder, options) = ours();
+    let (_folder, options) = acmrs_options();
     let common = ["timeout 200", "retries 1"];
-    let theirs = answers(&lab, &common);
-    let ours = answers(&lab, &[options[0].as_str(), options[1].as_str(), common[0], common[1]]);
+    let theirs = responses(&lab, &common);
+    let ours = responses(&lab, &[options[0].as_str(), options[1].as_str(), common[0], common[1]]);
     let differ: Vec<_> = theirs.iter().zip(&ours).filter(|(theirs, ours)| theirs != ours).collect();
     let names: Vec<_> = differ.iter().map(|(theirs, _)| theirs.0).collect();
-    // As in acm-mio: the path to itself says that its MTU and rate are exact (docs/deviations.md), and where subnet
-    // administration has nothing the client's own record comes back, not that of the error's datagram.
+    // As in acm-mio, the loopback path has exact MTU and rate (docs/deviations.md). If subnet administration has no
+    // path, the response has the client's record and not the record of the error datagram.
     assert_eq!(names, ["its own name", "a LID that is not there, of subnet administration"], "{differ:#?}");
 }
 
-/// What `ib_acme` says of a path without a source, which the daemon then takes from its routing table.
+/// Returns the output of `ib_acme` for a path without a source, which the daemon then selects by its routing table.
 fn without_source(lab: &Lab, provider: &str) -> String {
     let text = format!("log_file /run/log\nlog_level 1\nsupport_ips_in_addr_cfg 1\n{provider}");
     lab.write(1, "ibacm_opts.cfg", &text);
@@ -196,10 +196,10 @@ fn without_source(lab: &Lab, provider: &str) -> String {
     let script = format!(
         "ip link set lo up && ip address add 10.77.0.1/24 dev lo && {} -P & daemon=$!
          for time in $(seq 300); do
-             {} -S /run/ibacm-unix.sock -f i -d 10.77.0.2 > /run/said; grep -q 'Path information' /run/said && break
+             {} -S /run/ibacm-unix.sock -f i -d 10.77.0.2 > /run/output; grep -q 'Path information' /run/output && break
              sleep 0.1
          done
-         kill $daemon; cat /run/said",
+         kill $daemon; cat /run/output",
         ibacm.display(),
         ib_acme.display()
     );
@@ -209,67 +209,67 @@ fn without_source(lab: &Lab, provider: &str) -> String {
 }
 
 #[test]
-fn a_source_that_ibacm_chooses_is_in_the_answer() {
+fn selected_source_is_in_the_response() {
     let lab = Lab::new(2, &[]);
     let _other = lab.start(2, Kind::C, &[]);
-    let (_folder, options) = ours();
+    let (_folder, options) = acmrs_options();
     let theirs = without_source(&lab, "");
     assert_eq!(without_source(&lab, &options.map(|line| line + "\n").concat()), theirs);
     assert!(theirs.contains("Source: 10.77.0.1\n"), "{theirs}");
 }
 
-/// Ports that go down, come up, get another LID; a subnet manager that forgets; other partitions.
+/// The port goes down and up, gets a new LID, and the subnet manager requests reregistration.
 #[test]
-fn what_happens_to_a_port_is_followed() {
+fn port_changes_are_followed() {
     let lab = Lab::new(2, &[]);
-    let (_folder, options) = ours();
+    let (_folder, options) = acmrs_options();
     let options = [options[0].as_str(), options[1].as_str(), "timeout 200"];
     let nodes = [lab.start(1, Kind::C, &options), lab.start(2, Kind::Rust, &["timeout 200"])];
     let joined = |times| nodes[0].wait_for("join successful", times);
-    // ibacm's own provider answers to the old LID for ever.
-    let finds = |what: &str| {
+    // C ibacm's provider would send responses to the old LID without end.
+    let wait_for_path = |what: &str| {
         let (source, dest) = (lab.fabric.port(1), lab.fabric.port(2));
         let found = until(what, || {
-            let asked = nodes[0].acme(&["-f", "n", "-s", "node1", "-d", "node2"]);
-            (asked.finished.code == Some(0)).then(|| asked.path())
+            let acme = nodes[0].acme(&["-f", "n", "-s", "node1", "-d", "node2"]);
+            (acme.finished.code == Some(0)).then(|| acme.path())
         });
         assert_eq!((found.slid, found.dlid), (source.lid, dest.lid), "{what}");
     };
-    finds("at first");
+    wait_for_path("at first");
     lab.fabric.control("down node1 1");
     nodes[0].wait_for("acmrs: ibsim0 port 1 is down", 1);
     assert!(!nodes[0].acme(&["-f", "n", "-s", "node1", "-d", "node2"]).failure().is_empty());
     lab.fabric.control("up node1 1");
     joined(2);
-    finds("up again");
+    wait_for_path("up again");
     lab.fabric.control("lid node1 1 77");
     joined(3);
-    finds("with another LID");
+    wait_for_path("with another LID");
     lab.fabric.control("rereg node1 1");
     joined(4);
-    finds("after the subnet manager forgot");
+    wait_for_path("after a reregistration");
 }
 
-/// ibacm shows the counters of the engine, endpoint by endpoint.
+/// ibacm shows the counters of each endpoint.
 #[test]
-fn counters_are_shown() {
+fn counters_are_listed() {
     let lab = Lab::new(1, &["--subnet-timeout", "8"]);
-    let (_folder, options) = ours();
+    let (_folder, options) = acmrs_options();
     let node = lab.start(1, Kind::C, &[options[0].as_str(), options[1].as_str(), "timeout 100", "retries 0"]);
     assert!(!node.acme(&["-f", "n", "-s", "node1", "-d", "nobody"]).failure().is_empty());
     assert_eq!(node.acme(&["-f", "n", "-s", "node1", "-d", "node1"]).path().slid, lab.fabric.port(1).lid);
-    let own = &node.acme(&["-P", "1"]).counters()[0];
+    let counters = &node.acme(&["-P", "1"]).counters()[0];
     let names =
         ["Error Count", "Resolve Count", "No Data", "Addr Query Count", "Addr Cache Count", "Route Query Count"];
-    assert_eq!(names.map(|name| own.get(name)), [1, 2, 0, 1, 0, 0], "{own:?}");
-    assert_eq!(own.get("Route Cache Count"), 1, "{own:?}");
+    assert_eq!(names.map(|name| counters.get(name)), [1, 2, 0, 1, 0, 0], "{counters:?}");
+    assert_eq!(counters.get("Route Cache Count"), 1, "{counters:?}");
 }
 
-/// With ibacm's own provider a client that leaves at once ends the daemon by SIGPIPE, unless systemd started it.
+/// With C ibacm's provider, a client that disconnects at once ends the daemon by SIGPIPE, unless systemd started it.
 #[test]
-fn clients_that_leave_without_their_answers_end_nothing() {
+fn clients_that_close_before_their_responses_do_not_end_ibacm() {
     let lab = Lab::new(1, &[]);
-    let (_folder, options) = ours();
+    let (_folder, options) = acmrs_options();
     let node = lab.start(1, Kind::C, &[options[0].as_str(), options[1].as_str()]);
     for tid in 0..200 {
         let mut client = Connection::open(&node.socket());
@@ -278,17 +278,17 @@ fn clients_that_leave_without_their_answers_end_nothing() {
     assert_eq!(node.acme(&["-f", "n", "-s", "node1", "-d", "node1"]).path().slid, lab.fabric.port(1).lid);
 }
 
-/// ibacm unloads its providers while their threads run, if it cannot listen. Ours stays, and it ends well.
+/// If ibacm cannot listen, it unloads its providers while their threads run. This project's provider prevents that.
 #[test]
-fn a_daemon_that_cannot_listen_does_not_unload_ours() {
+fn provider_is_not_unloaded_if_ibacm_cannot_listen() {
     let lab = Lab::new(1, &[]);
-    let (folder, options) = ours();
-    // To see that the other one goes, which has no threads.
+    let (folder, options) = acmrs_options();
+    // A provider without threads is unloaded.
     provider_hosts_in_c(&folder.path().join("libhosts.so"));
     lab.write(1, "ibacm_opts.cfg", &format!("log_file stdout\nlog_level 1\n{}\n{}\n", options[0], options[1]));
     lab.write(1, "ibacm_addr.cfg", "node1 ibsim0 1 default\n");
     let ibacm = program("ibacm", "ibacm");
-    // The loader says what it unloads.
+    // The loader logs what it unloads.
     let script = format!(
         "mkdir -p /run/ibacm-unix.sock/in_the_way; LD_DEBUG=files LD_DEBUG_OUTPUT=/run/loader {} -P; status=$?; \
          cat /run/loader.*; exit $status",

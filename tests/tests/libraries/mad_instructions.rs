@@ -1,8 +1,8 @@
-//! Instructions of the measured work (`crates/ib-mad/benches/work`), counted by callgrind, and the search for panics in the machine
-//! code of the query builders. Needs the Debian package valgrind.
+//! Instruction counts of the measured work (`crates/ib-mad/benches/work`) by callgrind, and a search for panics in the
+//! machine code of the query builders. Needs the Debian package valgrind.
 //!
-//! The program is built by rustc itself against a release build of the library: cargo would first build every
-//! development dependency in release.
+//! rustc builds the program against a release build of the library, because cargo would first build all development
+//! dependencies in release mode.
 #[path = "../../../crates/ib-mad/benches/work/mod.rs"]
 mod work;
 
@@ -29,13 +29,13 @@ fn output(command: &mut Command, package: &str) -> (String, String) {
     (out, err)
 }
 
-/// The measured program, and the assembly of it and of the library.
+/// The measured program, and the assembly of the library and the program.
 struct Build {
     program: PathBuf,
     assembly: [PathBuf; 2],
 }
 
-/// Builds with cargo's own release profile, so without optimization across crates at link time.
+/// Builds with cargo's default release profile, without link-time optimization.
 fn build() -> &'static Build {
     static BUILD: OnceLock<Build> = OnceLock::new();
     BUILD.get_or_init(|| {
@@ -44,7 +44,7 @@ fn build() -> &'static Build {
         let deps = target.join("release/deps");
         let mut library = Command::new(env!("CARGO"));
         library.args(["rustc", "--quiet", "--release", "--lib"]).arg("--target-dir").arg(&target).current_dir(&package);
-        // Of the run of the tests, not of this build.
+        // These variables belong to the run of the tests.
         library.env_remove("CARGO_BUILD_TARGET").env_remove("CARGO_ENCODED_RUSTFLAGS").env_remove("RUSTFLAGS");
         library
             .env("CARGO_INCREMENTAL", "0")
@@ -59,14 +59,14 @@ fn build() -> &'static Build {
         rustc.arg("-L").arg(format!("dependency={}", deps.display())).arg("-o").arg(&program);
         output(rustc.arg(package.join("benches/work/instructions.rs")), "rustc");
         let mut libraries: Vec<PathBuf> = fs::read_dir(deps).unwrap().map(|entry| entry.unwrap().path()).collect();
-        // An older build of the library may be there too.
+        // An older build of the library may exist.
         libraries.retain(|path| path.extension().is_some_and(|extension| extension == "s"));
         libraries.sort_by_key(|path| fs::metadata(path).unwrap().modified().unwrap());
         Build { assembly: [libraries.pop().expect("the library's assembly"), program.with_extension("s")], program }
     })
 }
 
-/// Instructions of the whole program when it does a piece of work so often.
+/// Returns the instructions of the whole program, which does a piece of work `times` times.
 fn collected(work: &str, times: u64) -> u64 {
     let mut valgrind = Command::new("valgrind");
     valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(&build().program);
@@ -75,23 +75,22 @@ fn collected(work: &str, times: u64) -> u64 {
     count.trim().parse().unwrap()
 }
 
-/// Instructions of one piece of work, with the call of it and without the loop around it.
+/// Returns the instructions of one piece of work with its call, without the loop around it.
 fn instructions(work: &str, times: u64) -> u64 {
     (collected(work, times) - collected("nothing", times)) / times
 }
 
 #[test]
-fn reading_costs_what_offsets_by_hand_cost() {
+fn reading_fields_costs_as_much_as_offsets_by_hand() {
     let (ours, by_hand) = (instructions("parse", 1000), instructions("by-hand", 1000));
     println!("parse and read 5 fields of a path record: {ours}, by hand: {by_hand}");
     assert!((10..200).contains(&by_hand), "{by_hand} instructions are not those of 5 fields");
     assert!(ours * 10 <= by_hand * 12, "{ours} instructions, {by_hand} by hand");
 }
 
-/// At most so many times what code by hand takes for the like: twice what it was in November 2026, to notice a copy or a
-/// search that crept in.
+/// The limits are twice the ratios of November 2026 to code written by hand, to detect additional copies or searches.
 #[test]
-fn other_work_stays_near_code_by_hand() {
+fn other_work_costs_a_bounded_multiple_of_code_by_hand() {
     for (work, times, most) in [("path-query", 1000, 2), ("join", 1000, 8), ("dissect", 100, 4), ("reassemble", 10, 12)]
     {
         let (ours, by_hand) = (instructions(work, times), instructions(&format!("{work}-by-hand"), times));
@@ -101,13 +100,13 @@ fn other_work_stays_near_code_by_hand() {
     }
 }
 
-/// The symbols that each function of the library and of the program names in its assembly.
+/// Returns the symbols that each function of the library and the program refers to in the assembly.
 fn references() -> BTreeMap<String, BTreeSet<String>> {
     let mut references: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for file in build().assembly.iter() {
         let (assembly, mut current) = (fs::read_to_string(file).unwrap(), String::new());
         for line in assembly.lines() {
-            // `name:` starts a function, an indented line belongs to it; names of Rust are mangled.
+            // `name:` starts a function, and indented lines belong to it. Names of Rust are mangled.
             match line.strip_suffix(':').filter(|name| name.starts_with("_")) {
                 Some(name) => {
                     name.clone_into(&mut current);
@@ -125,8 +124,8 @@ fn references() -> BTreeMap<String, BTreeSet<String>> {
     references
 }
 
-/// What a function of the program needs, directly or not, that neither the program nor the library has: functions of
-/// core and std. A panic is one of those. (memcpy and memset are not: their names are C's.)
+/// Returns the functions of core and std that a function of the program calls directly or indirectly, for example
+/// panics. memcpy and memset are not included, because they have names of C.
 fn foreign(function: &str, references: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
     let of_the_program = |name: &&String| name.contains("4work") && name.contains(function);
     let first = references.keys().find(of_the_program).unwrap_or_else(|| panic!("no {function} in the assembly"));
@@ -140,7 +139,7 @@ fn foreign(function: &str, references: &BTreeMap<String, BTreeSet<String>>) -> V
 #[test]
 fn builders_have_no_panic_path() {
     let references = references();
-    // The search finds a panic where there is one.
+    // The search finds an existing panic.
     let found = foreign("index_at", &references);
     assert!(found.iter().any(|name| name.contains("panic")), "{found:?}");
     for function in ["five_fields", "path_query", "join"] {
@@ -148,13 +147,12 @@ fn builders_have_no_panic_path() {
     }
 }
 
-/// What is counted does what its name says.
 #[test]
-fn the_measured_work_is_right() {
+fn measured_work_gives_correct_results() {
     let gid: Gid = "fe80::2:c903:0:10".parse().unwrap();
-    let answer = work::answer(gid);
-    let (dgid, sgid, dlid, slid, pkey) = work::five_fields(as_bytes(&answer)).unwrap();
-    let by_hand = work::five_fields_by_hand(as_bytes(&answer));
+    let response = work::answer(gid);
+    let (dgid, sgid, dlid, slid, pkey) = work::five_fields(as_bytes(&response)).unwrap();
+    let by_hand = work::five_fields_by_hand(as_bytes(&response));
     assert_eq!(by_hand, Some((dgid.get(), sgid.get(), dlid.get(), slid.get(), pkey.get())));
     assert_eq!((dgid, pkey.get()), (gid, 0xffff));
     let mut buffer = vec![0; 70_000];

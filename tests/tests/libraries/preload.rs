@@ -1,4 +1,4 @@
-//! Programs that look for InfiniBand devices, on a simulated fabric by `LD_PRELOAD`.
+//! Programs for InfiniBand devices on a simulated fabric by `LD_PRELOAD`.
 use acm_tests::{Binary, Fabric, Finished, Process, binary, preload, program, run};
 use core::fmt::Write;
 use ib_mad::{
@@ -18,18 +18,18 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// A fabric with its files.
+/// Starts a fabric with the files of its devices.
 fn fabric(folder: &TempDir, nodes: u32) -> Fabric {
     Fabric::serve(nodes, &["--tree", folder.path().join("tree").to_str().unwrap()])
 }
 
-/// Runs a program at nodes: each that is named, or all.
+/// Runs a program at the nodes `only`, or at all nodes.
 fn at(fabric: &Fabric, only: &[&str], options: &[&str], command: &[&str]) -> Finished {
     let words = words(fabric, only, options, command);
     run(binary(Binary::IbSim), &words.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// What `ib-sim` is told for that.
+/// Returns the arguments of `ib-sim` that run a program at nodes.
 fn words(fabric: &Fabric, only: &[&str], options: &[&str], command: &[&str]) -> Vec<String> {
     let (socket, library) = (fabric.socket().to_str().unwrap(), preload());
     let mut words = vec!["run", "--socket", socket, "--preload", library.to_str().unwrap()];
@@ -42,26 +42,26 @@ fn words(fabric: &Fabric, only: &[&str], options: &[&str], command: &[&str]) -> 
     words.into_iter().map(str::to_owned).collect()
 }
 
-/// What a Debian program says at node1, without namespaces.
-fn said(fabric: &Fabric, package: &str, command: &[&str]) -> String {
+/// Runs a Debian program at node1 without namespaces and returns its output.
+fn run_at_node1(fabric: &Fabric, package: &str, command: &[&str]) -> String {
     let (name, arguments) = command.split_first().unwrap();
     let path = program(name, package);
     let command = [&[path.to_str().unwrap()], arguments].concat();
     at(fabric, &["node1"], &["--no-namespaces"], &command).success()
 }
 
-/// Whether a line has all these words behind each other, however far apart.
+/// True if a line consists of name and value, ignoring dots and white space.
 fn has(text: &str, name: &str, value: &str) -> bool {
     let bare = |line: &str| line.trim().replace(['.', '\t', ' '], "");
-    let wanted = format!("{name}{value}").replace([' ', '.'], "");
-    text.lines().any(|line| bare(line) == wanted)
+    let expected = format!("{name}{value}").replace([' ', '.'], "");
+    text.lines().any(|line| bare(line) == expected)
 }
 
 #[test]
-fn ibstat_follows_the_port() {
+fn ibstat_shows_changes_of_the_port() {
     let folder = tempfile::tempdir().unwrap();
     let fabric = fabric(&folder, 2);
-    let ibstat = || said(&fabric, "infiniband-diags", &["ibstat"]);
+    let ibstat = || run_at_node1(&fabric, "infiniband-diags", &["ibstat"]);
     let first = ibstat();
     for (name, value) in [("State:", "Active"), ("Base lid:", "16"), ("SM lid:", "1"), ("Rate:", "100")] {
         assert!(has(&first, name, value), "{name} {value} in {first}");
@@ -79,11 +79,11 @@ fn ibstat_follows_the_port() {
 }
 
 #[test]
-fn verbs_show_the_device() {
+fn ibv_devinfo_shows_the_device() {
     let folder = tempfile::tempdir().unwrap();
     let fabric = fabric(&folder, 2);
     fabric.control("gid node1 1 1 fe80::1234");
-    let shown = said(&fabric, "ibverbs-utils", &["ibv_devinfo", "-v"]);
+    let shown = run_at_node1(&fabric, "ibverbs-utils", &["ibv_devinfo", "-v"]);
     for (name, value) in [
         ("hca_id:", "ibsim0"),
         ("node_guid:", "0002:c903:0000:0010"),
@@ -99,12 +99,12 @@ fn verbs_show_the_device() {
 }
 
 #[test]
-fn smpquery_sees_ports() {
+fn smpquery_shows_ports() {
     let folder = tempfile::tempdir().unwrap();
     let fabric = fabric(&folder, 2);
-    let smpquery = |arguments: &[&str]| said(&fabric, "infiniband-diags", &[&["smpquery"], arguments].concat());
-    let own = smpquery(&["-D", "nodeinfo", "0"]);
-    assert!(has(&own, "Guid:", "0x0002c90300000010") && has(&own, "NodeType:", "Channel Adapter"), "{own}");
+    let smpquery = |arguments: &[&str]| run_at_node1(&fabric, "infiniband-diags", &[&["smpquery"], arguments].concat());
+    let local = smpquery(&["-D", "nodeinfo", "0"]);
+    assert!(has(&local, "Guid:", "0x0002c90300000010") && has(&local, "NodeType:", "Channel Adapter"), "{local}");
     let other = smpquery(&["portinfo", "17"]);
     for (name, value) in [("Lid:", "17"), ("SMLid:", "1"), ("LinkState:", "Active"), ("LinkWidthActive:", "4X")] {
         assert!(has(&other, name, value), "{name} {value} in {other}");
@@ -116,10 +116,10 @@ fn smpquery_sees_ports() {
 }
 
 #[test]
-fn saquery_sees_paths_and_nodes() {
+fn saquery_shows_paths_and_nodes() {
     let folder = tempfile::tempdir().unwrap();
     let fabric = fabric(&folder, 3);
-    let saquery = |arguments: &[&str]| said(&fabric, "infiniband-diags", &[&["saquery"], arguments].concat());
+    let saquery = |arguments: &[&str]| run_at_node1(&fabric, "infiniband-diags", &[&["saquery"], arguments].concat());
     let path = saquery(&["PR", "--slid", "16", "--dlid", "18"]);
     for (name, value) in [("dlid", "18"), ("slid", "16"), ("pkey", "0xFFFF"), ("dgid", "fe80::2:c903:0:31")] {
         assert!(has(&path, name, value), "{name} {value} in {path}");
@@ -130,7 +130,7 @@ fn saquery_sees_paths_and_nodes() {
     assert_eq!(nodes.matches("NodeRecord dump").count(), 3, "{nodes}");
 }
 
-/// Options and addresses of C ibacm at a node, in the folder that becomes its /etc/rdma.
+/// Writes options and addresses of C ibacm into the directory that becomes the node's /etc/rdma.
 fn write_ibacm_files(home: &Path, node: u32) {
     fs::create_dir_all(home.join("etc-rdma")).unwrap();
     let mut options = String::new();
@@ -142,7 +142,7 @@ fn write_ibacm_files(home: &Path, node: u32) {
     fs::write(home.join("etc-rdma/ibacm_addr.cfg"), names).unwrap();
 }
 
-/// Needs root, for namespaces: both daemons have the same files otherwise.
+/// Needs root for namespaces, because both daemons have the same fixed paths.
 #[test]
 fn c_daemons_resolve_each_other() {
     let (ibacm, acme) = (program("ibacm", "ibacm"), program("ib_acme", "ibacm"));
@@ -150,7 +150,7 @@ fn c_daemons_resolve_each_other() {
     let fabric = fabric(&folder, 2);
     let homes = folder.path().join("nodes");
     (1..=2).for_each(|node| write_ibacm_files(&homes.join(format!("node{node}")), node));
-    // Each waits for the other's answers before it ends its own daemon.
+    // Each node ends its daemon after the other node has resolved it.
     let script = r#"
         "$0" -P & daemon=$!
         case $IB_SIM_NODE in node1) own=1 other=2;; *) own=2 other=1;; esac
@@ -166,8 +166,8 @@ fn c_daemons_resolve_each_other() {
         exit $failed
     "#;
     let (ibacm, acme) = (ibacm.to_str().unwrap(), acme.to_str().unwrap());
-    let place = homes.to_str().unwrap();
-    let done = at(&fabric, &[], &["--dir", place], &["sh", "-c", script, ibacm, acme, place]);
+    let folder = homes.to_str().unwrap();
+    let done = at(&fabric, &[], &["--dir", folder], &["sh", "-c", script, ibacm, acme, folder]);
     let all = done.success();
     for lid in ["dlid: 16", "dlid: 17"] {
         assert!(all.matches(lid).count() >= 2, "{lid} in {all}");
@@ -176,49 +176,51 @@ fn c_daemons_resolve_each_other() {
     assert!(fabric.statistic("sa_joins") >= 2);
 }
 
-/// Counters of which no two are alike, but for one: perfquery prints VL15Dropped as QP1Dropped, too (rdma-core 44).
+/// Returns counters that all differ, except that QP1Dropped equals VL15Dropped, because perfquery prints VL15Dropped
+/// for both (rdma-core 44).
 fn counters() -> PortCounters {
     let bytes: [u8; size_of::<PortCounters>()] = core::array::from_fn(|at| u8::try_from(at * 5 + 3).unwrap());
-    let own = PortCounters::parse(&bytes).unwrap();
-    PortCounters { port_select: 1, qp1_dropped: own.vl15_dropped, ..*own }
+    let counters = PortCounters::parse(&bytes).unwrap();
+    PortCounters { port_select: 1, qp1_dropped: counters.vl15_dropped, ..*counters }
 }
 
-/// Answers for performance management at node2, while there is a fabric.
-fn answer_for_counters(fabric: &Fabric) {
+/// Serves performance management at node2 until the fabric ends.
+fn serve_counters(fabric: &Fabric) {
     let mut umad = File::from(open_umad(fabric.socket(), "node2", 1).unwrap());
     register_umad_agent(umad.as_fd(), 0, MgmtClass::PERF, 1, [1 << Method::GET.get(), 0]).unwrap();
-    // The fabric has heard of the agent when it says the next thing.
+    // The fabric has registered the agent once it responds to the next command.
     fabric.control("stats");
     let waits = PerfCapability::XMIT_WAIT | PerfCapability::ALL_PORT_SELECT;
-    let able =
+    let capabilities =
         ClassPortInfo { capability_mask: ClassCapability::from_bits_retain(waits.bits()), ..ClassPortInfo::default() };
     thread::spawn(move || {
         let mut frame = [0; 320];
         while umad.read(&mut frame).is_ok_and(|length| length == frame.len()) {
             let (header, mad) = UmadHeader::parse_prefix(&frame).unwrap();
-            let (header, asked) = (UmadHeader { timeout_ms: 0.into(), ..*header }, Mad::parse(mad).unwrap());
-            let answer = asked.answer_with(&counters()).or_else(|_| asked.answer_with_shared(&able)).unwrap();
-            umad.write_all(&[as_bytes(&header), as_bytes(&answer)].concat()).unwrap();
+            let (header, request) = (UmadHeader { timeout_ms: 0.into(), ..*header }, Mad::parse(mad).unwrap());
+            let response =
+                request.answer_with(&counters()).or_else(|_| request.answer_with_shared(&capabilities)).unwrap();
+            umad.write_all(&[as_bytes(&header), as_bytes(&response)].concat()).unwrap();
         }
     });
 }
 
 #[test]
-fn perfquery_of_the_book_prints_what_debians_does() {
+fn perfquery_of_the_book_equals_debians() {
     let folder = tempfile::tempdir().unwrap();
     let fabric = fabric(&folder, 2);
-    answer_for_counters(&fabric);
-    let theirs = said(&fabric, "infiniband-diags", &["perfquery", "17", "1"]);
+    serve_counters(&fabric);
+    let theirs = run_at_node1(&fabric, "infiniband-diags", &["perfquery", "17", "1"]);
     let ours = at(&fabric, &["node1"], &["--no-namespaces"], &[env!("CARGO_BIN_EXE_book-perfquery"), "17", "1"]);
     assert_eq!(ours.success(), theirs);
     assert!(has(&theirs, "PortXmitWait:", &counters().port_xmit_wait.get().to_string()), "{theirs}");
-    // Nobody answers there.
+    // No agent responds at node1.
     let alone = at(&fabric, &["node1"], &["--no-namespaces"], &[env!("CARGO_BIN_EXE_book-perfquery"), "16", "1"]);
     assert!(alone.code != Some(0) && alone.stderr.contains("ETIMEDOUT"), "{alone}");
 }
 
 #[test]
-fn saquery_asks_the_administrator_of_the_book() {
+fn saquery_gets_paths_from_the_administrator_of_the_book() {
     let folder = tempfile::tempdir().unwrap();
     let fabric = fabric(&folder, 2);
     let command = [env!("CARGO_BIN_EXE_book-administrator"), "16", "17", "99"];
@@ -226,17 +228,17 @@ fn saquery_asks_the_administrator_of_the_book() {
     let mut administrator = Process::start(Command::new(binary(Binary::IbSim)).args(words));
     administrator.wait_for("9 paths", 1);
     fabric.control("smlid node1 1 17");
-    let saquery = |arguments: &[&str]| said(&fabric, "infiniband-diags", &[&["saquery"], arguments].concat());
+    let saquery = |arguments: &[&str]| run_at_node1(&fabric, "infiniband-diags", &[&["saquery"], arguments].concat());
     let path = saquery(&["PR", "--slid", "16", "--dlid", "99"]);
-    // The rate and the MTU are exactly (2 in the upper two bits) 100 Gb/s and 2048 bytes.
+    // The selector "exactly" is 2 in the upper two bits: 100 Gb/s and 2048 bytes.
     for (name, value) in [("dlid", "99"), ("slid", "16"), ("pkey", "0xFFFF"), ("mtu", "0x84"), ("rate", "0x90")] {
         assert!(has(&path, name, value), "{name} {value} in {path}");
     }
     for (arguments, count) in [(&["PR"][..], 9), (&["PR", "--slid", "17"], 3), (&["PR", "--dlid", "5"], 0)] {
-        let said = saquery(arguments);
-        assert_eq!(said.matches("PathRecord dump").count(), count, "{arguments:?}: {said}");
+        let output = saquery(arguments);
+        assert_eq!(output.matches("PathRecord dump").count(), count, "{arguments:?}: {output}");
     }
-    // What it knows nothing of.
+    // The book's administrator does not serve node records.
     let saquery = program("saquery", "infiniband-diags");
     let nodes = at(&fabric, &["node1"], &["--no-namespaces"], &[saquery.to_str().unwrap(), "NR"]);
     assert!(nodes.code != Some(0), "{nodes}");

@@ -1,29 +1,30 @@
-//! Providers as shared libraries: Debian's own `libibacmp.so` in our daemon, beside C ibacm; libraries that cannot be used,
-//! and one that ends the daemon.
+//! Providers as shared libraries: Debian's `libibacmp.so` in acm-mio beside C ibacm, unusable libraries, and libraries
+//! that crash or hang.
 use acm_tests::{Connection, Entry, Kind, Lab, LabNode, program, request, run, until};
 use nix::sys::signal::Signal;
 use std::{fs, path::Path};
 use tempfile::TempDir;
 
-/// A daemon of ours in which C ibacm's provider serves every subnet.
+/// Starts acm-mio with C ibacm's provider for all subnets.
 fn start(lab: &Lab, number: u32, options: &[&str]) -> LabNode {
-    let own = ["provider libibacmp.so default"];
-    let node = lab.start(number, Kind::Rust, &[&own, options].concat());
+    let provider = ["provider libibacmp.so default"];
+    let node = lab.start(number, Kind::Rust, &[&provider, options].concat());
     assert!(node.log().contains("provider: ibacmp is /usr/lib/"), "{}", node.log());
     node
 }
 
-/// Waits until node1 resolves node2 by name.
-fn resolves(from: &LabNode, to: u32) {
-    let (own, other) = (format!("node{}", from.number), format!("node{to}"));
-    until(&format!("{own} resolves {other}"), || {
-        let asked = from.acme(&["-f", "n", "-s", &own, "-d", &other]);
-        (asked.finished.code == Some(0)).then_some(())
+/// Waits until a node resolves another node by name.
+fn wait_until_resolved(from: &LabNode, to: u32) {
+    let (source, dest) = (format!("node{}", from.number), format!("node{to}"));
+    until(&format!("{source} resolves {dest}"), || {
+        let acme = from.acme(&["-f", "n", "-s", &source, "-d", &dest]);
+        (acme.finished.code == Some(0)).then_some(())
     });
 }
 
-/// Every way and every direction, between the library in our daemon, C ibacm, and our own provider.
-fn every_direction(option: &str) {
+/// Resolves by each kind of address and in each direction between Debian's provider in acm-mio, C ibacm, and acm-mio's
+/// provider.
+fn resolve_in_each_direction(option: &str) {
     let lab = Lab::new(3, &[]);
     let all = [start(&lab, 1, &[option]), lab.start(2, Kind::C, &[option]), lab.start(3, Kind::Rust, &[option])];
     for from in &all {
@@ -31,63 +32,63 @@ fn every_direction(option: &str) {
             from.resolves_every_way(&lab, to);
         }
     }
-    // One base group, made by whoever came first and used by all.
+    // All nodes share one base group.
     let groups = lab.fabric.groups();
     assert!(groups.iter().all(|group| group.members.len() == 3), "{groups:?}");
-    // To itself, and what nobody has.
-    resolves(&all[0], 1);
+    // The local name, and an unknown name.
+    wait_until_resolved(&all[0], 1);
     let none = all[0].acme(&["-f", "n", "-s", "node1", "-d", "node9"]);
     assert_ne!(none.finished.code, Some(0), "{}", none.finished);
 }
 
 #[test]
-fn debians_provider_resolves_with_routes_from_subnet_administration() {
-    every_direction("route_prot sa");
+fn debians_provider_resolves_with_route_prot_sa() {
+    resolve_in_each_direction("route_prot sa");
 }
 
 #[test]
-fn debians_provider_resolves_with_routes_from_the_group() {
-    every_direction("route_prot acm");
+fn debians_provider_resolves_with_route_prot_acm() {
+    resolve_in_each_direction("route_prot acm");
 }
 
 #[test]
-fn debians_provider_lists_its_endpoints_and_counts() {
+fn debians_provider_has_endpoints_and_counters() {
     let lab = Lab::new(2, &[]);
     let (node, _other) = (start(&lab, 1, &[]), lab.start(2, Kind::C, &[]));
     let rows = node.acme(&["-e", "all"]).endpoints();
     let listed: Vec<_> = rows.iter().map(|row| (row.provider.as_str(), row.addresses.join(" "))).collect();
     assert_eq!(listed, [("ibacmp", "node1 10.77.0.1 fd00::1".to_owned())]);
-    // Its own, of its endpoint.
+    // The counters of its endpoint.
     let resolved = || node.acme(&["-P", "s", "-f", "n", "-s", "node1"]).counters()[0].get("Resolve Count");
     let before = resolved();
-    resolves(&node, 2);
+    wait_until_resolved(&node, 2);
     assert!(resolved() > before);
 }
 
 #[test]
-fn debians_provider_follows_its_port() {
+fn debians_provider_follows_port_changes() {
     let lab = Lab::new(2, &[]);
     let (node, _other) = (start(&lab, 1, &[]), lab.start(2, Kind::C, &[]));
-    resolves(&node, 2);
+    wait_until_resolved(&node, 2);
     lab.fabric.control("down node1 1");
     node.wait_for("is down", 1);
     node.wait_for("acmp_close_endpoint: ibsim0 1 pkey 0xffff", 1);
     lab.fabric.control("up node1 1");
     node.wait_for("acmp_open_endpoint: endpoint for pkey 0xffff already exists", 1);
-    // It keeps its queue pair, and joins again on the word of the subnet manager, as in C ibacm.
+    // As in C ibacm, the provider keeps its queue pair and joins again after a reregistration.
     lab.fabric.control("rereg node1 1");
     node.wait_for("join successful", 2);
-    resolves(&node, 2);
+    wait_until_resolved(&node, 2);
     lab.fabric.control("lid node1 1 77");
     node.wait_for("is active, LID 77", 1);
-    // Where it has been it knows already: C's provider keeps that.
-    until("node1 answers from its new LID", || {
-        let asked = node.acme(&["-f", "i", "-s", "10.77.0.1", "-d", "10.77.0.2"]);
-        (asked.finished.code == Some(0) && asked.path().slid.get() == 77).then_some(())
+    // An uncached destination, because C ibacm's provider keeps cached paths.
+    until("node1 resolves from its new LID", || {
+        let acme = node.acme(&["-f", "i", "-s", "10.77.0.1", "-d", "10.77.0.2"]);
+        (acme.finished.code == Some(0) && acme.path().slid.get() == 77).then_some(())
     });
 }
 
-/// Two devices, each with a subnet of its own: the library has one, our own provider the other.
+/// There are two devices on two subnets. The library serves one subnet, acm-mio's provider the other.
 #[test]
 fn two_providers_serve_two_subnets() {
     let lab = Lab::with_nodes(&["node1", "node1:1", "node2", "node2:1"], &[]);
@@ -102,20 +103,20 @@ fn two_providers_serve_two_subnets() {
     });
     for node in &nodes {
         node.wait_for("join successful", 2);
-        // The library says its lines, ours its own.
+        // Both providers log.
         node.wait_for("provider: ibacmp: acmp_process_join_resp: join successful", 1);
     }
     for name in ["a", "b"] {
-        let (own, other) = (format!("{name}1"), format!("{name}2"));
-        until(&format!("{own} resolves {other}"), || {
-            let asked = nodes[0].acme(&["-f", "n", "-s", &own, "-d", &other]);
-            (asked.finished.code == Some(0)).then_some(())
+        let (source, dest) = (format!("{name}1"), format!("{name}2"));
+        until(&format!("{source} resolves {dest}"), || {
+            let acme = nodes[0].acme(&["-f", "n", "-s", &source, "-d", &dest]);
+            (acme.finished.code == Some(0)).then_some(())
         });
     }
 }
 
-/// A library of our own, `libtest.so`, in a directory.
-fn own_library() -> TempDir {
+/// Compiles a test provider, `libtest.so`, into a directory.
+fn test_library() -> TempDir {
     let libraries = tempfile::tempdir().unwrap();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/acm-plugin/tests/c/provider.c");
     let library = libraries.path().join("libtest.so");
@@ -124,10 +125,10 @@ fn own_library() -> TempDir {
     libraries
 }
 
-/// A node whose daemon has a library of our own, which does what it is asked for.
-fn with_own_library(lab: &Lab) -> (LabNode, TempDir) {
-    let libraries = own_library();
-    // C ibacm's provider joins a group, and this one has none: the other endpoint does.
+/// Starts a node whose daemon has the test provider, which crashes or hangs on request.
+fn with_test_library(lab: &Lab) -> (LabNode, TempDir) {
+    let libraries = test_library();
+    // The test provider joins no group, so the other endpoint's provider joins one.
     let lines =
         [format!("provider_lib_path {}", libraries.path().display()), "provider test 0xfec0000000000000".into()];
     lab.fabric.control("gid node1:1 1 0 fec0::11");
@@ -138,11 +139,11 @@ fn with_own_library(lab: &Lab) -> (LabNode, TempDir) {
 }
 
 #[test]
-fn a_library_that_crashes_ends_the_daemon_with_a_clear_last_line() {
+fn crash_of_a_library_is_named_in_the_last_line() {
     let lab = Lab::with_nodes(&["node1", "node1:1"], &[]);
-    let (mut node, _libraries) = with_own_library(&lab);
-    let asked = node.acme(&["-f", "n", "-s", "b1", "-d", "crash"]);
-    assert_ne!(asked.finished.code, Some(0), "{}", asked.finished);
+    let (mut node, _libraries) = with_test_library(&lab);
+    let acme = node.acme(&["-f", "n", "-s", "b1", "-d", "crash"]);
+    assert_ne!(acme.finished.code, Some(0), "{}", acme.finished);
     node.process.wait();
     let log = node.log();
     let last = log.lines().last().unwrap_or_default();
@@ -150,16 +151,16 @@ fn a_library_that_crashes_ends_the_daemon_with_a_clear_last_line() {
     assert!(ends, "{log}");
 }
 
-/// The other subnet is served meanwhile, and the end waits for nobody.
+/// The other subnet is served, and the shutdown does not wait.
 #[test]
-fn a_library_that_hangs_holds_up_nobody_else() {
+fn hanging_library_does_not_block_other_subnets() {
     let lab = Lab::with_nodes(&["node1", "node1:1"], &[]);
-    let (mut node, _libraries) = with_own_library(&lab);
+    let (mut node, _libraries) = with_test_library(&lab);
     let mut client = Connection::open(&node.socket());
     client.send(&request(1, &[Entry::name(Entry::SOURCE, "b1"), Entry::name(Entry::DEST, "hang")]));
     until("a1 resolves itself", || {
-        let asked = node.acme(&["-f", "n", "-s", "a1", "-d", "a1"]);
-        (asked.finished.code == Some(0)).then_some(())
+        let acme = node.acme(&["-f", "n", "-s", "a1", "-d", "a1"]);
+        (acme.finished.code == Some(0)).then_some(())
     });
     node.process.signal(Signal::SIGTERM);
     node.process.wait();
@@ -167,8 +168,8 @@ fn a_library_that_hangs_holds_up_nobody_else() {
 }
 
 #[test]
-fn so_many_libraries_are_loaded_and_no_more() {
-    let (lab, libraries) = (Lab::new(1, &[]), own_library());
+fn at_most_16_libraries_are_loaded() {
+    let (lab, libraries) = (Lab::new(1, &[]), test_library());
     let mut lines = vec![format!("provider_lib_path {}", libraries.path().display())];
     for number in 1..=17 {
         fs::copy(libraries.path().join("libtest.so"), libraries.path().join(format!("lib{number}.so"))).unwrap();
@@ -182,21 +183,24 @@ fn so_many_libraries_are_loaded_and_no_more() {
 }
 
 #[test]
-fn a_library_that_cannot_be_used_is_refused_and_the_daemon_goes_on() {
+fn unusable_library_is_reported_and_the_daemon_serves() {
     let lab = Lab::new(1, &[]);
     let libraries = tempfile::tempdir().unwrap();
     fs::write(libraries.path().join("libdsap.so"), "no library").unwrap();
-    let own = format!("provider_lib_path {}", libraries.path().display());
-    let node =
-        lab.start(1, Kind::Rust, &[&own, "provider dsap 0xfec0000000000000", "provider /none.so 0xfed0000000000000"]);
+    let option = format!("provider_lib_path {}", libraries.path().display());
+    let node = lab.start(
+        1,
+        Kind::Rust,
+        &[&option, "provider dsap 0xfec0000000000000", "provider /none.so 0xfed0000000000000"],
+    );
     let log = node.log();
     let refused =
         format!("config: provider library {}/libdsap.so: ", fs::canonicalize(libraries.path()).unwrap().display());
     assert!(log.contains(&refused), "{log}");
     assert!(log.contains("provider dsap: no library in "), "{log}");
     assert!(log.contains("config: provider library /none.so: No such file or directory"), "{log}");
-    resolves(&node, 1);
+    wait_until_resolved(&node, 1);
     let checked = lab.check(1, &[]);
-    let said = format!("{checked}");
-    assert!(said.contains("provider dsap: no library in "), "{said}");
+    let text = checked.to_string();
+    assert!(text.contains("provider dsap: no library in "), "{text}");
 }

@@ -1,4 +1,4 @@
-//! Many datagrams at once at a daemon's queue pair.
+//! Bursts of datagrams at a daemon's queue pair.
 use acm_tests::{Kind, Lab, LabNode, until};
 use acm_wire::{
     Address,
@@ -12,11 +12,11 @@ use ib_sim::{
 use nix::sys::signal::Signal;
 use std::collections::BTreeSet;
 
-/// A peer of node1 that is no daemon: a queue pair at node2.
+/// A peer of node1 without a daemon: a queue pair at node2.
 struct Peer {
     client: Client,
     qpn: Qpn,
-    /// The way to node1's queue pair.
+    /// The address vector of node1's queue pair.
     way: AddressVector,
     to: Qpn,
     group: Gid,
@@ -44,43 +44,44 @@ impl Peer {
         });
     }
 
-    /// Asks for node1 in the name of so many, while the daemon stands still; how many are answered.
-    fn burst(&mut self, node: &LabNode, askers: u64) -> usize {
+    /// Stops the daemon, sends requests for node1 from `count` source names, continues the daemon, and returns the
+    /// number of responses.
+    fn burst(&mut self, node: &LabNode, count: u64) -> usize {
         node.process.signal(Signal::SIGSTOP);
-        for asker in 0..askers {
-            let source = Address::from_text(&format!("asker{asker}"));
-            let asked = request(TransactionId::new(asker), &Address::from_text("node1"), &source, &[self.group]);
-            self.send(as_bytes(&asked));
+        for number in 0..count {
+            let source = Address::from_text(&format!("asker{number}"));
+            let mad = request(TransactionId::new(number), &Address::from_text("node1"), &source, &[self.group]);
+            self.send(as_bytes(&mad));
         }
         node.process.signal(Signal::SIGCONT);
-        let (mut answered, mut quiet) = (BTreeSet::new(), 0);
-        until("all answered, or nothing more for a while", || {
+        let (mut responses, mut quiet) = (BTreeSet::new(), 0);
+        until("all responses, or none for a while", || {
             quiet += 1;
             while let Some(message) = self.client.receive().unwrap() {
                 if let Message::Datagram { payload, .. } = message
                     && let Ok(MulticastMessage::Response(response)) = MulticastMessage::parse(payload)
                 {
-                    answered.insert(response.tid.get());
+                    responses.insert(response.tid.get());
                     quiet = 0;
                 }
             }
-            (answered.len() as u64 == askers || quiet > 400).then_some(())
+            (responses.len() as u64 == count || quiet > 400).then_some(())
         });
-        answered.len()
+        responses.len()
     }
 }
 
 #[test]
-fn a_thousand_askers_at_once_are_all_answered() {
+fn burst_of_1000_requests_gets_1000_responses() {
     let lab = Lab::new(2, &[]);
     let node = lab.start(1, Kind::Rust, &["route_prot acm"]);
     let mut peer = Peer::of_node1(&lab);
-    assert_eq!(peer.burst(&node, 1000), 1000, "routes are new");
-    assert_eq!(peer.burst(&node, 1000), 1000, "routes are known");
+    assert_eq!(peer.burst(&node, 1000), 1000, "with uncached routes");
+    assert_eq!(peer.burst(&node, 1000), 1000, "with cached routes");
 }
 
 #[test]
-fn the_longest_datagram_changes_nothing() {
+fn oversized_datagrams_are_counted_and_dropped() {
     let lab = Lab::new(2, &[]);
     let mut node = lab.start(1, Kind::Rust, &["route_prot acm"]);
     let mut peer = Peer::of_node1(&lab);

@@ -1,4 +1,4 @@
-//! Many clients, hostile users and bursts. Each test measures; no other tests run meanwhile.
+//! Many clients, hostile users and bursts. These tests measure times, so no other tests run at the same time.
 mod bursts;
 mod hostile;
 mod many_clients;

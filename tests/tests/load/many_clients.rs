@@ -5,11 +5,11 @@ use std::{fs, os::unix::fs::PermissionsExt, process::Command};
 
 const USERS: u32 = 4;
 const EACH: u32 = 2500;
-/// What an idle connection may take of the daemon's memory, with all that the core knows of it. A buffer of a page for
-/// each would be more.
+/// Maximum memory of the daemon and its core per idle connection in bytes. It excludes a buffer of one page per
+/// connection.
 const MEMORY: u64 = 2048;
 
-/// Memory in use by the daemon, in bytes.
+/// Returns the resident memory of the daemon in bytes.
 fn memory(node: &Node) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", node.process.id())).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
@@ -17,7 +17,7 @@ fn memory(node: &Node) -> u64 {
 }
 
 #[test]
-fn ten_thousand_connections_are_held_and_answered() {
+fn ten_thousand_connections_are_served() {
     let all = u64::from(USERS * EACH);
     let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
     assert!(hard >= all + 500, "this test needs a hard limit of {} file descriptors (ulimit -H -n)", all + 500);
@@ -30,7 +30,7 @@ fn ten_thousand_connections_are_held_and_answered() {
     };
     let mut users: Vec<Process> = (60_001..).take(USERS as usize).map(user).collect();
     users.iter_mut().for_each(|user| user.wait_for("holding", 1));
-    // All are there now: what is answered from here on is answered beside all others.
+    // All connections are open now. Further responses are sent beside all others.
     for user in &mut users {
         let rounds = user.stdout().matches("round").count();
         user.wait_for("round", rounds + 2);

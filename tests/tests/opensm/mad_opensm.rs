@@ -1,10 +1,10 @@
-//! smpquery and saquery on a simulated fabric under OpenSM: the frames that they send and receive, dissected by us,
-//! against what they print. Needs the Debian packages ibsim-utils, libumad2sim0, opensm and
-//! infiniband-diags, but neither root nor a network.
+//! smpquery and saquery on a simulated fabric under OpenSM: the frames that they send and receive, dissected by ib-mad,
+//! compared with their output. Needs the Debian packages ibsim-utils, libumad2sim0, opensm and infiniband-diags, but
+//! neither root nor a network.
 //!
-//! With `-ddd` the tools write each frame in hex as the umad library handed it over: smpquery what it sends with the
-//! header of 64 bytes, and what comes without it, as saquery does. The simulator's sockets have names of their own, so
-//! that several may run.
+//! With `-ddd` the tools print each frame of the umad library in hexadecimal. smpquery prints sent frames with the
+//! header of 64 bytes. Both tools print received frames without it. The simulator's sockets have unique names, so that
+//! several simulators may run.
 #[path = "../../../crates/ib-mad/tests/formats/text.rs"]
 mod text;
 
@@ -44,7 +44,7 @@ fn umad2sim() -> PathBuf {
     library("umad2sim/libumad2sim.so", "libumad2sim0")
 }
 
-/// Looks until it is so, a minute at most.
+/// Waits until `look` returns true, at most one minute.
 fn wait_for(what: &str, mut look: impl FnMut() -> bool) {
     for _ in 0..1200 {
         if look() {
@@ -52,7 +52,7 @@ fn wait_for(what: &str, mut look: impl FnMut() -> bool) {
         }
         thread::sleep(Duration::from_millis(50));
     }
-    panic!("in vain: {what}");
+    panic!("not within a minute: {what}");
 }
 
 impl Fabric {
@@ -61,25 +61,26 @@ impl Fabric {
         let directory = std::env::temp_dir().join(&socket);
         fs::create_dir_all(&directory).unwrap();
         fs::write(directory.join("net"), FABRIC).unwrap();
-        let mut own = Self { children: Vec::new(), socket, directory };
+        let mut fabric = Self { children: Vec::new(), socket, directory };
         let mut simulator = Command::new(program("ibsim", "ibsim-utils"));
-        // The simulator reads commands; an open pipe keeps it waiting for one.
-        simulator.arg("-s").arg("-n").arg(own.directory.join("net")).stdin(Stdio::piped());
-        own.spawn(simulator);
-        // The last of the sockets that it listens on.
-        let last = format!("@{}:out9", own.socket);
+        // The simulator reads commands from an open pipe and waits.
+        simulator.arg("-s").arg("-n").arg(fabric.directory.join("net")).stdin(Stdio::piped());
+        fabric.spawn(simulator);
+        // The last socket of the simulator.
+        let last = format!("@{}:out9", fabric.socket);
         wait_for("ibsim listens", || fs::read_to_string("/proc/net/unix").unwrap().contains(&last));
-        let mut manager = own.on_fabric("h1", Command::new(program("opensm", "opensm")));
-        manager.env("LD_PRELOAD", umad2sim()).arg("-e").arg("-f").arg(own.directory.join("log"));
-        own.spawn(manager);
-        wait_for("OpenSM answers about paths", || {
-            let answer = own.tool("saquery").arg("PR").output().unwrap();
-            String::from_utf8_lossy(&answer.stdout).matches("PathRecord dump:").count() >= 2
+        let mut manager = fabric.on_fabric("h1", Command::new(program("opensm", "opensm")));
+        manager.env("LD_PRELOAD", umad2sim()).arg("-e").arg("-f").arg(fabric.directory.join("log"));
+        fabric.spawn(manager);
+        wait_for("OpenSM responds to path queries", || {
+            let output = fabric.tool("saquery").arg("PR").output().unwrap();
+            String::from_utf8_lossy(&output.stdout).matches("PathRecord dump:").count() >= 2
         });
-        own
+        fabric
     }
 
-    /// A program of infiniband-diags. It has a minute: without its fabric it waits for ever.
+    /// Returns a command of infiniband-diags with a time limit of one minute, because the tools wait without end for a
+    /// missing fabric.
     fn tool(&self, name: &str) -> Command {
         let mut command = Command::new("timeout");
         command.args(["60", "env"]).arg(format!("LD_PRELOAD={}", umad2sim().display()));
@@ -108,7 +109,7 @@ impl Fabric {
     }
 }
 
-/// The bytes of each hex dump with this title.
+/// Returns the bytes of each hex dump with this title.
 fn dumps(text: &str, title: &str) -> Vec<Vec<u8>> {
     let mut all: Vec<Vec<u8>> = Vec::new();
     let mut open = false;
@@ -130,7 +131,7 @@ fn dumps(text: &str, title: &str) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn tools_print_what_we_read() {
+fn output_of_smpquery_and_saquery_equals_the_dissection() {
     let fabric = Fabric::start();
     for (what, route, title, least) in [
         ("portinfo", &["1", "1"][..], "Port info", 45),
@@ -147,9 +148,9 @@ fn tools_print_what_we_read() {
         let (printed, dumped) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         let structure = text::smpquery_structure(title).unwrap();
         let sent = dumps(&dumped, "send buf");
-        let sent = Frame::parse(sent.last().expect("smpquery shows what it sends"), Layout::WithPkeyIndex).unwrap();
-        let asked = sent.view().unwrap().attribute().unwrap();
-        assert_eq!(asked.structure().map(|asked| asked.name), Some(structure.name));
+        let sent = Frame::parse(sent.last().expect("smpquery prints sent frames"), Layout::WithPkeyIndex).unwrap();
+        let attribute = sent.view().unwrap().attribute().unwrap();
+        assert_eq!(attribute.structure().map(|found| found.name), Some(structure.name));
         if let [lid, ..] = route
             && *lid != "-D"
         {
@@ -157,24 +158,24 @@ fn tools_print_what_we_read() {
         }
         let frames = dumps(&dumped, "rcv buf");
         // ibsim-umad leaves bytes 224 to 255 undefined; attributes end before them.
-        let answer = frames.iter().rev().find_map(|bytes| {
+        let response = frames.iter().rev().find_map(|bytes| {
             let mad = MadRef::new(bytes).unwrap();
             let attribute = mad.attribute().ok()?;
-            let wanted = mad.method() == Method::GET_RESP && attribute.structure()?.name == structure.name;
-            wanted.then(|| attribute.as_bytes().to_vec())
+            let matches = mad.method() == Method::GET_RESP && attribute.structure()?.name == structure.name;
+            matches.then(|| attribute.as_bytes().to_vec())
         });
-        let answer = answer.unwrap_or_else(|| panic!("no answer in {} frames: {dumped}", frames.len()));
-        let compared = text::compare_smpquery(structure, &answer, &printed);
+        let response = response.unwrap_or_else(|| panic!("no response in {} frames: {dumped}", frames.len()));
+        let compared = text::compare_smpquery(structure, &response, &printed);
         assert!(compared >= least, "{arguments:?}: {compared} fields");
     }
 
     let output = fabric.run("saquery", &["PR"]);
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-    let message = dumps(&printed, "SA Response:").pop().expect("saquery shows its answer");
+    let message = dumps(&printed, "SA Response:").pop().expect("saquery prints its response");
     let mad = MadRef::new(&message).unwrap();
     assert_eq!(mad.method(), Method::GET_TABLE_RESP);
     let first: Vec<&str> = printed.split("PathRecord dump:").collect();
-    // The simulator's library has no RMPP: the message is one datagram, and records past its end are not there.
+    // The simulator's library has no RMPP, so the message has one datagram and lacks the later records.
     let whole = mad.data().len() / 64;
     let kept = first.iter().take(whole + 1).copied().collect::<Vec<_>>().join("PathRecord dump:");
     let records = mad.records().unwrap().take(whole);

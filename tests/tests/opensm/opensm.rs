@@ -1,9 +1,9 @@
-//! Daemons on a fabric that a real `OpenSM` administers: it gives LIDs, joins groups and answers path queries.
+//! Daemons on a fabric with a real `OpenSM`, which assigns LIDs, administers groups and serves path queries.
 use acm_tests::{Fabric, Node, OpenSm, Path, Received, Record};
 use acm_wire::client::{EntryFlags, path_request};
 use ib_mad::{Gid, Mtu, Pkey, Rate, ServiceId, Wire, id::Lmc, sa::PathRecord};
 
-/// The daemons of all four nodes, joined.
+/// Starts the daemons of all four nodes and waits until they have joined their group.
 fn four(fabric: &Fabric, option: &str) -> Vec<Node> {
     let nodes = (1..=4).map(|number| Node::at(fabric, number).option(option).spawn()).collect();
     joined(nodes, 1)
@@ -16,7 +16,7 @@ fn joined(mut nodes: Vec<Node>, times: usize) -> Vec<Node> {
     nodes
 }
 
-/// Every field of the record that `ib_acme` prints.
+/// Compares all fields that `ib_acme` prints with a record.
 fn assert_same(path: &Path, record: &Record) {
     // In saquery's MTU, rate and lifetime, the two upper bits are the selector.
     let code = |name: &str| record.number(name) & 0x3f;
@@ -36,7 +36,7 @@ fn assert_same(path: &Path, record: &Record) {
 }
 
 #[test]
-fn everybody_resolves_everybody_and_the_administration_agrees() {
+fn all_nodes_resolve_each_other_with_opensms_paths() {
     let opensm = OpenSm::start();
     let fabric = opensm.fabric();
     let nodes = four(&fabric, "route_prot sa");
@@ -53,41 +53,41 @@ fn everybody_resolves_everybody_and_the_administration_agrees() {
 }
 
 #[test]
-fn the_administration_knows_the_groups_and_all_members() {
+fn opensm_lists_the_group_and_its_members() {
     let opensm = OpenSm::start();
     let fabric = opensm.fabric();
     let nodes = four(&fabric, "route_prot sa");
     let mgid: Gid = "ff15:4001:ffff:3:400::".parse().unwrap();
     let groups = opensm.saquery(&["-g"]);
-    let of_ours = |record: &&Record| record.get("MGID").parse() == Ok(mgid);
-    let group = groups.iter().find(of_ours).unwrap_or_else(|| panic!("{groups:?}"));
+    let is_ours = |record: &&Record| record.get("MGID").parse() == Ok(mgid);
+    let group = groups.iter().find(is_ours).unwrap_or_else(|| panic!("{groups:?}"));
     assert_eq!((group.number("pkey"), group.number("SL")), (0xffff, 0));
-    // 2048 bytes and 10 Gb/s, exactly.
+    // Exactly 2048 bytes and 10 Gb/s.
     assert_eq!((group.number("Mtu"), group.number("Rate")), (0x84, 0x83));
     assert_eq!(group.number("Mlid"), u64::from(fabric.groups()[0].mlid.get()));
     for number in 1..=4 {
-        // One after the other: ibsim passes on only the first segment of an answer, which holds three members.
+        // One query per node, because ibsim forwards only the first segment of a response, which holds three members.
         let gid = fabric.port(number).gid.to_string();
         let members = opensm.saquery(&["MCMemberRecord", "--gid", &gid]);
-        let member = members.iter().find(of_ours).unwrap_or_else(|| panic!("node{number}: {members:?}"));
+        let member = members.iter().find(is_ours).unwrap_or_else(|| panic!("node{number}: {members:?}"));
         assert_eq!(member.get("PortGid"), gid);
         assert_eq!((member.number("Scope"), member.number("JoinState")), (5, 1), "site-local, full member");
         assert_eq!((member.number("pkey"), member.number("qkey")), (0xffff, 0x8001_0000));
     }
-    // Those who leave are members no more.
+    // Daemons that end leave the group.
     for mut node in nodes {
         node.process.signal(nix::sys::signal::Signal::SIGTERM);
         assert_eq!(node.process.wait().code, Some(0));
     }
     let groups = opensm.saquery(&["-g"]);
-    assert!(!groups.iter().any(|record| of_ours(&record)), "{groups:?}");
+    assert!(!groups.iter().any(|record| is_ours(&record)), "{groups:?}");
 }
 
 #[test]
-fn names_and_paths_of_the_group() {
+fn path_with_route_prot_acm_has_the_parameters_of_the_faster_group() {
     let opensm = OpenSm::start();
     let fabric = opensm.fabric();
-    // Below what the ports have, so that there are two groups.
+    // Below the ports' MTU and rate, so that there are two groups.
     let nodes = four(&fabric, "route_prot acm\nmin_mtu 1024\nmin_rate 5");
     let nodes = joined(nodes, 2);
     let path = nodes[0].acme(&["-f", "n", "-s", "node1", "-d", "node4", "-v"]).verified();
@@ -95,13 +95,13 @@ fn names_and_paths_of_the_group() {
     groups.sort_unstable();
     let port = fabric.port(1);
     assert_eq!(groups, [(Mtu::B1024, Rate::GBPS_5), (port.mtu, port.rate)]);
-    assert_eq!((path.mtu, path.rate), (port.mtu, port.rate), "those of the better group");
+    assert_eq!((path.mtu, path.rate), (port.mtu, port.rate), "the parameters of the faster group");
     assert_eq!(path.dlid, fabric.port(4).lid);
 }
 
-/// A port has four LIDs, and OpenSM a path between each two of them.
+/// OpenSM has a path between each pair of LIDs.
 #[test]
-fn ports_with_four_lids_each() {
+fn ports_with_four_lids_are_resolved() {
     let lmc = Lmc::of::<2>();
     let opensm = OpenSm::start_with_lmc(lmc);
     let fabric = opensm.fabric();
@@ -111,21 +111,21 @@ fn ports_with_four_lids_each() {
         let nodes = four(&fabric, option);
         for (from, node) in (1..).zip(&nodes) {
             for (to, other) in (1..).zip(&ports).filter(|(to, _)| *to != from) {
-                let own = &ports[from - 1];
+                let source = &ports[from - 1];
                 let path =
                     node.acme(&["-f", "n", "-s", &format!("node{from}"), "-d", &format!("node{to}"), "-v"]).verified();
-                assert_eq!((path.slid.base(lmc), path.dlid.base(lmc)), (own.lid, other.lid), "{option}");
-                // A path of the group has the group's lifetime.
+                assert_eq!((path.slid.base(lmc), path.dlid.base(lmc)), (source.lid, other.lid), "{option}");
+                // A path with the group's parameters has another lifetime.
                 if option == "route_prot acm" {
                     continue;
                 }
-                let records = opensm.saquery(&["-p", "--sgid-to-dgid", &format!("{}-{}", own.gid, other.gid)]);
+                let records = opensm.saquery(&["-p", "--sgid-to-dgid", &format!("{}-{}", source.gid, other.gid)]);
                 let lids = [path.slid, path.dlid].map(|lid| u64::from(lid.get()));
                 let record = records.iter().find(|record| ["slid", "dlid"].map(|name| record.number(name)) == lids);
                 assert_same(&path, record.unwrap_or_else(|| panic!("no {path:?} in {records:?}")));
             }
         }
-        // By another one of its LIDs.
+        // The last LID of a port.
         let last = ports[3].lid.get() + 3;
         let path = nodes[0]
             .acme(&["-f", "l", "-s", &ports[0].lid.get().to_string(), "-d", &last.to_string(), "-v"])
@@ -136,7 +136,7 @@ fn ports_with_four_lids_each() {
 
 const PARTITIONS: &str = "Default=0x7fff,ipoib:ALL=full;\nOther=0x1:ALL=full;\n";
 
-/// TCP port 987 is Lustre's; 18515 to 18520 are some program's.
+/// TCP port 987 belongs to Lustre, 18515 to 18520 to an example program.
 const POLICY: &str = "
 qos-ulps
     default : 0
@@ -145,19 +145,19 @@ qos-ulps
 end-qos-ulps
 ";
 
-/// The record that a program gets for a TCP port, in a partition.
+/// Returns the record for a TCP port in a partition.
 fn record(node: &Node, dgid: Gid, pkey: u16, port: u64) -> PathRecord {
-    let wanted = PathRecord {
+    let record = PathRecord {
         dgid,
         pkey: Pkey::new(pkey),
         service_id: ServiceId::new(0x0106_0000 + port),
         ..PathRecord::default()
     };
     let mut connection = node.connect();
-    connection.send(&path_request(&wanted, EntryFlags::empty(), [0; 8]));
+    connection.send(&path_request(&record, EntryFlags::empty(), [0; 8]));
     match connection.receive() {
         // Flags and kind of the entry, 8 bytes, come before the record.
-        Received::Answer { status, body, .. } if status == acm_wire::client::ClientStatus::SUCCESS => {
+        Received::Response { status, body, .. } if status == acm_wire::client::ClientStatus::SUCCESS => {
             *PathRecord::parse(&body[8..72]).unwrap()
         }
         other => panic!("{pkey:#x}, port {port}: {other:?}"),
@@ -165,7 +165,7 @@ fn record(node: &Node, dgid: Gid, pkey: u16, port: u64) -> PathRecord {
 }
 
 #[test]
-fn service_ids_and_partitions_have_records_of_their_own() {
+fn service_ids_and_partitions_have_separate_records() {
     let opensm = OpenSm::start_with_policy(PARTITIONS, POLICY);
     let fabric = opensm.fabric();
     let node = Node::at(&fabric, 1)
@@ -173,7 +173,7 @@ fn service_ids_and_partitions_have_records_of_their_own() {
         .option("path_service_ids lustre,tcp:18515-18520");
     let node = joined(vec![node.spawn()], 2).remove(0);
     let dgid = fabric.port(2).gid;
-    // Lustre, another program twice by two ports of its range, and one that nobody named.
+    // Lustre, two ports of one range, and a port without an option.
     let ports = [(987, 1), (18_517, 2), (18_515, 2), (4791, 0)];
     for pkey in [0xffff, 0x8001] {
         for (port, sl) in ports {
@@ -182,10 +182,10 @@ fn service_ids_and_partitions_have_records_of_their_own() {
             assert_eq!(record.dlid, fabric.port(2).lid);
         }
     }
-    // Three questions for each partition: ports of one range share a record.
+    // Three queries per partition, because the ports of one range share a record.
     for port in [18_520, 18_516, 5000] {
         record(&node, dgid, 0xffff, port);
     }
-    let said = node.process.stderr();
-    assert_eq!(said.matches("asking the SA for the path to").count(), 6, "{said}");
+    let log = node.process.stderr();
+    assert_eq!(log.matches("asking the SA for the path to").count(), 6, "{log}");
 }

@@ -1,7 +1,7 @@
-//! What changes in a subnet that Debian's OpenSM administers, on ibsim: each daemon has the right path to each other one
-//! again, without a restart, and those that had a path before do not use it any more. Time counts from the end of
-//! OpenSM's sweep; `-- --nocapture` prints it.
-use acm_tests::{Daemons, Fabric, Node, OpenSm, Sign, moves, renews, until};
+//! Recovery from changes of a subnet with Debian's OpenSM on ibsim: each daemon gets the correct path to each other
+//! daemon without a restart, and none uses an old path. `-- --nocapture` prints the times from the end of OpenSM's
+//! sweep.
+use acm_tests::{Daemons, Fabric, Node, OpenSm, Sign, moves, refreshes, until};
 use ib_mad::{Gid, Guid, Lid, Pkey};
 use nix::sys::signal::Signal;
 
@@ -11,14 +11,14 @@ const DEFAULT_PARTITION: &str = "Default=0x7fff,ipoib:ALL=full;\n";
 const TWO_PARTITIONS: &str = "Default=0x7fff,ipoib:ALL=full;\nOther=0x1:ALL=full;\n";
 
 struct Subnet {
-    // Ends first, and says last what it had to say.
+    // Dropped first, which prints its output last.
     daemons: Daemons<Node>,
     fabric: Fabric,
     opensm: OpenSm,
 }
 
 impl Subnet {
-    /// Four daemons, each with a path to each other one in its cache. Partition 0x8001 is not there yet.
+    /// Starts four daemons and fills their caches with the paths to each other. Partition 0x8001 does not exist yet.
     fn start() -> Self {
         let opensm = OpenSm::start_with_partitions(DEFAULT_PARTITION);
         let fabric = opensm.fabric();
@@ -26,11 +26,11 @@ impl Subnet {
         let nodes = (1..=4).map(|number| Node::at(&fabric, number).addresses(&addresses(number)).spawn());
         let mut daemons = Daemons(nodes.collect());
         daemons.0.iter_mut().for_each(|node| node.process.wait_for("subscribed to notices", 1));
-        daemons.until_right(&NODES, || lids(&fabric));
+        daemons.until_correct(&NODES, || lids(&fabric));
         Self { daemons, fabric, opensm }
     }
 
-    /// Changes something, and asks for paths when all daemons have seen it. OpenSM has the same paths.
+    /// Makes a change, waits for its signs, and compares all paths with those of OpenSM.
     fn recovers(
         &mut self,
         what: &str,
@@ -49,8 +49,8 @@ impl Subnet {
         }
     }
 
-    /// `OpenSM` knows all daemons as members of their group.
-    fn is_joined(&self) {
+    /// Checks that all daemons are members of their group in `OpenSM`.
+    fn assert_joined(&self) {
         let mgid: Gid = "ff15:4001:ffff:3:400::".parse().unwrap();
         for number in 1..=4 {
             let gid = self.fabric.port(number).gid.to_string();
@@ -59,10 +59,10 @@ impl Subnet {
         }
     }
 
-    /// Every daemon joins and subscribes again, and asks anew for what it knows.
+    /// Returns the signs that each daemon has joined and subscribed again.
     fn all_register(&self) -> Vec<Sign> {
         let [joined, subscribed] =
-            ["join successful", "subscribed to notices"].map(|text| self.daemons.each_says(text));
+            ["join successful", "subscribed to notices"].map(|text| self.daemons.each_logs(text));
         [joined, subscribed].concat()
     }
 }
@@ -71,56 +71,55 @@ fn lids(fabric: &Fabric) -> Vec<Lid> {
     (1..=4).map(|number| fabric.port(number).lid).collect()
 }
 
-/// The port of this node has this LID now.
-fn has(number: usize, lid: Lid) -> Sign {
-    Sign::Says(number, format!("port 1 is active, LID {lid}"))
+/// Returns the sign that a daemon's port has this LID.
+fn has_lid(number: usize, lid: Lid) -> Sign {
+    Sign::Logs(number, format!("port 1 is active, LID {lid}"))
 }
 
-/// It has no memory of its own: LIDs are those that the ports have.
+/// Without persistent state, OpenSM keeps the LIDs of the ports.
 #[test]
-fn opensm_starts_anew() {
+fn paths_recover_from_a_restart_of_opensm() {
     let mut subnet = Subnet::start();
-    let signs = [subnet.all_register(), subnet.daemons.all_renew()].concat();
+    let signs = [subnet.all_register(), subnet.daemons.all_refresh()].concat();
     for (what, signal) in
         [("OpenSM ends and starts", Signal::SIGTERM), ("OpenSM is killed and starts", Signal::SIGKILL)]
     {
         subnet.recovers(what, &signs, &NODES, |opensm, _| {
             opensm.stop(signal);
-            opensm.forget();
-            opensm.start_again();
+            opensm.remove_state();
+            opensm.restart();
         });
-        subnet.is_joined();
+        subnet.assert_joined();
     }
 }
 
 #[test]
-fn lids_change_with_opensm() {
+fn paths_recover_from_new_lids_of_opensm() {
     let mut subnet = Subnet::start();
     let before = lids(&subnet.fabric);
-    // Two exchange theirs, so that whoever believes the old one reaches somebody else.
+    // Two nodes exchange their LIDs, so that an old LID belongs to another node.
     let after = [before[0], before[2], before[1], Lid::new(0x44)];
-    // Whoever has another LID has no path left that began at the old one; node1 hears of the others from them or from
-    // OpenSM, whoever is first.
-    let moved = [2, 3, 4].map(|to| Sign::Any(vec![moves(1, to), renews(1, to)]));
-    let own = [2, 3, 4].map(|number| has(number, after[number - 1]));
-    let signs = [&subnet.all_register()[..], &moved, &own].concat();
-    subnet.recovers("OpenSM starts and gives other LIDs", &signs, &NODES, |opensm, fabric| {
+    // Nodes with a new LID drop the paths from their old LID. node1 notices the new LIDs from the peers or from OpenSM.
+    let moved = [2, 3, 4].map(|to| Sign::Any(vec![moves(1, to), refreshes(1, to)]));
+    let local = [2, 3, 4].map(|number| has_lid(number, after[number - 1]));
+    let signs = [&subnet.all_register()[..], &moved, &local].concat();
+    subnet.recovers("OpenSM restarts and assigns other LIDs", &signs, &NODES, |opensm, fabric| {
         opensm.stop(Signal::SIGTERM);
         let guid = |number| fabric.port(number).gid.interface_id();
         let lids: Vec<(Guid, Lid)> = (1..=4).map(guid).zip(after).collect();
         opensm.set_lids(&lids);
-        opensm.start_again();
+        opensm.restart();
     });
     assert_eq!(lids(&subnet.fabric), after);
-    subnet.is_joined();
+    subnet.assert_joined();
 }
 
-/// `OpenSM` gives it the old one again.
+/// `OpenSM` restores the old LID.
 #[test]
-fn a_port_loses_its_lid() {
+fn paths_recover_from_a_temporary_lid() {
     let mut subnet = Subnet::start();
     let lid = lids(&subnet.fabric)[1];
-    let signs = [&[has(2, Lid::new(99)), has(2, lid)][..], &[1, 3, 4].map(|to| renews(2, to))].concat();
+    let signs = [&[has_lid(2, Lid::new(99)), has_lid(2, lid)][..], &[1, 3, 4].map(|to| refreshes(2, to))].concat();
     subnet.recovers("a port has another LID for a while", &signs, &NODES, |opensm, fabric| {
         opensm.console("Baselid \"node2\"[1] 99");
         until("node2 has LID 99", || (fabric.port(2).lid == Lid::new(99)).then_some(()));
@@ -130,13 +129,14 @@ fn a_port_loses_its_lid() {
 }
 
 #[test]
-fn a_link_goes_down_and_up() {
+fn paths_recover_from_a_link_that_goes_down_and_up() {
     let mut subnet = Subnet::start();
     let lid = lids(&subnet.fabric)[1];
-    let own = ["port 1 is down", "join successful", "subscribed to notices"].map(|text| Sign::Says(2, text.to_owned()));
-    let own_paths = [1, 3, 4].map(|to| renews(2, to));
+    let local =
+        ["port 1 is down", "join successful", "subscribed to notices"].map(|text| Sign::Logs(2, text.to_owned()));
+    let local_paths = [1, 3, 4].map(|to| refreshes(2, to));
     let others = [1, 3, 4].map(|number| Sign::Counts(number, "destinations_left"));
-    let signs = [&own[..], &[has(2, lid)], &own_paths, &others].concat();
+    let signs = [&local[..], &[has_lid(2, lid)], &local_paths, &others].concat();
     subnet.recovers("a link flaps", &signs, &NODES, |opensm, fabric| {
         let sweeps = opensm.sweeps();
         opensm.console("Unlink \"node2\"");
@@ -146,18 +146,18 @@ fn a_link_goes_down_and_up() {
         opensm.console("ReLink \"node2\"");
         opensm.wait_for_sweep(sweeps);
     });
-    subnet.is_joined();
+    subnet.assert_joined();
 }
 
 #[test]
-fn a_partition_comes_and_goes() {
+fn paths_recover_from_partition_changes() {
     let mut subnet = Subnet::start();
-    let added = ["pkey 0x8001 opened", "join successful"].map(|text| subnet.daemons.each_says(text)).concat();
+    let added = ["pkey 0x8001 opened", "join successful"].map(|text| subnet.daemons.each_logs(text)).concat();
     subnet.recovers("a partition is added", &added, &OTHERS, |opensm, _| {
         opensm.set_partitions(TWO_PARTITIONS);
         opensm.sweep();
     });
-    let closed = subnet.daemons.each_says("pkey 0x8001 closed");
+    let closed = subnet.daemons.each_logs("pkey 0x8001 closed");
     subnet.recovers("a partition is removed", &closed, &NODES, |opensm, _| {
         opensm.set_partitions(DEFAULT_PARTITION);
         opensm.sweep();

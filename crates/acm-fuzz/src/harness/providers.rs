@@ -18,7 +18,7 @@ struct ProviderState {
 pub(super) struct Call {
     pub(super) provider: ProviderId,
     pub(super) call: CallId,
-    /// What is undone if the call fails.
+    /// The state that the provider loses if the call fails.
     opens: Opens,
 }
 

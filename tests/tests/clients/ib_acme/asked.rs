@@ -1,17 +1,17 @@
-//! Daemons are asked: every mode, every failure, whoever answers.
+//! All modes and failures of `ib_acme`, with daemons of both implementations.
 use super::programs::{Both, Two};
 use acm_tests::{Finished, Kind, Lab, Node};
 use std::{fs, path::Path};
 
 #[test]
-fn every_mode_and_every_failure() {
+fn each_mode_and_each_failure_equals_debians() {
     let (both, two) = (Both::new(), Two::start());
     let node1 = two.service("node1");
     paths(&both, &two, &node1);
-    what_is_no_address(&both, &node1);
+    invalid_addresses(&both, &node1);
     tables(&both, &two, &node1);
     services(&both, &two);
-    // Nobody answers the second question of -v.
+    // The verification of -v gets no response.
     two.fabric.control("set sa_mute on");
     both.fails(&node1, "-f n -s node1 -d node2 -v", "SA verification: failed Connection timed out");
 }
@@ -57,12 +57,12 @@ fn paths(both: &Both, two: &Two, node1: &str) {
     both.fails(node1, "-f g -d fe80::1234", "ib_acm_resolve_path failed: No data available");
     both.fails(node1, "-d no-such-host.invalid", "ib_acm_resolve_path failed: Cannot assign");
     both.fails(node1, "-f n -s node1 -d node2 -C -1", "Destination: node2\nSource: node1\n\n");
-    // The last one counts.
+    // The exit code is that of the last destination.
     both.succeeds(node1, "-f n -s node1 -d node[9,2]", "timed out");
     both.fails(node1, "-f n -s node1 -d node[2,9]", "ib_acm_resolve_name failed: Connection timed out");
 }
 
-fn what_is_no_address(both: &Both, node1: &str) {
+fn invalid_addresses(both: &Both, node1: &str) {
     both.fails(node1, "-f i -s node1 -d 10.77.0.2", "inet_pton error on source address (node1): 0x0");
     both.fails(node1, "-f i -s 10.77.0.1 -d node2 -C 2", "inet_pton error on destination address (node2): 0x0");
     both.fails(node1, "-f i -s 10.77.0.1 -d fd00::2", "address families don't match");
@@ -96,7 +96,7 @@ fn tables(both: &Both, two: &Two, node1: &str) {
     both.succeeds(node1, "-e 3", "");
     both.succeeds(node1, "-e 9", " Endpoint 9 is not available\n");
     both.succeeds(&two.service("node[1-2]"), "-e -P all", "node2,");
-    // Debian's has one number for both.
+    // Debian's ib_acme has one number for both options.
     let [theirs, ours] = both.run(&["-S", node1, "-e", "-P", "2"]);
     let rows = |finished: &Finished| finished.stdout.matches(",ibacmp,").count();
     assert_eq!((rows(&theirs), rows(&ours)), (1, 3), "{ours}");
@@ -104,9 +104,9 @@ fn tables(both: &Both, two: &Two, node1: &str) {
 
 fn services(both: &Both, two: &Two) {
     let all = two.service("node[1-3]");
-    let finished = both.ask(&all, "-f n -s node2 -d node2");
-    assert_eq!(finished.code, Some(2), "the last one is not there: {finished}");
-    let finished = both.ask(&two.service("node[3,2]"), "-f n -s node2 -d node2");
+    let finished = both.run_same(&all, "-f n -s node2 -d node2");
+    assert_eq!(finished.code, Some(2), "the last service does not exist: {finished}");
+    let finished = both.run_same(&two.service("node[3,2]"), "-f n -s node2 -d node2");
     assert_eq!(finished.code, Some(0), "{finished}");
     for (service, code) in [
         (two.service(&"n".repeat(120)), 36),
@@ -116,15 +116,15 @@ fn services(both: &Both, two: &Two) {
         ("::1".into(), 255),
     ] {
         for words in ["-P", "-d localhost -V"] {
-            let finished = both.ask(&service, words);
+            let finished = both.run_same(&service, words);
             assert_eq!(finished.code, Some(code), "{service} {words}: {finished}");
         }
     }
 }
 
-/// What Debian's says about how it is called is rdma-core's text; ours has words of its own.
+/// The usage text differs: Debian's is rdma-core's text.
 #[test]
-fn a_wrong_command_line_is_refused_alike() {
+fn wrong_command_line_is_refused_as_by_debians() {
     let both = Both::new();
     for words in [
         &[][..],
@@ -154,9 +154,9 @@ fn a_wrong_command_line_is_refused_alike() {
     }
 }
 
-/// The same of C ibacm, and what is written for it.
+/// Both programs send requests to C ibacm.
 #[test]
-fn beside_c_ibacm() {
+fn requests_to_c_ibacm_give_the_same_output() {
     let (both, lab) = (Both::new(), Lab::new(2, &["--ports", "2"]));
     let nodes = [1, 2].map(|number| lab.start(number, Kind::C, &["retries 0", "timeout 100"]));
     let socket = nodes[0].socket().display().to_string();
@@ -179,13 +179,13 @@ fn beside_c_ibacm() {
         "-f l -d 4711",
         "-f g -d ::",
     ] {
-        both.ask(&socket, words);
+        both.run_same(&socket, words);
     }
 }
 
-/// By TCP, where the port file says the port; and what Debian's does not reach.
+/// The port is in the port file. A service with an IPv6 address first is found by this project's ib_acme only.
 #[test]
-fn a_daemon_that_serves_tcp() {
+fn daemon_with_tcp_is_found_by_its_port_file() {
     let node = Node::embedded().option("server_mode loop\nserver_port 7351").own_namespace().join();
     let both = Both::new();
     let inside = |words: &str| {

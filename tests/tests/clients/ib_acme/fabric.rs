@@ -1,9 +1,9 @@
-//! A fabric on which `ib_acme` asks subnet administration itself, through device files.
+//! A fabric on which `ib_acme` queries subnet administration directly, through device files.
 use acm_tests::{Binary, Fabric, Finished, OpenSm, Process, binary, preload};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// TCP port 987 is Lustre's, 1191 Storage Scale's; 18515 to 18520 are some program's.
+/// TCP port 987 belongs to Lustre, 1191 to Storage Scale, 18515 to 18520 to an example program.
 const PARTITIONS: &str = "Default=0x7fff,ipoib:ALL=full;\nOther=0x1:ALL=full;\n";
 const POLICY: &str = "
 qos-ulps
@@ -22,7 +22,7 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// Four nodes under an `OpenSM` with two partitions and a policy.
+    /// Starts four nodes under an `OpenSM` with two partitions and a QoS policy.
     pub(crate) fn with_policy() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let tree = folder.path().join("tree");
@@ -31,7 +31,7 @@ impl Site {
         Self { fabric, opensm: Some(opensm), _folder: folder }
     }
 
-    /// So many nodes under a subnet manager of ours, which hands over answers of any length.
+    /// Starts `nodes` nodes under the simulated subnet manager, which sends responses of any length.
     pub(crate) fn simulated(nodes: u32) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let tree = folder.path().join("tree");
@@ -39,24 +39,24 @@ impl Site {
         Self { fabric, opensm: None, _folder: folder }
     }
 
-    /// Our `ib_acme` at a node.
+    /// Starts this project's `ib_acme` at a node.
     pub(crate) fn start(&self, node: &str, words: &str) -> Process {
         self.run(&["--only", node], words)
     }
 
-    /// The same at every node, to the end of all.
+    /// Runs `ib_acme` at all nodes and waits for the end of all.
     pub(crate) fn everywhere(&self, words: &str) -> Finished {
         self.run(&[], words).wait()
     }
 
-    fn run(&self, where_to: &[&str], words: &str) -> Process {
+    fn run(&self, selection: &[&str], words: &str) -> Process {
         let mut command = Command::new(binary(Binary::IbSim));
-        command.args(["run", "--no-namespaces"]).args(where_to).arg("--preload").arg(preload());
+        command.args(["run", "--no-namespaces"]).args(selection).arg("--preload").arg(preload());
         command.arg("--socket").arg(self.fabric.socket()).arg("--").arg(binary(Binary::IbAcme));
         Process::start(command.args(words.split(' ')))
     }
 
-    /// The same to its end.
+    /// Runs `ib_acme` at a node to its end.
     pub(crate) fn at(&self, node: &str, words: &str) -> Finished {
         self.start(node, words).wait()
     }

@@ -1,22 +1,22 @@
-//! `-A` and `-O`: files are written.
+//! `-A` and `-O`, which write files.
 use super::programs::Both;
 use acm_tests::{Binary, Kind, Lab, Node, binary};
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
-/// What is written, of one kind, by Debian's and by ours, and that both say the same of it.
+/// Returns the files that Debian's and this project's ib_acme write, and checks that both print the same.
 fn generated(lab: &Lab, both: &Both, option: &str, file: &str) -> [String; 2] {
     let dir = tempfile::tempdir().unwrap();
     let words = ["-D", dir.path().to_str().unwrap(), option, "-V"];
     let [(theirs, their_text), (ours, our_text)] = both.0.each_ref().map(|program| {
-        let said = lab.run(1, program, &words);
-        (said, fs::read_to_string(dir.path().join(file)).unwrap())
+        let finished = lab.run(1, program, &words);
+        (finished, fs::read_to_string(dir.path().join(file)).unwrap())
     });
     assert_eq!((ours.code, &ours), (Some(0), &theirs));
     [their_text, our_text]
 }
 
 #[test]
-fn generated_files_mean_the_same() {
+fn generated_files_are_equivalent_to_debians() {
     let (both, lab) = (Both::new(), Lab::new(1, &["--ports", "2"]));
     let addresses = generated(&lab, &both, "-A", "ibacm_addr.cfg");
     let lines = addresses.each_ref().map(|text| {
@@ -26,7 +26,7 @@ fn generated_files_mean_the_same() {
     assert!(lines[0] == lines[1] && lines[0].len() == 3, "{lines:?}");
 
     let options = generated(&lab, &both, "-O", "ibacm_opts.cfg");
-    // This machine's log is not for a test.
+    // Without the lines that select this machine's log.
     let is_log = |line: &&str| line.starts_with("log_file ") || line.starts_with("log_level ");
     let options = options.map(|text| text.lines().filter(|line| !is_log(line)).collect::<Vec<_>>().join("\n"));
     let started = |text: &str, addresses: &str| {
@@ -44,7 +44,7 @@ fn generated_files_mean_the_same() {
 }
 
 #[test]
-fn what_cannot_be_generated() {
+fn failures_to_generate_files_equal_debians() {
     let (both, dir) = (Both::new(), tempfile::tempdir().unwrap());
     let file = dir.path().join("file");
     fs::write(&file, "").unwrap();
@@ -65,17 +65,17 @@ fn what_cannot_be_generated() {
     }
 }
 
-/// Where Debian's leaves less, or in another place.
+/// Debian's ib_acme writes to other places, or leaves files incomplete.
 #[test]
-fn generated_files_are_where_they_should_be() {
+fn generated_files_are_in_the_given_directory() {
     let (dir, acme) = (tempfile::tempdir().unwrap(), binary(Binary::IbAcme));
     let file = dir.path().join("ibacm_addr.cfg");
     fs::write(&file, "login1 mlx5_0 1 default\n").unwrap();
     let none = Node::alone().without_devices().serve();
     let finished = none.run_inside(&acme, &["-A", "-D", dir.path().to_str().unwrap()]);
-    let said = "ibv_get_device_list - no devices present?\nreturn status 0xffffffff\n";
-    assert_eq!((finished.code, finished.stdout.as_str()), (Some(255), said));
-    assert_eq!(fs::read_to_string(&file).unwrap(), "login1 mlx5_0 1 default\n", "it stays as it was");
+    let output = "ibv_get_device_list - no devices present?\nreturn status 0xffffffff\n";
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(255), output));
+    assert_eq!(fs::read_to_string(&file).unwrap(), "login1 mlx5_0 1 default\n", "the file is unchanged");
     none.process.signal(nix::sys::signal::Signal::SIGTERM);
 
     let lab = Lab::new(1, &["--ports", "2"]);
@@ -84,8 +84,8 @@ fn generated_files_are_where_they_should_be() {
     let finished = lab.run(1, Path::new("/bin/sh"), &["-c", &script]);
     assert_eq!((finished.code, finished.stdout.as_str()), (Some(0), ""));
     let sub = dir.path().join("sub");
-    assert_eq!(fs::metadata(&sub).unwrap().permissions().mode() & 0o777, 0o755, "one may go there");
-    assert!(sub.join("ibacm_opts.cfg").exists(), "beside the other one");
+    assert_eq!(fs::metadata(&sub).unwrap().permissions().mode() & 0o777, 0o755, "the directory can be entered");
+    assert!(sub.join("ibacm_opts.cfg").exists(), "beside the address file");
     let text = fs::read_to_string(sub.join("ibacm_addr.cfg")).unwrap();
     assert!(text.contains(" ibsim0 1 default") && !text.contains(" ibsim0 2 default"), "no Ethernet port: {text}");
 }

@@ -1,5 +1,5 @@
-//! Our `ib_acme` beside Debian's: the same arguments to the same daemon give the same bytes and the same exit status; and
-//! what ours has besides, beside saquery.
+//! This project's `ib_acme` and Debian's: the same arguments to the same daemon give the same output and exit status.
+//! Additional functions are compared with saquery.
 mod asked;
 mod fabric;
 mod generated;

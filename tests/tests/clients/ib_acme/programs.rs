@@ -1,4 +1,4 @@
-//! Both programs, and whom they ask.
+//! Both programs and their daemons.
 use acm_tests::{Binary, Fabric, Finished, Node, Process, binary, program};
 use std::{
     os::unix::{fs::symlink, process::CommandExt},
@@ -7,7 +7,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// Both programs, each time in a folder of its own.
+/// Both programs. Each run has its own directory.
 pub(crate) struct Both(pub(crate) [PathBuf; 2]);
 
 impl Both {
@@ -15,7 +15,7 @@ impl Both {
         Self([program("ib_acme", "ibacm"), binary(Binary::IbAcme)])
     }
 
-    /// What Debian's and ours say.
+    /// Runs Debian's and this project's program and returns both results.
     pub(crate) fn run(&self, arguments: &[&str]) -> [Finished; 2] {
         self.0.each_ref().map(|program| {
             let mut command = Command::new(program);
@@ -23,32 +23,32 @@ impl Both {
         })
     }
 
-    /// What both say.
+    /// Runs both programs and checks that the results are equal.
     pub(crate) fn same(&self, arguments: &[&str]) -> Finished {
         let [theirs, ours] = self.run(arguments);
         assert_eq!(ours, theirs, "{arguments:?}\nours: {ours}\nDebian's: {theirs}");
         ours
     }
 
-    /// The same of words with blanks between them, to a service.
-    pub(crate) fn ask(&self, service: &str, words: &str) -> Finished {
+    /// Does the same with words separated by blanks, at a service.
+    pub(crate) fn run_same(&self, service: &str, words: &str) -> Finished {
         self.same(&[&["-S", service], words.split(' ').collect::<Vec<_>>().as_slice()].concat())
     }
 
-    /// They succeed with this text.
+    /// Checks that both succeed with this text.
     pub(crate) fn succeeds(&self, service: &str, words: &str, text: &str) {
-        let finished = self.ask(service, words);
+        let finished = self.run_same(service, words);
         assert!(finished.code == Some(0) && finished.stdout.contains(text), "{words}: {finished}");
     }
 
-    /// They fail with this text.
+    /// Checks that both fail with this text.
     pub(crate) fn fails(&self, service: &str, words: &str, text: &str) {
-        let finished = self.ask(service, words);
+        let finished = self.run_same(service, words);
         assert!(finished.code == Some(255) && finished.stdout.contains(text), "{words}: {finished}");
     }
 }
 
-/// Two nodes; node1 has two ports in two partitions each, and addresses that this machine has routes to.
+/// Two nodes. node1 has two ports in two partitions each, and addresses to which this machine has routes.
 pub(crate) struct Two {
     pub(crate) fabric: Fabric,
     _nodes: [Node; 2],
@@ -63,7 +63,7 @@ impl Two {
         let of = |number| {
             let names = ["node", "10.77.0.", "fd00::"].map(|name| format!("{name}{number} sim0 1 default\n")).concat();
             let names = if number == 1 { names + &loopback + more } else { names };
-            // Both are to wait for nobody, and neither hears of the other's failure.
+            // Short waits, and without a negative cache that would change the second program's result.
             Node::at(&fabric, number).addresses(&names).option("timeout 200").option("negative_timeout 0").join()
         };
         let nodes = [of(1), of(2)];

@@ -1,17 +1,17 @@
-//! `ib_acme vfabric` and `ib_acme groups` say what saquery says of the same fabric.
+//! `ib_acme vfabric` and `ib_acme groups`, compared with saquery on the same fabric.
 use super::fabric::Site;
 use acm_tests::{Binary, Finished, Node, Record, binary, run};
 use core::net::Ipv4Addr;
 use ib_mad::{Gid, Mtu, PacketLifeTime, Pkey, Rate, Status};
 use nix::sys::signal::Signal;
 
-/// The cells of each line of a table, without its head and what is said below.
+/// Returns the cells of a table without its head and the lines below.
 fn rows(finished: &Finished) -> Vec<Vec<&str>> {
     let lines = finished.stdout.lines().skip(1).filter(|line| !line.starts_with("As "));
     lines.map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect()).collect()
 }
 
-/// As `ib_acme` writes what saquery has as codes, whose two upper bits are a selector.
+/// Converts saquery's codes, whose two upper bits are a selector, to the text of `ib_acme`.
 fn in_words(record: &Record, [pkey, sl, mtu, rate, life]: [&str; 5]) -> [String; 5] {
     let code = |name: &str| u8::try_from(record.number(name) & 0x3f).unwrap();
     let pkey = Pkey::new(u16::try_from(record.number(pkey)).unwrap());
@@ -21,11 +21,11 @@ fn in_words(record: &Record, [pkey, sl, mtu, rate, life]: [&str; 5]) -> [String;
 }
 
 #[test]
-fn what_a_service_gets_is_what_saquery_says() {
+fn path_of_a_service_equals_saquerys() {
     let site = Site::with_policy();
     let addresses = "node1 sim0 1 default\nother1 sim0 1 8001\n";
     let node = Node::at(&site.fabric, 1).addresses(addresses);
-    // Two partitions, a group in each.
+    // One group in each of two partitions.
     let mut node = node.spawn();
     node.process.wait_for("join successful", 2);
     let socket = node.socket().display().to_string();
@@ -46,31 +46,34 @@ fn what_a_service_gets_is_what_saquery_says() {
     let sls: Vec<&str> = expected.iter().map(|row| row[3].as_str()).collect();
     assert_eq!(sls, ["1", "1", "3", "3", "2", "2", "0", "0"], "the policy is in force");
     let ids: String = services.iter().map(|service| format!(" --service-id {service}")).collect();
-    let question = format!("vfabric --to {dgid} --each-partition{ids}");
-    let itself = site.at("node1", &format!("{question} --umad"));
-    assert_eq!(rows(&itself), expected, "{itself}");
-    assert!(itself.stdout.ends_with("As subnet administration, from ibsim0 port 1 says.\n"), "{itself}");
-    let daemon = [&question.split(' ').collect::<Vec<_>>()[..], &["-S", &socket]].concat();
+    let query = format!("vfabric --to {dgid} --each-partition{ids}");
+    let direct = site.at("node1", &format!("{query} --umad"));
+    assert_eq!(rows(&direct), expected, "{direct}");
+    assert!(direct.stdout.ends_with("As subnet administration, from ibsim0 port 1 says.\n"), "{direct}");
+    let daemon = [&query.split(' ').collect::<Vec<_>>()[..], &["-S", &socket]].concat();
     let daemon = run(binary(Binary::IbAcme), &daemon);
     assert_eq!(rows(&daemon), expected, "{daemon}");
 
-    // What a wrapper of mpirun does, also where the shell makes one line of many; peers have names.
+    // Evaluates the output as a wrapper of mpirun does, also as a single line. Peers are given by name.
     let shell = site.at("node1", "vfabric --umad --service-id lustre --pkey 0x8001 --to node[2-4] --shell").success();
     let all = "$VF_SERVICE_ID $VF_PKEY $VF_PARTITION $VF_PKEY_INDEX $VF_SL $VF_MTU $VF_RATE_MBPS $VF_DEVICE $VF_PORT";
     let script = format!("eval $1; echo $(printenv VF_SL) {all}");
-    let said = run("sh", &["-c", &script, "sh", &shell]).success();
-    assert_eq!(said, "1 0x00000000010603db 0x8001 0x0001 1 1 2048 10000 ibsim0 1\n", "{shell}");
+    let output = run("sh", &["-c", &script, "sh", &shell]).success();
+    assert_eq!(output, "1 0x00000000010603db 0x8001 0x0001 1 1 2048 10000 ibsim0 1\n", "{shell}");
     let json = site.at("node1", "vfabric --umad --service-id lustre --json").success();
     assert!(json.contains("\"service\": \"lustre\"") && json.contains("\"sl\": 1"), "{json}");
 
-    // One peer without a path: no parameters, status 1, and nothing for eval.
+    // One peer without a path: status 1 and no output for eval.
     let none = site.at("node1", "vfabric --umad --pkey 0x8005 --to node2 --shell");
     assert!(none.code == Some(1) && none.stdout.is_empty(), "{none}");
     assert!(none.stderr.starts_with("ib_acme: node2: no path in 0x8005: the path: SA: "), "{none}");
-    let nobody = site.at("node1", "vfabric --umad --to node9");
-    assert!(nobody.code == Some(1) && nobody.stderr.contains("no node is called node9: "), "{nobody}");
-    let nobody = run(binary(Binary::IbAcme), &["vfabric", "-S", "/none", "--to", "node2"]);
-    assert!(nobody.code == Some(1) && nobody.stderr.contains("no daemon answers at /none: No such file"), "{nobody}");
+    let unknown = site.at("node1", "vfabric --umad --to node9");
+    assert!(unknown.code == Some(1) && unknown.stderr.contains("no node is called node9: "), "{unknown}");
+    let missing = run(binary(Binary::IbAcme), &["vfabric", "-S", "/none", "--to", "node2"]);
+    assert!(
+        missing.code == Some(1) && missing.stderr.contains("no daemon answers at /none: No such file"),
+        "{missing}"
+    );
     for wrong in
         ["vfabric --shell --json", "vfabric --service-id tcp:1-2", "vfabric --shell --pkey 1 --pkey 2", "groups x"]
     {
@@ -79,8 +82,8 @@ fn what_a_service_gets_is_what_saquery_says() {
     }
 }
 
-/// The groups that are shown: each with its lines.
-fn shown(finished: &Finished) -> Vec<(Gid, Vec<&str>)> {
+/// Parses the printed groups, each with its lines.
+fn printed_groups(finished: &Finished) -> Vec<(Gid, Vec<&str>)> {
     let mut groups: Vec<(Gid, Vec<&str>)> = Vec::new();
     for line in finished.stdout.lines() {
         match (line.strip_prefix("  "), groups.last_mut()) {
@@ -92,16 +95,16 @@ fn shown(finished: &Finished) -> Vec<(Gid, Vec<&str>)> {
 }
 
 #[test]
-fn groups_are_those_that_saquery_lists() {
+fn groups_equal_saquerys() {
     let site = Site::with_policy();
     let opensm = site.opensm.as_ref().unwrap();
-    let own = site.fabric.port(2).gid;
+    let gid = site.fabric.port(2).gid;
     let is_member = |mgid: &str| {
-        let records = opensm.saquery(&["MCMemberRecord", "--gid", &own.to_string()]);
+        let records = opensm.saquery(&["MCMemberRecord", "--gid", &gid.to_string()]);
         records.iter().any(|record| record.get("MGID") == mgid && record.number("JoinState") == 1)
     };
 
-    // A group that is made, by what it is for; it ends with its last member.
+    // Creates a group by its use. The group ends with its last member.
     let (group, mgid) = ("rdmacm:239.1.2.3", "ff12:4001:8001::f01:203");
     let none = site.at("node2", &format!("groups join {group} --pkey 0x8001"));
     assert!(none.code == Some(1) && none.stderr.contains("there is no such group"), "{none}");
@@ -110,15 +113,15 @@ fn groups_are_those_that_saquery_lists() {
     joined.wait_for("Until SIGINT", 1);
     assert!(is_member(mgid));
     let listed = site.at("node1", "groups --sm-key 1 --pkey 1");
-    let found = shown(&listed);
+    let found = printed_groups(&listed);
     let (_, lines) = found.iter().find(|(gid, _)| gid.to_string() == mgid).unwrap_or_else(|| panic!("{listed}"));
     assert_eq!(lines[0], format!("{mgid}  RDMA CM 239.1.2.3"));
     assert!(lines[1].contains("P_Key 0x8001, Q_Key 0x01234567, SL 2, MTU 1024, 5 Gb/s"), "{listed}");
-    assert_eq!(lines[2..], [format!("node2  {own}  full member")], "{listed}");
+    assert_eq!(lines[2..], [format!("node2  {gid}  full member")], "{listed}");
 
-    // Every group as saquery has it, who is told of those without a member only if it names no key.
+    // All groups as saquery lists them. saquery lists groups without members only without a key.
     let every = site.at("node1", "groups");
-    let found = shown(&every);
+    let found = printed_groups(&every);
     let records = opensm.saquery(&["--smkey", "0", "-g"]);
     assert!(!records.is_empty() && found.len() == records.len(), "{every}\n{records:?}");
     for record in records {
@@ -140,38 +143,38 @@ fn groups_are_those_that_saquery_lists() {
     assert!(end.code == Some(0) && end.stdout.ends_with(&format!("left {mgid}\n")), "{end}");
     assert!(!is_member(mgid));
 
-    // A group that is there: one stays in it, is not taken out by whoever comes second, and leaves.
+    // An existing group: a member that stays, a second join of the member, and a leave.
     let broadcast = broadcast.to_string();
     let stays = site.at("node2", "groups join broadcast --stay").success();
     assert!(stays.contains("ibsim0 port 1 joined ") && is_member(&broadcast), "{stays}");
     for (node, is_in) in [("node2", true), ("node3", false)] {
-        let told = site.at(node, "groups --group broadcast").success();
-        assert_eq!(told.contains(&format!("  {node}  fe80::")), is_in, "{told}");
+        let listed = site.at(node, "groups --group broadcast").success();
+        assert_eq!(listed.contains(&format!("  {node}  fe80::")), is_in, "{listed}");
     }
-    let again = site.at("node2", "groups join broadcast").success();
-    assert!(again.ends_with("It was one already, and stays one\n") && is_member(&broadcast), "{again}");
+    let repeated = site.at("node2", "groups join broadcast").success();
+    assert!(repeated.ends_with("It was one already, and stays one\n") && is_member(&broadcast), "{repeated}");
     let left = site.at("node2", "groups leave broadcast").success();
     assert_eq!(left, format!("ibsim0 port 1 left {broadcast}\n"));
     assert!(!is_member(&broadcast));
-    let again = site.at("node2", "groups leave broadcast");
-    assert!(again.code == Some(1) && again.stderr.contains("ibsim0 port 1 is no full member of "), "{again}");
+    let repeated = site.at("node2", "groups leave broadcast");
+    assert!(repeated.code == Some(1) && repeated.stderr.contains("ibsim0 port 1 is no full member of "), "{repeated}");
     // With the parameters of the broadcast group.
     let like = site.at("node2", "groups join 239.1.2.3 --create --stay").success();
     assert!(like.contains("Q_Key 0x00000b1b, SL 0, MTU 2048, 10 Gb/s"), "{like}");
-    // OpenSM takes no key but its own.
+    // OpenSM accepts only its own key.
     let wrong = site.at("node1", "groups --sm-key 7 --timeout 20");
     assert!(wrong.code == Some(1) && wrong.stderr.contains("a wrong SM_Key either"), "{wrong}");
 }
 
-/// Answers of many datagrams, and names for all members by one question.
+/// The responses need many datagrams, and one query returns the names of all members.
 #[test]
-fn a_group_of_many() {
+fn group_with_24_members_needs_three_queries() {
     const NODES: u32 = 24;
     let site = Site::simulated(NODES);
     let joined = site.everywhere("groups join ip:ff02::7 --create --stay").success();
     assert_eq!(joined.matches(" joined ff12:601b:ffff::7 ").count(), 24, "{joined}");
     let listed = site.at("node1", "groups --sm-key 1");
-    let found = shown(&listed);
+    let found = printed_groups(&listed);
     assert_eq!(found.len(), 1, "{listed}");
     assert_eq!(found[0].1[0], "ff12:601b:ffff::7  IP ff02::7");
     let expected: Vec<String> = (1..=NODES)
@@ -180,26 +183,25 @@ fn a_group_of_many() {
     let mut members = found[0].1[2..].to_vec();
     members.sort_by_key(|line| expected.iter().position(|expected| expected == line));
     assert_eq!(members, expected, "{listed}");
-    // Groups, members, nodes: whatever the number of members.
-    let asked = |words: &str| {
+    // One query each for groups, members and nodes, for any number of members.
+    let queries = |words: &str| {
         let before = site.fabric.statistic("sa_other") + site.fabric.statistic("sa_joins");
         assert!(site.at("node1", words).code == Some(0));
         site.fabric.statistic("sa_other") + site.fabric.statistic("sa_joins") - before
     };
-    assert_eq!(asked("groups --sm-key 1"), 3);
-    // Who is not trusted is told of itself.
-    let own = site.at("node3", "groups").success();
-    assert!(own.contains("node3 ibsim0") && !own.contains("node4"), "{own}");
-    assert!(own.ends_with("Other members are told to who knows the SM_Key: --sm-key KEY\n"), "{own}");
+    assert_eq!(queries("groups --sm-key 1"), 3);
+    // Without the key, a port gets only its own membership.
+    let local = site.at("node3", "groups").success();
+    assert!(local.contains("node3 ibsim0") && !local.contains("node4"), "{local}");
+    assert!(local.ends_with("Other members are told to who knows the SM_Key: --sm-key KEY\n"), "{local}");
     let json = site.at("node3", "groups --json --group ip:ff02::7").success();
     for text in ["\"all_members\": false", "\"use\": \"IP ff02::7\"", "\"node\": \"node3 ibsim0\"", "\"scope\": 2"] {
         assert!(json.contains(text), "{text}: {json}");
     }
 }
 
-/// What is wrong is said in one line, and what to do.
 #[test]
-fn a_fabric_that_does_not_answer() {
+fn errors_of_the_fabric_are_one_line_each() {
     let site = Site::simulated(2);
     let fails = |words: &str, texts: &[&str]| {
         let finished = site.at("node1", words);

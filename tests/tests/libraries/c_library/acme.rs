@@ -1,9 +1,9 @@
-//! What `ib_acme` does, done by a C program with the library: the same questions give the same lines.
+//! A C program that does what `ib_acme` does with the library, compared with Debian's `ib_acme`.
 use super::installed::{quiet, shared, start, watch};
 use acm_tests::{Fabric, Finished, Kind, Lab, Node, program, run};
 use std::path::Path;
 
-/// The words of Debian's `ib_acme` that ask the same, and what it says.
+/// Runs Debian's `ib_acme` with equivalent arguments.
 fn debians(socket: &str, words: &[&str]) -> Finished {
     let options = match words {
         ["path", format, "-", dest] => vec!["-f", *format, "-d", *dest],
@@ -17,24 +17,24 @@ fn debians(socket: &str, words: &[&str]) -> Finished {
     run(program("ib_acme", "ibacm"), &[&["-S", socket], options.as_slice()].concat())
 }
 
-fn same(acme: &Path, socket: &str, questions: &[&str]) {
-    for question in questions {
-        let words: Vec<&str> = question.split(' ').collect();
+fn assert_same(acme: &Path, socket: &str, commands: &[&str]) {
+    for command in commands {
+        let words: Vec<&str> = command.split(' ').collect();
         let theirs = debians(socket, &words);
         let ours = start(acme, &[&[socket], words.as_slice()].concat()).wait();
-        assert_eq!((ours.stdout.as_str(), ours.code), (theirs.stdout.as_str(), theirs.code), "{question}");
+        assert_eq!((ours.stdout.as_str(), ours.code), (theirs.stdout.as_str(), theirs.code), "{command}");
     }
 }
 
 #[test]
-fn as_ib_acme_says_it() {
+fn output_equals_debians_ib_acme() {
     let fabric = Fabric::serve(2, &["--subnet-timeout", "8"]);
     let nodes = [1, 2].map(|number| Node::at(&fabric, number).option("timeout 200").join());
     let socket = nodes[0].socket().display().to_string();
     let (lid, gid) = (fabric.port(2).lid, fabric.port(2).gid);
     let acme = shared("acme");
     let (by_lid, by_gid) = (format!("path l - {lid}"), format!("path g {} {gid} verify", fabric.port(1).gid));
-    let questions = [
+    let commands = [
         "path n node1 node2",
         "path n node1 node2 verify",
         "path i 10.77.0.1 10.77.0.2",
@@ -54,19 +54,19 @@ fn as_ib_acme_says_it() {
         "ep 1",
         "ep 9",
     ];
-    same(&acme, &socket, &questions);
-    let said = watch(&acme, &[&socket, "path", "n", "node1", "node2", "verify"]);
-    assert!(said.contains("SA verification: success\n"), "{said}");
+    assert_same(&acme, &socket, &commands);
+    let output = watch(&acme, &[&socket, "path", "n", "node1", "node2", "verify"]);
+    assert!(output.contains("SA verification: success\n"), "{output}");
 }
 
-/// The daemon that the library was written for.
+/// The library is compatible with C ibacm, too.
 #[test]
-fn with_c_ibacm() {
+fn output_equals_debians_ib_acme_with_c_ibacm() {
     let lab = Lab::new(2, &[]);
     let nodes = [1, 2].map(|number| lab.start(number, Kind::C, &["retries 0", "timeout 2000"]));
     let socket = nodes[0].socket().display().to_string();
     let acme = shared("acme");
-    let questions = [
+    let commands = [
         "path n node1 node2 verify",
         "path i 10.77.0.1 10.77.0.2",
         "path n node9 node2",
@@ -77,7 +77,7 @@ fn with_c_ibacm() {
         "ep 1",
         "ep 7",
     ];
-    same(&acme, &socket, &questions);
+    assert_same(&acme, &socket, &commands);
     let interfaces = shared("interfaces");
     for mode in ["blocking", "asynchronous"] {
         quiet(start(&interfaces, &[mode, &socket]).wait());

@@ -1,4 +1,4 @@
-//! The library where it is installed, and C programs that are compiled with it.
+//! The installed library, and the compilation of C programs with it.
 use acm_tests::{Finished, Process, c_library, program, run, xtask};
 use std::{
     collections::BTreeSet,
@@ -8,42 +8,42 @@ use std::{
     sync::{Mutex, OnceLock, PoisonError},
 };
 
-/// Where `.ci/tsan` has the library as ThreadSanitizer wants it.
+/// Environment variable in which `.ci/tsan` passes the library for ThreadSanitizer.
 const SANITIZED: &str = "ACM_SANITIZED";
 
-/// What C is compiled with everywhere.
+/// Compiler flags of all C programs.
 const STRICT: [&str; 6] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-std=gnu11", "-g"];
 
-/// A directory that stands for `/`, in which the library is installed.
+/// Returns a directory that stands for `/` and has the installed library.
 pub(crate) fn root() -> &'static Path {
     static ROOT: OnceLock<PathBuf> = OnceLock::new();
     ROOT.get_or_init(|| {
         let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("c_library");
         let words = [root.to_str().unwrap(), c_library().to_str().unwrap()].map(str::to_owned);
-        // Whatever stands for the daemon.
+        // Another program stands for the daemon.
         let _ =
             run(xtask(), &["install", "--program", "/bin/true", "--root", &words[0], "--library", &words[1]]).success();
         root
     })
 }
 
-/// A file of it, from the prefix.
+/// Returns the path of an installed file below the prefix.
 pub(crate) fn file(name: &str) -> PathBuf {
     root().join("usr/local").join(name)
 }
 
-/// Flags for the compiler, as pkg-config has them.
+/// Returns compiler flags from pkg-config.
 fn flags(words: &[&str]) -> Vec<String> {
     let mut command = Command::new(program("pkg-config", "pkg-config"));
     command.args(words).arg("libibacm").env("PKG_CONFIG_PATH", file("lib/pkgconfig"));
-    let said = Process::start(command.env("PKG_CONFIG_SYSROOT_DIR", root())).wait().success();
-    said.split_whitespace().map(str::to_owned).collect()
+    let output = Process::start(command.env("PKG_CONFIG_SYSROOT_DIR", root())).wait().success();
+    output.split_whitespace().map(str::to_owned).collect()
 }
 
-/// Compiles a program, once: another test may run it already.
+/// Compiles a program once, because another test may run it already.
 fn compile(source: &Path, name: &str, flags: &[String]) -> PathBuf {
     static COMPILED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    // One that did not compile fails its own test alone.
+    // A failed compilation fails only its own test.
     let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
     let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     if compiled.contains(name) {
@@ -66,21 +66,21 @@ pub(crate) fn shared(name: &str) -> PathBuf {
     shared_of(&Path::new(env!("CARGO_MANIFEST_DIR")).join("c").join(name).with_extension("c"))
 }
 
-/// The same of any other.
+/// Compiles any other program in the same way.
 pub(crate) fn shared_of(source: &Path) -> PathBuf {
     let flags = match sanitized() {
         Some(library) => {
             let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("c/tsan.c").display().to_string();
-            let own = ["-fsanitize=thread", &runtime, library.to_str().unwrap(), "-lm", "-ldl", "-lpthread"];
-            let own = own.map(str::to_owned);
-            [flags(&["--cflags"]), own.to_vec()].concat()
+            let sanitizer = ["-fsanitize=thread", &runtime, library.to_str().unwrap(), "-lm", "-ldl", "-lpthread"];
+            let sanitizer = sanitizer.map(str::to_owned);
+            [flags(&["--cflags"]), sanitizer.to_vec()].concat()
         }
         None => [flags(&["--cflags", "--libs"]), vec!["-lpthread".to_owned()]].concat(),
     };
     compile(source, source.file_stem().unwrap().to_str().unwrap(), &flags)
 }
 
-/// Starts a program where it finds the library, watched by valgrind or ThreadSanitizer.
+/// Starts a program with the library under valgrind or ThreadSanitizer.
 pub(crate) fn watched(program: &Path, arguments: &[&str]) -> Process {
     let valgrind =
         ["-q", "--error-exitcode=99", "--leak-check=full", "--errors-for-leak-kinds=definite,indirect,possible"];
@@ -94,12 +94,13 @@ pub(crate) fn watched(program: &Path, arguments: &[&str]) -> Process {
     Process::start(command.args(arguments).env("LD_LIBRARY_PATH", file("lib")))
 }
 
-/// Runs one to its end. Nothing that watches it has anything to say.
+/// Runs a program under valgrind or ThreadSanitizer to its end, checks that there are no errors, and returns its
+/// output.
 pub(crate) fn watch(program: &Path, arguments: &[&str]) -> String {
     quiet(watched(program, arguments).wait())
 }
 
-/// Starts one that nobody watches.
+/// Starts a program with the library directly.
 pub(crate) fn start(program: &Path, arguments: &[&str]) -> Process {
     Process::start(Command::new(program).args(arguments).env("LD_LIBRARY_PATH", file("lib")))
 }
@@ -109,7 +110,7 @@ pub(crate) fn quiet(finished: Finished) -> String {
     finished.stdout
 }
 
-/// The functions that a header has, as one reads it: what stands before a bracket.
+/// Returns the functions of a header: the names before an opening parenthesis.
 fn functions(header: &str) -> BTreeSet<String> {
     let lines = header.lines().filter(|line| !line.starts_with("//") && !line.starts_with('#'));
     let calls =
@@ -118,7 +119,7 @@ fn functions(header: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn nothing_but_what_the_header_says_is_exported() {
+fn exported_functions_equal_the_headers() {
     let header = fs::read_to_string(file("include/ibacm/libacm.h")).unwrap();
     let library = file("lib/libibacm.so.1");
     let symbols = run(program("nm", "binutils"), &["-D", "--defined-only", library.to_str().unwrap()]).success();
@@ -130,9 +131,9 @@ fn nothing_but_what_the_header_says_is_exported() {
     assert!(dynamic.contains("Library soname: [libibacm.so.1]"), "{dynamic}");
 }
 
-/// With the headers that define the same, before it, as rdma-core's own programs are compiled; and as C++.
+/// Covers headers of rdma-core with the same definitions before it, and C++.
 #[test]
-fn the_header_goes_with_others() {
+fn header_compiles_with_rdma_cores_headers_and_as_cxx() {
     let folder = tempfile::tempdir().unwrap();
     for (name, text, words) in [
         ("alone.c", "#include <libacm.h>\nint main(void) { return sizeof(struct ib_acm_request) == 0; }\n", &[][..]),
@@ -153,18 +154,18 @@ fn the_header_goes_with_others() {
     }
 }
 
-/// The static library needs nothing but what pkg-config names.
+/// pkg-config names all libraries that the static library needs.
 #[test]
-fn the_static_library_is_whole() {
+fn static_library_links_with_pkg_configs_flags() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("c/acme.c");
     let mut words = flags(&["--cflags", "--libs", "--static"]);
     words.iter_mut().filter(|word| *word == "-libacm").for_each(|word| *word = "-l:libibacm.a".to_owned());
-    // In a build of the whole workspace acm-client has code for devices, of which the library uses nothing.
+    // In a build of the whole workspace, acm-client has code for devices that the library does not use.
     words.push("-Wl,--gc-sections".to_owned());
     let acme = compile(&source, "acme-static", &words);
-    let said = run(acme, &["/no/such/socket", "perf", "0"]);
+    let finished = run(acme, &["/no/such/socket", "perf", "0"]);
     assert_eq!(
-        said.stdout,
+        finished.stdout,
         "/no/such/socket,unable to contact service: No such file or directory\nreturn status 0x2\n"
     );
 }

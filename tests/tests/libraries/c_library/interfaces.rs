@@ -1,4 +1,4 @@
-//! Both interfaces: every function, every error number, threads, a daemon that is started anew. valgrind watches.
+//! Both interfaces under valgrind: all functions, all error numbers, threads, and a restarted daemon.
 use super::installed::{file, quiet, shared, shared_of, watch, watched};
 use acm_tests::{Fabric, Node, Process};
 use acm_wire::{
@@ -15,7 +15,7 @@ use std::{
     thread,
 };
 
-/// Two nodes; a lookup of what is not there takes a while.
+/// Starts two nodes. A lookup of an unknown name takes some seconds.
 fn two() -> (Fabric, [Node; 2]) {
     let fabric = Fabric::serve(2, &["--subnet-timeout", "8"]);
     let nodes = [1, 2].map(|number| Node::at(&fabric, number).option("timeout 2000").join());
@@ -23,25 +23,25 @@ fn two() -> (Fabric, [Node; 2]) {
 }
 
 #[test]
-fn the_functions_of_2009() {
+fn blocking_functions_work() {
     let (_fabric, nodes) = two();
     watch(&shared("interfaces"), &["blocking", nodes[0].socket().to_str().unwrap()]);
 }
 
 #[test]
-fn the_interface_that_never_waits() {
+fn asynchronous_functions_work() {
     let (_fabric, nodes) = two();
     watch(&shared("interfaces"), &["asynchronous", nodes[0].socket().to_str().unwrap()]);
 }
 
 #[test]
-fn several_threads_on_one_connection() {
+fn threads_share_a_connection() {
     let (_fabric, nodes) = two();
     watch(&shared("interfaces"), &["threads", nodes[0].socket().to_str().unwrap()]);
 }
 
 #[test]
-fn a_daemon_that_is_started_anew() {
+fn requests_survive_a_restart_of_the_daemon() {
     let fabric = Fabric::serve(2, &[]);
     let _other = Node::at(&fabric, 2).join();
     let (folder, builder) = (tempfile::tempdir().unwrap(), Node::at(&fabric, 1));
@@ -62,20 +62,19 @@ fn a_daemon_that_is_started_anew() {
     quiet(client.wait());
 }
 
-/// Whoever names no daemon: at a socket, and by TCP, in a `/run` of its own.
+/// Without a service name, at the socket and by TCP, in a separate `/run`.
 #[test]
-fn the_daemon_that_librdmacm_asks() {
+fn default_service_is_found() {
     let script =
-        format!("LD_LIBRARY_PATH={} exec {} default_place .", file("lib").display(), shared("interfaces").display());
+        format!("LD_LIBRARY_PATH={} exec {} default_service .", file("lib").display(), shared("interfaces").display());
     for mode in ["unix", "loop\nserver_port 7352"] {
         let node = Node::embedded().option(&format!("server_mode {mode}")).own_namespace().join();
         quiet(node.run_inside(Path::new("/bin/sh"), &["-c", &script]));
     }
 }
 
-/// The example of the library's README is what its readers have.
 #[test]
-fn the_example_of_the_readme() {
+fn example_of_the_readme_works() {
     let node = Node::embedded().addresses("node1 sim0 1 default\n127.0.0.1 sim0 1 default\n").join();
     let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/acm-capi");
     let readme = fs::read_to_string(package.join("README.md")).unwrap();
@@ -83,14 +82,14 @@ fn the_example_of_the_readme() {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("example.c");
     fs::write(&source, text).unwrap();
-    let said = watch(&shared_of(&source), &[node.socket().to_str().unwrap(), "127.0.0.1", "10.77.0.99"]);
-    // Whether this machine has a route to what is not its own is not ours to say.
-    assert_eq!(said.lines().count(), 2, "{said}");
-    assert!(said.contains("127.0.0.1: LID ") && !said.contains("10.77.0.99: LID"), "{said}");
+    let output = watch(&shared_of(&source), &[node.socket().to_str().unwrap(), "127.0.0.1", "10.77.0.99"]);
+    // The error of the second address depends on this machine's routing table.
+    assert_eq!(output.lines().count(), 2, "{output}");
+    assert!(output.contains("127.0.0.1: LID ") && !output.contains("10.77.0.99: LID"), "{output}");
 }
 
-/// Answers as the destination says, until the client goes.
-fn answer(mut client: UnixStream) {
+/// Sends the response that the destination's name selects, until the client disconnects.
+fn respond(mut client: UnixStream) {
     let mut received = Vec::new();
     loop {
         let mut bytes = [0; 1000];
@@ -103,7 +102,7 @@ fn answer(mut client: UnixStream) {
         let ClientRequest::Resolve(Ok(Resolve::Address { dest: Address::Name(name), .. })) =
             ClientRequest::parse(&frame)
         else {
-            panic!("not asked by this test");
+            panic!("not a request of this test");
         };
         let (tid, length) = (frame.tid(), frame.length());
         let sent = match String::from_utf8(name.as_bytes().to_vec()).unwrap().as_str() {
@@ -114,7 +113,7 @@ fn answer(mut client: UnixStream) {
             }
             "empty" => client.write_all(&Reply::unresolved(tid, ClientStatus::SUCCESS)),
             "other" => client.write_all(&Reply::counters(tid, &Counters::default())),
-            "stranger" => client.write_all(&Reply::unresolved([9; 8], ClientStatus::EINVAL)),
+            "other_tid" => client.write_all(&Reply::unresolved([9; 8], ClientStatus::EINVAL)),
             "garbage" => client.write_all(&[7; 20]),
             "close" => return,
             status => client.write_all(&Reply::unresolved(tid, ClientStatus::new(status.parse().unwrap()))),
@@ -124,15 +123,15 @@ fn answer(mut client: UnixStream) {
     }
 }
 
-/// Every status, and what is no answer at all.
+/// Covers all statuses and invalid responses.
 #[test]
-fn what_becomes_of_each_answer() {
+fn each_response_gives_its_error_number() {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("socket");
     let listener = UnixListener::bind(&socket).unwrap();
-    // It ends with the test's process.
-    thread::spawn(move || listener.incoming().for_each(|client| drop(thread::spawn(|| answer(client.unwrap())))));
-    let answers = [
+    // The thread ends with the test's process.
+    thread::spawn(move || listener.incoming().for_each(|client| drop(thread::spawn(|| respond(client.unwrap())))));
+    let responses = [
         ("found", "found, found, 0, 0"),
         ("source", "found, found, 0, 3"),
         ("1", "Cannot allocate memory, Cannot allocate memory, 1, 0"),
@@ -148,16 +147,16 @@ fn what_becomes_of_each_answer() {
         ("255", "Invalid argument, Invalid argument, 255, 0"),
         ("empty", "Protocol error, Protocol error, 0, 0"),
         ("other", "Protocol error, Protocol error, 0, 0"),
-        ("stranger", "Protocol error, Protocol error, 0, 0"),
+        ("other_tid", "Protocol error, Protocol error, 0, 0"),
         ("garbage", "Protocol error, Protocol error, 0, 0"),
-        // Asked twice.
+        // Sent twice.
         ("close", "Connection reset by peer, Connection reset by peer, 0, 0"),
-        // By the next connection.
+        // On the next connection.
         ("found", "found, found, 0, 0"),
     ];
-    let names = answers.map(|(name, _)| name);
-    let said = watch(&shared("interfaces"), &[&["answers", socket.to_str().unwrap()], &names[..]].concat());
-    let lines: Vec<String> = said.lines().filter(|line| !line.starts_with("Source: ")).map(str::to_owned).collect();
-    assert_eq!(lines, answers.map(|(name, becomes)| format!("{name}: {becomes}")));
-    assert_eq!(said.matches("Source: fd00::1\n").count(), 1, "{said}");
+    let names = responses.map(|(name, _)| name);
+    let output = watch(&shared("interfaces"), &[&["responses", socket.to_str().unwrap()], &names[..]].concat());
+    let lines: Vec<String> = output.lines().filter(|line| !line.starts_with("Source: ")).map(str::to_owned).collect();
+    assert_eq!(lines, responses.map(|(name, result)| format!("{name}: {result}")));
+    assert_eq!(output.matches("Source: fd00::1\n").count(), 1, "{output}");
 }

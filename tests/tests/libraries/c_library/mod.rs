@@ -1,4 +1,4 @@
-//! libibacm, as C programs use it: compiled by `cc` from what `cargo xtask install` installs, and nothing else.
+//! libibacm in C programs, which `cc` compiles with the files that `cargo xtask install` installs.
 mod acme;
 mod installed;
 mod interfaces;
