@@ -1,6 +1,6 @@
 //! Writes the seeds of the fuzz targets into `fuzz/corpus`: packets, messages and files of `testdata`.
-//! Run it with `cargo run -p acm-fuzz --example seed`. libFuzzer adds inputs to the corpus, and `fuzz/run minimize` removes
-//! inputs that cover nothing new.
+//! Run it with `cargo run -p acm-fuzz --example seed`. libFuzzer adds inputs to the corpus, and `fuzz/run minimize`
+//! removes inputs that cover nothing new.
 use acm_trace::{Entry, Fact, OwnedInput, Reader};
 use ib_mad::MadRef;
 use std::{

@@ -91,7 +91,7 @@ fn unknown_names(target: &Target, source: &str, count: u64) {
         // One request at a time, like a program that resolves a list.
         connection.receive();
     }
-    println!("asked {count}");
+    println!("sent {count}");
 }
 
 fn hog(target: &Target) {

@@ -39,7 +39,7 @@ fn send(signal: Signal, process: &Child) {
 }
 
 #[test]
-fn five_ways_lead_to_one_port_and_counters_add_up() {
+fn five_kinds_of_address_lead_to_one_port_and_counters_add_up() {
     let home = tempfile::tempdir().unwrap();
     let output = demo(&binary(Binary::AcmMio), home.path()).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
@@ -106,7 +106,7 @@ fn signal_ends_the_demonstration_and_leaves_nothing_behind() {
         let home = tempfile::tempdir().unwrap();
         let mut demo = demo(&daemon, home.path()).spawn().unwrap();
         while !left_behind(home.path()).iter().any(|left| left.contains("acm-mio")) {
-            assert_eq!(demo.try_wait().unwrap(), None, "it has ended before a daemon has started");
+            assert_eq!(demo.try_wait().unwrap(), None, "the demonstration runs until a daemon has started");
             thread::sleep(Duration::from_millis(10));
         }
         send(signal, &demo);

@@ -139,7 +139,7 @@ fn assert_served(alone: &Results, beside: &Results, times: u64) {
 fn unknown_names(dead: u64) {
     let scene = Scene::new("");
     let alone = scene.alone();
-    scene.bad(&["dead", "node1", &dead.to_string()], "asked").wait();
+    scene.bad(&["dead", "node1", &dead.to_string()], "sent").wait();
     let before = scene.fabric.statistic("ud_multicast");
     let first = scene.resolve(2 * REQUESTS, 1);
     let meanwhile = scene.fabric.statistic("ud_multicast") - before;

@@ -52,7 +52,7 @@ fn configuration_files_cause_no_panic() {
 
 /// The corpora hold seeds, inputs that raised libFuzzer's coverage, and inputs that once failed.
 #[test]
-fn every_corpus() {
+fn corpus_inputs_cause_no_panic() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
     let (mut targets, mut bytes) = (Vec::new(), 0);
     for entry in fs::read_dir(&folder).unwrap() {

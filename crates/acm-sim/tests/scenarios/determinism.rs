@@ -24,7 +24,7 @@ fn run(seed: u64) -> Vec<Entry> {
 }
 
 #[test]
-fn same_seed_same_outputs() {
+fn same_seed_gives_same_outputs() {
     assert_eq!(run(5), run(5));
     assert_ne!(run(5), run(6));
 }

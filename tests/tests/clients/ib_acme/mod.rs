@@ -1,9 +1,9 @@
 //! This project's `ib_acme` and Debian's: the same arguments to the same daemon give the same output and exit status.
 //! Additional functions are compared with saquery.
-mod asked;
+mod differences;
 mod fabric;
 mod generated;
 mod job;
-mod own;
+mod modes;
 mod programs;
 mod vfabric;
