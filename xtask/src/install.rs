@@ -1,28 +1,28 @@
-//! The tasks `install` and `uninstall`: the daemon, its clients and their files onto this machine, and away again. They
-//! write and remove files; they start, stop, enable and disable nothing.
+//! The tasks `install` and `uninstall`. They write and remove the files of the daemon, its clients and its libraries.
+//! They start, stop, enable and disable nothing.
 mod build;
+mod destination;
 mod enabled;
 mod error;
 mod files;
-mod hand;
-mod place;
 mod record;
+mod writer;
 
+pub(crate) use destination::Destination;
 pub(crate) use error::InstallError;
-pub(crate) use place::Place;
 
 use crate::packages;
 use clap::Args;
 use files::{FILES, FOLDERS, Programs};
-use hand::Hand;
 use record::Record;
 use std::path::{Path, PathBuf};
+use writer::Writer;
 
-/// What `install` is told.
+/// The arguments of `install`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Installation {
     #[command(flatten)]
-    place: Place,
+    destination: Destination,
     /// Install this daemon, and build nothing.
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
@@ -39,7 +39,7 @@ pub(crate) struct Installation {
     packages: packages::Install,
 }
 
-/// A file as it is to be.
+/// A file to write.
 struct Planned {
     path: PathBuf,
     bytes: Vec<u8>,
@@ -48,58 +48,58 @@ struct Planned {
 
 /// The task `install`.
 pub(crate) fn install(installation: &Installation) -> Result<(), InstallError> {
-    let place = &installation.place;
+    let destination = &installation.destination;
     let programs = match &installation.program {
-        None if place.is_dry_run() => Programs::default(),
+        None if destination.is_dry_run() => Programs::default(),
         None => build::release(installation.packages)?,
         daemon => {
             let Installation { client, library, provider, .. } = installation.clone();
             Programs { daemon: daemon.clone(), client, library, provider }
         }
     };
-    if place.needs_root() {
-        return build::as_root("install", place, &programs);
+    if destination.needs_root() {
+        return build::as_root("install", destination, &programs);
     }
-    let (hand, old) = (Hand::new(place), Record::read(place)?);
+    let (writer, old) = (Writer::new(destination), Record::read(destination)?);
     let mut new = Record::default();
-    let planned = plan(place, &hand, &programs, &old, &mut new)?;
+    let planned = plan(destination, &writer, &programs, &old, &mut new)?;
     for folder in old.folders() {
         new.add_folder(folder);
     }
-    let record = place.record();
+    let record = destination.record();
     let of_files = planned.iter().map(|file| file.path.as_path()).chain([record.as_path()]).filter_map(Path::parent);
     for folder in of_files.chain(FOLDERS.iter().map(Path::new)) {
-        for made in hand.make_folder(folder)? {
+        for made in writer.make_folder(folder)? {
             new.add_folder(&made);
         }
     }
-    // Before the files, with those of the old record: what an interrupted installation leaves can be taken away, too.
-    hand.write(&record, new.with(&old).to_string().as_bytes(), 0o644)?;
+    // Written before the files, together with the old record: `uninstall` can then undo an interrupted installation.
+    writer.write(&record, new.with(&old).to_string().as_bytes(), 0o644)?;
     for Planned { path, bytes, mode } in &planned {
-        hand.write(path, bytes, *mode)?;
+        writer.write(path, bytes, *mode)?;
     }
     for path in old.files().filter(|path| !new.has(path)) {
-        remove(&hand, path, &old)?;
+        remove(&writer, path, &old)?;
     }
-    hand.put(&record, new.to_string().as_bytes(), 0o644)?;
-    enabled::after_install(place)
+    writer.put(&record, new.to_string().as_bytes(), 0o644)?;
+    enabled::after_install(destination)
 }
 
-/// What is to be written; `new` has it, too. A configuration file that somebody changed is not among it.
+/// Returns the files to write, and adds them to `new`. A configuration file that has been changed is left out.
 fn plan(
-    place: &Place,
-    hand: &Hand<'_>,
+    destination: &Destination,
+    writer: &Writer<'_>,
     programs: &Programs,
     old: &Record,
     new: &mut Record,
 ) -> Result<Vec<Planned>, InstallError> {
     let mut planned = Vec::new();
-    for file in FILES.iter().filter(|file| file.is_wanted(programs)) {
-        let (path, bytes) = (file.path(place), file.bytes(place, programs)?);
-        let present = if file.is_configuration { hand.read(&path)? } else { None };
+    for file in FILES.iter().filter(|file| file.is_installed(programs)) {
+        let (path, bytes) = (file.path(destination), file.bytes(destination, programs)?);
+        let present = if file.is_configuration { writer.read(&path)? } else { None };
         match present {
             Some(present) if present != bytes && !old.wrote(&path, &present) => {
-                hand.leave(&path);
+                writer.leave(&path);
                 new.copy(old, &path);
             }
             _ => {
@@ -112,35 +112,35 @@ fn plan(
 }
 
 /// The task `uninstall`.
-pub(crate) fn uninstall(place: &Place) -> Result<(), InstallError> {
-    let links = enabled::links(place)?;
+pub(crate) fn uninstall(destination: &Destination) -> Result<(), InstallError> {
+    let links = enabled::links(destination)?;
     if !links.is_empty() {
         return Err(InstallError::Enabled(links));
     }
-    let old = Record::read(place)?;
+    let old = Record::read(destination)?;
     if old.is_empty() {
-        return Err(InstallError::NotInstalled(place.record()));
+        return Err(InstallError::NotInstalled(destination.record()));
     }
-    if place.needs_root() {
-        return build::as_root("uninstall", place, &Programs::default());
+    if destination.needs_root() {
+        return build::as_root("uninstall", destination, &Programs::default());
     }
-    let hand = Hand::new(place);
+    let writer = Writer::new(destination);
     for path in old.files() {
-        remove(&hand, path, &old)?;
+        remove(&writer, path, &old)?;
     }
-    hand.remove(&place.record())?;
+    writer.remove(&destination.record())?;
     for folder in old.folders().rev() {
-        hand.remove_folder(folder)?;
+        writer.remove_folder(folder)?;
     }
     println!("Configuration and logs are as they were. Next: systemctl daemon-reload");
     Ok(())
 }
 
-/// Removes a file if it is what was installed.
-fn remove(hand: &Hand<'_>, path: &Path, old: &Record) -> Result<(), InstallError> {
-    match hand.read(path)? {
-        Some(bytes) if old.wrote(path, &bytes) => hand.remove(path)?,
-        Some(_) => hand.leave(path),
+/// Removes a file if its content is what `install` has written.
+fn remove(writer: &Writer<'_>, path: &Path, old: &Record) -> Result<(), InstallError> {
+    match writer.read(path)? {
+        Some(bytes) if old.wrote(path, &bytes) => writer.remove(path)?,
+        Some(_) => writer.leave(path),
         None => {}
     }
     Ok(())

@@ -38,7 +38,7 @@ enum Task {
     /// files, but not with --root.
     Install(install::Installation),
     /// Remove the files that `install` has written. Configuration, logs and files that have changed since stay.
-    Uninstall(install::Place),
+    Uninstall(install::Destination),
     /// Check format, lints, documentation, the build without std, dependencies, licences, and the tests that documents
     /// name. Runs no other test. Installs missing packages and components.
     Check {
@@ -76,7 +76,9 @@ fn main() -> ExitCode {
         Task::Install(installation) => {
             install::install(&installation).map_err(|error| TaskError::Install(error.into()))
         }
-        Task::Uninstall(place) => install::uninstall(&place).map_err(|error| TaskError::Install(error.into())),
+        Task::Uninstall(destination) => {
+            install::uninstall(&destination).map_err(|error| TaskError::Install(error.into()))
+        }
         Task::Check { install } => check::run(install),
         Task::Rules { list: _ } => command::run(&mut check::rules()),
         Task::Test { install, fast } => test::run(install, fast),
@@ -93,7 +95,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The task `vm-test`: the script takes the place of this process, so its exit status is the task's.
+/// The task `vm-test`: the script takes the destination of this process, so its exit status is the task's.
 fn vm_test() -> Result<(), TaskError> {
     packages::ensure(packages::MACHINE, Install { no_install: false })?;
     let mut script = command::words(".ci/vm-test");

@@ -1,5 +1,5 @@
 //! Builds the programs with optimization, and runs the task with sudo.
-use super::{InstallError, Place, files::Programs, place};
+use super::{Destination, InstallError, destination, files::Programs};
 use crate::{
     command,
     packages::{self, BUILD},
@@ -25,9 +25,9 @@ fn build(package: &'static str, target: &str, name: &str) -> Result<PathBuf, Ins
 }
 
 /// Runs the rest of the task with sudo: the build needs no root, the files do.
-pub(super) fn as_root(task: &str, place: &Place, programs: &Programs) -> Result<(), InstallError> {
-    let mut own = Command::new(place::own());
-    own.arg(task).args(place.arguments());
+pub(super) fn as_root(task: &str, destination: &Destination, programs: &Programs) -> Result<(), InstallError> {
+    let mut own = Command::new(destination::own());
+    own.arg(task).args(destination.arguments());
     for (option, program) in [
         ("--program", &programs.daemon),
         ("--client", &programs.client),

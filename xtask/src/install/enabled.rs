@@ -1,5 +1,5 @@
-//! Whether systemd starts it, and what is to be done next. Nothing of that is done here.
-use super::{InstallError, Place};
+//! Finds the units that systemd starts, and prints the next steps. Starts and enables nothing.
+use super::{Destination, InstallError};
 use std::{
     fs,
     io::ErrorKind,
@@ -7,12 +7,12 @@ use std::{
 };
 
 const UNITS: [&str; 2] = ["acm-mio.socket", "acm-mio.service"];
-/// Where `systemctl enable` makes its links, and where an administrator's own units come before all others.
+/// The directory of the links that `systemctl enable` makes. Units in it hide those in other directories.
 const OWN_UNITS: &str = "/etc/systemd/system";
 
-/// The links that `systemctl enable` made.
-pub(super) fn links(place: &Place) -> Result<Vec<PathBuf>, InstallError> {
-    let folder = place.real(Path::new(OWN_UNITS));
+/// The links that `systemctl enable` has made.
+pub(super) fn links(destination: &Destination) -> Result<Vec<PathBuf>, InstallError> {
+    let folder = destination.real(Path::new(OWN_UNITS));
     let failed = |error| InstallError::io("reading", &folder)(error);
     let entries = match fs::read_dir(&folder) {
         Ok(entries) => entries,
@@ -21,7 +21,7 @@ pub(super) fn links(place: &Place) -> Result<Vec<PathBuf>, InstallError> {
     };
     let mut links = Vec::new();
     for entry in entries {
-        // `sockets.target.wants` and its like.
+        // For instance `sockets.target.wants`.
         let wants = entry.map_err(failed)?.path();
         links.extend(UNITS.map(|unit| wants.join(unit)).into_iter().filter(|link| link.is_symlink()));
     }
@@ -29,16 +29,16 @@ pub(super) fn links(place: &Place) -> Result<Vec<PathBuf>, InstallError> {
     Ok(links)
 }
 
-/// Says what an administrator does next.
-pub(super) fn after_install(place: &Place) -> Result<(), InstallError> {
-    let installed = place.systemd("systemd/system");
+/// Prints the next steps of an administrator.
+pub(super) fn after_install(destination: &Destination) -> Result<(), InstallError> {
+    let installed = destination.systemd("systemd/system");
     for unit in UNITS.map(|unit| Path::new(OWN_UNITS).join(unit)) {
-        let is_another = !unit.starts_with(&installed) && place.real(&unit).exists();
+        let is_another = !unit.starts_with(&installed) && destination.real(&unit).exists();
         if is_another {
             println!("{} comes before what was installed: remove it, unless it is meant", unit.display());
         }
     }
-    let enable = if links(place)?.is_empty() {
+    let enable = if links(destination)?.is_empty() {
         "  systemctl disable --now ibacm.socket ibacm.service   # if ibacm is there
   systemctl enable --now acm-mio.socket acm-mio.service"
     } else {
@@ -51,7 +51,7 @@ pub(super) fn after_install(place: &Place) -> Result<(), InstallError> {
   ldconfig
 {enable}
 To take it away: {}",
-        place.command("uninstall")
+        destination.command("uninstall")
     );
     Ok(())
 }

@@ -1,11 +1,11 @@
-//! Why it could not be installed, or taken away.
+//! Errors of `install` and `uninstall`.
 use crate::error::TaskError;
 use std::{
     io,
     path::{Path, PathBuf},
 };
 
-/// Why it could not be installed, or taken away.
+/// An error of `install` or `uninstall`.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum InstallError {
     #[error("{what} {}: {source}", path.display())]
@@ -32,7 +32,7 @@ fn shown(paths: &[PathBuf]) -> String {
 }
 
 impl InstallError {
-    /// Puts a place to an [`io::Error`].
+    /// Adds an action and a path to an [`io::Error`].
     pub(super) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { what, path, source }

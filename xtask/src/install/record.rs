@@ -1,5 +1,5 @@
-//! The list of what was written: a line for each file, with what was in it, and for each folder that was made.
-use super::{InstallError, Place};
+//! The record of an installation: a line for each file, with a hash of its content, and for each created directory.
+use super::{Destination, InstallError};
 use core::{
     fmt::{self, Display},
     hash::Hasher,
@@ -13,16 +13,16 @@ use std::{
 
 const FOLDER: &str = "folder";
 
-/// What was written.
+/// The files and directories that `install` has written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Record {
-    /// Each with the hash of its bytes; one may be there twice, with the bytes of two installations.
+    /// Each with the hash of its content. A file of two installations is listed twice.
     files: Vec<(u64, PathBuf)>,
-    /// Outer ones before inner ones.
+    /// Outer directories before inner ones.
     folders: Vec<PathBuf>,
 }
 
-/// Tells whether a file was changed; it need not withstand anybody.
+/// A hash that detects changes. It is no protection against an attacker.
 fn hash(bytes: &[u8]) -> u64 {
     let mut hasher = SipHasher13::new();
     hasher.write(bytes);
@@ -30,9 +30,9 @@ fn hash(bytes: &[u8]) -> u64 {
 }
 
 impl Record {
-    /// The record of what is installed there; empty without one.
-    pub(super) fn read(place: &Place) -> Result<Self, InstallError> {
-        let path = place.real(&place.record());
+    /// Reads the record of an installation. Returns an empty record if there is none.
+    pub(super) fn read(destination: &Destination) -> Result<Self, InstallError> {
+        let path = destination.real(&destination.record());
         match fs::read_to_string(&path) {
             Ok(text) => Self::parse(&text).ok_or(InstallError::Record(path)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Self::default()),
@@ -64,17 +64,17 @@ impl Record {
     }
 
     pub(super) fn add_folder(&mut self, path: &Path) {
-        if !self.folders.iter().any(|known| known == path) {
+        if !self.folders.iter().any(|other| other == path) {
             self.folders.push(path.to_owned());
         }
     }
 
-    /// Takes over what another says of a file, if it does.
+    /// Copies the lines of a file from another record.
     pub(super) fn copy(&mut self, other: &Self, path: &Path) {
-        self.files.extend(other.files.iter().filter(|(_, known)| known == path).cloned());
+        self.files.extend(other.files.iter().filter(|(_, other)| other == path).cloned());
     }
 
-    /// The files of both.
+    /// A record with the files of both.
     pub(super) fn with(&self, other: &Self) -> Self {
         let mut both = self.clone();
         both.files.extend(other.files.iter().cloned());
@@ -82,23 +82,23 @@ impl Record {
     }
 
     pub(super) fn has(&self, path: &Path) -> bool {
-        self.files.iter().any(|(_, known)| known == path)
+        self.files.iter().any(|(_, other)| other == path)
     }
 
-    /// Whether these bytes were written to this file.
+    /// True if `install` has written these bytes to the file.
     pub(super) fn wrote(&self, path: &Path, bytes: &[u8]) -> bool {
         let hash = hash(bytes);
-        self.files.iter().any(|(known, file)| *known == hash && file == path)
+        self.files.iter().any(|(other, file)| *other == hash && file == path)
     }
 
-    /// Each file once.
+    /// The files, each once.
     pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
-        let is_first = |index: usize, path: &PathBuf| !self.files.iter().take(index).any(|(_, known)| known == path);
+        let is_first = |index: usize, path: &PathBuf| !self.files.iter().take(index).any(|(_, other)| other == path);
         let files = self.files.iter().enumerate();
         files.filter(move |(index, (_, path))| is_first(*index, path)).map(|(_, (_, path))| path.as_path())
     }
 
-    /// Folders that were made, outer ones first.
+    /// The created directories, outer ones first.
     pub(super) fn folders(&self) -> impl DoubleEndedIterator<Item = &Path> {
         self.folders.iter().map(PathBuf::as_path)
     }
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_written_is_read_again() {
+    fn record_survives_writing_and_reading() {
         let mut record = Record::default();
         record.add_folder(Path::new("/a"));
         record.add_folder(Path::new("/a/b"));

@@ -1,4 +1,4 @@
-//! What `cargo xtask test` does about missing Debian packages, with stand-ins for dpkg, apt and sudo.
+//! `cargo xtask test` on a machine without some Debian packages. Scripts stand in for dpkg, apt and sudo.
 use std::{
     env, fs,
     os::unix::fs::PermissionsExt,
@@ -6,14 +6,14 @@ use std::{
     process::{Command, Output},
 };
 
-/// What dpkg says where there is gcc and nothing else.
+/// A dpkg-query that finds only gcc.
 const GCC: &str = "printf 'gcc\\tinstalled\\n'; exit 1";
-/// Where all is there that it is asked for: its last words.
+/// A dpkg-query that finds every package: its last arguments.
 const ALL: &str = "shift 3; printf '%s\\tinstalled\\n' \"$@\"";
 
-/// Runs `xtask test` with a dpkg that does this, and an apt-get that writes down what it is asked for.
+/// Runs `xtask test` with this dpkg-query and with an apt-get that writes its arguments to a file.
 fn test_task(programs: &Path, dpkg: &str, arguments: &[&str]) -> Output {
-    let log = programs.join("asked");
+    let log = programs.join("arguments");
     let apt = format!("echo \"$DEBIAN_FRONTEND $*\" >> {}", log.display());
     for (name, text) in [("dpkg-query", dpkg), ("apt-get", &apt), ("sudo", "exec \"$@\"")] {
         let path = programs.join(name);
@@ -29,15 +29,16 @@ fn test_task(programs: &Path, dpkg: &str, arguments: &[&str]) -> Output {
 }
 
 #[test]
-fn names_each_one_before_it_installs_it() {
+fn missing_packages_are_named_before_they_are_installed() {
     let programs = tempfile::tempdir().unwrap();
     let output = test_task(programs.path(), GCC, &[]);
     let text = String::from_utf8(output.stdout).unwrap();
-    let asked = fs::read_to_string(programs.path().join("asked")).unwrap();
-    let asked: Vec<_> = asked.lines().collect();
-    assert_eq!(asked.len(), 2, "{asked:?}");
-    assert_eq!(asked.first(), Some(&"noninteractive update"));
-    let install = asked.last().and_then(|line| line.strip_prefix("noninteractive install -y --no-install-recommends "));
+    let commands = fs::read_to_string(programs.path().join("arguments")).unwrap();
+    let commands: Vec<_> = commands.lines().collect();
+    assert_eq!(commands.len(), 2, "{commands:?}");
+    assert_eq!(commands.first(), Some(&"noninteractive update"));
+    let install =
+        commands.last().and_then(|line| line.strip_prefix("noninteractive install -y --no-install-recommends "));
     let names: Vec<_> = install.unwrap().split(' ').collect();
     assert!(names.contains(&"ibacm") && names.contains(&"opensm") && !names.contains(&"gcc"), "{names:?}");
     let (named, _) = text.split_once("apt-get").unwrap();
@@ -47,22 +48,22 @@ fn names_each_one_before_it_installs_it() {
 }
 
 #[test]
-fn no_install_only_names_them() {
+fn no_install_names_missing_packages_and_fails() {
     let programs = tempfile::tempdir().unwrap();
     let output = test_task(programs.path(), GCC, &["--no-install"]);
-    let complaint = String::from_utf8(output.stderr).unwrap();
-    assert!(!output.status.success() && complaint.contains("missing: libc6-dev "), "{complaint}");
-    assert!(!programs.path().join("asked").exists());
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && stderr.contains("missing: libc6-dev "), "{stderr}");
+    assert!(!programs.path().join("arguments").exists());
 }
 
 #[test]
-fn what_is_there_is_neither_named_nor_installed() {
+fn installed_packages_are_neither_named_nor_installed() {
     let programs = tempfile::tempdir().unwrap();
     let output = test_task(programs.path(), ALL, &["--no-install"]);
-    let complaint = String::from_utf8(output.stderr).unwrap();
-    assert!(!complaint.contains("packages are missing"), "{complaint}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(!stderr.contains("packages are missing"), "{stderr}");
     assert!(!String::from_utf8(output.stdout).unwrap().contains("Missing"));
-    assert!(!programs.path().join("asked").exists());
+    assert!(!programs.path().join("arguments").exists());
 }
 
 #[test]

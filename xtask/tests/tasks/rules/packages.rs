@@ -13,7 +13,7 @@ fn packed(name: &str) -> BTreeSet<String> {
     String::from_utf8(output.stdout).unwrap().lines().map(String::from).collect()
 }
 
-/// A missing file would only be noticed after the package has been downloaded.
+/// Without this test, a missing file would be noticed only after the package has been downloaded.
 #[test]
 fn packages_have_every_file_that_they_include() {
     for name in PUBLISHED {
@@ -58,7 +58,7 @@ fn packages_have_no_private_features_and_examples() {
 
 /// `cargo xtask test` runs the tests with these features: a test behind another one would never run.
 #[test]
-fn features_that_tests_need_are_given() {
+fn features_of_tests_are_enabled() {
     let mut named = BTreeSet::from(["xtask/demo".to_owned()]);
     for package in metadata().packages {
         for file in sources(&folder(&package).join("tests")).iter().filter(|file| !file.ends_with("rules/packages.rs"))

@@ -2,7 +2,7 @@
 use super::{arrows::is_below_the_line, folder, metadata, none, read, shown, sources};
 use std::path::{Path, PathBuf};
 
-/// Lints that the root of every crate that ships denies (rule 8). Tests would need exceptions if the whole workspace did.
+/// Lints that the root of every crate that ships denies (rule 8). As lints of the workspace they would hold in tests.
 const AGAINST_PANICS: [&str; 6] =
     ["unwrap_used", "expect_used", "panic", "indexing_slicing", "cast_possible_truncation", "cast_sign_loss"];
 /// Crates for tests: they may panic.

@@ -1,4 +1,4 @@
-//! Where things go.
+//! The directories to install into.
 use crate::command;
 use clap::Args;
 use std::{
@@ -6,31 +6,31 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-/// What the unit's sandbox hides from the daemon: nothing of it may lie there.
+/// Directories that the unit's sandbox hides from the daemon. Nothing may be installed there.
 const HIDDEN: &[&str] = &["/home", "/root", "/run", "/tmp", "/var/tmp", "/proc", "/sys", "/dev"];
 
-/// Where things go.
+/// The directories to install into.
 #[derive(Args, Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct Destination {
     /// The daemon goes to DIR/sbin, other files to DIR/bin, DIR/lib, DIR/include and DIR/share.
     #[arg(long, value_name = "DIR", default_value = "/usr/local", value_parser = prefix)]
     prefix: PathBuf,
     /// Put everything below this directory, for a package or an image. The paths in the files are as without it.
     #[arg(long, value_name = "DESTDIR")]
     root: Option<PathBuf>,
-    /// Only say what would be written or removed.
+    /// Print what would be written or removed, and change nothing.
     #[arg(long)]
     dry_run: bool,
 }
 
-/// A folder that units may name without quoting.
+/// Parses a prefix: a directory that a unit may name without quotes.
 fn prefix(text: &str) -> Result<PathBuf, String> {
     let path = Path::new(text);
     if !path.is_absolute() || path.components().any(|part| part == Component::ParentDir) || !text.bytes().all(is_plain)
     {
         return Err("an absolute path of letters, digits, '.', '_', '-' and '+'".to_owned());
     }
-    // With no slash at the end, and none twice.
+    // Without double slashes and a slash at the end.
     let path: PathBuf = path.components().collect();
     match HIDDEN.iter().find(|hidden| path.starts_with(hidden)) {
         Some(hidden) => Err(format!("the daemon's unit hides {hidden} from it")),
@@ -38,29 +38,30 @@ fn prefix(text: &str) -> Result<PathBuf, String> {
     }
 }
 
-impl Place {
-    /// Where it goes below.
+impl Destination {
+    /// The prefix, without `--root`.
     pub(super) fn prefix(&self) -> &Path {
         &self.prefix
     }
 
-    /// A folder below the prefix.
+    /// A directory below the prefix.
     pub(super) fn below(&self, folder: &str) -> PathBuf {
         self.prefix.join(folder)
     }
 
-    /// Where systemd looks for files of this kind (`systemd/system`, `sysusers.d`): with the prefix, or else in `/etc`.
+    /// The directory of systemd's files of this kind (`systemd/system`, `sysusers.d`): below `/etc` if systemd does not
+    /// look below the prefix.
     pub(super) fn systemd(&self, kind: &str) -> PathBuf {
         let looks_there = ["/usr", "/usr/local"].map(Path::new).contains(&self.prefix.as_path());
         if looks_there { self.below("lib").join(kind) } else { Path::new("/etc").join(kind) }
     }
 
-    /// The list of what was written.
+    /// The file that lists the installed files.
     pub(super) fn record(&self) -> PathBuf {
         self.below("share/acm-mio/installed")
     }
 
-    /// Where a path is, from here.
+    /// A path with `--root`.
     pub(super) fn real(&self, path: &Path) -> PathBuf {
         match &self.root {
             Some(root) => root.join(path.strip_prefix("/").unwrap_or(path)),
@@ -68,22 +69,17 @@ impl Place {
         }
     }
 
-    /// Whether this is only a rehearsal.
+    /// True if nothing is to be written or removed.
     pub(super) const fn is_dry_run(&self) -> bool {
         self.dry_run
     }
 
-    /// Whether it is for a machine that is not running here.
-    pub(super) const fn is_elsewhere(&self) -> bool {
-        self.root.is_some()
-    }
-
-    /// Whether somebody else must do it.
+    /// True if the task must run as root, and does not. Files for an image or a package (`--root`) need no root.
     pub(super) fn needs_root(&self) -> bool {
-        !self.is_elsewhere() && !self.dry_run && !command::is_root()
+        self.root.is_none() && !self.dry_run && !command::is_root()
     }
 
-    /// The arguments that say the same.
+    /// The arguments of a command with the same destination.
     pub(super) fn arguments(&self) -> Vec<PathBuf> {
         let mut words = vec!["--prefix".into(), self.prefix.clone()];
         if let Some(root) = &self.root {
@@ -92,7 +88,7 @@ impl Place {
         words
     }
 
-    /// The task's command for the same place, for a shell.
+    /// The command of a task with the same destination, for a shell.
     pub(super) fn command(&self, task: &str) -> String {
         let is_default = self.prefix == Path::new("/usr/local");
         let prefix = if is_default { String::new() } else { format!(" --prefix {}", self.prefix.display()) };
@@ -101,7 +97,7 @@ impl Place {
     }
 }
 
-/// A path as one word of a shell.
+/// Quotes a path for a shell.
 fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     if text.bytes().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
@@ -112,18 +108,18 @@ fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"/._-+".contains(&byte)
 }
 
-/// This program.
+/// The path of this program.
 pub(super) fn own() -> PathBuf {
     env::current_exe().unwrap_or_else(|_| "xtask".into())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Place, prefix};
+    use super::{Destination, prefix};
     use std::path::Path;
 
     #[test]
-    fn prefixes_that_a_unit_can_name() {
+    fn prefix_is_an_absolute_path_without_special_characters() {
         assert_eq!(prefix("/usr/local//").unwrap(), Path::new("/usr/local"));
         assert_eq!(prefix("/opt/acm-0.1").unwrap(), Path::new("/opt/acm-0.1"));
         for bad in ["usr", "", "/opt/../usr", "/opt/a b", "/opt/%i", "/opt/$x", "/home/me", "/tmp/x", "/root"] {
@@ -133,18 +129,18 @@ mod tests {
 
     #[test]
     fn uninstall_command_names_the_same_prefix_and_root() {
-        let place = |prefix: &str, root: Option<&str>| Place {
+        let destination = |prefix: &str, root: Option<&str>| Destination {
             prefix: prefix.into(),
             root: root.map(Into::into),
             dry_run: false,
         };
-        for (place, options) in [
-            (place("/usr/local", None), ""),
-            (place("/opt/acm", None), " --prefix /opt/acm"),
-            (place("/usr/local", Some("/tmp/image")), " --root /tmp/image"),
-            (place("/usr", Some("an image's")), r" --prefix /usr --root 'an image'\''s'"),
+        for (destination, options) in [
+            (destination("/usr/local", None), ""),
+            (destination("/opt/acm", None), " --prefix /opt/acm"),
+            (destination("/usr/local", Some("/tmp/image")), " --root /tmp/image"),
+            (destination("/usr", Some("an image's")), r" --prefix /usr --root 'an image'\''s'"),
         ] {
-            assert_eq!(place.command("uninstall"), format!("cargo xtask uninstall{options}"));
+            assert_eq!(destination.command("uninstall"), format!("cargo xtask uninstall{options}"));
         }
     }
 }
