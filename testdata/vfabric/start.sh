@@ -4,7 +4,7 @@
 # starts the first two, and prints ibsim's name.
 set -e
 here=$(cd "$(dirname "$0")" && pwd)
-# ibsim's library for OpenSM leaves a tree of files wherever that runs.
+# ibsim's library for OpenSM writes a tree of files to OpenSM's working directory.
 cd "$DIR"
 DIR=$(pwd)
 export IBSIM_SOCKNAME="vfabric-$$" OSM_TMP_DIR="$DIR" OSM_CACHE_DIR="$DIR"
@@ -21,7 +21,7 @@ until_done() {
 }
 
 mkfifo "$DIR/console"
-# Open for both, so that ibsim never sees an end.
+# Opened for reading and writing, so that ibsim's standard input does not end.
 ibsim -s "$here/topology" <> "$DIR/console" > "$DIR/ibsim.log" 2>&1 &
 echo $! >> "$DIR/pids"
 until_done "grep -q '@$IBSIM_SOCKNAME:ctl' /proc/net/unix"

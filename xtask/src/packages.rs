@@ -3,7 +3,7 @@ use crate::{command, error::TaskError};
 use clap::Args;
 use std::process::Command;
 
-/// What a task does if something is missing on this machine.
+/// Options of tasks that need packages.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct Install {
     /// Name missing packages and tools, and fail.
