@@ -379,16 +379,16 @@ fn table_of_bounds_has_the_defaults() {
     let table = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/deadlines.md")).unwrap();
     let limits = settings_of("").core(1024).limits;
     for (what, limit) in [
-        ("requests that wait", limits.requests.total),
-        ("requests of one client", limits.requests_per_client as usize),
-        ("lookups, each with one place in one queue", limits.lookups.total),
-        ("lookups for strangers", limits.remote_lookups),
-        ("reports of subnet administration to a port", limits.reports as usize),
+        ("pending requests", limits.requests.total),
+        ("pending requests of a client", limits.requests_per_client as usize),
+        ("lookups, each with one position in one queue", limits.lookups.total),
+        ("lookups for remote hosts", limits.remote_lookups),
+        ("reports of the SA to a port", limits.reports as usize),
         ("destinations", limits.destinations),
-        ("destinations that nobody here asked for", limits.unsolicited),
-        ("destinations that wait for being asked for anew", limits.renewals),
-        ("destinations that failed just now", limits.negatives),
-        ("askers that wait for one route", limits.responders),
+        ("destinations that no local user has requested", limits.unsolicited),
+        ("destinations in each refresh queue", limits.renewals),
+        ("entries of the negative cache", limits.negatives),
+        ("peers that wait for the route of one response", limits.responders),
     ] {
         assert_eq!(documented(&table, what), limit, "{what}");
     }
