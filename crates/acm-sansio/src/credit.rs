@@ -1,7 +1,7 @@
 //! Credits (the right to have one datagram or query outstanding) and the queue for them.
 use crate::{
     account::{AccountId, DAEMON, REMOTE},
-    fair::{FairQueue, Position},
+    fair::{FairQueue, Position, Urgency},
 };
 use alloc::vec::Vec;
 
@@ -33,6 +33,7 @@ enum CreditClass {
 #[derive(Clone, Copy, Debug)]
 struct AccountPosition {
     account: AccountId,
+    urgency: Urgency,
     position: Position,
 }
 
@@ -67,15 +68,21 @@ impl<T: Copy> CreditQueue<T> {
         }
     }
 
-    /// Adds a position for an account, if the item has none for it yet.
-    pub(crate) fn join(&mut self, positions: &mut QueuePositions, account: AccountId, item: T) {
-        if positions.0.len() < MAX_POSITIONS && !positions.has(account) {
-            let position = self.queue_of(account).push(account.index(), item);
-            positions.0.push(AccountPosition { account, position });
+    /// Adds a position for an account, if the item has none for it yet. A position of another urgency moves.
+    pub(crate) fn join(&mut self, positions: &mut QueuePositions, account: AccountId, urgency: Urgency, item: T) {
+        match positions.0.iter().find(|position| position.account == account) {
+            Some(position) if position.urgency == urgency => return,
+            Some(_) => self.leave(positions, account),
+            None => {}
+        }
+        if positions.0.len() < MAX_POSITIONS {
+            let position = self.queue_of(account).push(account.index(), urgency, item);
+            positions.0.push(AccountPosition { account, urgency, position });
         }
     }
 
-    /// Puts an item that had its turn back to the front, for all accounts that need it.
+    /// Puts an item that had its turn back to the front, also before items that requests wait for, for all accounts that
+    /// need it.
     pub(crate) fn rejoin(
         &mut self,
         positions: &mut QueuePositions,
@@ -85,7 +92,7 @@ impl<T: Copy> CreditQueue<T> {
         self.leave_all(positions);
         for account in accounts.take(MAX_POSITIONS) {
             let position = self.queue_of(account).push_first(account.index(), item);
-            positions.0.push(AccountPosition { account, position });
+            positions.0.push(AccountPosition { account, urgency: Urgency::Waited, position });
         }
     }
 
@@ -99,7 +106,7 @@ impl<T: Copy> CreditQueue<T> {
 
     /// Removes all positions of an item.
     pub(crate) fn leave_all(&mut self, positions: &mut QueuePositions) {
-        for AccountPosition { account, position } in core::mem::take(&mut positions.0) {
+        for AccountPosition { account, position, .. } in core::mem::take(&mut positions.0) {
             self.queue_of(account).remove(position);
         }
     }
@@ -158,10 +165,6 @@ impl<T: Copy> CreditQueue<T> {
 }
 
 impl QueuePositions {
-    pub(crate) fn has(&self, account: AccountId) -> bool {
-        self.0.iter().any(|position| position.account == account)
-    }
-
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
@@ -178,7 +181,7 @@ mod tests {
         items
             .map(|item| {
                 let mut positions = QueuePositions::default();
-                queue.join(&mut positions, account, item);
+                queue.join(&mut positions, account, Urgency::Waited, item);
                 positions
             })
             .collect()
@@ -244,8 +247,8 @@ mod tests {
         let mut queue = CreditQueue::default();
         wait(&mut queue, A, 0..50);
         let mut positions = wait(&mut queue, A, 50..51).remove(0);
-        queue.join(&mut positions, B, 50);
-        queue.join(&mut positions, B, 50);
+        queue.join(&mut positions, B, Urgency::Waited, 50);
+        queue.join(&mut positions, B, Urgency::Waited, 50);
         assert_eq!((positions.len(), queue.waiting()), (2, (52, 0)));
         assert_eq!(queue.next(9).unwrap().0, 0);
         assert_eq!(queue.next(9).unwrap().0, 50, "at B's turn, not after all of A's");
@@ -254,12 +257,25 @@ mod tests {
     }
 
     #[test]
+    fn position_moves_with_the_urgency_of_its_account() {
+        let mut queue = CreditQueue::default();
+        let mut positions = wait(&mut queue, A, 0..3);
+        let mut set = |item: u32, urgency| queue.join(&mut positions[item as usize], A, urgency, item);
+        set(0, Urgency::Ticket);
+        set(1, Urgency::Ticket);
+        set(0, Urgency::Waited);
+        assert_eq!(queue.waiting(), (3, 0));
+        let order: Vec<_> = core::iter::from_fn(|| queue.next(9)).map(|(item, _)| item).collect();
+        assert_eq!(order, [2, 0, 1]);
+    }
+
+    #[test]
     fn account_that_leaves_gets_no_turn() {
         let mut queue = CreditQueue::default();
         let mut positions = wait(&mut queue, A, 1..2).remove(0);
-        queue.join(&mut positions, B, 1);
+        queue.join(&mut positions, B, Urgency::Waited, 1);
         queue.leave(&mut positions, A);
-        assert!(!positions.has(A) && positions.has(B));
+        assert_eq!(positions.len(), 1);
         queue.leave(&mut positions, B);
         assert_eq!(queue.next(9), None);
     }
@@ -299,7 +315,7 @@ mod tests {
     fn positions_of_one_item_are_limited() {
         let (mut queue, mut positions) = (CreditQueue::default(), QueuePositions::default());
         for account in 3..40 {
-            queue.join(&mut positions, AccountId::new(account, 0), 1);
+            queue.join(&mut positions, AccountId::new(account, 0), Urgency::Waited, 1);
         }
         assert_eq!((positions.len(), queue.waiting()), (16, (16, 0)));
         queue.rejoin(&mut positions, (3..40).map(|account| AccountId::new(account, 0)), 1);

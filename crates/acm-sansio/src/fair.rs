@@ -1,4 +1,5 @@
-//! A fair queue: its lanes are served round-robin, so that a lane with many items delays only itself.
+//! A fair queue: its lanes are served round-robin, so that a lane with many items delays only itself. Within a lane, items
+//! that a request waits for come before tickets.
 use crate::{
     arena::Arena,
     id::handle,
@@ -12,10 +13,22 @@ handle! {
 }
 
 const IN_LANE: usize = 0;
+/// After this many items that a request waits for, a lane yields a ticket. Tickets wait longer, but not forever.
+const ITEMS_BEFORE_TICKET: u32 = 15;
+
+/// The urgency of an item in its lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Urgency {
+    /// A request waits for the item.
+    Waited,
+    /// Only a ticket needs the item.
+    Ticket,
+}
 
 #[derive(Debug)]
 struct Item<T> {
     lane: u32,
+    urgency: Urgency,
     value: T,
     links: Links<Position>,
 }
@@ -28,12 +41,32 @@ impl<T> Linked<Position, IN_LANE> for Item<T> {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Lane {
-    items: List<Position, IN_LANE>,
+    waited: List<Position, IN_LANE>,
+    tickets: List<Position, IN_LANE>,
+    /// Number of items that came before the first ticket.
+    before_ticket: u32,
     /// `true` if the lane is in `turns`. An empty lane stays there until its next turn, and is then skipped.
     has_turn: bool,
 }
 
-/// A queue of lanes with small numbers. Each lane in turn yields its oldest item. All operations take constant time,
+impl Lane {
+    fn list(&mut self, urgency: Urgency) -> &mut List<Position, IN_LANE> {
+        match urgency {
+            Urgency::Waited => &mut self.waited,
+            Urgency::Ticket => &mut self.tickets,
+        }
+    }
+
+    /// Returns the next item.
+    fn first(&mut self) -> Option<Position> {
+        let ticket = self.tickets.first();
+        let waited = self.waited.first().filter(|_| ticket.is_none() || self.before_ticket < ITEMS_BEFORE_TICKET);
+        self.before_ticket = if waited.is_some() && ticket.is_some() { self.before_ticket + 1 } else { 0 };
+        waited.or(ticket)
+    }
+}
+
+/// A queue of lanes with small numbers. Each lane in turn yields its oldest item of the highest urgency. All operations take constant time,
 /// including removal from the middle.
 #[derive(Debug)]
 pub(crate) struct FairQueue<T> {
@@ -52,10 +85,10 @@ impl<T> FairQueue<T> {
     }
 
     /// Appends an item to its lane.
-    pub(crate) fn push(&mut self, lane: u32, value: T) -> Position {
-        let position = self.items.insert(Item { lane, value, links: Links::default() });
+    pub(crate) fn push(&mut self, lane: u32, urgency: Urgency, value: T) -> Position {
+        let position = self.items.insert(Item { lane, urgency, value, links: Links::default() });
         if let Some((lane, items)) = self.lane(lane) {
-            lane.items.push_last(items, position);
+            lane.list(urgency).push_last(items, position);
         }
         self.give_turn(lane);
         position
@@ -63,9 +96,10 @@ impl<T> FairQueue<T> {
 
     /// Prepends an item that had its turn before to its lane.
     pub(crate) fn push_first(&mut self, lane: u32, value: T) -> Position {
-        let position = self.items.insert(Item { lane, value, links: Links::default() });
+        let urgency = Urgency::Waited;
+        let position = self.items.insert(Item { lane, urgency, value, links: Links::default() });
         if let Some((lane, items)) = self.lane(lane) {
-            lane.items.push_first(items, position);
+            lane.waited.push_first(items, position);
         }
         self.give_turn(lane);
         position
@@ -77,10 +111,10 @@ impl<T> FairQueue<T> {
             let number = self.turns.pop_front()?;
             let Some((lane, items)) = self.lane(number) else { continue };
             lane.has_turn = false;
-            let Some(position) = lane.items.first() else { continue };
-            lane.items.remove(items, position);
-            let left = lane.items.len() > 0;
-            if left {
+            let Some(position) = lane.first() else { continue };
+            let Some(urgency) = items.get(position).map(|item| item.urgency) else { continue };
+            lane.list(urgency).remove(items, position);
+            if lane.waited.len() + lane.tickets.len() > 0 {
                 self.give_turn(number);
             }
             return self.items.remove(position).map(|item| item.value);
@@ -89,9 +123,9 @@ impl<T> FairQueue<T> {
 
     /// Removes an item at any position.
     pub(crate) fn remove(&mut self, position: Position) -> Option<T> {
-        let number = self.items.get(position)?.lane;
-        if let Some((lane, items)) = self.lane(number) {
-            lane.items.remove(items, position);
+        let Item { lane, urgency, .. } = *self.items.get(position)?;
+        if let Some((lane, items)) = self.lane(lane) {
+            lane.list(urgency).remove(items, position);
         }
         self.items.remove(position).map(|item| item.value)
     }
@@ -126,11 +160,11 @@ mod tests {
     fn lanes_are_served_in_turn() {
         let mut queue = FairQueue::new();
         for item in ["a1", "a2", "a3"] {
-            queue.push(0, item);
+            queue.push(0, Urgency::Waited, item);
         }
-        queue.push(7, "b1");
-        queue.push(3, "c1");
-        queue.push(7, "b2");
+        queue.push(7, Urgency::Waited, "b1");
+        queue.push(3, Urgency::Waited, "c1");
+        queue.push(7, Urgency::Waited, "b2");
         assert_eq!(queue.len(), 6);
         assert_eq!(all(&mut queue), ["a1", "b1", "c1", "a2", "b2", "a3"]);
         assert_eq!((queue.len(), queue.pop()), (0, None));
@@ -140,41 +174,66 @@ mod tests {
     fn new_lane_waits_for_one_item_of_each_other_lane() {
         let mut queue = FairQueue::new();
         for number in 0..1000 {
-            queue.push(0, number);
+            queue.push(0, Urgency::Waited, number);
         }
         queue.pop();
-        queue.push(1, 5000);
+        queue.push(1, Urgency::Waited, 5000);
         assert_eq!([queue.pop(), queue.pop()], [Some(1), Some(5000)]);
     }
 
     #[test]
     fn removed_item_gets_no_turn() {
         let mut queue = FairQueue::new();
-        let (a, b) = (queue.push(0, "a"), queue.push(1, "b"));
-        queue.push(1, "c");
+        let (a, b) = (queue.push(0, Urgency::Waited, "a"), queue.push(1, Urgency::Waited, "b"));
+        queue.push(1, Urgency::Waited, "c");
         assert_eq!((queue.remove(b), queue.remove(b), queue.remove(a)), (Some("b"), None, Some("a")));
-        queue.push(2, "d");
+        queue.push(2, Urgency::Waited, "d");
         // Lane 0 is empty and keeps its turn for the next item.
-        queue.push(0, "e");
+        queue.push(0, Urgency::Waited, "e");
         assert_eq!(all(&mut queue), ["e", "c", "d"]);
     }
 
     #[test]
     fn emptied_lane_comes_after_the_others() {
         let mut queue = FairQueue::new();
-        queue.push(0, "a");
+        queue.push(0, Urgency::Waited, "a");
         assert_eq!(queue.pop(), Some("a"));
-        queue.push(1, "b");
-        queue.push(0, "c");
+        queue.push(1, Urgency::Waited, "b");
+        queue.push(0, Urgency::Waited, "c");
         assert_eq!(all(&mut queue), ["b", "c"]);
     }
 
     #[test]
     fn requeued_item_is_first_of_its_lane() {
         let mut queue = FairQueue::new();
-        queue.push(0, "b");
+        queue.push(0, Urgency::Waited, "b");
         queue.push_first(0, "a");
         assert_eq!(all(&mut queue), ["a", "b"]);
+    }
+
+    #[test]
+    fn tickets_come_after_fifteen_items_that_a_request_waits_for() {
+        let mut queue = FairQueue::new();
+        for (urgency, item, count) in [(Urgency::Ticket, "ticket", 4), (Urgency::Waited, "waited", 32)] {
+            (0..count).for_each(|_| {
+                queue.push(0, urgency, item);
+            });
+        }
+        let items = all(&mut queue);
+        let tickets: Vec<usize> = (0..items.len()).filter(|index| items[*index] == "ticket").collect();
+        assert_eq!(tickets, [15, 31, 34, 35]);
+    }
+
+    #[test]
+    fn tickets_of_a_lane_do_not_change_its_turns() {
+        let mut queue = FairQueue::new();
+        queue.push(0, Urgency::Ticket, "a2");
+        queue.push(0, Urgency::Waited, "a1");
+        queue.push(1, Urgency::Waited, "b1");
+        queue.push(1, Urgency::Waited, "b2");
+        let removed = queue.push(0, Urgency::Ticket, "removed");
+        assert_eq!(queue.remove(removed), Some("removed"));
+        assert_eq!(all(&mut queue), ["a1", "b1", "a2", "b2"]);
     }
 
     proptest! {
@@ -188,7 +247,7 @@ mod tests {
                 let lane = which.index(3);
                 match op {
                     0 | 1 => {
-                        let position = queue.push(u32::try_from(lane).unwrap(), (lane, number));
+                        let position = queue.push(u32::try_from(lane).unwrap(), Urgency::Waited, (lane, number));
                         lanes[lane].push((number, position));
                     }
                     2 => if let Some((lane, number)) = queue.pop() {

@@ -8,6 +8,7 @@ use crate::{
     api::{DatagramSource, GaugeSink, Names},
     context::Context,
     failure::{Attempt, AttemptDetails, Failure},
+    fair::Urgency,
     id::{EndpointId, PortId, Token},
     preload::Preload,
     sa::SaError,
@@ -40,6 +41,16 @@ pub enum IfPending {
     LeavesTicket,
     /// It must not wait because a limit is reached. Only a result that is available at once helps it.
     MayNotWait,
+}
+
+impl Need {
+    /// Returns the position of the requester among the requests of its account.
+    pub(crate) fn urgency(self) -> Urgency {
+        match self.if_pending {
+            IfPending::LeavesTicket => Urgency::Ticket,
+            IfPending::Waits | IfPending::AsksProvider | IfPending::MayNotWait => Urgency::Waited,
+        }
+    }
 }
 
 /// A provider's result for a path request.

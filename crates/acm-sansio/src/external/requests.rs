@@ -9,6 +9,7 @@ use crate::{
     context::Context,
     credit::QueuePositions,
     failure::{Bound, Failure},
+    fair::Urgency,
     id::{EndpointId, Token},
     provider::{IfPending, Need},
     retry::SENDER_MARGIN,
@@ -51,7 +52,7 @@ impl External {
         let id =
             self.requests.insert(PendingRequest { endpoint, account: need.account, query, stage, waited_for: true });
         if let Some(PendingRequest { stage: Stage::Queued(positions), .. }) = self.requests.get_mut(id) {
-            self.queue.join(positions, need.account, id);
+            self.queue.join(positions, need.account, need.urgency(), id);
         }
         let token = self.token(Task::Request(id));
         cx.set_timer(token, cx.now() + cx.config().queue_deadline);
@@ -131,8 +132,10 @@ impl External {
     pub(super) fn requester_left(&mut self, cx: &mut Context, id: PendingRequestId, ticket: bool) {
         let Some(request) = self.requests.get_mut(id) else { return };
         request.waited_for = false;
-        if matches!(request.stage, Stage::Queued(_)) && !ticket {
-            self.end(cx, id, End::Failed(Failure::NotYet));
+        match &mut request.stage {
+            Stage::Queued(positions) if ticket => self.queue.join(positions, request.account, Urgency::Ticket, id),
+            Stage::Queued(_) => self.end(cx, id, End::Failed(Failure::NotYet)),
+            Stage::Called(_) => {}
         }
     }
 }

@@ -8,7 +8,7 @@ use super::{
     state::{Ibacmp, RenewalReason},
     token::DestId,
 };
-use crate::{api::DatagramSource, config::RouteProtocol, context::Context, id::EndpointId};
+use crate::{api::DatagramSource, config::RouteProtocol, context::Context, fair::Urgency, id::EndpointId};
 use acm_wire::multicast::{self, AddressRequest};
 use ib_mad::{Gid, Qpn, sa::PathRecord};
 
@@ -77,7 +77,7 @@ impl Ibacmp {
                 } else if let Some(responder) = respond {
                     let account = crate::account::REMOTE;
                     if routing.lookup.add_responder(cx, responder) {
-                        self.join_queue(cx, id, endpoint, account);
+                        self.join_queue(cx, id, endpoint, account, Urgency::Waited);
                     } else {
                         self.stats.responders_refused += 1;
                     }

@@ -3,6 +3,7 @@ use crate::{
     account::{AccountId, REMOTE},
     context::Context,
     failure::{Bound, Failure},
+    fair::Urgency,
     provider::{IfPending, Need},
 };
 use alloc::vec::Vec;
@@ -29,6 +30,12 @@ struct Share {
     ticket: bool,
 }
 
+impl Share {
+    fn urgency(&self) -> Urgency {
+        if self.ticket && self.waiters == 0 { Urgency::Ticket } else { Urgency::Waited }
+    }
+}
+
 /// The accounts and remote hosts that need a lookup. [`Lookup::end`] must be called to return the charges.
 #[derive(Debug, Default)]
 #[must_use]
@@ -53,44 +60,44 @@ impl Lookup {
         Ok(lookup)
     }
 
-    /// Adds a requester. Returns `true` if its account did not need the lookup before.
-    pub(super) fn join(&mut self, cx: &mut Context, need: Need) -> Result<bool, Failure> {
+    /// Adds a requester. Returns the urgency of its account's need.
+    pub(super) fn join(&mut self, cx: &mut Context, need: Need) -> Result<Urgency, Failure> {
         if need.if_pending == IfPending::MayNotWait {
             return Err(Failure::TooMany(Bound::Requests));
         }
-        let new = self.charge(cx, need.account).map_err(Failure::TooMany)?;
-        if let Some(share) = self.shares.iter_mut().find(|share| share.account == need.account) {
-            match need.if_pending {
-                IfPending::LeavesTicket => share.ticket = true,
-                _ => share.waiters += 1,
-            }
+        self.charge(cx, need.account).map_err(Failure::TooMany)?;
+        let Some(share) = self.shares.iter_mut().find(|share| share.account == need.account) else {
+            return Ok(need.urgency());
+        };
+        match need.if_pending {
+            IfPending::LeavesTicket => share.ticket = true,
+            _ => share.waiters += 1,
         }
-        Ok(new)
+        Ok(share.urgency())
     }
 
-    /// Charges an account. Returns `false` if it is charged already.
-    fn charge(&mut self, cx: &mut Context, account: AccountId) -> Result<bool, Bound> {
-        if self.shares.iter().any(|share| share.account == account) {
-            return Ok(false);
+    /// Charges an account, unless it is charged already.
+    fn charge(&mut self, cx: &mut Context, account: AccountId) -> Result<(), Bound> {
+        if !self.shares.iter().any(|share| share.account == account) {
+            cx.charge_lookup(account)?;
+            self.shares.push(Share { account, waiters: 0, ticket: false });
         }
-        cx.charge_lookup(account)?;
-        self.shares.push(Share { account, waiters: 0, ticket: false });
-        Ok(true)
+        Ok(())
     }
 
-    /// Removes a waiting request of an account, with or without a ticket. Returns `true` if the account no longer needs
-    /// the lookup.
-    pub(super) fn leave(&mut self, cx: &mut Context, account: AccountId, ticket: bool) -> bool {
-        let Some(index) = self.shares.iter().position(|share| share.account == account) else { return false };
-        let Some(share) = self.shares.get_mut(index) else { return false };
+    /// Removes a waiting request of an account, with or without a ticket. Returns the urgency of the account's need, or
+    /// `None` if it no longer needs the lookup.
+    pub(super) fn leave(&mut self, cx: &mut Context, account: AccountId, ticket: bool) -> Option<Urgency> {
+        let index = self.shares.iter().position(|share| share.account == account)?;
+        let share = self.shares.get_mut(index)?;
         share.waiters = share.waiters.saturating_sub(1);
         share.ticket |= ticket;
         if share.waiters > 0 || share.ticket {
-            return false;
+            return Some(share.urgency());
         }
         self.shares.remove(index);
         cx.refund_lookup(account);
-        true
+        None
     }
 
     /// Adds a remote host that waits for a response. Returns `false` if a limit is reached.
@@ -124,6 +131,11 @@ impl Lookup {
     /// Returns the accounts that need it.
     pub(super) fn accounts(&self) -> impl Iterator<Item = AccountId> {
         self.shares.iter().map(|share| share.account)
+    }
+
+    /// Returns the accounts that need it, with the urgency of each need.
+    pub(super) fn needs(&self) -> impl Iterator<Item = (AccountId, Urgency)> {
+        self.shares.iter().map(|share| (share.account, share.urgency()))
     }
 
     /// Returns the number of waiting requests.
@@ -168,10 +180,12 @@ mod tests {
         let user = cx.accounts.id(Account::User(1));
         let waits = |account| Need { account, if_pending: IfPending::Waits };
         let mut lookup = Lookup::begin(&mut cx, waits(user)).unwrap();
-        assert_eq!(lookup.join(&mut cx, waits(user)), Ok(false));
-        assert_eq!(lookup.join(&mut cx, Need { account: KERNEL, if_pending: IfPending::LeavesTicket }), Ok(true));
+        assert_eq!(lookup.join(&mut cx, waits(user)), Ok(Urgency::Waited));
+        let ticket = Need { account: KERNEL, if_pending: IfPending::LeavesTicket };
+        assert_eq!(lookup.join(&mut cx, ticket), Ok(Urgency::Ticket));
         assert_eq!((held(&cx, user), held(&cx, KERNEL), lookup.waiters()), (1, 1, 2));
-        assert!(!lookup.leave(&mut cx, user, false) && lookup.leave(&mut cx, user, false));
+        let left = [(); 2].map(|()| lookup.leave(&mut cx, user, false));
+        assert_eq!(left, [Some(Urgency::Waited), None]);
         assert_eq!((held(&cx, user), lookup.is_needed()), (0, true), "the ticket keeps the lookup");
         assert_eq!(lookup.accounts().collect::<Vec<_>>(), [KERNEL]);
         lookup.end(&mut cx);
@@ -182,7 +196,10 @@ mod tests {
     fn waiter_can_leave_a_ticket() {
         let mut cx = context(9);
         let mut lookup = Lookup::begin(&mut cx, Need { account: KERNEL, if_pending: IfPending::Waits }).unwrap();
-        assert!(!lookup.leave(&mut cx, KERNEL, true));
+        assert_eq!(lookup.leave(&mut cx, KERNEL, true), Some(Urgency::Ticket));
+        let waits = Need { account: KERNEL, if_pending: IfPending::Waits };
+        assert_eq!(lookup.join(&mut cx, waits), Ok(Urgency::Waited), "a request waits beside the ticket");
+        assert_eq!(lookup.leave(&mut cx, KERNEL, false), Some(Urgency::Ticket));
         assert!(lookup.is_needed() && lookup.waiters() == 0);
         lookup.end(&mut cx);
     }

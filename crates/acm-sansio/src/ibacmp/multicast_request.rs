@@ -46,8 +46,8 @@ impl Ibacmp {
         else {
             return;
         };
-        for account in lookup.accounts() {
-            state.queue.join(positions, account, id);
+        for (account, urgency) in lookup.needs() {
+            state.queue.join(positions, account, urgency, id);
         }
         cx.count(endpoint, Counter::AddrQuery);
         let deadline = cx.now() + cx.config().queue_deadline;

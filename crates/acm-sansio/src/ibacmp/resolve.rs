@@ -9,6 +9,7 @@ use crate::{
     account::AccountId,
     context::Context,
     failure::{Bound, Failure},
+    fair::Urgency,
     id::{EndpointId, Token},
     provider::{IfPending, Need, Resolution},
 };
@@ -102,23 +103,30 @@ impl Ibacmp {
         let Some(dest) = self.cache.get_mut(id) else { return Ok(()) };
         let endpoint = dest.endpoint;
         let Some(lookup) = dest.state.lookup_mut() else { return Ok(()) };
-        if lookup.join(cx, need)? {
-            self.join_queue(cx, id, endpoint, need.account);
-        }
+        let urgency = lookup.join(cx, need)?;
+        self.join_queue(cx, id, endpoint, need.account, urgency);
         Ok(())
     }
 
-    /// Adds a queue position for another account to the operation that waits for its turn.
-    pub(super) fn join_queue(&mut self, cx: &mut Context, id: DestId, endpoint: EndpointId, account: AccountId) {
+    /// Adds a queue position for an account to the operation that waits for its turn, or moves the account's position
+    /// to this urgency.
+    pub(super) fn join_queue(
+        &mut self,
+        cx: &mut Context,
+        id: DestId,
+        endpoint: EndpointId,
+        account: AccountId,
+        urgency: Urgency,
+    ) {
         let Some(dest) = self.cache.get_mut(id) else { return };
         match &mut dest.state {
-            DestState::Routing(routing) => cx.sa_join(routing.query, account),
+            DestState::Routing(routing) => cx.sa_join(routing.query, account, urgency),
             other => {
                 // An endpoint without a queue pair has path queries, but no multicast requests.
                 if let Some(MulticastRequest { stage: Stage::Queued(positions), .. }) = other.multicast_request_mut()
                     && let Some(state) = self.endpoints.get_mut(&endpoint)
                 {
-                    state.queue.join(positions, account, id);
+                    state.queue.join(positions, account, urgency, id);
                 }
             }
         }
@@ -130,8 +138,8 @@ impl Ibacmp {
         let Some(dest) = self.cache.get_mut(id) else { return };
         let endpoint = dest.endpoint;
         let Some(lookup) = dest.state.lookup_mut() else { return };
-        if !lookup.leave(cx, account, ticket) {
-            return;
+        if let Some(urgency) = lookup.leave(cx, account, ticket) {
+            return self.join_queue(cx, id, endpoint, account, urgency);
         }
         let needed = lookup.is_needed();
         let queued = match (&mut dest.state, self.endpoints.get_mut(&endpoint)) {

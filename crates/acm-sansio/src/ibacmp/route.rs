@@ -213,8 +213,8 @@ impl Ibacmp {
         match cx.sa_query(endpoint, Task::Route(id).token(), query, first) {
             Err(error) => self.give_up(cx, id, lookup, Failure::Sa(error).into()),
             Ok(query) => {
-                for account in lookup.accounts().skip(1) {
-                    cx.sa_join(query, account);
+                for (account, urgency) in lookup.needs() {
+                    cx.sa_join(query, account, urgency);
                 }
                 self.cache
                     .enter(id, DestState::Routing(Routing { remote, addr_until, query, since: cx.now(), lookup }));

@@ -8,7 +8,7 @@ use super::{
     state::{Ibacmp, RenewalReason},
     token::{DestId, Task},
 };
-use crate::{account::REMOTE, context::Context};
+use crate::{account::REMOTE, context::Context, fair::Urgency};
 use alloc::boxed::Box;
 
 /// The number of requests before another host than the previous owner is accepted.
@@ -59,7 +59,7 @@ impl Ibacmp {
         let Some(DestState::Ready(ready)) = self.cache.get_mut(id).map(|dest| &mut dest.state) else { return };
         if let (Some(renewal), Some(responder)) = (&mut ready.renewal, respond) {
             if renewal.lookup.add_responder(cx, responder) {
-                cx.sa_join(renewal.query, REMOTE);
+                cx.sa_join(renewal.query, REMOTE, Urgency::Waited);
             } else {
                 self.stats.responders_refused += 1;
             }

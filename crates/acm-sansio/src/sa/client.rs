@@ -10,6 +10,7 @@ use crate::{
     api::{Event, Output, SaSend},
     context::{Context, Running},
     failure::SaAttempt,
+    fair::Urgency,
     histogram::Phase,
     id::{EndpointId, PortId, SaQueryId, SaRequestId, Token},
     retry::{self, SA_BUSY, SENDER_MARGIN},
@@ -68,9 +69,10 @@ impl Context {
         Ok(id)
     }
 
-    /// Records that another account needs the response: the query also gets that account's turns.
-    pub fn sa_join(&mut self, id: SaQueryId, account: AccountId) {
-        self.sa.join(id, account);
+    /// Records that another account needs the response: the query also gets that account's turns. The urgency of an
+    /// account that needs it already changes.
+    pub fn sa_join(&mut self, id: SaQueryId, account: AccountId, urgency: Urgency) {
+        self.sa.join(id, account, urgency);
     }
 
     /// Records that an account no longer needs the response.

@@ -6,7 +6,7 @@ use crate::{
     arena::Arena,
     config::SaDepth,
     credit::{Credit, CreditQueue, QueuePositions},
-    fair::{FairQueue, Position},
+    fair::{FairQueue, Position, Urgency},
     id::{EndpointId, PortId, RequestId, SaQueryId, SaRequestId, Token},
 };
 use alloc::{
@@ -174,9 +174,9 @@ impl SaQueues {
         port_queue.all.insert(id);
         if let Some(pending) = queries.get_mut(id) {
             if is_membership {
-                pending.position = Some(port_queue.memberships.push(MEMBERSHIP_LANE, id));
+                pending.position = Some(port_queue.memberships.push(MEMBERSHIP_LANE, Urgency::Waited, id));
             } else {
-                port_queue.queue.join(&mut pending.positions, account, id);
+                port_queue.queue.join(&mut pending.positions, account, Urgency::Waited, id);
             }
         }
         id
@@ -247,16 +247,16 @@ impl SaQueues {
         }
     }
 
-    /// Adds an account that needs the response.
-    pub(crate) fn join(&mut self, id: SaQueryId, account: AccountId) {
-        let Some(pending) = self.queries.get_mut(id).filter(|pending| !pending.accounts.contains(&account)) else {
-            return;
-        };
-        pending.accounts.push(account);
+    /// Adds an account that needs the response, or changes the urgency of its need.
+    pub(crate) fn join(&mut self, id: SaQueryId, account: AccountId, urgency: Urgency) {
+        let Some(pending) = self.queries.get_mut(id) else { return };
+        if !pending.accounts.contains(&account) {
+            pending.accounts.push(account);
+        }
         if let (Progress::Waiting, false, Some(port_queue)) =
             (&pending.progress, pending.query.is_membership(), self.ports.get_mut(&pending.port))
         {
-            port_queue.queue.join(&mut pending.positions, account, id);
+            port_queue.queue.join(&mut pending.positions, account, urgency, id);
         }
     }
 
@@ -291,8 +291,8 @@ mod tests {
     fn query_comes_at_the_first_turn_of_its_accounts() {
         let mut queues = SaQueues::new(SaDepth::Fixed(9));
         let ids = [A; 3].map(|account| push(&mut queues, account));
-        queues.join(ids[2], B);
-        queues.join(ids[2], B);
+        queues.join(ids[2], B, Urgency::Waited);
+        queues.join(ids[2], B, Urgency::Waited);
         assert_eq!(queues.queries.get(ids[2]).unwrap().accounts, [A, B]);
         let mut next = || queues.next(PORT, Time::ZERO, 0).map(|(_, id)| id);
         assert_eq!([(); 4].map(|()| next()), [Some(ids[0]), Some(ids[2]), Some(ids[1]), None]);

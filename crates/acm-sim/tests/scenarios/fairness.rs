@@ -1,7 +1,7 @@
 //! Round-robin service: unknown names, many path requests and forged sources of one account delay no other account.
 use acm_sansio::{
     Account, Config, EndpointId, Input, Output, Time,
-    api::{DatagramSource, SaSend},
+    api::{DatagramSource, GaugeScope, SaSend},
     config::SaDepth,
 };
 use acm_sim::{Client, World, WorldConfig, name, unknown_name_request};
@@ -77,6 +77,78 @@ fn unknown_names_of_a_closed_client_delay_another_user_by_less_than_50_ms() {
     }
 }
 
+/// Returns the number of cached paths of node 0, including those to its three own addresses.
+fn cached_paths(world: &World) -> usize {
+    let mut count = 0;
+    world.node(0).acm.each_gauge(&mut |name, of, value| {
+        count += if (name, of) == ("destinations", GaugeScope::State("ready")) { value } else { 0 };
+    });
+    count
+}
+
+/// Starts a lookup with NODELAY for each of `count` unknown names.
+fn leave_tickets(world: &mut World, account: Account, count: usize) {
+    let client = world.connect(0, account);
+    for number in 0..count {
+        world.send(client, &unknown_name_request(number, EntryFlags::NO_DELAY));
+        assert_eq!(world.path(client), Some(Err(ClientStatus::ENODATA)));
+    }
+}
+
+#[test]
+fn name_with_a_waiting_client_comes_before_2000_tickets_of_its_account() {
+    let mut world = World::new(WorldConfig::default());
+    leave_tickets(&mut world, OTHER, 2000);
+    let start = world.now();
+    let client = world.request_as(0, OTHER, &known(1));
+    let took = time_of(&mut world, client, start);
+    println!("2,000 tickets of the same user: a known name took {took:?}");
+    assert!(took <= CREDIT, "one unknown name holds the credit");
+}
+
+#[test]
+fn ticket_comes_first_as_soon_as_a_client_waits_for_it() {
+    let mut world = World::new(WorldConfig::default());
+    leave_tickets(&mut world, OTHER, 100);
+    let ticket = resolve_request(Some(&name(0)), &name(1), EntryFlags::NO_DELAY, [1; 8]);
+    let client = world.request_as(0, OTHER, &ticket);
+    assert_eq!(world.path(client), Some(Err(ClientStatus::ENODATA)));
+    let start = world.now();
+    let client = world.request_as(0, OTHER, &known(1));
+    assert!(time_of(&mut world, client, start) <= CREDIT);
+}
+
+#[test]
+fn name_whose_waiting_client_leaves_a_ticket_moves_back() {
+    let mut world = World::new(WorldConfig { nodes: 3, ..WorldConfig::default() });
+    world.subnet.settings_mut().faults.delay = Duration::from_millis(1);
+    leave_tickets(&mut world, OTHER, 1);
+    let client = world.request_as(0, OTHER, &known(1));
+    let ticket = resolve_request(Some(&name(0)), &name(1), EntryFlags::NO_DELAY, [1; 8]);
+    world.request_as(0, OTHER, &ticket);
+    world.disconnect(client);
+    let client = world.request_as(0, OTHER, &known(2));
+    assert!(world.wait(client).is_ok());
+    assert_eq!(cached_paths(&world), 4);
+    world.run_for(CREDIT);
+    assert_eq!(cached_paths(&world), 5);
+}
+
+/// Of one account, one lookup in sixteen is a ticket's, however many requests wait.
+#[test]
+fn tickets_are_served_beside_waiting_requests() {
+    let mut world = World::new(WorldConfig::default());
+    let ticket = resolve_request(Some(&name(0)), &name(1), EntryFlags::NO_DELAY, [1; 8]);
+    let waiting: Vec<_> =
+        (0..40).map(|number| world.request_as(0, OTHER, &unknown_name_request(number, EntryFlags::empty()))).collect();
+    world.request_as(0, OTHER, &ticket);
+    world.run_for(15 * CREDIT);
+    assert_eq!(cached_paths(&world), 3);
+    world.run_for(2 * CREDIT);
+    assert_eq!(cached_paths(&world), 4);
+    assert!(waiting.iter().all(|client| world.path(*client).is_none()));
+}
+
 #[test]
 fn credit_is_held_for_the_estimated_round_trip() {
     let mut world = World::new(WorldConfig { nodes: 4, ..WorldConfig::default() });
@@ -89,6 +161,26 @@ fn credit_is_held_for_the_estimated_round_trip() {
     let start = world.now();
     let client = world.request_as(0, OTHER, &known(3));
     assert_eq!(time_of(&mut world, client, start), Duration::from_millis(50 + 20));
+}
+
+#[test]
+fn path_query_with_a_waiting_client_comes_before_tickets() {
+    let core = Config { sa_depth: SaDepth::Fixed(1), ..Config::default() };
+    let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
+    world.subnet.settings_mut().sa.delay = Duration::from_millis(10);
+    let ticket = |world: &World, class| {
+        let record = PathRecord { dlid: world.port(1).lid, traffic_class: class, ..PathRecord::default() };
+        path_request(&record, EntryFlags::NO_DELAY, [1; 8])
+    };
+    for class in 1..=50 {
+        let request = ticket(&world, class);
+        world.request_as(0, OTHER, &request);
+    }
+    let start = world.now();
+    let client = world.request_as(0, OTHER, &route(&world, 51));
+    assert_eq!(time_of(&mut world, client, start), Duration::from_millis(20), "one ticket is in flight");
+    let client = world.request_as(0, OTHER, &route(&world, 50));
+    assert_eq!(time_of(&mut world, client, start), Duration::from_millis(40), "the last ticket moved up");
 }
 
 #[test]
