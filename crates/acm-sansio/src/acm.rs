@@ -76,7 +76,9 @@ impl Acm {
             Input::SaFailed { id, failure: SendFailure::TimedOut } => self.sa_failed(id, SaError::TimedOut),
             Input::SaFailed { id, failure: SendFailure::NotSent } => self.sa_failed(id, SaError::NotSent),
             Input::Datagram { endpoint, source, payload } => {
-                if let Some(provider) = self.context.ports.endpoint(endpoint).map(|found| found.provider) {
+                if let Some(found) = self.context.ports.endpoint(endpoint) {
+                    let (port, provider) = (found.port, found.provider);
+                    self.context.saw_lid(port, source.lid);
                     self.providers.get_mut(provider).datagram(&mut self.context, endpoint, &source, payload);
                 } else {
                     self.context.stats.stale_inputs += 1;

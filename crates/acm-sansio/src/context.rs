@@ -4,12 +4,13 @@ use crate::{
     account::{AccountId, Accounts, Holding},
     api::{CallId, Event, Input, Level, Output, ProviderCall, ProviderEvent, ProviderId, SendTo, Stats},
     client::{Connections, Requests},
+    fabric_size::FabricSize,
     failure::{Bound, FailureSummary},
     histogram::{Latencies, Phase},
     id::{EndpointId, PortId, Token},
     port::{Endpoint, PortAttributes, Ports},
     random::{Purpose, Random, Seed},
-    retry,
+    retry::{self, Spread},
     sa::{Notices, SaQueues},
     timers::{TimerKey, Timers},
 };
@@ -33,6 +34,7 @@ pub struct Context {
     pub(crate) pending_inputs: VecDeque<Input<'static>>,
     pub(crate) timers: Timers,
     pub(crate) ports: Ports,
+    fabric_size: FabricSize,
     pub(crate) accounts: Accounts,
     pub(crate) connections: Connections,
     pub(crate) requests: Requests,
@@ -71,6 +73,7 @@ impl Context {
             pending_inputs: VecDeque::new(),
             timers: Timers::default(),
             ports: Ports::new(maps.next()),
+            fabric_size: FabricSize::default(),
             accounts: Accounts::new(),
             connections: Connections::default(),
             requests: Requests::new(),
@@ -139,9 +142,22 @@ impl Context {
         retry::jitter(around, self.jitter.next())
     }
 
-    /// Returns a random time below `below`.
-    pub fn spread(&mut self, below: Duration) -> Duration {
-        retry::spread(below, self.jitter.next())
+    /// Returns a random time within a spread for this fabric.
+    pub fn spread(&mut self, spread: Spread) -> Duration {
+        retry::spread(spread.below(self.fabric_size()), self.jitter.next())
+    }
+
+    /// Returns an estimate of the number of ports of the fabric.
+    #[must_use]
+    pub fn fabric_size(&self) -> u32 {
+        self.fabric_size.ports()
+    }
+
+    /// Records a LID of the fabric for [`Context::fabric_size`].
+    pub(crate) fn saw_lid(&mut self, port: PortId, lid: Lid) {
+        if let Some(attributes) = self.ports.attributes(port) {
+            self.fabric_size.saw(lid, attributes.lmc);
+        }
     }
 
     /// Returns the expiry time of an entry that is created now: `lifetime` from now, or up to an eighth earlier, so
@@ -336,7 +352,8 @@ mod tests {
         let around: Vec<Duration> = (0..50).map(|_| cx.jitter(second)).collect();
         assert!(around.iter().all(|time| (second * 3 / 4..=second * 5 / 4).contains(time)), "{around:?}");
         assert!(around.iter().any(|time| *time < second) && around.iter().any(|time| *time > second));
-        let below: Vec<Duration> = (0..50).map(|_| cx.spread(second)).collect();
+        let below: Vec<Duration> =
+            (0..50).map(|_| cx.spread(Spread { per_port: Duration::ZERO, least: second })).collect();
         assert!(below.iter().all(|time| *time < second), "{below:?}");
         assert!(below.iter().any(|time| *time < second / 2) && below.iter().any(|time| *time > second / 2));
     }

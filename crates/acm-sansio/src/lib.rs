@@ -116,6 +116,7 @@ mod configure;
 pub mod context;
 mod credit;
 mod external;
+mod fabric_size;
 pub mod failure;
 mod fair;
 mod gauge;

@@ -10,7 +10,18 @@
 //! | [`RENEW`] | 1 s | 60 s | doubles | yes | when subnet administration answers |
 //! | [`DEVICE`] | 1 s | 60 s | doubles | no | when it works, or is gone |
 //! | multicast request | `timeout` + subnet time | the same | none | no | after `retries` |
-//! | request to the SA | `timeout` | the same | none | no | after `retries`; the device repeats it |
+//! | request to the SA for an account | `timeout` | the same | none | no | after `retries`; the device repeats it |
+//!
+//! The device does not repeat the daemon's own requests to the SA (joins, leaves, subscriptions, renewals), because the
+//! devices of all nodes would do so in step. Without a response within `timeout` they have failed, and their policy above
+//! applies; leaves are repeated at once, `retries` times.
+//!
+//! | [`Spread`] | for each port of the fabric | at least |
+//! |---|---|---|
+//! | [`JOIN_SPREAD`] | 50 us | 100 ms |
+//! | [`NOTICES_SPREAD`] | 200 us | 400 ms |
+//! | [`RENEW_SPREAD`] | 1000 us | 1 s |
+//! | [`ANNOUNCE_SPREAD`] | 200 us | 500 ms |
 use core::time::Duration;
 
 /// The pauses between attempts.
@@ -40,16 +51,27 @@ pub const DEVICE: RetryPolicy = RetryPolicy { first: Duration::from_secs(1), lon
 /// The subnet administrator did not answer a background renewal; all renewals wait.
 pub const RENEW: RetryPolicy = RetryPolicy { first: Duration::from_secs(1), longest: Duration::from_secs(60) };
 
-/// Renewals after a change that every node learns of begin within this time.
-pub const RENEW_SPREAD: Duration = Duration::from_millis(500);
-/// A port that moved announces its addresses to the group within this time.
-pub const ANNOUNCE_SPREAD: Duration = Duration::from_secs(2);
+/// A random pause before an action that every node of the fabric may take at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spread {
+    /// The longest pause for each port of the fabric. There are at most 49,151 ports.
+    pub per_port: Duration,
+    /// The longest pause in a small fabric, or in a fabric of unknown size.
+    pub least: Duration,
+}
+
+/// Joins after the subnet manager lost its groups, and joins of ports that come up in a fabric for which
+/// [`Spread::least`] is too short. 10,000 nodes join within 500 ms, which is 40 percent of a subnet administrator that
+/// answers in 20 us.
+pub const JOIN_SPREAD: Spread = Spread { per_port: Duration::from_micros(50), least: Duration::from_millis(100) };
+/// Subscriptions to notices, after the joins. A port has four of them.
+pub const NOTICES_SPREAD: Spread = Spread { per_port: Duration::from_micros(200), least: Duration::from_millis(400) };
+/// The first renewal after a change that every node learns of, after the subscriptions.
+pub const RENEW_SPREAD: Spread = Spread { per_port: Duration::from_millis(1), least: Duration::from_secs(1) };
+/// A port that moved announces its addresses to the group. Each announcement is received by every node.
+pub const ANNOUNCE_SPREAD: Spread = Spread { per_port: Duration::from_micros(200), least: Duration::from_millis(500) };
 /// The minimum time between two announcements.
 pub const ANNOUNCE_PAUSE: Duration = Duration::from_secs(2);
-/// Joins after the subnet manager lost its groups are spread over this time, because ten thousand nodes rejoin at once.
-pub const REJOIN_SPREAD: Duration = Duration::from_millis(500);
-/// Subscriptions to notices are spread over this time for the same reason; joins are more urgent.
-pub const NOTICES_SPREAD: Duration = Duration::from_secs(2);
 /// Subscriptions are renewed after this time, plus or minus a quarter, because a subnet administrator may end them when
 /// a report gets no response.
 pub const NOTICES_RENEWED: Duration = Duration::from_secs(30 * 60);
@@ -68,6 +90,14 @@ impl RetryPolicy {
     #[must_use]
     pub fn pause(self, failures: u32) -> Duration {
         self.first.saturating_mul(1 << failures.saturating_sub(1).min(16)).min(self.longest)
+    }
+}
+
+impl Spread {
+    /// Returns the longest pause in a fabric of this many ports.
+    #[must_use]
+    pub fn below(self, ports: u32) -> Duration {
+        self.per_port.saturating_mul(ports).max(self.least)
     }
 }
 
@@ -95,6 +125,14 @@ mod tests {
         assert_eq!(pauses(JOIN), [1000, 2000, 4000, 32_000, 60_000, 60_000, 60_000]);
         assert_eq!(pauses(SA_BUSY), [100, 200, 400, 2000, 2000, 2000, 2000]);
         assert_eq!(OPEN_ENDPOINT.pause(0), Duration::from_millis(100));
+    }
+
+    #[test]
+    fn spread_grows_with_the_fabric() {
+        let below = |spread: Spread| [1, 50, 2000, 10_000, 49_151].map(|ports| spread.below(ports).as_millis());
+        assert_eq!(below(JOIN_SPREAD), [100, 100, 100, 500, 2457]);
+        assert_eq!(below(NOTICES_SPREAD), [400, 400, 400, 2000, 9830]);
+        assert_eq!(below(RENEW_SPREAD), [1000, 1000, 2000, 10_000, 49_151]);
     }
 
     #[test]

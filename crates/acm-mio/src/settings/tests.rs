@@ -411,13 +411,15 @@ fn tables_of_times_have_the_policies_of_retries() {
         ($($name:ident)*) => { [$((stringify!($name), retry::$name)),*] };
     }
     let policies = named! { JOIN OPEN_ENDPOINT SA_BUSY NOTICES DEVICE RENEW };
-    let times = named! {
-        RENEW_SPREAD ANNOUNCE_SPREAD ANNOUNCE_PAUSE REJOIN_SPREAD NOTICES_SPREAD NOTICES_RENEWED SENDER_MARGIN
-        FAILURE_REPORT PROVIDER_CALL SHUTDOWN
-    };
+    let spreads = named! { JOIN_SPREAD NOTICES_SPREAD RENEW_SPREAD ANNOUNCE_SPREAD };
+    let times = named! { ANNOUNCE_PAUSE NOTICES_RENEWED SENDER_MARGIN FAILURE_REPORT PROVIDER_CALL SHUTDOWN };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let source = fs::read_to_string(root.join("crates/acm-sansio/src/retry.rs")).unwrap();
-    assert_eq!(source.matches("\npub const ").count(), policies.len() + times.len(), "a constant is not listed here");
+    assert_eq!(
+        source.matches("\npub const ").count(),
+        policies.len() + spreads.len() + times.len(),
+        "a constant is not listed here"
+    );
     let table = fs::read_to_string(root.join("docs/deadlines.md")).unwrap();
     let check = |name: &str, words: String| {
         let constant = format!("`retry::{name}`");
@@ -429,6 +431,12 @@ fn tables_of_times_have_the_policies_of_retries() {
         check(name, format!(" {first}, doubling to {longest}"));
         // The table in retry.rs has all times in seconds.
         let row = format!("//! | [`{name}`] | {first} | {} s |", policy.longest.as_secs());
+        assert!(source.contains(&row), "retry.rs has no {row}");
+    }
+    for (name, spread) in spreads {
+        let (least, per_port) = (written(spread.least), spread.per_port.as_micros());
+        check(name, format!(" {least}, or {per_port} us for each port"));
+        let row = format!("//! | [`{name}`] | {per_port} us | {least} |");
         assert!(source.contains(&row), "retry.rs has no {row}");
     }
     for (name, time) in times {

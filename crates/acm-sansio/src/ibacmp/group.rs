@@ -6,7 +6,7 @@ use crate::{
     context::Context,
     id::EndpointId,
     port::PortAttributes,
-    retry::{JOIN, REJOIN_SPREAD},
+    retry::{JOIN, JOIN_SPREAD},
     sa::{SaError, SaQuery},
 };
 use alloc::vec::Vec;
@@ -16,10 +16,16 @@ use ib_mad::{
 };
 
 impl Ibacmp {
-    /// Joins all groups of an endpoint, including those that it is already in.
+    /// Joins all groups of an endpoint, including those that it is already in. In a large fabric all ports may come up
+    /// at once, so that the joins are spread; the subnet administrator can queue those of a small fabric.
     pub(super) fn join_all(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        let is_large = JOIN_SPREAD.below(cx.fabric_size()) > JOIN_SPREAD.least;
         for index in self.choose_groups(cx, endpoint) {
-            self.join(cx, endpoint, index);
+            if is_large {
+                Self::join_soon(cx, endpoint, index);
+            } else {
+                self.join(cx, endpoint, index);
+            }
         }
     }
 
@@ -40,8 +46,10 @@ impl Ibacmp {
 
     fn join_soon(cx: &mut Context, endpoint: EndpointId, index: u32) {
         let token = Task::Group(endpoint, index).token();
-        if cx.timer(token).is_none() {
-            let at = cx.now() + cx.spread(REJOIN_SPREAD);
+        // The pause after a failed join may be longer.
+        let latest = cx.now() + JOIN_SPREAD.below(cx.fabric_size());
+        if cx.timer(token).is_none_or(|due| due > latest) {
+            let at = cx.now() + cx.spread(JOIN_SPREAD);
             cx.set_timer(token, at);
         }
     }

@@ -12,7 +12,7 @@ use crate::{
     context::Context,
     id::{EndpointId, PortId},
     provider::Notice,
-    retry::REJOIN_SPREAD,
+    retry::JOIN_SPREAD,
 };
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -92,9 +92,9 @@ impl Ibacmp {
         let requested_at = self.group(endpoint, index).and_then(|group| group.requested_at);
         let after = requested_at.map(|requested_at| requested_at + cx.config().timeout);
         let first = after.map_or(cx.now(), |after| cx.now().max(after));
-        if cx.timer(token).is_none_or(|due| due > first + REJOIN_SPREAD) {
+        if cx.timer(token).is_none_or(|due| due > first + JOIN_SPREAD.below(cx.fabric_size())) {
             self.stats.groups_noticed += 1;
-            let at = first + cx.spread(REJOIN_SPREAD);
+            let at = first + cx.spread(JOIN_SPREAD);
             cx.set_timer(token, at);
         }
     }

@@ -16,6 +16,7 @@ use ib_mad::Qpn;
 impl Acm {
     pub(crate) fn port_up(&mut self, port: PortId, attributes: &PortAttributes) {
         let change = self.context.ports.up(port, attributes);
+        [attributes.lid, attributes.sm_lid].into_iter().for_each(|lid| self.context.saw_lid(port, lid));
         if change.came_up || change.moved || change.other_manager {
             self.context.log(Event::PortUp(port, attributes.lid));
             self.log_not_served(port);

@@ -17,7 +17,10 @@ use crate::{
     timers::TimerKey,
 };
 use alloc::vec::Vec;
-use ib_mad::{TransactionId, Wire, sa::SaMad};
+use ib_mad::{
+    AttributeId, TransactionId, Wire,
+    sa::{PathRecord, SaMad},
+};
 
 /// The effect of a received response.
 pub(crate) enum Outcome<'a> {
@@ -116,7 +119,8 @@ impl Context {
             return;
         };
         let mad = pending.query.mad(attributes, TransactionId::new(tid.into()));
-        let retries = if pending.query.releases() { 0 } else { self.config.retries };
+        // The device repeats requests of all nodes in step. The core repeats its own by a policy with jitter.
+        let retries = if pending.is_own() { 0 } else { self.config.retries };
         let timeout = self.config.timeout;
         let send = SaSend { port, id: send, to: attributes.sa_address(), mad, timeout, retries };
         self.output(Output::SaSend(send));
@@ -165,6 +169,11 @@ impl Context {
         }
         if let Some(port_queue) = self.sa.ports.get_mut(&port) {
             port_queue.window.response_received();
+        }
+        if attribute == AttributeId::PATH_RECORD
+            && let Ok(path) = mad.record::<PathRecord>()
+        {
+            self.saw_lid(port, path.dlid);
         }
         Outcome::Done(id, if status.is_ok() || is_datagram { Ok(mad) } else { Err(SaError::Status(status)) })
     }

@@ -12,7 +12,7 @@ use crate::{
     context::{Context, Running},
     id::PortId,
     provider::Notice,
-    retry::{NOTICES, NOTICES_RENEWED, NOTICES_SPREAD},
+    retry::{JOIN_SPREAD, NOTICES, NOTICES_RENEWED, NOTICES_SPREAD},
     timers::TimerKey,
 };
 use ib_mad::{
@@ -22,7 +22,8 @@ use ib_mad::{
 };
 
 impl Context {
-    /// Schedules all subscriptions of a port after a random pause, because every node of the subnet may do the same.
+    /// Schedules all subscriptions of a port after a random pause, because every node of the subnet may do the same. The
+    /// joins of all nodes go first.
     pub(crate) fn renew_notices(&mut self, port: PortId) {
         let takes_reports = self.ports.attributes(port).is_some_and(|attributes| attributes.takes_reports);
         if !(takes_reports && self.config.sa_notices && self.running == Running::Serving) {
@@ -32,10 +33,12 @@ impl Context {
         state.due = [true; TRAPS.len()];
         state.failures = 0;
         state.restart = state.pending.is_some();
-        let key = TimerKey::Notices(port);
+        let restart = state.restart;
+        let (key, size) = (TimerKey::Notices(port), self.fabric_size());
+        let first = self.now + JOIN_SPREAD.below(size);
         // Repeated changes do not postpone the subscription.
-        if !state.restart && self.timers.get(key).is_none_or(|due| due > self.now + NOTICES_SPREAD) {
-            let at = self.now + self.spread(NOTICES_SPREAD);
+        if !restart && self.timers.get(key).is_none_or(|due| due > first + NOTICES_SPREAD.below(size)) {
+            let at = first + self.spread(NOTICES_SPREAD);
             self.timers.set(key, at);
         }
     }

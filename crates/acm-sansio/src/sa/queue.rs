@@ -2,7 +2,7 @@
 use super::{credit::Window, query::SaQuery};
 use crate::{
     Time,
-    account::AccountId,
+    account::{AccountId, DAEMON},
     arena::Arena,
     config::SaDepth,
     credit::{Credit, CreditQueue, QueuePositions},
@@ -74,6 +74,12 @@ impl Pending {
     pub(crate) fn waited(&self, now: Time) -> Option<core::time::Duration> {
         matches!(self.progress, Progress::InFlight { .. } if self.busy == 0 && self.first_sent == Some(now))
             .then(|| now.since(self.since))
+    }
+
+    /// Reports whether the daemon sends it on its own account: a join, a subscription, a renewal, or the end of one.
+    pub(crate) fn is_own(&self) -> bool {
+        let is_own = self.accounts.iter().all(|account| *account == DAEMON);
+        self.query.releases() || is_own && !matches!(self.query, SaQuery::Datagram(_))
     }
 
     /// Reports whether the query is worth sending again. Queries that release something always are.

@@ -183,7 +183,7 @@ fn at_most_64_refreshes_are_pending() {
     let since = world.transcript.len();
     world.subnet.restart_sm(None);
     world.subnet.settings_mut().sa.mute = true;
-    world.run_for(Duration::from_secs(3));
+    world.run_for(Duration::from_secs(2));
     let mut queries: BTreeMap<Time, usize> = BTreeMap::new();
     for (at, node, output) in &world.transcript[since..] {
         if let Output::SaSend(send) = output

@@ -24,6 +24,7 @@ mod loss;
 mod loss_table;
 mod manager;
 mod notices;
+mod own_requests;
 mod preload;
 mod providers;
 mod random;

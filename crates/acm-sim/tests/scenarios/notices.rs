@@ -2,7 +2,7 @@
 use acm_sansio::{
     Config, Event, Input, Output, PortId,
     config::{Limits, RouteProtocol},
-    retry::{NOTICES, NOTICES_RENEWED, NOTICES_SPREAD},
+    retry::{JOIN_SPREAD, NOTICES, NOTICES_RENEWED, NOTICES_SPREAD},
 };
 use acm_sim::{World, WorldConfig};
 use acm_wire::{Address, client::Counter};
@@ -15,10 +15,13 @@ use ib_mad::{
 use ib_sim::Probability;
 
 const SECOND: Duration = Duration::from_secs(1);
+/// The time within which a small fabric requests its subscriptions.
+const SPREAD: Duration = JOIN_SPREAD.least.saturating_add(NOTICES_SPREAD.least);
 
 fn world(nodes: u32, core: Config) -> World {
     let mut world = World::new(WorldConfig { nodes, core, ..WorldConfig::default() });
-    world.run_for(NOTICES_SPREAD + SECOND);
+    // A group is joined at most once in two seconds.
+    world.run_for(SPREAD + 2 * SECOND);
     world
 }
 
@@ -142,14 +145,14 @@ fn no_subscription_without_sa_notices() {
 fn silent_sa_gets_one_subscription_request_per_round() {
     let mut world = World::new(WorldConfig::default());
     world.subnet.settings_mut().sa.mute = true;
-    world.run_for(NOTICES_SPREAD + Duration::from_secs(7));
+    world.run_for(SPREAD + Duration::from_secs(4));
     assert_eq!(subscriptions(&world, 0, 0), [(65, 1)]);
     assert_eq!(world.stat(0, "subscriptions_failed"), 1);
 }
 
 /// All nodes of a large subnet detect a restart at the same time.
 #[test]
-fn subscriptions_after_a_restart_are_spread_over_two_seconds() {
+fn subscriptions_after_a_restart_follow_the_joins_and_are_spread() {
     let mut world = world(16, Config::default());
     assert_eq!(subscribers(&world), [16; 4]);
     let since = world.transcript.len();
@@ -157,7 +160,7 @@ fn subscriptions_after_a_restart_are_spread_over_two_seconds() {
     world.settle();
     assert_eq!(subscribers(&world), [0; 4]);
     let start = world.now();
-    world.run_for(NOTICES_SPREAD + Duration::from_millis(1));
+    world.run_for(SPREAD + Duration::from_millis(1));
     assert_eq!(subscribers(&world), [16; 4]);
     let first = |node: usize| {
         let is_first = |(_, from, output): &&(_, usize, Output)| {
@@ -167,8 +170,9 @@ fn subscriptions_after_a_restart_are_spread_over_two_seconds() {
         world.transcript[since..].iter().find(is_first).map(|(at, ..)| at.since(start)).unwrap()
     };
     let times: std::collections::BTreeSet<_> = (0..16).map(first).collect();
+    assert!(*times.first().unwrap() >= JOIN_SPREAD.least, "{times:?}");
     assert_eq!(times.len(), 16);
-    assert!(*times.last().unwrap() - *times.first().unwrap() > NOTICES_SPREAD / 2);
+    assert!(*times.last().unwrap() - *times.first().unwrap() > NOTICES_SPREAD.least / 2);
 }
 
 /// The subnet manager restarts between two subscriptions.
@@ -181,7 +185,7 @@ fn subscriptions_granted_before_a_restart_are_requested_again() {
     }
     assert!(subscribers(&world)[1] > 0, "one subscription is granted, the next is pending");
     world.subnet.restart_sm(None);
-    world.run_for(NOTICES_SPREAD + SECOND);
+    world.run_for(SPREAD + SECOND);
     assert_eq!(subscribers(&world), [2; 4]);
     assert_eq!(world.node(0).acm.check(), Ok(()));
 }
@@ -197,7 +201,7 @@ fn subscriptions_are_renewed_and_end_at_shutdown() {
     let since = world.transcript.len();
     let port = ib_sim::Port { lid: Lid::new(77), ..world.port(0).clone() };
     world.subnet.set_port(World::port_id(0), port).unwrap();
-    world.run_for(NOTICES_SPREAD + SECOND);
+    world.run_for(SPREAD + SECOND);
     assert_eq!(subscriptions(&world, 0, since), all);
     world.input(0, Input::Shutdown);
     world.run_for(SECOND);

@@ -102,7 +102,7 @@ fn sa_requests_have_an_attribute_offset() {
 
 #[test]
 fn sa_status_becomes_the_status_of_the_response() {
-    let core = Config { negative_timeout: None, ..Config::default() };
+    let core = Config { negative_timeout: None, sa_notices: false, ..Config::default() };
     let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
     let record = PathRecord { dlid: world.port(1).lid, ..PathRecord::default() };
     world.subnet.settings_mut().sa.mute = true;

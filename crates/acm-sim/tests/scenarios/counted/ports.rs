@@ -1,6 +1,6 @@
 //! Ports that change, go down, or stay unchanged.
 use super::shared::{SECOND, USER, logged, outputs, quiet, route};
-use acm_sansio::{Config, Event, Input, Output, PortId, config::RouteProtocol, retry::REJOIN_SPREAD};
+use acm_sansio::{Config, Event, Input, Output, PortId, config::RouteProtocol, retry::JOIN_SPREAD};
 use acm_sim::{World, WorldConfig, unknown_name_request};
 use acm_wire::client::{ClientStatus, Counter, EntryFlags};
 use core::time::Duration;
@@ -20,7 +20,7 @@ fn unchanged_port_causes_no_output() {
     let mut world = quiet();
     let since = world.transcript.len();
     world.read_port(0);
-    world.run_for(2 * REJOIN_SPREAD);
+    world.run_for(JOIN_SPREAD.least);
     assert_eq!(outputs(&world, since, |_| true), 0);
 }
 
@@ -44,7 +44,7 @@ fn group_is_joined_again_at_a_new_subnet_manager() {
     let mut world = quiet();
     let since = world.transcript.len();
     change(&mut world, |port| port.sm_lid = Lid::new(2));
-    world.run_for(2 * REJOIN_SPREAD);
+    world.run_for(JOIN_SPREAD.least);
     assert_eq!(outputs(&world, since, |output| matches!(output, Output::SaSend(_))), 1);
 }
 

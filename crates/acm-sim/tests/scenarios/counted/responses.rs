@@ -147,7 +147,7 @@ fn failed_join_is_counted_logged_and_fails_requests_at_once() {
     world.subnet.settings_mut().sa.mute = true;
     world.restart(0);
     assert_eq!(world.resolve(0, &name(0), &name(1)), Err(ClientStatus::ENODATA), "at once, without a group");
-    world.run_for(6 * SECOND);
+    world.run_for(2 * SECOND);
     assert_eq!(world.stat(0, "joins_failed"), 1);
     assert_eq!(logged(&world, |event| matches!(event, Event::Ibacmp(ibacmp::Event::JoinFailed(..)))), 1);
     assert_eq!(world.node(0).acm.check(), Ok(()));

@@ -3,7 +3,7 @@ use super::shared::{change, depth, members, memberships, route, sends, world};
 use acm_sansio::{
     Config, Input, Time,
     config::{RouteProtocol, SaDepth},
-    retry::REJOIN_SPREAD,
+    retry::JOIN_SPREAD,
 };
 use acm_sim::{World, WorldConfig};
 use acm_wire::client::EntryFlags;
@@ -78,7 +78,7 @@ fn later_event_causes_another_join() {
 }
 
 #[test]
-fn rejoins_of_200_nodes_are_spread_over_500_ms() {
+fn rejoins_of_200_nodes_are_spread_over_100_ms() {
     const NODES: u32 = 200;
     let mut world = World::new(WorldConfig { nodes: NODES, ..WorldConfig::default() });
     world.run_for(Duration::from_secs(1));
@@ -92,13 +92,43 @@ fn rejoins_of_200_nodes_are_spread_over_500_ms() {
         .collect();
     times.sort();
     assert_eq!(times.len(), NODES as usize, "one join per node");
-    assert!(times.iter().all(|time| *time < REJOIN_SPREAD), "{:?}", times.last());
+    assert!(times.iter().all(|time| *time < JOIN_SPREAD.least), "{:?}", times.last());
     let most =
-        times.iter().map(|from| times.iter().filter(|at| (*from..*from + REJOIN_SPREAD / 10).contains(at)).count());
+        times.iter().map(|from| times.iter().filter(|at| (*from..*from + JOIN_SPREAD.least / 10).contains(at)).count());
     let most = most.max().unwrap();
-    println!("{NODES} nodes join again within {:?}, at most {most} within {:?}", times.last(), REJOIN_SPREAD / 10);
+    println!("{NODES} nodes join again within {:?}, at most {most} within {:?}", times.last(), JOIN_SPREAD.least / 10);
     // The average is 20 of 200, and 45 is more than five standard deviations away.
     assert!(most < 45, "{most}");
+}
+
+/// A node with a high LID expects many others.
+#[test]
+fn joins_are_spread_over_more_time_in_a_large_fabric() {
+    let mut world = world(Config::default());
+    let below = JOIN_SPREAD.below(40_000);
+    change(&mut world, 1, |port| port.lid = Lid::new(40_000));
+    assert_eq!(members(&world), [2], "the subnet manager keeps the membership");
+    world.run_for(Duration::from_secs(10));
+    let joins = |world: &mut World, event: &dyn Fn(&mut World)| -> Vec<Duration> {
+        let (start, since) = (world.now(), world.transcript.len());
+        event(world);
+        world.run_for(Duration::from_secs(10));
+        memberships(world, 1, since, Method::SET).iter().map(|(at, _)| at.since(start)).collect()
+    };
+    let all: Vec<Duration> = (0..10)
+        .flat_map(|round| match round % 2 {
+            0 => joins(&mut world, &|world| world.subnet.restart_sm(None)),
+            _ => joins(&mut world, &|world| {
+                for state in [ib_mad::PortState::DOWN, ib_mad::PortState::ACTIVE] {
+                    world.subnet.set_port_state(World::port_id(1), state).unwrap();
+                    world.settle();
+                }
+            }),
+        })
+        .collect();
+    assert_eq!(all.len(), 10, "{all:?}");
+    assert!(all.iter().all(|time| (Duration::from_nanos(1)..below).contains(time)), "{all:?}");
+    assert!(all.iter().any(|time| *time > below / 2), "{all:?}");
 }
 
 /// The pauses are 1 s, 2 s, 4 s and so on, and differ between nodes.
