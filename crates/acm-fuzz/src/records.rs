@@ -18,6 +18,7 @@ const BODIES: &[Body] = bodies! {
     GuidInfoRecord ServiceRecord PkeyTableRecord PathRecord VlArbitrationTableRecord McMemberRecord TraceRecord
     MultiPathRecord ServiceAssociationRecord HierarchyInfoRecord CableInfoRecord PortInfoExtendedRecord InformInfoRecord
 };
+const _: () = assert!(BODIES.len() == sa::SaAttribute::COMPONENTS.len(), "a record of ib-mad is missing here");
 
 /// Encodes and decodes requests and responses of a record. The first byte selects the record's type, and the next eight
 /// bytes are the component mask.

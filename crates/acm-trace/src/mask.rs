@@ -7,7 +7,7 @@ use acm_sansio::{
 };
 use acm_wire::{
     Address, Name,
-    client::{Entry, EntryKind, EpHead, Header, Opcode, Reply},
+    client::{Entry, EntryKind, EpHead, Header, Operation, Reply},
 };
 use core::{
     hash::Hasher as _,
@@ -248,32 +248,37 @@ impl Mask {
     fn message(&self, bytes: &[u8]) -> Vec<u8> {
         let mut masked = bytes.to_vec();
         let Ok((header, rest)) = Header::parse_prefix(bytes) else { return masked };
-        let (opcode, is_answer) = (header.opcode.base(), header.opcode != header.opcode.base());
+        let (opcode, is_response) = (header.opcode.base(), header.opcode != header.opcode.base());
         let first = bytes.len() - rest.len();
         let Some(body) = masked.get_mut(first..) else { return masked };
-        if opcode != Opcode::EP && opcode != Opcode::PERF {
-            let mut entries = body.chunks_exact_mut(size_of::<Entry>());
-            for chunk in &mut entries {
-                let Ok(entry) = Entry::parse_mut(chunk) else { continue };
-                match entry.kind() {
-                    EntryKind::Address(address) if !is_of_fabric(&address) => {
-                        *entry = Entry::address(entry.request_flags(), &self.address(&address));
+        match Operation::of(opcode) {
+            // An unknown opcode may be a damaged RESOLVE.
+            Some(Operation::Resolve) | None => {
+                let mut entries = body.chunks_exact_mut(size_of::<Entry>());
+                for chunk in &mut entries {
+                    let Ok(entry) = Entry::parse_mut(chunk) else { continue };
+                    match entry.kind() {
+                        EntryKind::Address(address) if !is_of_fabric(&address) => {
+                            *entry = Entry::address(entry.request_flags(), &self.address(&address));
+                        }
+                        EntryKind::Address(_) | EntryKind::Path(_) => {}
+                        EntryKind::Unknown(_) => self.text(&mut entry.info.0),
                     }
-                    EntryKind::Address(_) | EntryKind::Path(_) => {}
-                    EntryKind::Unknown(_) => self.text(&mut entry.info.0),
+                }
+                self.text(entries.into_remainder().get_mut(ENTRY_HEAD..).unwrap_or_default());
+            }
+            Some(Operation::Endpoint) if is_response => {
+                let addresses = body.get_mut(size_of::<EpHead>()..).unwrap_or_default();
+                for chunk in addresses.chunks_exact_mut(64) {
+                    if let Ok(text) = Text::<64>::parse(chunk)
+                        && let Ok(words) = core::str::from_utf8(text.as_text())
+                    {
+                        let other = self.address(&Address::from_text(words)).to_string();
+                        chunk.copy_from_slice(&Text::<64>::new(other.as_bytes()).0);
+                    }
                 }
             }
-            self.text(entries.into_remainder().get_mut(ENTRY_HEAD..).unwrap_or_default());
-        } else if opcode == Opcode::EP && is_answer {
-            let addresses = body.get_mut(size_of::<EpHead>()..).unwrap_or_default();
-            for chunk in addresses.chunks_exact_mut(64) {
-                if let Ok(text) = Text::<64>::parse(chunk)
-                    && let Ok(words) = core::str::from_utf8(text.as_text())
-                {
-                    let other = self.address(&Address::from_text(words)).to_string();
-                    chunk.copy_from_slice(&Text::<64>::new(other.as_bytes()).0);
-                }
-            }
+            Some(Operation::Perf | Operation::Endpoint) => {}
         }
         masked
     }

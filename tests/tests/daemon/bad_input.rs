@@ -91,7 +91,7 @@ fn invalid_headers_close_the_connection() {
             assert_serves(&node);
         }
     }
-    for opcode in [0, 4, 0x0f, 0x11, 0x81, 0x82, 0x83, 0xff] {
+    for opcode in [0, 0x7f, 0x0f, 0x11, 0x81, 0x82, 0x83, 0xff] {
         let mut client = node.connect();
         client.send(&Header::new(opcode, 88, 1).with(&body[..72]));
         assert_eq!(client.receive(), Received::Closed, "opcode {opcode:#x}");
