@@ -1,6 +1,7 @@
 //! Programs that tasks run, shown before they run.
 use crate::error::TaskError;
 use std::{
+    collections::BTreeSet,
     env, fs,
     io::{self, Write},
     os::unix::fs::MetadataExt,
@@ -61,11 +62,11 @@ pub(crate) fn run(command: &mut Command) -> Result<(), TaskError> {
     if status.success() { Ok(()) } else { Err(TaskError::Failed { command: line(command), status }) }
 }
 
-/// Builds with cargo, and returns the paths of the files that cargo reports.
+/// Builds with cargo, and returns the paths of the files that cargo reports, each once.
 ///
 /// # Errors
 /// Cargo cannot be run, or the build fails.
-pub(crate) fn build(cargo: &mut Command) -> Result<Vec<PathBuf>, TaskError> {
+pub(crate) fn build(cargo: &mut Command) -> Result<BTreeSet<PathBuf>, TaskError> {
     show(cargo);
     cargo.arg("--message-format=json-render-diagnostics").stdin(Stdio::null()).stderr(Stdio::inherit());
     let output = cargo.output().map_err(|source| spawn(cargo, source))?;

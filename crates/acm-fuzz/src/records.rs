@@ -1,14 +1,15 @@
-//! Target of the records of subnet administration: requests, responses, and matching as a server does it.
+//! Target of the attributes of subnet administration: requests, responses, and matching as a server does it.
 use ib_mad::{
     MadRef, TransactionId,
-    sa::{self, Query, SaMad, SaRecord},
+    notice::{ClassPortInfo, InformInfo, SaNotice},
+    sa::*,
 };
 
 type Body = fn(u64, &[u8]);
 
 macro_rules! bodies {
     ($($record:ident)*) => {
-        &[$(check_record::<sa::$record>,)*]
+        &[$(check_record::<$record>,)*]
     };
 }
 
@@ -17,8 +18,9 @@ const BODIES: &[Body] = bodies! {
     RandomForwardingTableRecord MulticastForwardingTableRecord SmInfoRecord LinkSpeedWidthPairsTableRecord LinkRecord
     GuidInfoRecord ServiceRecord PkeyTableRecord PathRecord VlArbitrationTableRecord McMemberRecord TraceRecord
     MultiPathRecord ServiceAssociationRecord HierarchyInfoRecord CableInfoRecord PortInfoExtendedRecord InformInfoRecord
+    InformInfo SaNotice ClassPortInfo
 };
-const _: () = assert!(BODIES.len() == sa::SaAttribute::COMPONENTS.len(), "a record of ib-mad is missing here");
+const _: () = assert!(BODIES.len() == SaAttribute::COMPONENTS.len(), "an attribute of ib-mad is missing here");
 
 /// Encodes and decodes requests and responses of a record. The first byte selects the record's type, and the next eight
 /// bytes are the component mask.

@@ -14,7 +14,7 @@ case \$task in
     xtask) CARGO=$run/bin/cargo exec $programs/xtask "\$@" ;;
     build)
         case "\$*" in *"--bin ib_acme"*) program=ib_acme ;; *) program=acm-mio ;; esac
-        sed "s|PROGRAM|$run/built.\$program|; s|LIBRARY|$run/library|g" $run/built
+        sed "s|PROGRAM|$run/release/\$program|; s|LIBRARY|$run/library|g" $run/built
         ;;
     *) exit 1 ;;
 esac
@@ -25,10 +25,10 @@ printf '%s' '{"reason":"compiler-artifact","package_id":"a","manifest_path":"/a"
     '"features":[],"filenames":["LIBRARY/libibacm.so","LIBRARY/libacmrs.so"],"executable":"PROGRAM","fresh":true}' > $run/built
 echo >> $run/built
 # The libraries are installed, but not linked.
-mkdir $run/library
+mkdir $run/library $run/release
 for file in libibacm.so libibacm.a libacmrs.so; do echo $file > $run/library/$file; done
 # Stripped as the installed programs are: the disk of this machine is its memory.
-for program in acm-mio ib_acme; do strip -o $run/built.$program "$programs/$program"; done
+for program in acm-mio ib_acme; do strip -o $run/release/$program "$programs/$program"; done
 
 # The fabric, and the other node.
 umask 0

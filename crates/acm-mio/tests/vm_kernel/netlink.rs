@@ -193,7 +193,7 @@ os.execv(sys.argv[1], sys.argv[1:])"
 #[test]
 fn missing_privilege_is_one_warning() {
     let _lab = lab();
-    run(&format!("mkdir -p {RUN}; chmod 777 {RUN}; mkdir -p /tmp/vm_kernel; chmod -R 777 /tmp/vm_kernel"));
+    run(&format!("mkdir -p {RUN} /tmp/vm_kernel{RUN}; chmod 777 {RUN}; chmod -R 777 /tmp/vm_kernel"));
     let mut command = Command::new("setpriv");
     command.args(["--reuid=65534", "--regid=65534", "--clear-groups", env!("CARGO_BIN_EXE_acm-mio")]);
     let daemon = Daemon::spawn(command, RUN, &["--fabric", "embedded", "--kernel", "on"], ADDRESSES);
