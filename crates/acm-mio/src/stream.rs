@@ -5,7 +5,8 @@ use mio::{
     event::Source,
     net::{TcpStream, UnixStream},
 };
-use rustix::net::{RecvFlags, SendFlags, recv};
+use nix::{getsockopt_impl, libc, sockopt_impl, sys::socket::GetSockOpt};
+use rustix::net::{RecvFlags, SendFlags, recv, sockopt};
 use std::{
     io::{self, Read, Write},
     os::fd::AsFd,
@@ -13,6 +14,39 @@ use std::{
 
 /// The user nobody (nobody(5)): all programs with an unknown user share its account.
 const NOBODY: u32 = 65_534;
+
+/// Bytes requested for the send buffer of a client; the system doubles them. The kernel memory of unread responses is
+/// charged to the daemon: for each connection the buffer and one message.
+const SEND_BUFFER: usize = 2048;
+/// Bytes requested for the receive buffer of a TCP client; the system doubles them.
+const RECEIVE_BUFFER: usize = 8192;
+
+/// The numbers of `SO_MEMINFO` (linux/sock_diag.h).
+type MemInfo = [u32; 9];
+sockopt_impl!(
+    /// Memory of a socket, in bytes.
+    SocketMemInfo,
+    GetOnly,
+    libc::SOL_SOCKET,
+    libc::SO_MEMINFO,
+    MemInfo
+);
+
+/// Limits the kernel memory of a client's responses. A system that refuses keeps its own limit.
+pub(crate) fn limit_send_buffer(socket: &impl AsFd) {
+    let _ = sockopt::set_socket_send_buffer_size(socket, SEND_BUFFER);
+}
+
+/// Limits the kernel memory of a client's requests, which only TCP charges to the receiver.
+pub(crate) fn limit_receive_buffer(socket: &impl AsFd) {
+    let _ = sockopt::set_socket_recv_buffer_size(socket, RECEIVE_BUFFER);
+}
+
+/// Returns the kernel memory of what was sent and not received, as SIOCOUTQ does for a unix socket.
+fn unread_by_peer(socket: &impl AsFd) -> u32 {
+    // SK_MEMINFO_WMEM_ALLOC counts for a unix socket, SK_MEMINFO_WMEM_QUEUED for TCP.
+    SocketMemInfo.get(socket).map_or(0, |[_, _, allocated, _, _, queued, ..]| allocated.saturating_add(queued))
+}
 
 /// A stream of either type.
 #[derive(Debug)]
@@ -31,6 +65,14 @@ impl Stream {
                 peer.map_or(nobody, |peer| (Account::User(peer.uid()), Peer::process(peer.pid())))
             }
             Self::Tcp(stream) => stream.peer_addr().map_or(nobody, |at| (Account::Peer(at.ip()), Peer::Address(at))),
+        }
+    }
+
+    /// Returns the kernel memory, in bytes, of responses that the client has not read.
+    pub(crate) fn unread(&self) -> u32 {
+        match self {
+            Self::Unix(stream) => unread_by_peer(stream),
+            Self::Tcp(stream) => unread_by_peer(stream),
         }
     }
 

@@ -7,6 +7,8 @@
 //! - `dead SOURCE COUNT`: requests COUNT names that no node has, with NODELAY, reads the responses and disconnects.
 //! - `hog`: opens connections until one is refused, prints their number, and keeps them open.
 //! - `deaf SOURCE`: sends requests and never reads. Prints a line when the daemon stops to read, and continues.
+//! - `unread COUNT`: opens COUNT connections and sends 800 requests for counters on each, as far as the daemon reads
+//!   them. Prints a line and keeps the connections open without reading.
 //! - `crowd SOURCE COUNT`: opens COUNT connections, waits for a response on each, and prints a line. Then repeats
 //!   requests on each connection, round by round, without end.
 //! - `flood SOURCE CONNECTIONS`: sends many requests at a time on several connections, without end.
@@ -58,6 +60,7 @@ fn main() {
         ("dead", [source, count]) => unknown_names(&target, source, count.parse().unwrap()),
         ("hog", []) => hog(&target),
         ("deaf", [source]) => deaf(&target, source),
+        ("unread", [count]) => unread(&target, count.parse().unwrap()),
         ("crowd", [source, count]) => crowd(&target, source, count.parse().unwrap()),
         ("flood", [source, connections]) => flood(&target, source, connections.parse().unwrap()),
         _ => panic!("unknown mode: {words:?}"),
@@ -128,6 +131,26 @@ fn deaf(target: &Target, source: &str) {
             }
             Err(error) => panic!("closed after {sent}: {error}"),
         }
+    }
+}
+
+fn unread(target: &Target, count: u32) {
+    let requests = acm_tests::Header::new(2, 16, 1).with(&[]).repeat(800);
+    let mut held = Vec::new();
+    for _ in 0..count {
+        let mut connection = target.connect().unwrap();
+        connection.set_limit(Duration::from_millis(1)).unwrap();
+        let mut sent = 0;
+        while let Ok(count) = connection.send_some(&requests[sent..])
+            && count > 0
+        {
+            sent += count;
+        }
+        held.push(connection);
+    }
+    println!("unread on {count}");
+    loop {
+        thread::park();
     }
 }
 

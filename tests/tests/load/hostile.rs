@@ -14,7 +14,13 @@ use ib_sim::{
     client::{Client, ClientError},
 };
 use nix::sys::signal::Signal;
-use std::{fs, os::unix::fs::PermissionsExt, process::Command, thread};
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::Command,
+    thread,
+};
 
 const GOOD: u32 = 60_001;
 const BAD: u32 = 60_002;
@@ -189,6 +195,76 @@ fn user_is_served_beside_clients_that_do_not_read() {
     beside.print("beside those who never read");
     assert!(deaf.iter_mut().all(Process::is_running), "not closed before 30 s");
     assert_served(&alone, &beside, 100);
+}
+
+/// A cgroup with a limit of memory, of version 1 or 2; removed when dropped. Its processes must have ended then.
+struct MemoryLimit(PathBuf);
+
+impl MemoryLimit {
+    /// `None` on a system where no cgroup can be made.
+    fn new(name: &str, bytes: u64) -> Option<Self> {
+        let roots = [("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")];
+        roots.into_iter().find_map(|(root, limit)| {
+            let folder = Path::new(root).join(format!("{name}-{}", std::process::id()));
+            fs::create_dir(&folder).ok()?;
+            let group = Self(folder);
+            // A file that the kernel does not provide cannot be created.
+            fs::write(group.0.join(limit), bytes.to_string()).ok()?;
+            Some(group)
+        })
+    }
+
+    fn add(&self, process: &Process) {
+        fs::write(self.0.join("cgroup.procs"), process.id().to_string()).unwrap();
+    }
+
+    fn used(&self) -> u64 {
+        let number = |file| fs::read_to_string(self.0.join(file)).ok()?.trim().parse().ok();
+        number("memory.usage_in_bytes").or_else(|| number("memory.current")).unwrap()
+    }
+}
+
+impl Drop for MemoryLimit {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+/// 6,000 connections of which nothing is read have their part of the unit's `MemoryMax`. The daemon runs within it and
+/// serves another user. Where no cgroup can be made, only the latter is tested here; acm-mio's unit test
+/// `unread_responses_of_all_connections_fit_into_the_memory_of_the_unit` measures by `SO_MEMINFO`.
+#[test]
+fn user_is_served_beside_6000_connections_that_do_not_read() {
+    const CONNECTIONS: u64 = 6000;
+    let unit = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../dist/acm-mio.service")).unwrap();
+    assert!(unit.contains("\nMemoryMax=1G\n") && unit.contains("\nLimitNOFILE=65536\n"), "change the limit here, too");
+    // What the daemon needs without clients is in the last eighth of its memory.
+    let limit = (1 << 30) / 8 + (1 << 30) / 8 * 7 / 65_536 * CONNECTIONS;
+    let group = MemoryLimit::new("acm-unread", limit);
+    let mut scene = Scene::new("client_timeout 3600");
+    let before = group.as_ref().map(|group| {
+        group.add(&scene.node.process);
+        group.used()
+    });
+    let alone = scene.alone();
+    let mut deaf = scene.bad(&["unread", &CONNECTIONS.to_string()], "unread on");
+    let descriptors = || fs::read_dir(format!("/proc/{}/fd", scene.node.process.id())).unwrap().count();
+    assert!(descriptors() as u64 > CONNECTIONS, "{}", descriptors());
+    if let (Some(group), Some(before)) = (&group, before) {
+        let each = group.used().saturating_sub(before) / CONNECTIONS;
+        println!("{each:>40} bytes for each connection");
+    }
+    let beside = scene.resolve(REQUESTS, REQUESTS);
+    beside.print("beside 6,000 unread connections");
+    assert_served(&alone, &beside, 100);
+    let options = scene.node.dir().join("opts");
+    let text = fs::read_to_string(&options).unwrap();
+    fs::write(&options, text.replace("client_timeout 3600", "client_timeout 1")).unwrap();
+    scene.node.process.signal(Signal::SIGHUP);
+    acm_tests::until("closed connections", || (descriptors() < 200).then_some(()));
+    assert!(deaf.is_running() && scene.node.process.is_running());
+    drop(scene);
+    drop(group);
 }
 
 #[test]

@@ -5,9 +5,20 @@ use acm_sansio::{ClientId, Time};
 use std::io::{self, Write};
 
 /// Bytes of unsent responses above which nothing more is read from the client.
-pub(super) const HIGH_WATER: usize = 64 * 1024;
+pub(super) const HIGH_WATER: usize = 2048;
 /// Bytes of capacity for responses that an idle connection keeps: a few responses.
 const IDLE_ROOM: usize = 512;
+
+/// A check for responses that the client has not read, in the daemon or in the kernel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Check {
+    /// Time of the check.
+    pub(super) at: Time,
+    /// Time of the first check with these numbers.
+    since: Time,
+    /// Bytes that the socket has taken, and kernel memory of unread responses: the same as long as nothing is read.
+    numbers: (u64, u32),
+}
 
 /// The connection of one client.
 #[derive(Debug)]
@@ -32,8 +43,10 @@ pub(super) struct Connection {
     pub(super) held_back: bool,
     /// An event for room in the socket is requested: only while responses wait, as each response read is an event.
     pub(super) waits_for_room: bool,
-    /// Time since when the client has read none of its responses.
-    pub(super) stalled_since: Option<Time>,
+    /// Bytes of responses that the socket has taken, modulo 2^64.
+    sent_in_all: u64,
+    /// Last check for unread responses; `None` if there are none.
+    pub(super) checked: Option<Check>,
 }
 
 impl Connection {
@@ -51,7 +64,8 @@ impl Connection {
             hung_up: false,
             held_back: false,
             waits_for_room: false,
-            stalled_since: None,
+            sent_in_all: 0,
+            checked: None,
         }
     }
 
@@ -105,24 +119,18 @@ impl Connection {
     }
 
     /// Sends as much as the socket takes, in one call if it takes all. Returns `false` if the connection has failed.
-    pub(super) fn flush(&mut self, now: Time) -> bool {
-        let mut progress = false;
+    pub(super) fn flush(&mut self) -> bool {
         while self.unsent() > 0 {
             match self.stream.write(self.out.get(self.sent..).unwrap_or_default()) {
                 Ok(0) => return false,
                 Ok(count) => {
                     self.sent += count;
-                    progress = true;
+                    self.sent_in_all = self.sent_in_all.wrapping_add(count as u64);
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    if progress || self.stalled_since.is_none() {
-                        self.stalled_since = Some(now);
-                    }
-                    // The responses of a client that is always a little behind are never all sent.
-                    if self.sent > HIGH_WATER {
-                        self.out.drain(..self.sent);
-                        self.sent = 0;
-                    }
+                    self.out.drain(..self.sent);
+                    self.out.shrink_to_fit();
+                    self.sent = 0;
                     return true;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -133,8 +141,31 @@ impl Connection {
         self.out.clear();
         self.out.shrink_to(IDLE_ROOM);
         self.sent = 0;
-        self.stalled_since = None;
         true
+    }
+
+    /// Checks for unread responses. Returns the time since when the client has read nothing, if there are any.
+    pub(super) fn check(&mut self, now: Time) -> Option<Time> {
+        let unread = self.stream.unread();
+        let numbers = (self.sent_in_all, unread);
+        let same = self.checked.filter(|check| check.numbers == numbers);
+        let since = same.map_or(now, |check| check.since);
+        self.checked = (unread > 0 || self.unsent() > 0).then_some(Check { at: now, since, numbers });
+        self.checked.map(|check| check.since)
+    }
+
+    /// Makes sure that responses sent now are checked later.
+    pub(super) fn check_later(&mut self, now: Time) {
+        // The numbers differ from those of the first check.
+        self.checked.get_or_insert(Check { at: now, since: now, numbers: (self.sent_in_all, 0) });
+    }
+}
+
+#[cfg(test)]
+impl Connection {
+    /// Returns the bytes of memory for what is unread, in the kernel and here.
+    pub(super) fn memory(&self) -> usize {
+        self.stream.unread() as usize + self.out.capacity() + self.kept.capacity() + size_of::<Self>()
     }
 }
 
@@ -148,11 +179,11 @@ mod tests {
         let (ours, mut theirs) = mio::net::UnixStream::pair().unwrap();
         let mut connection = Connection::new(ClientId::new(0, 0), Stream::Unix(ours), Peer::Unknown);
         let mut piece = [0; 4096];
-        while connection.stalled_since.is_none() {
+        while connection.unsent() == 0 {
             connection.push(&piece);
-            assert!(connection.flush(Time::ZERO));
+            assert!(connection.flush());
         }
-        connection.push(&[0; 8 * HIGH_WATER]);
+        connection.push(&vec![0; 512 * 1024]);
         let behind = connection.out.len();
         for _ in 0..1000 {
             connection.push(&piece);
@@ -161,7 +192,7 @@ mod tests {
                 let Some(room) = piece.get_mut(taken..) else { break };
                 taken += theirs.read(room).unwrap();
             }
-            assert!(connection.flush(Time::ZERO));
+            assert!(connection.flush());
             assert!(connection.unsent() > 0);
         }
         assert!(connection.out.len() < behind + 2 * HIGH_WATER, "{}", connection.out.len());

@@ -1,5 +1,5 @@
 //! The socket that clients connect to, unix or TCP, with the files by which they find it.
-use crate::stream::Stream;
+use crate::stream::{Stream, limit_receive_buffer, limit_send_buffer};
 use acm_wire::files::opts::{Options, ServerMode};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use mio::{
@@ -86,6 +86,9 @@ impl Listener {
 
     fn bind_tcp(address: SocketAddr, run_dir: &Path, link: bool) -> Result<Self, ListenError> {
         let socket = TcpListener::bind(address).map_err(|error| ListenError::Tcp(address, error))?;
+        // Connections inherit the limits.
+        limit_send_buffer(&socket);
+        limit_receive_buffer(&socket);
         for stale in [UNIX_SOCKET, UNIX_LINK, PORT_LINK] {
             let _ = fs::remove_file(run_dir.join(stale));
         }
@@ -127,7 +130,10 @@ impl Listener {
 
     pub(crate) fn accept(&self) -> io::Result<Stream> {
         match &self.socket {
-            Socket::Unix(socket) => socket.accept().map(|(stream, _)| Stream::Unix(stream)),
+            Socket::Unix(socket) => socket.accept().map(|(stream, _)| {
+                limit_send_buffer(&stream);
+                Stream::Unix(stream)
+            }),
             Socket::Tcp(socket) => socket.accept().map(|(stream, _)| {
                 // Without TCP_NODELAY a response could be delayed until the next one.
                 let _ = stream.set_nodelay(true);

@@ -2,8 +2,8 @@
 use acm_wire::client::{FrameError, next_frame};
 use std::io::{self, Read};
 
-/// Bytes of the buffer: several of the longest requests, which have 592 bytes.
-const SIZE: usize = 4096;
+/// Bytes of the buffer: three of the longest requests, which have 592 bytes. A client that is held back keeps as many.
+const SIZE: usize = 2048;
 
 /// One buffer for all clients, each in its turn. A connection keeps only the rest of its turn, because most of ten
 /// thousand connections are idle most of the time.

@@ -15,6 +15,8 @@ use std::io;
 const CLIENT_BATCH: usize = 8;
 /// Clients that are served in an iteration before the fabric, the kernel and new clients.
 const CLIENTS_BATCH: usize = 64;
+/// Checks of a client for unread responses in `client_timeout`.
+const CHECKS: u32 = 4;
 /// Pause before the next attempt to accept, after accepting has failed.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -149,12 +151,19 @@ impl Daemon {
         }
     }
 
+    /// Returns the time of the next check for unread responses.
+    pub(super) fn check_due(&self) -> Option<Time> {
+        self.host.clients.oldest_check().map(|at| at + self.client_timeout / CHECKS)
+    }
+
     /// Closes clients that have read none of their responses for `client_timeout`.
     pub(super) fn close_stalled(&mut self, now: Time) {
         let limit = self.client_timeout;
-        while let Some((since, index)) = self.host.clients.longest_stalled()
-            && since + limit <= now
-        {
+        while self.check_due().is_some_and(|at| at <= now) {
+            let Some((index, since)) = self.host.clients.check_oldest(now) else { continue };
+            if since + limit > now {
+                continue;
+            }
             self.host.lines.limited(Kind::ClientStalled, |line| {
                 let name = self.host.clients.open.get(index).map(|client| client.peer.to_string());
                 *line = format!("{} takes no answers for {limit:?}: closed", name.unwrap_or_default());

@@ -14,8 +14,8 @@ pub(crate) struct Connections {
     pub(super) backlog: ClientQueue,
     /// Connections with responses to send.
     pub(super) to_send: ClientQueue,
-    /// Connections with responses that the client does not read, by the time since when it has read nothing.
-    stalled: BTreeSet<(Time, usize)>,
+    /// Connections that may have unread responses, by the time of their last check.
+    checked: BTreeSet<(Time, usize)>,
 }
 
 /// A first-in-first-out queue of indices, each in it at most once. It keeps its memory: no allocation in the steady
@@ -93,28 +93,32 @@ impl Connections {
     /// Sends as many responses as the client's socket takes. Returns `false` if the connection has failed.
     pub(super) fn send(&mut self, now: Time, index: usize) -> bool {
         let Some(connection) = self.open.get_mut(index) else { return true };
-        let before = connection.stalled_since;
-        let works = connection.flush(now);
-        let after = connection.stalled_since;
-        if before != after {
-            self.stalled.extend(after.map(|since| (since, index)));
-            if let Some(since) = before {
-                self.stalled.remove(&(since, index));
-            }
+        if connection.checked.is_none() && connection.unsent() > 0 {
+            connection.check_later(now);
+            self.checked.insert((now, index));
         }
-        works
+        connection.flush()
     }
 
-    /// Returns the connection whose client has read nothing for longest, and since when.
-    pub(super) fn longest_stalled(&self) -> Option<(Time, usize)> {
-        self.stalled.first().copied()
+    /// Returns the time of the check that is longest ago, of connections that may have unread responses.
+    pub(super) fn oldest_check(&self) -> Option<Time> {
+        self.checked.first().map(|&(at, _)| at)
+    }
+
+    /// Checks the connection whose last check is longest ago for unread responses. Returns it, and the time since when
+    /// its client has read nothing, if there are any.
+    pub(super) fn check_oldest(&mut self, now: Time) -> Option<(usize, Time)> {
+        let (_, index) = self.checked.pop_first()?;
+        let since = self.open.get_mut(index)?.check(now)?;
+        self.checked.insert((now, index));
+        Some((index, since))
     }
 
     /// Removes a connection from the table.
     pub(super) fn remove(&mut self, index: usize) -> Option<Connection> {
         let connection = self.open.try_remove(index)?;
-        if let Some(since) = connection.stalled_since {
-            self.stalled.remove(&(since, index));
+        if let Some(check) = connection.checked {
+            self.checked.remove(&(check.at, index));
         }
         Some(connection)
     }

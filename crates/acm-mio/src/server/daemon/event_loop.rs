@@ -172,14 +172,13 @@ impl Daemon {
 
     /// Returns the next deadline of the core or of the daemon.
     pub(super) fn due(&self) -> Option<Time> {
-        let stall = self.host.clients.longest_stalled().map(|(since, _)| since + self.client_timeout);
         let fabric = self.host.fabric.as_ref().and_then(|fabric| fabric.poll_timeout());
         let interfaces = self.host.interfaces.as_ref().and_then(Interfaces::poll_timeout);
         [
             self.acm.poll_timeout(),
             fabric,
             interfaces,
-            stall,
+            self.check_due(),
             self.ready.accept_at,
             self.host.lines.due(),
             self.metrics.due(),

@@ -28,8 +28,8 @@ fn fabric_has_256_events_handled_in_an_iteration() {
 }
 
 #[test]
-fn client_with_more_than_64_kib_unsent_is_not_served() {
-    for (unsent, is_served) in [(65_536, true), (65_537, false)] {
+fn client_with_more_than_2_kib_unsent_is_not_served() {
+    for (unsent, is_served) in [(2048, true), (2049, false)] {
         let dir = tempfile::tempdir().unwrap();
         let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
         turns(&mut daemon);
@@ -41,5 +41,34 @@ fn client_with_more_than_64_kib_unsent_is_not_served() {
         daemon.serve_clients(daemon.clock.now());
         let unsent_now = daemon.host.clients.open[0].unsent();
         assert_eq!(unsent_now != unsent, is_served, "{unsent_now}");
+    }
+}
+
+#[test]
+fn unread_responses_of_all_connections_fit_into_the_memory_of_the_unit() {
+    let unit = include_str!("../../../../../../dist/acm-mio.service");
+    let setting = |name: &str| unit.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+    assert_eq!(setting("MemoryMax="), "1G");
+    let descriptors: u64 = setting("LimitNOFILE=").parse().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let mut daemon = daemon(dir.path());
+    let (requests, mut events) = (perf_request(0, [1; 8]).repeat(800), Events::with_capacity(16));
+    // The requests of a client come at once, or one after the other.
+    for piece in [requests.len(), 16] {
+        let mut client = connect(dir.path());
+        turns(&mut daemon);
+        for bytes in requests.chunks(piece) {
+            let Ok(_) = client.write(bytes) else { break };
+            daemon.turn(&mut events, Some(Duration::ZERO)).unwrap();
+        }
+        turns(&mut daemon);
+        let connection = daemon.host.clients.open.get(0).unwrap();
+        assert!(connection.held_back);
+        // A socket with its file, and its part of epoll's memory and of the tables.
+        let each = connection.memory() + 3072;
+        println!("{each} bytes for each connection");
+        assert!(each as u64 * descriptors < (1 << 30) / 8 * 7, "{each}");
+        drop(client);
+        turns(&mut daemon);
     }
 }

@@ -20,26 +20,73 @@ fn request_without_reading(daemon: &mut Daemon, client: &mut UnixStream) -> usiz
 
 #[test]
 fn client_that_reads_nothing_is_closed_after_client_timeout() {
+    // It leaves one response unread, which the kernel holds, or sends requests until the daemon holds responses.
+    for one in [true, false] {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
+        let start = daemon.clock.now();
+        if one {
+            client.write_all(&perf_request(0, [1; 8])).unwrap();
+            turns(&mut daemon);
+        } else {
+            request_without_reading(&mut daemon, &mut client);
+        }
+        // Four checks in `client_timeout`; the first one sees what is unread.
+        let (checked, limit) = (daemon.host.clients.oldest_check().unwrap(), Duration::from_secs(30));
+        assert!(checked >= start);
+        for quarter in 1..5 {
+            let at = checked + limit / 4 * quarter;
+            assert_eq!(daemon.check_due(), Some(at));
+            daemon.close_stalled(at);
+            assert_eq!(daemon.host.clients.open.len(), 1, "{quarter}");
+        }
+        daemon.close_stalled(checked + (limit / 4 * 5 - Duration::from_nanos(1)));
+        assert_eq!(daemon.host.clients.open.len(), 1);
+        daemon.close_stalled(checked + limit / 4 * 5);
+        assert!(daemon.host.clients.open.is_empty());
+        assert!(received(&mut client).1);
+        assert_eq!(daemon.check_due(), None);
+    }
+}
+
+#[test]
+fn check_for_unread_responses_wakes_the_loop() {
     let dir = tempfile::tempdir().unwrap();
     let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
-    request_without_reading(&mut daemon, &mut client);
-    let (since, _) = daemon.host.clients.longest_stalled().unwrap();
-    let limit = Duration::from_secs(30);
-    daemon.close_stalled(since + (limit - Duration::from_nanos(1)));
-    assert_eq!(daemon.host.clients.open.len(), 1);
-    let wait = daemon.due().unwrap().since(daemon.clock.now());
-    assert!(wait > Duration::ZERO && wait <= limit, "{wait:?}");
-    // The deadline wakes the loop, and nothing does before it.
-    daemon.client_timeout = daemon.clock.now().since(since) + Duration::from_millis(100);
+    client.write_all(&perf_request(0, [1; 8])).unwrap();
+    daemon.client_timeout = Duration::from_millis(400);
+    turns(&mut daemon);
     let (mut events, mut wakes) = (Events::with_capacity(16), 0);
     while !daemon.host.clients.open.is_empty() {
         let timeout = daemon.timeout();
         daemon.turn(&mut events, timeout).unwrap();
         wakes += 1;
-        assert!(wakes <= 3, "{wakes}");
+        assert!(wakes <= 12, "{wakes}");
     }
     assert!(received(&mut client).1);
-    assert_eq!(daemon.host.clients.longest_stalled(), None);
+    assert_eq!(daemon.check_due(), None);
+}
+
+#[test]
+fn client_that_reads_some_responses_between_checks_stays_open() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
+    for _ in 0..5 {
+        client.write_all(&perf_request(0, [1; 8])).unwrap();
+        turns(&mut daemon);
+    }
+    let mut at = daemon.check_due().unwrap();
+    for _ in 0..5 {
+        assert_eq!(daemon.host.clients.open.len(), 1);
+        // A check each 7.5 s; the client reads one response in 22.5 s.
+        for _ in 0..3 {
+            daemon.close_stalled(at);
+            at = at + Duration::from_millis(7500);
+        }
+        client.read_exact(&mut [0; 72]).unwrap();
+    }
+    daemon.close_stalled(at);
+    assert_eq!((daemon.host.clients.open.len(), daemon.check_due()), (1, None), "all is read");
 }
 
 #[test]
@@ -56,7 +103,8 @@ fn client_that_resumes_reading_gets_all_its_responses() {
         turns(&mut daemon);
     }
     assert_eq!(got, all);
-    assert_eq!(daemon.host.clients.longest_stalled(), None);
+    daemon.close_stalled(daemon.clock.now() + Duration::from_secs(30));
+    assert_eq!((daemon.host.clients.open.len(), daemon.check_due()), (1, None));
     // From then on its responses cause no further events.
     client.write_all(&perf_request(0, [1; 8])[sent % 16..]).unwrap();
     turns(&mut daemon);

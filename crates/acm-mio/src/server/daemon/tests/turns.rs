@@ -56,12 +56,17 @@ fn busy_clients_do_not_delay_the_others() {
         *got = received(client).0;
         assert!(*got < 100 * 72, "it had all its responses first");
     }
-    // Each busy client gets all its responses in the end.
-    turns(&mut daemon);
-    turns(&mut daemon);
-    for (client, got) in busy.iter_mut().chain([&mut last]).zip(got) {
-        assert_eq!(got + received(client).0, 100 * 72);
+    // Each busy client gets all its responses in the end, as it reads them.
+    for _ in 0..100 {
+        turns(&mut daemon);
+        for (client, got) in busy.iter_mut().chain([&mut last]).zip(&mut got) {
+            *got += received(client).0;
+        }
+        if got == [100 * 72; 3] {
+            return;
+        }
     }
+    panic!("{got:?}");
 }
 
 #[test]
