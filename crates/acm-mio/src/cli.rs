@@ -42,7 +42,7 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) require_device: bool,
     /// Check the prerequisites of the daemon on this machine, with these files and this fabric, print advice, and exit:
-    /// 0 if it would serve, 1 if not.
+    /// 0 if it would serve, 1 if not, 3 if it would serve and SIGHUP would not apply the option or the address file.
     #[arg(long)]
     pub(crate) check: bool,
     /// Print the state and the counters of the running daemon, and exit: 0, or 1 if none responds in the run directory.

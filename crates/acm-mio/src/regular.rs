@@ -10,6 +10,34 @@ use std::{
 /// `/dev/null` (Linux's devices.txt), which administrators use for an empty file.
 const NULL_DEVICE: u64 = libc::makedev(1, 3);
 
+/// Identity of a file and of its content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    inode: (u64, u64),
+    size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Stamp {
+    pub(crate) fn of(file: &Metadata) -> Self {
+        Self {
+            inode: (file.dev(), file.ino()),
+            size: file.size(),
+            modified: (file.mtime(), file.mtime_nsec()),
+            changed: (file.ctime(), file.ctime_nsec()),
+        }
+    }
+}
+
+/// State of a path: the file there, or the reason why there is none.
+pub(crate) type State = Result<Stamp, io::ErrorKind>;
+
+/// Returns the state of a path.
+pub(crate) fn state(path: &Path) -> State {
+    metadata(path).map(|file| Stamp::of(&file)).map_err(|error| error.kind())
+}
+
 /// Returns the metadata of a regular file.
 pub(crate) fn metadata(path: &Path) -> io::Result<Metadata> {
     only(std::fs::metadata(path)?)

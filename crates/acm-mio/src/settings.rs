@@ -4,6 +4,7 @@ use crate::fabric::Depths;
 use crate::{
     cli::{ADDR_FILE, Args, OPTION_FILE},
     descriptors,
+    regular::{self, State},
 };
 use acm_sansio::{
     Config,
@@ -30,8 +31,8 @@ pub(crate) struct Settings {
     pub(crate) skipped_ips: Vec<SkippedIp>,
     /// Problems of the files with their places; logged once there is a log.
     pub(crate) problems: Vec<String>,
-    /// Number of files that were read again and not applied.
-    pub(crate) not_applied: u64,
+    /// Files that were read again and not applied.
+    pub(crate) not_applied: Vec<PathBuf>,
     /// Providers that were loaded at the start.
     pub(crate) providers: Vec<LoadedProvider>,
 }
@@ -43,7 +44,7 @@ impl Settings {
         let option_file = ConfigFile::new(&args.option_file, OPTION_FILE);
         let addr_file = ConfigFile::new(&args.addr_file, ADDR_FILE);
         let mut problems = Vec::new();
-        let text = read_options(&option_file, Reading::First, &mut problems).value;
+        let text = read_options(&option_file, Reading::First, false, &mut problems).value;
         let mut defaults = Options::default();
         if args.log_to_stdout() {
             defaults.log_file = LogTarget::Stdout;
@@ -58,33 +59,40 @@ impl Settings {
             addresses,
             skipped_ips,
             problems,
-            not_applied: 0,
+            not_applied: Vec::new(),
             providers: Vec::new(),
         }
     }
 
     /// Reads both files again. A file with a malformed line is not applied: its former content stays in force. The same
-    /// holds for a file that the command line names and that is missing now.
+    /// holds for a file that has become empty, and for one that the command line names and that is missing now.
     pub(crate) fn read_again(&self) -> Self {
         let Self { option_file, addr_file, defaults, .. } = self;
         let mut problems = Vec::new();
-        let options = read_options(option_file, Reading::Again, &mut problems);
+        let reading = Reading::Again { was_empty: self.text.trim_ascii().is_empty() };
+        let options = read_options(option_file, reading, !self.providers.is_empty(), &mut problems);
         self.not_loaded(&options.value, &mut problems);
         let text = if options.bad { self.text.clone() } else { options.value };
         let ips = parse_options(&text, *defaults).support_ips_in_addr_cfg;
-        let found = read_addresses(addr_file, ips, Reading::Again, &mut problems);
+        let was_empty = self.addresses.as_ref().is_none_or(Vec::is_empty) && self.skipped_ips.is_empty();
+        let found = read_addresses(addr_file, ips, Reading::Again { was_empty }, &mut problems);
         let before = || (self.addresses.clone(), self.skipped_ips.clone());
         let (addresses, skipped_ips) = if found.bad { before() } else { found.value.split() };
-        let mut not_applied = 0;
+        let mut not_applied = Vec::new();
         for (bad, file) in [(options.bad, option_file), (found.bad, addr_file)] {
             if bad {
                 problems.push(format!("{}: not applied; what it said before goes on", file.path.display()));
-                not_applied += 1;
+                not_applied.push(file.path.clone());
             }
         }
         let (option_file, addr_file, defaults) = (option_file.clone(), addr_file.clone(), *defaults);
         let providers = self.providers.clone();
         Self { option_file, addr_file, text, defaults, addresses, skipped_ips, problems, not_applied, providers }
+    }
+
+    /// Returns the states of both files.
+    pub(crate) fn file_states(&self) -> [State; 2] {
+        [&self.option_file, &self.addr_file].map(|file| regular::state(&file.path))
     }
 
     /// Returns the path of the option file.

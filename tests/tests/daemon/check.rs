@@ -42,6 +42,20 @@ fn addresses_are_checked_on_the_given_fabric() {
 }
 
 #[test]
+fn file_that_sighup_would_not_apply_has_an_exit_status() {
+    let fabric = Fabric::serve(1, &[]);
+    let mut node = Node::at(&fabric, 1).option("timeout 500\nretrys 1").join();
+    let said = check(&Node::at(&fabric, 1).option("timeout 500\nretrys 1"), node.dir());
+    assert!(has(&said, "warn ", "/opts: SIGHUP would not apply it: correct it"), "{said}");
+    assert!(!said.stdout.contains("/addr: SIGHUP would"), "{said}");
+    assert_eq!(said.code, Some(3), "{said}");
+    node.process.signal(nix::sys::signal::Signal::SIGHUP);
+    node.process.wait_for("/opts: not applied", 1);
+    let said = check(&Node::at(&fabric, 1).option("timeout 500"), node.dir());
+    assert_eq!(said.code, Some(0), "{said}");
+}
+
+#[test]
 fn check_beside_a_running_daemon_is_a_warning() {
     let fabric = Fabric::serve(1, &[]);
     let node = Node::at(&fabric, 1).join();

@@ -1,8 +1,9 @@
 //! SIGHUP reloads files: changes apply, changes that need a restart are logged, and files with errors change nothing.
 use acm_tests::{Binary, Connection, Entry, Node, binary, run, until};
 use acm_wire::client::ClientStatus;
+use core::time::Duration;
 use nix::sys::signal::Signal;
-use std::fs;
+use std::{fs, io::Write, thread};
 
 const OPTIONS: &str = "support_ips_in_addr_cfg 1\nlog_file stderr\nlog_level 0\n";
 
@@ -100,6 +101,38 @@ fn files_with_errors_are_not_applied() {
     assert_eq!(resolve(&mut node.connect(), "node1", "node1"), ClientStatus::SUCCESS);
     reload(&mut node, "timeout 600\n", "node1 sim0 1 default\n");
     assert!(node.log().contains("timeout 500 -> timeout 600"));
+}
+
+/// A program empties a file and writes it in two parts; SIGHUP comes in between.
+#[test]
+fn half_written_files_change_nothing() {
+    let mut node = node("timeout 500\n");
+    let (options, addresses) = (node.dir().join("opts"), node.dir().join("addr"));
+    let mut file = fs::File::create(&addresses).unwrap();
+    node.process.signal(Signal::SIGHUP);
+    // The checks are half a second apart, and this is one program among many.
+    for part in ["node1 sim0 1 def", "ault\nother sim0 1 default\n"] {
+        thread::sleep(Duration::from_millis(100));
+        file.write_all(part.as_bytes()).unwrap();
+    }
+    node.process.wait_for("files read again", 1);
+    let mut client = node.connect();
+    assert_eq!(resolve(&mut client, "node1", "other"), ClientStatus::SUCCESS);
+    assert!(!node.log().contains("node1 is not served any more"), "{}", node.log());
+    // A full disk leaves them empty.
+    for file in [&options, &addresses] {
+        fs::write(file, "").unwrap();
+    }
+    node.process.signal(Signal::SIGHUP);
+    node.process.wait_for("files read again", 2);
+    let log = node.log();
+    for file in [&options, &addresses] {
+        let file = file.display();
+        assert!(log.contains(&format!("config: {file}: it is empty")), "{log}");
+        assert!(log.contains(&format!("config: {file}: not applied")), "{log}");
+    }
+    assert_eq!(resolve(&mut client, "node1", "other"), ClientStatus::SUCCESS);
+    assert!(!log.contains("timeout 500 ->"), "{log}");
 }
 
 #[test]

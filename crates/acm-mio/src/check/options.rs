@@ -4,8 +4,10 @@ use crate::{
     cli::{Args, InterfaceChoice},
     effects::{Effect, effect},
     providers,
-    settings::Settings,
+    settings::{LoadedProvider, Settings},
 };
+#[cfg(feature = "plugins")]
+use acm_sansio::api::ProviderId;
 use acm_wire::files::opts::{AddrPreload, Opt, Options, RoutePreload, RouteProt, ServerMode};
 use core::net::IpAddr;
 use std::path::Path;
@@ -81,12 +83,14 @@ fn why_idle(option: &Opt<'_>, options: &Options<'_>, args: &Args) -> Option<&'st
 
 /// Reports the libraries of the providers that the options name.
 #[cfg(feature = "plugins")]
-pub(super) fn libraries(settings: &Settings, report: &mut Report) {
+pub(super) fn libraries(settings: &mut Settings, report: &mut Report) {
     let start_dir = std::env::current_dir().unwrap_or_default();
     let providers::SearchResult { found, problems } = providers::search(settings, &start_dir);
     for (name, library) in found {
-        let name = name.escape_debug();
-        report.ok(format!("provider {name}: {} of {}", library.name(), library.path().display()));
+        report.ok(format!("provider {}: {} of {}", name.escape_debug(), library.name(), library.path().display()));
+        // The id is that of a running daemon's first library, which is good enough for a check of the files.
+        let (id, known) = (ProviderId(1), library.name().to_owned());
+        settings.providers.push(LoadedProvider { id, name: known, names: vec![name] });
     }
     for problem in problems {
         report.warn(
@@ -97,10 +101,17 @@ pub(super) fn libraries(settings: &Settings, report: &mut Report) {
 }
 
 #[cfg(not(feature = "plugins"))]
-pub(super) fn libraries(settings: &Settings, report: &mut Report) {
+pub(super) fn libraries(settings: &mut Settings, report: &mut Report) {
     for providers::ConfiguredProvider { name, place } in providers::configured(settings) {
         let what = format!("{place}: provider {}: not built in, and this program loads none", name.escape_debug());
         report.warn(what, "leave the line out, or build it with the feature `plugins`");
+    }
+}
+
+/// Reports the files that SIGHUP would not apply, for a daemon with the libraries of these providers.
+pub(super) fn reload(settings: &Settings, report: &mut Report) {
+    for file in settings.read_again().not_applied {
+        report.reload(format!("{}: SIGHUP would not apply it", file.display()), "correct it");
     }
 }
 

@@ -8,6 +8,8 @@ pub(super) enum Verdict {
     Ok,
     /// The daemon runs, with a part of its service missing.
     Warn,
+    /// The daemon runs, and SIGHUP would not apply a file.
+    Reload,
     /// The daemon does not run, or serves no real device.
     Fail,
 }
@@ -19,6 +21,7 @@ impl Verdict {
             // Scripts go on if the daemon would run.
             Self::Ok | Self::Warn => 0,
             Self::Fail => 1,
+            Self::Reload => 3,
         }
     }
 }
@@ -36,7 +39,7 @@ impl Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let verdict = match self.verdict {
             Verdict::Ok => "ok",
-            Verdict::Warn => "warn",
+            Verdict::Warn | Verdict::Reload => "warn",
             Verdict::Fail => "FAIL",
         };
         write!(f, "{verdict} {}", self.what)?;
@@ -56,6 +59,9 @@ impl Report {
     }
     pub(super) fn warn(&mut self, what: impl Into<String>, advice: impl Into<String>) {
         self.add(Verdict::Warn, what, advice);
+    }
+    pub(super) fn reload(&mut self, what: impl Into<String>, advice: impl Into<String>) {
+        self.add(Verdict::Reload, what, advice);
     }
     pub(super) fn fail(&mut self, what: impl Into<String>, advice: impl Into<String>) {
         self.add(Verdict::Fail, what, advice);
@@ -79,9 +85,12 @@ mod tests {
         report.ok("a");
         report.fail("b", "do c");
         report.warn("d", "do e");
+        report.reload("f", "do g");
         let lines: Vec<String> = report.findings.iter().map(Finding::to_string).collect();
-        assert_eq!(lines, ["ok a", "FAIL b: do c", "warn d: do e"]);
+        assert_eq!(lines, ["ok a", "FAIL b: do c", "warn d: do e", "warn f: do g"]);
         assert_eq!(report.worst(), Verdict::Fail);
-        assert_eq!([Verdict::Ok, Verdict::Warn, Verdict::Fail].map(Verdict::exit_code), [0, 0, 1]);
+        let verdicts = [Verdict::Ok, Verdict::Warn, Verdict::Reload, Verdict::Fail];
+        assert!(verdicts.is_sorted());
+        assert_eq!(verdicts.map(Verdict::exit_code), [0, 0, 3, 1]);
     }
 }

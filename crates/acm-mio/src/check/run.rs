@@ -17,14 +17,15 @@ use std::io::{self, Write};
 
 /// Runs all checks and prints a line for each finding. Returns the exit code, which depends on the worst verdict.
 pub(crate) fn run(args: &Args) -> u8 {
-    let (paths, settings) = (Paths::default(), Settings::read(args));
+    let (paths, mut settings) = (Paths::default(), Settings::read(args));
     let mut report = Report::default();
     for missing in MissingFile::all(args) {
         report.fail(missing.to_string(), "the daemon does not start without it");
     }
     options::files(&settings, &mut report);
     options::idle(args, &settings, &mut report);
-    options::libraries(&settings, &mut report);
+    options::libraries(&mut settings, &mut report);
+    options::reload(&settings, &mut report);
     if !args.is_simulated() {
         devices::modules(&paths, &mut report);
         devices::devices(&paths, &mut report);

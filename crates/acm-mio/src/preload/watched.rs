@@ -1,35 +1,7 @@
 //! A file that may be replaced while the daemon runs.
-use crate::regular;
+use crate::regular::{self, Stamp, State};
 use core::fmt;
-use std::{
-    fs::{File, Metadata},
-    io,
-    os::unix::fs::MetadataExt,
-    path::PathBuf,
-};
-
-/// Identity of a file and of its content.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stamp {
-    inode: (u64, u64),
-    size: u64,
-    modified: (i64, i64),
-    changed: (i64, i64),
-}
-
-impl Stamp {
-    fn of(file: &Metadata) -> Self {
-        Self {
-            inode: (file.dev(), file.ino()),
-            size: file.size(),
-            modified: (file.mtime(), file.mtime_nsec()),
-            changed: (file.ctime(), file.ctime_nsec()),
-        }
-    }
-}
-
-/// State of a path: the file there, or the reason why there is none.
-type State = Result<Stamp, io::ErrorKind>;
+use std::{fs::File, io, path::PathBuf};
 
 /// A path with the states that were seen at the last check and at the last reading.
 #[derive(Debug)]
@@ -53,7 +25,7 @@ impl Watched {
     }
 
     fn state(&self) -> State {
-        regular::metadata(&self.path).map(|file| Stamp::of(&file)).map_err(|error| error.kind())
+        regular::state(&self.path)
     }
 
     /// Reports whether the file has changed since it was read, and not since the last check: a file that is being

@@ -21,7 +21,6 @@ use std::{
 /// Name of the built-in provider.
 pub(crate) const BUILT_IN: &str = "ibacmp";
 
-/// A local address from the address file.
 /// A file of the command line.
 #[derive(Clone, Debug)]
 pub(super) struct ConfigFile {
@@ -103,17 +102,10 @@ pub(super) enum Reading {
     /// Before the daemon starts: malformed lines are skipped, and a missing file was reported before.
     First,
     /// While the daemon runs, with settings in force.
-    Again,
-}
-
-impl Reading {
-    /// Returns what happens to a malformed line.
-    const fn then(self) -> &'static str {
-        match self {
-            Self::First => "; the line is skipped",
-            Self::Again => "",
-        }
-    }
+    Again {
+        /// The file had no content, or was missing.
+        was_empty: bool,
+    },
 }
 
 /// Reads a file; `None` if it is missing.
@@ -125,9 +117,16 @@ fn read_file(file: &ConfigFile, reading: Reading, problems: &mut Vec<String>) ->
         Ok(text)
     };
     match read() {
-        Ok(text) => Found { value: Some(text), bad: false },
+        Ok(text) => {
+            // A program that writes a file anew empties it first, and a full disk leaves it so.
+            let bad = reading == Reading::Again { was_empty: false } && text.trim_ascii().is_empty();
+            if bad {
+                problems.push(format!("{path}: it is empty"));
+            }
+            Found { value: Some(text), bad }
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let bad = file.is_named && reading == Reading::Again;
+            let bad = file.is_named && reading != Reading::First;
             if bad {
                 problems.push(format!("{path}: there is none any more"));
             }
@@ -140,15 +139,20 @@ fn read_file(file: &ConfigFile, reading: Reading, problems: &mut Vec<String>) ->
     }
 }
 
-/// Reads the option file and adds its problems.
-pub(super) fn read_options(file: &ConfigFile, reading: Reading, problems: &mut Vec<String>) -> Found<Vec<u8>> {
+/// Reads the option file and adds its problems. If `libraries` of providers are loaded, a line with an unknown name is
+/// skipped while the daemon runs, too: it may be an option of theirs (ibacm_prov(7)).
+pub(super) fn read_options(
+    file: &ConfigFile,
+    reading: Reading,
+    libraries: bool,
+    problems: &mut Vec<String>,
+) -> Found<Vec<u8>> {
     let Found { value, mut bad } = read_file(file, reading, problems);
     let value = value.unwrap_or_default();
-    for line in opts::parse(&value) {
-        if let Err(error) = line {
-            problems.push(problem(&file.path, &value, error, reading));
-            bad = true;
-        }
+    for error in opts::parse(&value).filter_map(Result::err) {
+        let skipped = reading == Reading::First || (libraries && error.kind == LineErrorKind::UnknownOption);
+        problems.push(problem(&file.path, &value, error, skipped));
+        bad |= !skipped;
     }
     Found { value, bad }
 }
@@ -160,14 +164,15 @@ pub(super) fn parse_options<'a>(text: &'a [u8], mut options: Options<'a>) -> Opt
     options
 }
 
-fn problem(path: &Path, text: &[u8], error: LineError, reading: Reading) -> String {
+fn problem(path: &Path, text: &[u8], error: LineError, skipped: bool) -> String {
     let word = error.word(text).escape_ascii().to_string();
     let meant = match error.kind {
         LineErrorKind::UnknownOption => nearest(error.word(text)).map(|name| format!(", perhaps {name}")),
         _ => None,
     };
     let (path, meant) = (path.display(), meant.unwrap_or_default());
-    format!("{path}:{}:{}: {}: \"{word}\"{meant}{}", error.line, error.column, error.kind, reading.then())
+    let then = if skipped { "; the line is skipped" } else { "" };
+    format!("{path}:{}:{}: {}: \"{word}\"{meant}{then}", error.line, error.column, error.kind)
 }
 
 /// Returns the option with the most similar name, if one is similar: at most a third of its letters differ.
@@ -205,7 +210,7 @@ pub(super) fn read_addresses(
         let (location, line) = match line {
             Ok(line) => line,
             Err(error) => {
-                problems.push(problem(&file.path, &text, error, reading));
+                problems.push(problem(&file.path, &text, error, reading == Reading::First));
                 bad = true;
                 continue;
             }

@@ -123,7 +123,56 @@ fn malformed_file_is_not_applied_at_sighup() {
     let third = second.read_again();
     assert_eq!(third.options().timeout.as_millis(), 600);
     assert_eq!(third.addresses, second.addresses);
-    assert_eq!([&first, &second, &third].map(|settings| settings.not_applied), [0, 1, 1]);
+    assert_eq!([&first, &second, &third].map(|settings| settings.not_applied.len()), [0, 1, 1]);
+}
+
+/// Returns the settings of two files in a directory, and their paths.
+fn settings_in(dir: &Path, options: &str, addresses: &str) -> (Settings, [PathBuf; 2]) {
+    let paths = [dir.join("opts"), dir.join("addrs")];
+    fs::write(&paths[0], options).unwrap();
+    fs::write(&paths[1], addresses).unwrap();
+    let [o, a] = [0, 1].map(|index: usize| paths[index].to_str().unwrap());
+    (Settings::read(&Args::try_parse_from(["acm-mio", "-O", o, "-A", a]).unwrap()), paths)
+}
+
+#[test]
+fn file_that_became_empty_is_not_applied_at_sighup() {
+    let dir = tempfile::tempdir().unwrap();
+    let (before, paths) = settings_in(dir.path(), "timeout 500\n", "node1 a 1 default\n");
+    for empty in ["", " \n"] {
+        for path in &paths {
+            fs::write(path, empty).unwrap();
+        }
+        let after = before.read_again();
+        assert_eq!((after.options(), &after.addresses), (before.options(), &before.addresses));
+        assert_eq!(after.not_applied, paths);
+        assert!(paths.iter().all(|path| after.problems.contains(&format!("{}: it is empty", path.display()))));
+    }
+    // A comment shows that the file is complete.
+    for path in &paths {
+        fs::write(path, "# none\n").unwrap();
+    }
+    let after = before.read_again();
+    assert_eq!((after.options().timeout.as_millis(), after.addresses.as_ref().map(Vec::len)), (2000, Some(0)));
+    assert!(after.problems.is_empty());
+    // A file that was empty may stay so, and a file may appear.
+    fs::write(&paths[1], "").unwrap();
+    assert!(after.read_again().problems.is_empty());
+}
+
+#[test]
+fn unknown_option_is_skipped_at_sighup_if_a_library_is_loaded() {
+    let dir = tempfile::tempdir().unwrap();
+    let (before, [opts, _]) = settings_in(dir.path(), "", "");
+    let providers = with_libraries("").providers;
+    for (line, with_library) in [("hosts_file /x", true), ("timeout x", false)] {
+        fs::write(&opts, format!("timeout 700\n{line}\n")).unwrap();
+        let applied = |settings: &Settings| settings.read_again().options().timeout.as_millis() == 700;
+        assert!(!applied(&before), "without a library: {line}");
+        let before = Settings { providers: providers.clone(), ..before.clone() };
+        assert_eq!(applied(&before), with_library, "{line}");
+        assert_eq!(before.read_again().problems[0].ends_with("; the line is skipped"), with_library);
+    }
 }
 
 #[test]
@@ -140,7 +189,7 @@ fn named_file_that_was_removed_stays_in_force() {
     assert_eq!((after.options(), &after.addresses), (before.options(), &before.addresses));
     let lines = [&opts, &addrs].map(|path| format!("{}: there is none any more", path.display()));
     assert!(lines.iter().all(|line| after.problems.contains(line)), "{:?}", after.problems);
-    assert_eq!((after.problems.len(), after.not_applied), (4, 2), "{:?}", after.problems);
+    assert_eq!((after.problems.len(), after.not_applied), (4, vec![opts, addrs]), "{:?}", after.problems);
     // A file at ibacm's default path may be removed: then the defaults count.
     let by_default = |file: &ConfigFile| ConfigFile { is_named: false, ..file.clone() };
     let (option_file, addr_file) = (by_default(&before.option_file), by_default(&before.addr_file));

@@ -13,7 +13,7 @@ use crate::{
     log::{Log, limited},
     metrics::Metrics,
     names::DefaultNames,
-    preload::{Files, Loader},
+    preload::Loader,
     record::Core,
 };
 use acm_sansio::{Input, Time};
@@ -139,6 +139,7 @@ impl Daemon {
         self.accept(now);
         self.serve_clients(now);
         self.close_stalled(now);
+        self.continue_reload(now);
         self.serve_metrics(now);
         self.systemd.tick(now, &self.acm);
         self.hand_over_record();
@@ -179,6 +180,7 @@ impl Daemon {
             fabric,
             interfaces,
             self.check_due(),
+            self.reload.due(),
             self.ready.accept_at,
             self.host.lines.due(),
             self.metrics.due(),
@@ -204,7 +206,7 @@ impl Daemon {
         let pending: Vec<i32> = self.signals.pending().collect();
         for signal in pending {
             match signal {
-                SIGHUP => self.reload(now),
+                SIGHUP => self.begin_reload(now),
                 SIGUSR1 => self.log_report(),
                 SIGTERM | SIGINT => {
                     tracing::info!(target: "main", "shutting down");
@@ -214,32 +216,5 @@ impl Daemon {
                 _ => {}
             }
         }
-    }
-
-    /// Opens the log again, reads the files again, and applies what changed.
-    pub(super) fn reload(&mut self, now: Time) {
-        self.systemd.reloading();
-        let new = self.reload.current.read_again();
-        let options = new.options();
-        self.log.reopen(options.log_file, options.log_level);
-        for problem in &new.problems {
-            tracing::warn!(target: "config", "{problem}");
-        }
-        self.reload.not_applied += new.not_applied;
-        self.reload.log_changes(&new);
-        let config = new.core(self.reload.descriptors);
-        self.input(now, Input::Configure(config.into()));
-        self.client_timeout = options.client_timeout;
-        self.host.providers.log_to(&self.log, options.log_level);
-        if options.metrics_listen != self.reload.current.options().metrics_listen {
-            self.metrics.configure(options.metrics_listen, self.host.poll.registry());
-        }
-        let files = |options| Files::new(options, &self.reload.start_dir);
-        let (before, after) = (files(&self.reload.current.options()), files(&options));
-        self.reload_preload_files(now, &before, after);
-        let before = core::mem::replace(&mut self.reload.current, new).addresses;
-        self.change_addresses(now, &before.unwrap_or_default());
-        tracing::info!(target: "main", "files read again");
-        self.systemd.ready();
     }
 }

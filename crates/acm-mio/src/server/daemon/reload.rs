@@ -1,8 +1,12 @@
 //! Settings at the start and now, for SIGHUP: the effect of each option that has changed.
+use super::event_loop::Daemon;
 use crate::{
     effects::{Effect, effect},
+    preload::Files,
+    regular::State,
     settings::{ConfiguredAddress, Settings},
 };
+use acm_sansio::{Input, Time};
 use acm_wire::files::opts::Options;
 use core::time::Duration;
 use std::path::PathBuf;
@@ -16,6 +20,21 @@ pub(crate) enum MissingPort {
     Ignore,
 }
 
+/// Time in which files to be read must not change: a program may be writing them.
+const SETTLE: Duration = Duration::from_millis(500);
+/// Checks after which files that change each time are not read.
+const MAX_CHECKS: u32 = 20;
+
+/// Files to be read once they have settled.
+#[derive(Debug)]
+struct Pending {
+    /// Time of the next check.
+    at: Time,
+    /// States of the files at the last check.
+    states: [State; 2],
+    checks: u32,
+}
+
 /// Settings at the start and now.
 #[derive(Debug)]
 pub(crate) struct Reload {
@@ -25,6 +44,8 @@ pub(crate) struct Reload {
     pub(super) current: Settings,
     /// Files that SIGHUP read and did not apply, since the start.
     pub(super) not_applied: u64,
+    /// Files to be read once they have settled.
+    pending: Option<Pending>,
     /// Base of relative paths of data files.
     pub(super) start_dir: PathBuf,
     /// Limit of open file descriptors.
@@ -33,7 +54,12 @@ pub(crate) struct Reload {
 
 impl Reload {
     pub(crate) fn new(settings: Settings, start_dir: PathBuf, descriptors: u64) -> Self {
-        Self { started: settings.clone(), current: settings, not_applied: 0, start_dir, descriptors }
+        Self { started: settings.clone(), current: settings, not_applied: 0, pending: None, start_dir, descriptors }
+    }
+
+    /// Returns the time of the next check of files to be read.
+    pub(super) fn due(&self) -> Option<Time> {
+        self.pending.as_ref().map(|pending| pending.at)
     }
 
     /// Returns the option `client_timeout`.
@@ -64,6 +90,64 @@ impl Reload {
                 Change::NoEffect(now, why) => tracing::info!(target: "options", "{now} (does nothing: {why})"),
             }
         }
+    }
+}
+
+impl Daemon {
+    /// Opens the log again. The files are read when they have settled.
+    pub(super) fn begin_reload(&mut self, now: Time) {
+        self.systemd.reloading();
+        let options = self.reload.current.options();
+        self.log.reopen(options.log_file, options.log_level);
+        let states = self.reload.current.file_states();
+        self.reload.pending = Some(Pending { at: now + SETTLE, states, checks: 0 });
+    }
+
+    /// Reads the files if they are to be read and have settled.
+    pub(super) fn continue_reload(&mut self, now: Time) {
+        let Some(pending) = self.reload.pending.take_if(|pending| pending.at <= now) else { return };
+        let current = &self.reload.current;
+        let states = current.file_states();
+        let new = (states == pending.states).then(|| current.read_again());
+        // A file that changed while it was read is read again.
+        if let Some(new) = new.filter(|_| current.file_states() == states) {
+            return self.apply(now, new);
+        }
+        let checks = pending.checks + 1;
+        if checks < MAX_CHECKS {
+            self.reload.pending = Some(Pending { at: now + SETTLE, states, checks });
+            return;
+        }
+        tracing::warn!(target: "config", "the option or address file changes all the time: not applied; what it said before goes on");
+        self.reload.not_applied += 1;
+        self.systemd.ready();
+    }
+
+    /// Applies what changed in the files.
+    pub(super) fn apply(&mut self, now: Time, new: Settings) {
+        let (options, before) = (new.options(), self.reload.current.options());
+        if (options.log_file, options.log_level) != (before.log_file, before.log_level) {
+            self.log.reopen(options.log_file, options.log_level);
+        }
+        for problem in &new.problems {
+            tracing::warn!(target: "config", "{problem}");
+        }
+        self.reload.not_applied += new.not_applied.len() as u64;
+        self.reload.log_changes(&new);
+        let config = new.core(self.reload.descriptors);
+        self.input(now, Input::Configure(config.into()));
+        self.client_timeout = options.client_timeout;
+        self.host.providers.log_to(&self.log, options.log_level);
+        if options.metrics_listen != self.reload.current.options().metrics_listen {
+            self.metrics.configure(options.metrics_listen, self.host.poll.registry());
+        }
+        let files = |options| Files::new(options, &self.reload.start_dir);
+        let (before, after) = (files(&self.reload.current.options()), files(&options));
+        self.reload_preload_files(now, &before, after);
+        let before = core::mem::replace(&mut self.reload.current, new).addresses;
+        self.change_addresses(now, &before.unwrap_or_default());
+        tracing::info!(target: "main", "files read again");
+        self.systemd.ready();
     }
 }
 

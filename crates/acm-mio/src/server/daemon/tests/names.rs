@@ -39,7 +39,8 @@ fn default_names_are_removed_when_an_address_file_appears() {
     daemon.reload.current = Settings::read(&Args::parse_from(args));
     let reload = |daemon: &mut Daemon, text: &str| {
         std::fs::write(&file, text).unwrap();
-        daemon.reload(Time::ZERO);
+        let new = daemon.reload.current.read_again();
+        daemon.apply(Time::ZERO, new);
     };
     reload(&mut daemon, "host sim0 1 default\nother sim0 1 default\n");
     assert_eq!(addresses(&daemon), 3, "host-1 was removed, other was added");
@@ -48,5 +49,56 @@ fn default_names_are_removed_when_an_address_file_appears() {
     reload(&mut daemon, "host sim0 1 default\n");
     assert_eq!(addresses(&daemon), 2);
     reload(&mut daemon, "");
+    assert_eq!(addresses(&daemon), 2, "a file that became empty is not applied");
+    reload(&mut daemon, "# none\n");
     assert_eq!(addresses(&daemon), 1);
+}
+
+#[test]
+fn files_are_applied_when_they_have_not_changed_for_half_a_second() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut daemon, _) = with_names(dir.path());
+    let file = dir.path().join("addr");
+    std::fs::write(&file, "node1 sim0 1 default\n").unwrap();
+    daemon.reload.current =
+        Settings::read(&Args::parse_from(["acm-mio", "-O", "/dev/null", "-A", file.to_str().unwrap()]));
+    let has = |daemon: &Daemon, count| daemon.reload.addresses().unwrap().len() == count;
+    let half = Duration::from_millis(500);
+    daemon.begin_reload(Time::ZERO);
+    // A program writes the file: each check sees another one.
+    std::fs::write(&file, "node1 sim0 1 default\nother si").unwrap();
+    let mut at = Time::ZERO;
+    for text in ["node1 sim0 1 default\nother sim0 1 default\nthi", "node2 sim0 1 default\nother sim0 1 default\n"] {
+        at = at + half;
+        assert_eq!(daemon.reload.due(), Some(at));
+        daemon.continue_reload(at);
+        std::fs::write(&file, text).unwrap();
+        assert!(has(&daemon, 1));
+    }
+    daemon.continue_reload(at + half);
+    assert!(has(&daemon, 1), "it was seen once");
+    daemon.continue_reload(at + half + (half - Duration::from_nanos(1)));
+    assert!(has(&daemon, 1));
+    daemon.continue_reload(at + half + half);
+    assert!(has(&daemon, 2));
+    assert_eq!((daemon.reload.due(), daemon.reload.not_applied), (None, 0));
+}
+
+#[test]
+fn files_that_change_for_ten_seconds_are_not_applied() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut daemon, _) = with_names(dir.path());
+    let file = dir.path().join("addr");
+    std::fs::write(&file, "node1 sim0 1 default\n").unwrap();
+    daemon.reload.current =
+        Settings::read(&Args::parse_from(["acm-mio", "-O", "/dev/null", "-A", file.to_str().unwrap()]));
+    daemon.begin_reload(Time::ZERO);
+    let mut checks = 0;
+    while let Some(at) = daemon.reload.due() {
+        checks += 1;
+        std::fs::write(&file, "other sim0 1 default\n".repeat(checks)).unwrap();
+        daemon.continue_reload(at);
+    }
+    assert_eq!((checks, daemon.reload.not_applied), (20, 1));
+    assert_eq!(daemon.reload.addresses().unwrap().len(), 1);
 }
