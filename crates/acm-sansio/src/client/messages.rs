@@ -13,6 +13,9 @@ use crate::{
 };
 use acm_wire::client::{ClientRequest, Counter, Opcode, Reply, Resolve, next_frame};
 
+/// Number of connections that an account may have while another account has more.
+const CONNECTIONS_FLOOR: usize = 8;
+
 impl Acm {
     pub(crate) fn client_opened(&mut self, client: ClientId, account: Account) {
         // If the caller reuses an index without closing it first, the previous connection counts as closed.
@@ -47,6 +50,10 @@ impl Acm {
         let held = cx.accounts.held(newcomer, Holding::Connections);
         let others = cx.connections.most().filter(|(count, account)| *account != newcomer && *count > held);
         let full = cx.accounts.total().connections >= share.total;
+        // A share of what is free is little when several accounts have theirs.
+        if !full && held < CONNECTIONS_FLOOR && others.is_some() {
+            return true;
+        }
         let victim = match others.filter(|_| full) {
             Some((_, account)) => cx.connections.longest_idle(account).or_else(|| cx.connections.longest_busy(account)),
             None => cx.connections.longest_idle(newcomer),

@@ -100,6 +100,24 @@ fn account_with_all_connections_keeps_no_other_account_out() {
 }
 
 #[test]
+fn account_with_few_connections_keeps_them_beside_large_accounts() {
+    let mut world = world(connections(100, 50));
+    // Each takes half of what the ones before have left: 50, 25, 13, 6, 3.
+    for user in 10..15 {
+        (0..100).for_each(|_| drop(world.connect(0, Account::User(user))));
+    }
+    // 3 connections are free, which is a share of 2. Each connection has sent a request and waits for its response.
+    let few: Vec<_> = (0..8).map(|number| world.request_as(0, OTHER, &unknown(number))).collect();
+    assert_eq!(closed(&world, &few), [0_usize; 0]);
+    // The ninth is beyond the floor.
+    let ninth = world.connect(0, OTHER);
+    assert!(!world.is_closed(ninth), "a larger account loses one, because all connections are used");
+    assert_eq!(closed(&world, &few), [0_usize; 0]);
+    assert_eq!(world.node(0).acm.stats().connections_refused.of(AccountKind::User), 0);
+    assert_eq!(world.node(0).acm.check(), Ok(()));
+}
+
+#[test]
 fn account_over_its_share_of_requests_is_refused() {
     let requests = Share { total: 10, percent: 50 };
     let mut world = world(Limits { requests, ..Limits::default() });
