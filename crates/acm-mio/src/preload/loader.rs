@@ -38,12 +38,23 @@ enum Command {
     Again,
 }
 
+/// A message of the thread.
+enum Message {
+    Table(Preload),
+    /// The files are read, or cannot be read, as far as this number of commands requires.
+    Done(u64),
+}
+
 /// Reads files in a thread, which wakes the loop for each finished table.
 #[derive(Debug)]
 pub(crate) struct Loader {
     commands: Sender<Command>,
-    tables: Receiver<Preload>,
+    messages: Receiver<Message>,
     ports: Vec<Port>,
+    /// Number of commands sent.
+    sent: u64,
+    /// Number of commands that are carried out; `None` before the first reading.
+    done: Option<u64>,
 }
 
 impl Loader {
@@ -56,7 +67,7 @@ impl Loader {
             }
         }
         let (commands, received) = channel();
-        let (hand_over, tables) = sync_channel(2);
+        let (hand_over, messages) = sync_channel(2);
         let Files { routes, hosts } = files;
         let read = move || {
             let reader = Reader {
@@ -74,12 +85,22 @@ impl Loader {
             reader.run(&received);
         };
         thread::Builder::new().name("preload".into()).spawn(read)?;
-        Ok(Self { commands, tables, ports: Vec::new() })
+        Ok(Self { commands, messages, ports: Vec::new(), sent: 0, done: None })
     }
 
     /// Returns the next finished table.
-    pub(crate) fn take(&self) -> Option<Preload> {
-        self.tables.try_recv().ok()
+    pub(crate) fn take(&mut self) -> Option<Preload> {
+        loop {
+            match self.messages.try_recv().ok()? {
+                Message::Table(table) => return Some(table),
+                Message::Done(commands) => self.done = Some(commands),
+            }
+        }
+    }
+
+    /// Reports whether files are still to be read.
+    pub(crate) fn is_reading(&self) -> bool {
+        self.done != Some(self.sent)
     }
 
     /// Reports whether the routes are read for these ports.
@@ -89,13 +110,18 @@ impl Loader {
 
     /// Sets the active ports. Routes of other ports are not kept.
     pub(crate) fn set_ports(&mut self, ports: Vec<Port>) {
-        let _ = self.commands.send(Command::Ports(ports.clone()));
+        self.send(Command::Ports(ports.clone()));
         self.ports = ports;
     }
 
     /// Reads all files again.
-    pub(crate) fn read_again(&self) {
-        let _ = self.commands.send(Command::Again);
+    pub(crate) fn read_again(&mut self) {
+        self.send(Command::Again);
+    }
+
+    fn send(&mut self, command: Command) {
+        let _ = self.commands.send(command);
+        self.sent += 1;
     }
 }
 
@@ -108,7 +134,7 @@ struct Reader {
     /// The last table of routes.
     loaded: Option<Arc<Routes>>,
     has_hosts: bool,
-    hand_over: SyncSender<Preload>,
+    hand_over: SyncSender<Message>,
     waker: Arc<Waker>,
     /// Limits lines that come with each reading: ports that come and go cause readings.
     lines: Lines,
@@ -118,15 +144,24 @@ impl Reader {
     fn run(mut self, commands: &Receiver<Command>) {
         let clock = Clock::start();
         self.read_hosts();
+        let (mut done, mut reported) = (0, None);
         loop {
+            if reported != Some(done) {
+                reported = Some(done);
+                self.pass(Message::Done(done));
+            }
             let (mut again, mut checks) = (false, false);
             match commands.recv_timeout(LOOK) {
-                Ok(command) => again |= self.apply(command),
+                Ok(command) => {
+                    done += 1;
+                    again |= self.apply(command);
+                }
                 Err(RecvTimeoutError::Timeout) => checks = true,
                 Err(RecvTimeoutError::Disconnected) => return,
             }
             self.lines.write_counts(clock.now());
             while let Ok(command) = commands.recv_timeout(if checks { Duration::ZERO } else { TOGETHER }) {
+                done += 1;
                 again |= self.apply(command);
             }
             let due = |file: &mut Option<Watched>| file.as_mut().is_some_and(|file| checks && file.has_settled());
@@ -174,7 +209,7 @@ impl Reader {
         let routes = Arc::new(routes);
         self.loaded = Some(Arc::clone(&routes));
         self.warn_of_ports_without_routes();
-        self.pass(Preload::Routes(routes));
+        self.pass(Message::Table(Preload::Routes(routes)));
     }
 
     fn read_hosts(&mut self) {
@@ -198,12 +233,12 @@ impl Reader {
                 hosts.left_out()
             );
         }
-        self.pass(Preload::Hosts(hosts.into()));
+        self.pass(Message::Table(Preload::Hosts(hosts.into())));
     }
 
-    /// Passes a table to the event loop. A failure means that the loop has dropped the loader.
-    fn pass(&self, table: Preload) {
-        if self.hand_over.send(table).is_ok() {
+    /// Passes a message to the event loop. A failure means that the loop has dropped the loader.
+    fn pass(&self, message: Message) {
+        if self.hand_over.send(message).is_ok() {
             let _ = self.waker.wake();
         }
     }
@@ -238,7 +273,7 @@ mod tests {
     }
 
     /// Waits for the next table.
-    fn next(loader: &Loader, poll: &mut Poll) -> Preload {
+    fn next(loader: &mut Loader, poll: &mut Poll) -> Preload {
         let mut events = Events::with_capacity(4);
         loop {
             if let Some(table) = loader.take() {
@@ -247,6 +282,29 @@ mod tests {
             poll.poll(&mut events, Some(Duration::from_secs(30))).unwrap();
             assert!(!events.is_empty(), "no table comes");
         }
+    }
+
+    #[test]
+    fn loader_reads_until_the_commands_are_carried_out() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut poll = Poll::new().unwrap();
+        let waker = Arc::new(Waker::new(poll.registry(), Token(1)).unwrap());
+        // Neither file exists.
+        let mut loader = Loader::start(files(dir.path()), waker).unwrap();
+        assert!(loader.is_reading());
+        let mut events = Events::with_capacity(4);
+        let mut wait = |loader: &mut Loader| {
+            while loader.is_reading() {
+                poll.poll(&mut events, Some(Duration::from_secs(30))).unwrap();
+                assert!(!events.is_empty(), "it is never done");
+                assert!(loader.take().is_none());
+            }
+        };
+        wait(&mut loader);
+        loader.set_ports(vec![(Guid::new(2), Lid::new(2))]);
+        assert!(loader.is_reading());
+        loader.read_again();
+        wait(&mut loader);
     }
 
     #[test]
@@ -261,7 +319,7 @@ mod tests {
             Preload::Hosts(hosts) => hosts.gid_of(&Address::from_text("node2")),
             Preload::Routes(_) => panic!("no port is active"),
         };
-        assert_eq!(gid(next(&loader, &mut poll)), Some("fe80::2".parse().unwrap()));
+        assert_eq!(gid(next(&mut loader, &mut poll)), Some("fe80::2".parse().unwrap()));
         let port = (Guid::new(2), Lid::new(2));
         assert!(!loader.has_ports([port].into_iter()));
         loader.set_ports(vec![port]);
@@ -270,12 +328,12 @@ mod tests {
             Preload::Routes(routes) => routes.destinations(port.0, port.1),
             Preload::Hosts(_) => panic!("the hosts were read already"),
         };
-        let count = routes(next(&loader, &mut poll));
+        let count = routes(next(&mut loader, &mut poll));
         assert!(count > 0);
         fs::write(dir.path().join("hosts"), "node2 fe80::3\n").unwrap();
         fs::write(dir.path().join("dump"), format!("{DUMP}0x5 : 0 : 4 : 3\n")).unwrap();
         loader.read_again();
-        assert_eq!(routes(next(&loader, &mut poll)), count + 1);
-        assert_eq!(gid(next(&loader, &mut poll)), Some("fe80::3".parse().unwrap()));
+        assert_eq!(routes(next(&mut loader, &mut poll)), count + 1);
+        assert_eq!(gid(next(&mut loader, &mut poll)), Some("fe80::3".parse().unwrap()));
     }
 }

@@ -177,7 +177,7 @@ fn serve(
         daemon.host.providers.log_to(&daemon.log, options.log_level);
     }
     daemon.systemd = Systemd::new(args.systemd);
-    daemon.systemd.ready();
+    daemon.begin_first_load(Time::ZERO);
     let ended = daemon.run();
     daemon.host.providers.stop();
     Ok(ended?)
@@ -320,6 +320,7 @@ fn assemble(
         ready: Ready::default(),
         received: ReceiveBuffer::default(),
         preload: None,
+        first_load_until: None,
         waker: None,
         timer,
         busy_poll: BusyPoll::default(),

@@ -48,12 +48,46 @@ fn path(port: &PortAttributes, pkey: Pkey, dgid: Gid, route: &Route) -> PathReco
 }
 
 impl Ibacmp {
-    /// Replaces a table. Destinations from the previous table are recreated at their next use.
-    pub(super) fn load(&mut self, preload: Preload) {
+    /// Replaces a table. Destinations from the previous table are recreated at their next use. Lookups that the tables
+    /// can answer end.
+    pub(super) fn load(&mut self, cx: &mut Context, preload: Preload) {
         self.preload.take(preload);
         let endpoints: Vec<EndpointId> = self.endpoints.keys().copied().collect();
-        endpoints.into_iter().for_each(|endpoint| self.clear_failures(endpoint));
+        for endpoint in endpoints {
+            self.clear_failures(endpoint);
+            for id in self.cache.busy(endpoint) {
+                self.answer_from_tables(cx, id, endpoint);
+            }
+        }
         self.stats.preload_loads += 1;
+    }
+
+    /// Ends a lookup in progress with the path from the tables, or goes on with the GID from the table of hosts.
+    fn answer_from_tables(&mut self, cx: &mut Context, id: DestId, endpoint: EndpointId) {
+        let Some(dest) = self.cache.get(id) else { return };
+        match (&dest.state, &dest.key) {
+            (DestState::Locating(_), DestKey::Address(address)) => {
+                let Some(gid) = self.preload.gid_of(address) else { return };
+                if let DestState::Locating(request) = self.cache.enter(id, DestState::Unknown) {
+                    let lookup = self.end_multicast_request(cx, id, *request);
+                    self.find_route(cx, id, Remote { gid, ..Remote::default() }, lookup);
+                }
+            }
+            (DestState::Routing(routing), key) => {
+                let path = match (&routing.remote, key) {
+                    (Some(remote), _) => self.preloaded_path_to(cx, endpoint, remote),
+                    (None, DestKey::Route(key)) => self.preloaded_path(cx, endpoint, key),
+                    (None, DestKey::Address(_)) => None,
+                };
+                let Some(path) = path else { return };
+                if let DestState::Routing(routing) = self.cache.enter(id, DestState::Unknown) {
+                    cx.sa_discard(routing.query);
+                    self.make_ready(cx, id, routing.remote, routing.addr_until, path, routing.lookup);
+                    self.note_preloaded(id);
+                }
+            }
+            _ => {}
+        }
     }
 
     /// Returns the result for a local request, if the tables contain it.

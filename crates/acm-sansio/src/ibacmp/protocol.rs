@@ -177,8 +177,8 @@ impl Provider for Ibacmp {
         }
     }
 
-    fn preload(&mut self, _cx: &mut Context, preload: Preload) {
-        self.load(preload);
+    fn preload(&mut self, cx: &mut Context, preload: Preload) {
+        self.load(cx, preload);
     }
 
     fn datagram(&mut self, cx: &mut Context, endpoint: EndpointId, source: &DatagramSource, payload: &[u8]) {

@@ -245,7 +245,7 @@ impl Ibacmp {
     }
 
     /// Stores the path of a destination and answers all waiting requests, local and remote.
-    fn make_ready(
+    pub(super) fn make_ready(
         &mut self,
         cx: &mut Context,
         id: DestId,

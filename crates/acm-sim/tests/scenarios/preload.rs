@@ -7,7 +7,7 @@ use acm_sansio::{
 use acm_sim::{World, WorldConfig};
 use acm_wire::{
     Address,
-    client::{ClientStatus, Counter},
+    client::{ClientStatus, Counter, EntryFlags, path_request, resolve_request},
 };
 use core::time::Duration;
 use ib_mad::{AttributeId, Gid, Lid, Method, PacketLifeTime, Selected, ServiceLevel, sa::PathRecord};
@@ -259,6 +259,37 @@ fn new_host_table_replaces_wrong_hosts() {
     world.input(0, Input::Preloaded(hosts));
     let path = world.resolve(0, &name(0), &name(1)).unwrap();
     assert_eq!((path.dlid, sent(&world, 0)), (world.port(1).lid, (0, 2)), "no multicast request");
+}
+
+#[test]
+fn loaded_tables_answer_pending_lookups_and_replace_failures() {
+    let mut world = World::new(WorldConfig { nodes: 3, ..WorldConfig::default() });
+    let (hosts, routes) = (world.host_table(), world.route_table(0, OF_FILE));
+    // These nodes respond to nobody, and their lookups take seconds or have failed.
+    let dgid = world.port(2).gids[0];
+    for node in [1, 2] {
+        world.lose_endpoints(node);
+    }
+    world.subnet.settings_mut().sa.mute = true;
+    assert!(world.resolve(0, &name(0), &name(1)).is_err());
+    let record = PathRecord { dgid, ..PathRecord::default() };
+    let path = |record: &PathRecord| path_request(record, EntryFlags::QUERY_SA, [1; 8]);
+    let clients = [
+        world.request(0, &resolve_request(Some(&name(0)), &name(2), EntryFlags::empty(), [1; 8])),
+        world.request(0, &path(&PathRecord { dlid: world.port(1).lid, ..PathRecord::default() })),
+        world.request(0, &path(&record)),
+    ];
+    world.run_for(Duration::from_millis(300));
+    assert!(clients.iter().all(|client| world.response(*client).is_none()));
+    let (now, before) = (world.now(), sent(&world, 0));
+    world.input(0, Input::Preloaded(hosts));
+    world.input(0, Input::Preloaded(routes));
+    for client in clients {
+        assert_eq!(sl(world.path(client).expect("an answer from the tables")), Ok(OF_FILE));
+    }
+    assert_eq!(sl(world.resolve(0, &name(0), &name(1))), Ok(OF_FILE), "the failure is not used");
+    // With the GID from the table of hosts, the first lookup went on with a query, which the table of routes answered.
+    assert_eq!((world.now(), sent(&world, 0)), (now, (before.0, before.1 + 1)));
 }
 
 #[test]

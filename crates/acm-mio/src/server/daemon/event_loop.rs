@@ -54,6 +54,8 @@ pub(crate) struct Daemon {
     pub(crate) received: ReceiveBuffer,
     /// Thread that reads routes and hosts from files; `None` if the options name no such files.
     pub(crate) preload: Option<Loader>,
+    /// Time until which requests wait for the first reading of the preload files.
+    pub(crate) first_load_until: Option<Time>,
     /// Wakes the loop from other threads; made when the first thread needs it.
     pub(crate) waker: Option<Arc<Waker>>,
     pub(crate) systemd: Systemd,
@@ -128,8 +130,9 @@ impl Daemon {
             self.fabric_events(now)?;
             self.update_preload_ports();
         }
+        self.end_first_load(now);
         self.interface_events(now);
-        if self.ready.kernel {
+        if self.ready.kernel && self.first_load_until.is_none() {
             self.kernel_requests(now);
         }
         if self.ready.providers {
@@ -137,7 +140,9 @@ impl Daemon {
         }
         self.send_responses(now);
         self.accept(now);
-        self.serve_clients(now);
+        if self.first_load_until.is_none() {
+            self.serve_clients(now);
+        }
         self.close_stalled(now);
         self.continue_reload(now);
         self.serve_metrics(now);
@@ -162,9 +167,9 @@ impl Daemon {
     /// Reports whether there is work that needs no further event.
     fn has_more(&self) -> bool {
         let accepting = self.ready.listener && self.ready.accept_at.is_none();
-        !self.host.clients.backlog.is_empty()
+        let has_requests = !self.host.clients.backlog.is_empty() || self.ready.kernel;
+        (has_requests && self.first_load_until.is_none())
             || self.ready.fabric
-            || self.ready.kernel
             || self.ready.interfaces
             || self.ready.providers
             || accepting
@@ -182,6 +187,7 @@ impl Daemon {
             self.check_due(),
             self.reload.due(),
             self.ready.accept_at,
+            self.first_load_until,
             self.host.lines.due(),
             self.metrics.due(),
             self.systemd.due(),

@@ -13,8 +13,12 @@ use crate::{
     source,
 };
 use acm_sansio::{Failure, Input, Time};
+use core::time::Duration;
 use mio::{Token, Waker};
 use std::{io, sync::Arc};
+
+/// Time that requests wait at most for the first reading of the preload files.
+const FIRST_LOAD: Duration = Duration::from_secs(10);
 
 impl Daemon {
     pub(super) fn fabric_ready(&mut self, token: Token) {
@@ -122,8 +126,29 @@ impl Daemon {
 
     /// Passes the tables that the preload thread has finished to the core.
     pub(super) fn take_preloads(&mut self, now: Time) {
-        while let Some(table) = self.preload.as_ref().and_then(|loader| loader.take()) {
+        while let Some(table) = self.preload.as_mut().and_then(Loader::take) {
             self.input(now, Input::Preloaded(table));
+        }
+    }
+
+    /// Lets requests wait until the preload files are read for the first time, and notifies systemd that the daemon
+    /// serves if there are none.
+    pub(crate) fn begin_first_load(&mut self, now: Time) {
+        self.first_load_until = Some(now + FIRST_LOAD);
+        self.end_first_load(now);
+    }
+
+    /// Lets requests be served, and notifies systemd, once the preload files are read or [`FIRST_LOAD`] is over.
+    pub(super) fn end_first_load(&mut self, now: Time) {
+        let is_reading = self.preload.as_ref().is_some_and(Loader::is_reading);
+        if is_reading && self.first_load_until.is_some_and(|until| now < until) {
+            return;
+        }
+        if self.first_load_until.take().is_some() {
+            if is_reading {
+                tracing::warn!(target: "preload", "files are not read after {FIRST_LOAD:?}: requests are served without them");
+            }
+            self.systemd.ready();
         }
     }
 
@@ -138,7 +163,7 @@ impl Daemon {
     /// Reads the preload files again at SIGHUP, or other files if the options name others.
     pub(super) fn reload_preload_files(&mut self, now: Time, before: &Files, after: Files) {
         if *before == after {
-            if let Some(loader) = &self.preload {
+            if let Some(loader) = &mut self.preload {
                 loader.read_again();
             }
             return;

@@ -33,6 +33,7 @@ use std::{
 };
 
 mod bounds;
+mod first_load;
 mod names;
 mod outputs;
 mod stalls;
@@ -71,6 +72,7 @@ fn daemon(dir: &std::path::Path) -> Daemon {
         ready: Ready::default(),
         received: ReceiveBuffer::default(),
         preload: None,
+        first_load_until: None,
         waker: None,
         client_timeout: Options::default().client_timeout,
         timer,
