@@ -22,6 +22,7 @@ fn units_start_reload_and_restart_the_daemon() {
         "killed-by-the-watchdog",
         "restarted",
         "socket-kept",
+        "restarted-after-twenty-kills",
         "status",
     ];
     assert_eq!(ok, expected, "{text}\n{}", String::from_utf8_lossy(&output.stderr));

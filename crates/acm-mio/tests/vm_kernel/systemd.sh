@@ -11,6 +11,8 @@ cat > $units/acm-mio.service.d/test.conf <<END
 ExecStart=
 ExecStart=$run/acm-mio --systemd --run-dir /run/acm-mio --fabric embedded --kernel on -O $run/opts -A $run/addr
 WatchdogSec=20
+RestartSec=100ms
+RestartMaxDelaySec=100ms
 END
 printf 'log_file /var/log/acm-mio/log\nlog_level 1\n' > $run/opts
 printf 'node1 sim0 1 default\n' > $run/addr
@@ -44,4 +46,14 @@ check killed-by-the-watchdog until_true killed
 restarted() { in_it systemctl restart acm-mio.service && resolves; }
 check restarted restarted
 check socket-kept test "$inode" = "$(stat -c %i /run/ibacm-unix.sock)"
+# More kills than systemd's default limit of starts allows.
+new_main() { main=$(show MainPID); [ "$main" != 0 ] && [ "$main" != "$old" ]; }
+killed_twenty_times() {
+    for _ in $(seq 20); do
+        old=$(show MainPID)
+        in_it kill -KILL "$old" && until_true new_main || return 1
+    done
+    until_true started && resolves
+}
+check restarted-after-twenty-kills killed_twenty_times
 check status sh -c "$run/acm-mio --status | grep -q 'up 0 d'"
