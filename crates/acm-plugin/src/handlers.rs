@@ -25,9 +25,10 @@ pub(crate) fn run(results: &Receiver<SaResult>, slot: SlotId) {
         let Some(completed) = registry::complete(id, |umad, mad| write(umad, mad, &result)) else { continue };
         if let Some(handler) = completed.handler {
             let _running = Running::new(slot, "an answer's handler");
-            // SAFETY: the datagram is valid until the library frees it, in the handler or later.
+            // SAFETY: the datagram is valid until the handler returns, even if the library frees it meanwhile.
             unsafe { handler(completed.mad) };
         }
+        registry::end_handler(completed.mad);
     }
 }
 

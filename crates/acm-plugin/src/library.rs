@@ -108,8 +108,8 @@ impl Library {
     }
 }
 
-/// Checks that a file is regular. If the process runs as root, only root must be able to write to the file and to its
-/// directory.
+/// Checks that a file is regular. If the process runs as root, only root must be able to write to the file and to all
+/// directories of its path, which has no symbolic links.
 fn check_file(path: &Path) -> Result<(), Defect> {
     let file = fs::metadata(path)?;
     if !file.is_file() {
@@ -118,9 +118,25 @@ fn check_file(path: &Path) -> Result<(), Defect> {
     if !geteuid().is_root() {
         return Ok(());
     }
-    let folder = fs::metadata(path.parent().unwrap_or(path))?;
     check_trust(&file, "it is not root's", "others than root may write to it")?;
-    check_trust(&folder, "its directory is not root's", "others than root may write to its directory")
+    let mut folders = path.ancestors().skip(1);
+    if let Some(folder) = folders.next() {
+        let folder = fs::metadata(folder)?;
+        check_trust(&folder, "its directory is not root's", "others than root may write to its directory")?;
+    }
+    for folder in folders {
+        let folder = fs::metadata(folder)?;
+        // With the sticky bit (/tmp), others cannot replace what is root's.
+        let is_sticky = folder.uid() == 0 && folder.mode() & 0o1000 != 0;
+        if !is_sticky {
+            check_trust(
+                &folder,
+                "a directory of its path is not root's",
+                "others than root may write to a directory of its path",
+            )?;
+        }
+    }
+    Ok(())
 }
 
 fn check_trust(metadata: &fs::Metadata, owner: &'static str, mode: &'static str) -> Result<(), Defect> {

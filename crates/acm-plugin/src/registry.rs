@@ -45,6 +45,10 @@ struct Entry {
     endpoint: EndpointId,
     handler: Option<SaHandler>,
     sent: Option<u64>,
+    /// True while the library's handler runs: the memory stays until it returns.
+    in_handler: bool,
+    /// True if the library has freed it while the handler runs.
+    freed: bool,
 }
 
 /// The memory of a datagram. It is freed on drop.
@@ -69,6 +73,24 @@ impl Registry {
             sent: BTreeMap::new(),
             last_id: 0,
             counts: BTreeMap::new(),
+        }
+    }
+
+    /// Marks a sent datagram as not sent, and returns it. Returns `None` if it was freed.
+    fn take_sent(&mut self, id: ExternalSaId) -> Option<&mut Entry> {
+        let (slot, address) = self.sent.remove(&id.0)?;
+        let count = self.counts.entry(slot).or_default();
+        count.sent = count.sent.saturating_sub(1);
+        // Another datagram may have the same address now.
+        let entry = self.mads.get_mut(&address).filter(|entry| entry.sent == Some(id.0))?;
+        entry.sent = None;
+        Some(entry)
+    }
+
+    fn remove(&mut self, address: usize) {
+        if let Some(entry) = self.mads.remove(&address) {
+            let count = self.counts.entry(entry.slot).or_default();
+            count.mads = count.mads.saturating_sub(1);
         }
     }
 }
@@ -118,17 +140,20 @@ pub(crate) fn allocate(
     count.mads += 1;
     let mad = Box::new(SaMad { context, umad: UserMad::default(), mad: [0; 256] });
     let pointer = NonNull::from(Box::leak(mad));
-    let entry = Entry { mad: MadMemory(pointer), slot, endpoint, handler, sent: None };
+    let entry = Entry { mad: MadMemory(pointer), slot, endpoint, handler, sent: None, in_handler: false, freed: false };
     registry.mads.insert(pointer.as_ptr().addr(), entry);
     Some(pointer)
 }
 
-/// Frees a datagram. Returns false if there is no such datagram. The handler of a freed datagram is never called.
+/// Frees a datagram. Returns false if there is no such datagram. The handler of a freed datagram is never called. A
+/// datagram whose handler runs, in this thread or another one, is freed when the handler returns.
 pub(crate) fn free(mad: *const SaMad) -> bool {
     let mut registry = lock();
-    let Some(entry) = registry.mads.remove(&mad.addr()) else { return false };
-    let count = registry.counts.entry(entry.slot).or_default();
-    count.mads = count.mads.saturating_sub(1);
+    let Some(entry) = registry.mads.get_mut(&mad.addr()).filter(|entry| !entry.freed) else { return false };
+    entry.freed = entry.in_handler;
+    if !entry.in_handler {
+        registry.remove(mad.addr());
+    }
     true
 }
 
@@ -144,7 +169,7 @@ pub(crate) struct Sent {
 /// if the library has sent too many.
 pub(crate) fn send(mad: *const SaMad) -> Option<Sent> {
     let registry = &mut *lock();
-    let entry = registry.mads.get_mut(&mad.addr()).filter(|entry| entry.sent.is_none())?;
+    let entry = registry.mads.get_mut(&mad.addr()).filter(|entry| entry.sent.is_none() && !entry.freed)?;
     let count = registry.counts.entry(entry.slot).or_default();
     if count.sent >= MAX_SENT {
         return None;
@@ -165,24 +190,31 @@ pub(crate) struct CompletedMad {
     pub(crate) handler: Option<SaHandler>,
 }
 
-/// Calls `write` to write the result to a sent datagram. Returns `None` if the datagram was freed.
+/// Calls `write` to write the result to a sent datagram. Returns `None` if the datagram was freed. Otherwise the caller
+/// calls [`end_handler`] when the library's handler has returned.
 pub(crate) fn complete(id: ExternalSaId, write: impl FnOnce(&mut UserMad, &mut [u8; 256])) -> Option<CompletedMad> {
     let mut registry = lock();
-    let (slot, address) = registry.sent.remove(&id.0)?;
-    let count = registry.counts.entry(slot).or_default();
-    count.sent = count.sent.saturating_sub(1);
-    // Another datagram may have the same address now.
-    let entry = registry.mads.get_mut(&address).filter(|entry| entry.sent == Some(id.0))?;
-    entry.sent = None;
+    let entry = registry.take_sent(id)?;
+    entry.in_handler = true;
     let mad = entry.mad.0.as_ptr();
     // SAFETY: the memory is valid as long as the entry, and the library does not use it until its handler is called.
     unsafe { write(&mut (*mad).umad, &mut (*mad).mad) };
     Some(CompletedMad { mad, handler: entry.handler })
 }
 
+/// Frees a datagram that the library freed while its handler ran.
+pub(crate) fn end_handler(mad: *const SaMad) {
+    let mut registry = lock();
+    let Some(entry) = registry.mads.get_mut(&mad.addr()) else { return };
+    entry.in_handler = false;
+    if entry.freed {
+        registry.remove(mad.addr());
+    }
+}
+
 /// Marks a datagram as not sent, after an error.
 pub(crate) fn cancel_send(id: ExternalSaId) {
-    complete(id, |_, _| {});
+    lock().take_sent(id);
 }
 
 #[cfg(test)]
@@ -207,12 +239,39 @@ mod tests {
         // SAFETY: as above.
         assert_eq!(unsafe { ((*mad).umad.status, (*mad).mad[0]) }, (1, 8));
         assert!(complete(sent.id, |_, _| {}).is_none(), "completed only once");
+        end_handler(mad);
         let again = send(mad).unwrap();
         assert_ne!(again.id, sent.id);
         remove_endpoint(&raw const endpoint);
         assert!(free(mad) && !free(mad));
         assert!(complete(again.id, |_, _| panic!("written to freed memory")).is_none());
         assert!(send(mad).is_none());
+    }
+
+    #[test]
+    fn datagram_freed_during_its_handler_lives_until_the_handler_returns() {
+        let endpoint = Endpoint { port: ptr::null_mut(), pkey: 0xffff };
+        add_endpoint(&raw const endpoint, SlotId::of_a_test(2), EndpointId::new(5, 6));
+        let mad = allocate(&raw const endpoint, ptr::null_mut(), None).unwrap().as_ptr();
+        let sent = send(mad).unwrap();
+        assert!(complete(sent.id, |_, mad| mad[0] = 8).is_some());
+        // Another thread of the library frees it, or the handler itself.
+        let address = mad.expose_provenance();
+        assert!(std::thread::spawn(move || free(ptr::with_exposed_provenance(address))).join().unwrap());
+        assert!(!free(mad) && send(mad).is_none(), "freed once, and not sent any more");
+        assert!(lock().mads.contains_key(&address), "the memory is still there");
+        // SAFETY: the memory lives until the handler returns.
+        assert_eq!(unsafe { (*mad).mad[0] }, 8);
+        end_handler(mad);
+        assert!(!lock().mads.contains_key(&address));
+        // Sent again by its handler, and freed later.
+        let mad = allocate(&raw const endpoint, ptr::null_mut(), None).unwrap().as_ptr();
+        let sent = send(mad).unwrap();
+        assert!(complete(sent.id, |_, _| {}).is_some());
+        assert!(send(mad).is_some());
+        end_handler(mad);
+        remove_endpoint(&raw const endpoint);
+        assert!(free(mad) && !free(mad));
     }
 
     #[test]
@@ -233,6 +292,7 @@ mod tests {
         assert!(complete(sent[0].id, |_, _| {}).is_none(), "freed");
         let last = send(another.as_ptr()).unwrap();
         assert!(complete(last.id, |_, _| {}).is_some());
+        end_handler(another.as_ptr());
         // `another` may have the address of a freed datagram.
         assert!(all.iter().map(freed).sum::<usize>() >= 65_534);
         free(another.as_ptr());

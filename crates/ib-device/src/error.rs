@@ -55,6 +55,14 @@ pub enum Error {
         /// Longest possible length in bytes.
         max: usize,
     },
+    /// The device cannot scatter a datagram over as many segments as are needed.
+    #[error("the device takes {max_sge} segments for each receive: {needed} are needed")]
+    Segments {
+        /// The device's limit (`max_sge`).
+        max_sge: i32,
+        /// The number needed.
+        needed: u8,
+    },
     /// Every send buffer waits for its completion. Poll, then try again.
     #[error("all {depth} sends of the queue pair are under way")]
     SendQueueFull {

@@ -87,10 +87,11 @@ fn write_passed(fd: BorrowedFd<'_>, bytes: &[u8]) -> nix::Result<usize> {
     unistd::write(fd, bytes.get(..libc::PIPE_BUF).unwrap_or(bytes))
 }
 
-/// Opens a file for appending. Opening and writing do not block if it is a pipe or a terminal.
+/// Opens a file for appending. Opening and writing do not block if it is a pipe or a terminal. A new file is not readable
+/// by all users: the log has names and users.
 pub(super) fn open(path: impl AsRef<Path>) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.create(true).append(true).mode(0o644);
+    options.create(true).append(true).mode(0o640);
     options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)
 }
 
@@ -98,7 +99,14 @@ pub(super) fn open(path: impl AsRef<Path>) -> io::Result<File> {
 mod tests {
     use super::*;
     use crate::testing::in_time;
-    use std::os::unix::net::UnixStream;
+    use std::os::unix::{fs::PermissionsExt, net::UnixStream};
+
+    #[test]
+    fn new_log_is_not_readable_by_all_users() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = open(dir.path().join("log")).unwrap();
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o137, 0);
+    }
 
     #[test]
     fn passed_stream_is_written_without_blocking() {

@@ -11,10 +11,14 @@ use mio::{
     Interest, Registry, Token,
     net::{TcpListener, UnixListener},
 };
+use nix::libc;
 use std::{
     fs,
     io::{self, ErrorKind},
-    os::unix::fs::PermissionsExt,
+    os::{
+        fd::AsRawFd,
+        unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt},
+    },
     path::{Path, PathBuf},
 };
 
@@ -248,14 +252,25 @@ fn refusal(status: &str) -> Vec<u8> {
 
 /// Binds a unix socket with this mode, and replaces a stale socket. A file of another type is an error and stays.
 fn listen_unix(path: &Path, mode: u32, trusted: bool) -> io::Result<Listening> {
-    use std::os::unix::fs::FileTypeExt;
     if fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket()) {
         fs::remove_file(path)?;
     }
     let socket = UnixListener::bind(path)?;
     let listening = Listening { socket: Socket::Unix(socket), file: Some(path.to_owned()), trusted, ready: true };
-    fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
+    set_mode_of_socket(path, mode)?;
     Ok(listening)
+}
+
+/// Sets the mode of a socket. Who may write to the directory can have replaced it by a symbolic link since it was bound,
+/// which is not followed.
+fn set_mode_of_socket(path: &Path, mode: u32) -> io::Result<()> {
+    let flags = libc::O_PATH | libc::O_NOFOLLOW;
+    let file = fs::OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    if !file.metadata()?.file_type().is_socket() {
+        return Err(io::Error::new(ErrorKind::InvalidInput, "the socket was replaced"));
+    }
+    // A descriptor of O_PATH has no fchmod; its link in /proc names exactly its file.
+    fs::set_permissions(format!("/proc/self/fd/{}", file.as_raw_fd()), fs::Permissions::from_mode(mode))
 }
 
 #[cfg(test)]

@@ -45,7 +45,9 @@ fn files_that_are_not_libraries_are_refused() {
 #[test]
 fn root_refuses_libraries_that_others_can_write() {
     let folder = tempfile::tempdir().unwrap();
-    let path = compile(folder.path(), "libtest.so", &[]);
+    let nested = folder.path().join("a");
+    fs::create_dir(&nested).unwrap();
+    let path = compile(&nested, "libtest.so", &[]);
     let root = nix::unistd::geteuid().is_root();
     let message = |path: &Path| Library::open(path).err().map(|refused| refused.to_string());
     let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
@@ -56,9 +58,16 @@ fn root_refuses_libraries_that_others_can_write() {
         root
     );
     set(&path, 0o644);
-    set(folder.path(), 0o777);
-    assert_eq!(message(&path).is_some_and(|text| text.contains("others than root may write to its directory")), root);
-    set(folder.path(), 0o755);
+    for (folder, words) in [(&*nested, "its directory"), (folder.path(), "a directory of its path")] {
+        set(folder, 0o777);
+        let text = message(&path);
+        let expected = format!("others than root may write to {words}, and");
+        assert_eq!(text.is_some_and(|text| text.contains(&expected)), root);
+        set(folder, 0o755);
+    }
+    // As /tmp has it.
+    set(folder.path(), 0o1777);
+    assert_eq!(message(&path), None);
     if root {
         std::os::unix::fs::chown(&path, Some(1), None).unwrap();
         assert!(message(&path).unwrap().contains(": it is not root's, and"));

@@ -15,6 +15,17 @@ fn name(node: u32) -> Address {
 }
 
 #[test]
+fn gid_or_lid_as_an_address_is_refused() {
+    let mut world = World::new(WorldConfig::default());
+    let port = world.port(1).clone();
+    // The cache has both as the location of a name.
+    assert!(world.resolve(0, &name(0), &name(1)).is_ok());
+    for dest in [Address::Gid(port.gids[0]), Address::Lid(port.lid)] {
+        assert_eq!(world.resolve(0, &name(0), &dest), Err(ClientStatus::ENODATA), "{dest}");
+    }
+}
+
+#[test]
 fn names_and_ip_addresses_are_resolved() {
     let mut world = World::new(WorldConfig::default());
     let (from, to) = (World::addresses(0), World::addresses(1));

@@ -1,6 +1,6 @@
 //! An open device.
 #![expect(unsafe_code, reason = "libibverbs")]
-use super::{Event, QueueKey, check, non_null};
+use super::{Event, QueueKey, check, non_null, queues::RECEIVE_SEGMENTS};
 use crate::{Error, LinkLayer, LinkRate, Result};
 use core::{
     ffi::{CStr, c_void},
@@ -59,6 +59,20 @@ pub struct PortAttributes {
 pub(super) struct Limits {
     pub(super) queue_depth: u32,
     pub(super) completions: u32,
+}
+
+impl Limits {
+    /// Returns the limits that a device reports (`ibv_device_attr`).
+    ///
+    /// # Errors
+    /// [`Error::Segments`] if receives need more segments.
+    fn new(max_qp_wr: i32, max_cqe: i32, max_sge: i32) -> Result<Self> {
+        if max_sge < i32::from(RECEIVE_SEGMENTS) {
+            return Err(Error::Segments { max_sge, needed: RECEIVE_SEGMENTS });
+        }
+        let positive = |number: i32| u32::try_from(number).unwrap_or(0).max(1);
+        Ok(Self { queue_depth: positive(max_qp_wr), completions: positive(max_cqe) })
+    }
 }
 
 #[derive(Debug)]
@@ -265,8 +279,7 @@ impl Context {
             check("ibv_query_device", ibv_query_device(self.context(), attributes.as_mut_ptr()))?;
             attributes.assume_init()
         };
-        let positive = |number: i32| u32::try_from(number).unwrap_or(0).max(1);
-        Ok(Limits { queue_depth: positive(attributes.max_qp_wr), completions: positive(attributes.max_cqe) })
+        Limits::new(attributes.max_qp_wr, attributes.max_cqe, attributes.max_sge)
     }
 }
 
@@ -301,4 +314,17 @@ fn open_device(name: &str) -> Result<NonNull<ibv_context>> {
     // SAFETY: the list is from `ibv_get_device_list`. An open device stays valid.
     unsafe { ibv_free_device_list(list.as_ptr()) };
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn device_with_one_segment_is_reported() {
+        let text = Limits::new(64, 64, 1).unwrap_err().to_string();
+        assert_eq!(text, "the device takes 1 segments for each receive: 2 are needed");
+        let limits = Limits::new(0, 7, 2).unwrap();
+        assert_eq!((limits.queue_depth, limits.completions), (1, 7));
+    }
 }

@@ -52,7 +52,7 @@ pub(super) struct Context {
     events: Events<AsyncEvent>,
     /// True after the connection ended: the device was removed.
     removed: AtomicBool,
-    receiver: Option<JoinHandle<()>>,
+    receiver: Mutex<Option<JoinHandle<()>>>,
 }
 
 /// A queue pair as the thread that receives uses it.
@@ -108,7 +108,7 @@ impl Context {
             stalled,
             events,
             removed: AtomicBool::new(false),
-            receiver: None,
+            receiver: Mutex::default(),
         }));
         let address = context.expose_provenance();
         let receive = move || {
@@ -120,9 +120,9 @@ impl Context {
             drop(unsafe { Box::from_raw(context) });
             return Err(libc::EAGAIN);
         };
-        // SAFETY: allocated above. The thread does not use this field.
+        // SAFETY: allocated above.
         unsafe {
-            (&raw mut (*context).receiver).write(Some(receiver));
+            *lock(&(*context).receiver) = Some(receiver);
             Ok(&raw mut (*context).abi.context)
         }
     }
@@ -137,7 +137,8 @@ impl Context {
         // socket is shut down; after that no other reference to the context exists.
         unsafe {
             libc::shutdown((*context).cmd_fd, libc::SHUT_RDWR);
-            if let Some(receiver) = (&raw mut (*this).receiver).replace(None) {
+            let receiver = lock(&(*this).receiver).take();
+            if let Some(receiver) = receiver {
                 // An error is a panic of the thread, which is a defect of this library. C has no way to report it.
                 let _ = receiver.join();
             }

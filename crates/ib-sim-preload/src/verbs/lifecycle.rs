@@ -187,7 +187,7 @@ unsafe extern "C" fn ibv_destroy_qp(pair: *mut ibv_qp) -> c_int {
     }
     // SAFETY: the domain of a living queue pair lives. The queue pair is in no table any longer.
     unsafe {
-        (*qp.abi().pd.cast::<Domain>()).users.fetch_sub(1, Ordering::AcqRel);
+        (*qp.protection_domain().cast::<Domain>()).users.fetch_sub(1, Ordering::AcqRel);
         drop(Box::from_raw(pair.cast::<Pair>()));
     }
     0
@@ -227,12 +227,14 @@ unsafe extern "C" fn ibv_query_qp(
     attributes.qkey = inner.qkey;
     attributes.sq_psn = inner.sq_psn;
     attributes.cap = pair.cap;
-    let abi = pair.abi();
-    initial.qp_context = abi.qp_context;
-    initial.send_cq = abi.send_cq;
-    initial.recv_cq = abi.recv_cq;
+    // SAFETY: the pointer is to a living structure.
+    unsafe {
+        initial.qp_context = pair.field(|abi| &raw const (*abi).qp_context);
+        initial.send_cq = pair.field(|abi| &raw const (*abi).send_cq);
+        initial.recv_cq = pair.field(|abi| &raw const (*abi).recv_cq);
+        initial.qp_type = pair.field(|abi| &raw const (*abi).qp_type);
+    }
     initial.cap = pair.cap;
-    initial.qp_type = abi.qp_type;
     initial.sq_sig_all = pair.signal_all.into();
     // SAFETY: by the caller's promise both structures may be written.
     unsafe {

@@ -1,9 +1,14 @@
 //! A queue pair: its state and its posted receives.
 #![expect(unsafe_code, reason = "libibverbs")]
 use super::{completion::Queue, context::Context};
-use core::{cell::UnsafeCell, ffi::c_uint, mem};
+use core::{
+    cell::UnsafeCell,
+    ffi::c_uint,
+    mem,
+    sync::atomic::{AtomicU32, Ordering},
+};
 use ib_mad::{Gid, Qpn};
-use rdma_sys::{ibv_qp, ibv_qp_cap, ibv_qp_state, ibv_sge, ibv_wc, ibv_wc_opcode, ibv_wc_status};
+use rdma_sys::{ibv_pd, ibv_qp, ibv_qp_cap, ibv_qp_state, ibv_sge, ibv_wc, ibv_wc_opcode, ibv_wc_status};
 use std::{collections::VecDeque, sync::Mutex};
 
 pub(super) const RESET: c_uint = ibv_qp_state::IBV_QPS_RESET;
@@ -54,34 +59,39 @@ impl Pair {
         unsafe { &*pair.cast() }
     }
 
-    /// Returns the part that programs see.
-    pub(super) fn abi(&self) -> &ibv_qp {
-        // SAFETY: only `set_state` changes a field, the state. This crate does not read the state through this
-        // reference.
-        unsafe { &*self.abi.get() }
+    /// Reads a field of the part that programs see. A reference to the whole part would cover the state, which other
+    /// threads change.
+    pub(super) fn field<T: Copy>(&self, of: impl FnOnce(*const ibv_qp) -> *const T) -> T {
+        // SAFETY: the field is one of a living structure. Only the state changes, which is not read here.
+        unsafe { of(self.abi.get()).read() }
+    }
+
+    pub(super) fn protection_domain(&self) -> *mut ibv_pd {
+        // SAFETY: the pointer is to a living structure.
+        self.field(|abi| unsafe { &raw const (*abi).pd })
     }
 
     pub(super) fn context(&self) -> &Context {
-        // SAFETY: the context of a living queue pair is open.
-        unsafe { Context::of(self.abi().context) }
+        // SAFETY: the pointer is to a living structure; the context of a living queue pair is open.
+        unsafe { Context::of(self.field(|abi| &raw const (*abi).context)) }
     }
 
     pub(super) fn send_queue(&self) -> &Queue {
-        // SAFETY: completion queues outlive their queue pairs.
-        unsafe { Queue::of(self.abi().send_cq) }
+        // SAFETY: the pointer is to a living structure; completion queues outlive their queue pairs.
+        unsafe { Queue::of(self.field(|abi| &raw const (*abi).send_cq)) }
     }
 
     pub(super) fn receive_queue(&self) -> &Queue {
-        // SAFETY: completion queues outlive their queue pairs.
-        unsafe { Queue::of(self.abi().recv_cq) }
+        // SAFETY: the pointer is to a living structure; completion queues outlive their queue pairs.
+        unsafe { Queue::of(self.field(|abi| &raw const (*abi).recv_cq)) }
     }
 
     /// Sets the state. The caller holds the lock on `inner`.
     pub(super) fn set_state(&self, inner: &mut Inner, state: c_uint) {
         inner.state = state;
-        // SAFETY: writers hold the lock. Programs read the field without a lock at their own risk, as with the real
-        // library.
-        unsafe { (&raw mut (*self.abi.get()).state).write_volatile(state) };
+        // SAFETY: the field lives and is aligned; this crate accesses it only here. Programs read it without a lock, as
+        // with the real library.
+        unsafe { AtomicU32::from_ptr(&raw mut (*self.abi.get()).state) }.store(state, Ordering::Relaxed);
     }
 
     pub(super) fn completion(&self, id: u64, status: c_uint, opcode: c_uint) -> ibv_wc {

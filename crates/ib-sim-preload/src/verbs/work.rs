@@ -39,7 +39,7 @@ impl MessageHandler for Pair {
         let mut status = ibv_wc_status::IBV_WC_SUCCESS;
         if room(&receive) < length.into() {
             status = ibv_wc_status::IBV_WC_LOC_LEN_ERR;
-        } else if receive.memory.iter().all(|sge| regions.allow(self.abi().pd, sge, true)) {
+        } else if receive.memory.iter().all(|sge| regions.allow(self.protection_domain(), sge, true)) {
             // SAFETY: the memory is in regions that the program registered. The program promises that the device may
             // write to them until the completion.
             unsafe { scatter(&receive.memory, grh.map(as_bytes), payload) };
@@ -231,7 +231,7 @@ unsafe fn send(pair: &Pair, request: &ibv_send_wr) -> Result<(), c_int> {
         ibv_wc_status::IBV_WC_LOC_QP_OP_ERR
     } else if port.mtu.bytes().is_none_or(|mtu| length > mtu.into()) {
         ibv_wc_status::IBV_WC_LOC_LEN_ERR
-    } else if !inline && !memory.iter().all(|sge| context.regions.allow(pair.abi().pd, sge, false)) {
+    } else if !inline && !memory.iter().all(|sge| context.regions.allow(pair.protection_domain(), sge, false)) {
         ibv_wc_status::IBV_WC_LOC_PROT_ERR
     } else {
         let mut payload = Vec::with_capacity(usize::try_from(length).unwrap_or(0));

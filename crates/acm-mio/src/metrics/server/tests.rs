@@ -195,3 +195,19 @@ fn stale_socket_is_replaced_but_no_other_file() {
     assert!(listen_unix(&path, 0o600, false).is_err());
     assert_eq!(fs::read_to_string(&path).unwrap(), "kept");
 }
+
+#[test]
+fn link_in_place_of_a_socket_is_not_followed() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    let mode = |name: &str| fs::metadata(at(name)).unwrap().permissions().mode() & 0o777;
+    fs::write(at("secret"), "").unwrap();
+    fs::set_permissions(at("secret"), fs::Permissions::from_mode(0o600)).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
+    set_mode_of_socket(&at("socket"), 0o666).unwrap();
+    assert_eq!(mode("socket"), 0o666);
+    fs::remove_file(at("socket")).unwrap();
+    std::os::unix::fs::symlink("secret", at("socket")).unwrap();
+    assert!(set_mode_of_socket(&at("socket"), 0o666).is_err());
+    assert_eq!(mode("secret"), 0o600);
+}
