@@ -48,6 +48,8 @@ counters! {
     receives_failed,
     /// Datagrams that are longer than any ACM datagram.
     oversized_datagrams,
+    /// Responses to requests to subnet administration that another port or queue pair sent.
+    sa_responses_forged,
     /// Objects of libibverbs that could not be freed after their device was removed.
     leaked_objects,
 }

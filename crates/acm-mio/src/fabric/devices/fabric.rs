@@ -2,6 +2,7 @@
 use super::{
     device::Device,
     endpoint::{Endpoint, OutgoingDatagram},
+    mads::OpenRequest,
     sources::Source,
     table::{Devices, Work},
 };
@@ -170,7 +171,7 @@ impl Fabric for Devices {
             limited!(self.lines, WARN, "devices", "{} port {number}: SA request not sent: {error}", device.name);
             return false;
         }
-        self.requests.insert((send.port, u32::from_be_bytes([a, b, c, d])), send.id);
+        self.requests.insert((send.port, u32::from_be_bytes([a, b, c, d])), OpenRequest { sent: *send, resends: 0 });
         true
     }
 

@@ -4,9 +4,12 @@ use super::{
     table::{Devices, Work},
 };
 use crate::log::limited;
-use acm_sansio::{Input, PortId, SaRequestId, api::SendFailure};
+use acm_sansio::{
+    Input, PortId, SaRequestId,
+    api::{SaSend, SendFailure},
+};
 use ib_device::Error;
-use ib_mad::{Lid, Method, Qpn, Wire, as_bytes, sa::SaMad};
+use ib_mad::{Lid, Method, Qpn, Wire, as_bytes, id::Lmc, sa::SaMad};
 
 /// Kind of a received MAD; its bytes are in `Devices::mad`.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +17,24 @@ pub(super) enum Mad {
     Response(SaRequestId),
     Failed(SaRequestId, SendFailure),
     Report { port: PortId, lid: Lid, qpn: Qpn },
+}
+
+/// Number of times that a request is sent again after a response of another sender.
+const MAX_RESENDS: u8 = 3;
+
+/// An open request to subnet administration.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OpenRequest {
+    pub(super) sent: SaSend,
+    pub(super) resends: u8,
+}
+
+impl OpenRequest {
+    /// Reports whether the sender of a response is subnet administration: QP 1 of the port that the request was sent
+    /// to. All ports of a subnet have the same LMC.
+    fn is_answered_by(&self, lid: Lid, qpn: Qpn, lmc: Lmc) -> bool {
+        qpn == Qpn::GSI && lid.base(lmc) == self.sent.to.lid.base(lmc)
+    }
 }
 
 impl Mad {
@@ -64,14 +85,67 @@ impl Devices {
         }
         // The kernel sets the upper half of the transaction id.
         let [.., a, b, c, d] = header.transaction_id.get().to_be_bytes();
-        let request = self.requests.remove(&(id, u32::from_be_bytes([a, b, c, d])))?;
+        let key = (id, u32::from_be_bytes([a, b, c, d]));
+        let open = self.requests.get(&key)?;
         if received.failure().is_some() {
-            return Some(Mad::Failed(request, SendFailure::TimedOut));
+            return self.requests.remove(&key).map(|open| Mad::Failed(open.sent.id, SendFailure::TimedOut));
         }
-        let Ok(mad) = SaMad::parse(received.mad) else {
+        let (lid, qpn) = (received.header.lid, Qpn::masked(received.header.qpn.get()));
+        let lmc = location.and_then(|(key, number)| Some(self.devices.get(&key)?.info.port(number)?.lmc));
+        if !open.is_answered_by(lid, qpn, lmc.unwrap_or_default()) {
+            self.counters.sa_responses_forged += 1;
+            let manager = open.sent.to.lid;
+            limited!(
+                self.lines,
+                WARN,
+                "devices",
+                "port {}: dropped a response of LID {lid} QP {qpn}: the SA is LID {manager} QP 1",
+                id.0
+            );
+            return self.send_again(key);
+        }
+        let mad = SaMad::parse(received.mad);
+        let request = self.requests.remove(&key)?.sent.id;
+        let Ok(mad) = mad else {
             return Some(Mad::Failed(request, SendFailure::NotSent));
         };
         self.mad = *mad;
         Some(Mad::Response(request))
+    }
+
+    /// Sends a request again: the kernel has ended it by a response that counts no more.
+    fn send_again(&mut self, key: (PortId, u32)) -> Option<Mad> {
+        let location = self.location_of(key.0);
+        let open = self.requests.get_mut(&key)?;
+        open.resends += 1;
+        let sent = open.sent;
+        let device = location.and_then(|(device, number)| Some((self.devices.get_mut(&device)?, number)));
+        let is_sent =
+            open.resends <= MAX_RESENDS && device.is_some_and(|(device, number)| device.sa_send(number, &sent).is_ok());
+        if is_sent {
+            return None;
+        }
+        self.requests.remove(&key);
+        Some(Mad::Failed(sent.id, SendFailure::TimedOut))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acm_sansio::api::SaAddress;
+    use core::time::Duration;
+    use ib_mad::ServiceLevel;
+
+    #[test]
+    fn response_of_another_port_or_queue_pair_is_not_the_sas() {
+        let to = SaAddress { lid: Lid::new(0x15), sl: ServiceLevel::ZERO, pkey_index: 0 };
+        let mad = *SaMad::parse(&[0; 256]).unwrap();
+        let sent = SaSend { port: PortId(0), id: SaRequestId::new(1, 1), to, mad, timeout: Duration::ZERO, retries: 0 };
+        let open = OpenRequest { sent, resends: 0 };
+        let of = |lid, qpn, lmc| open.is_answered_by(Lid::new(lid), qpn, Lmc::new(lmc).unwrap());
+        assert!(of(0x15, Qpn::GSI, 0) && of(0x14, Qpn::GSI, 2) && of(0x17, Qpn::GSI, 2));
+        assert!(!of(0x14, Qpn::GSI, 0) && !of(0x18, Qpn::GSI, 2) && !of(0x13, Qpn::GSI, 2));
+        assert!(!of(0x15, Qpn::masked(2), 0) && !of(0x15, Qpn::masked(0), 0));
     }
 }

@@ -204,7 +204,7 @@ impl Devices {
             self.inputs.push_back(QueuedInput::EndpointLost(id));
         }
         let lost: Vec<SaRequestId> =
-            self.requests.range((port.id, 0)..=(port.id, u32::MAX)).map(|(_, id)| *id).collect();
+            self.requests.range((port.id, 0)..=(port.id, u32::MAX)).map(|(_, open)| open.sent.id).collect();
         self.requests.retain(|(requester, _), _| *requester != port.id);
         self.inputs.extend(lost.into_iter().map(|id| QueuedInput::SaFailed(id, SendFailure::NotSent)));
         self.sources.unwatch(port.umad.as_fd(), Source::Mads(port.id));

@@ -3,6 +3,7 @@ use super::{
     counters::Counters,
     device::{Device, DeviceKey},
     endpoint::Endpoint,
+    mads::OpenRequest,
     retry::Retries,
     sources::{Source, SourceRegistry},
 };
@@ -47,7 +48,7 @@ pub(crate) struct Devices {
     /// Ids of ports. A port keeps its id when its device is removed and comes back.
     pub(super) ids: BTreeMap<(String, u8), PortId>,
     /// Open requests to subnet administration, by the lower half of the transaction id.
-    pub(super) requests: BTreeMap<(PortId, u32), SaRequestId>,
+    pub(super) requests: BTreeMap<(PortId, u32), OpenRequest>,
     pub(super) inputs: VecDeque<QueuedInput>,
     pub(super) new_ports: bool,
     /// The last input borrows from `mad` and `payload`.
