@@ -147,6 +147,14 @@ impl Context {
         retry::spread(spread.below(self.fabric_size()), self.jitter.next())
     }
 
+    /// Returns the time at which an endpoint renews its path to a peer that moved just now. No two ports of the fabric
+    /// have the same slot.
+    #[must_use]
+    pub fn move_slot(&self, endpoint: EndpointId) -> Time {
+        let number = self.port_of(endpoint).map_or(0, |port| port.lid.get() >> port.lmc.get());
+        self.now + retry::MOVE_SLOT * u32::from(number)
+    }
+
     /// Returns an estimate of the number of ports of the fabric.
     #[must_use]
     pub fn fabric_size(&self) -> u32 {

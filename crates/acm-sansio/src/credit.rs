@@ -158,6 +158,11 @@ impl<T: Copy> CreditQueue<T> {
         self.held <= depth.max(1) && parts.iter().all(|held| *held <= part(depth))
     }
 
+    /// Returns the number of items of background work that wait or hold a credit.
+    pub(crate) const fn background(&self) -> usize {
+        self.background.len() + self.held_by_background as usize
+    }
+
     /// Returns the number of positions: of local accounts, and of remote hosts.
     pub(crate) const fn waiting(&self) -> (usize, usize) {
         (self.local.len(), self.remote.len())

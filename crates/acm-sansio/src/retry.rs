@@ -7,7 +7,7 @@
 //! | [`OPEN_ENDPOINT`] | 100 ms | 60 s | doubles | yes | when opened, or the endpoint goes |
 //! | [`SA_BUSY`] | 100 ms | 2 s | doubles | yes | after (retries + 1) x timeout in all |
 //! | [`NOTICES`] | 5 s | 600 s | doubles | yes | when subscribed, or the port is down |
-//! | [`RENEW`] | 1 s | 60 s | doubles | yes | when subnet administration answers |
+//! | [`RENEW`] | 1 s | 60 s | doubles | yes | when subnet administration answers; see `sa/pace.rs` |
 //! | [`DEVICE`] | 1 s | 60 s | doubles | no | when it works, or is gone |
 //! | multicast request | `timeout` + subnet time | the same | none | no | after `retries` |
 //! | request to the SA for an account | `timeout` | the same | none | no | after `retries`; the device repeats it |
@@ -21,6 +21,7 @@
 //! | [`JOIN_SPREAD`] | 50 us | 100 ms |
 //! | [`NOTICES_SPREAD`] | 200 us | 400 ms |
 //! | [`RENEW_SPREAD`] | 1000 us | 1 s |
+//! | [`RENEW_INTERVAL`] | 60 us | 5 ms |
 //! | [`ANNOUNCE_SPREAD`] | 200 us | 500 ms |
 use core::time::Duration;
 
@@ -48,7 +49,7 @@ pub const NOTICES: RetryPolicy = RetryPolicy { first: Duration::from_secs(5), lo
 /// before it notifies the core. No other node retries at the same time, so there is no jitter.
 pub const DEVICE: RetryPolicy = RetryPolicy { first: Duration::from_secs(1), longest: Duration::from_secs(60) };
 
-/// The subnet administrator did not answer a background renewal; all renewals wait.
+/// The subnet administrator was busy or did not answer a renewal; all renewals of the port wait.
 pub const RENEW: RetryPolicy = RetryPolicy { first: Duration::from_secs(1), longest: Duration::from_secs(60) };
 
 /// A random pause before an action that every node of the fabric may take at once.
@@ -66,10 +67,14 @@ pub struct Spread {
 pub const JOIN_SPREAD: Spread = Spread { per_port: Duration::from_micros(50), least: Duration::from_millis(100) };
 /// Subscriptions to notices, after the joins. A port has four of them.
 pub const NOTICES_SPREAD: Spread = Spread { per_port: Duration::from_micros(200), least: Duration::from_millis(400) };
-/// The first renewal after a change that every node learns of, after the subscriptions.
+/// The first renewal after a change that every node learns of, after the subscriptions, and the interval to the next one.
 pub const RENEW_SPREAD: Spread = Spread { per_port: Duration::from_millis(1), least: Duration::from_secs(1) };
+/// The shortest interval between two renewals of a port. 10,000 nodes together start 16,700 in a second.
+pub const RENEW_INTERVAL: Spread = Spread { per_port: Duration::from_micros(60), least: Duration::from_millis(5) };
 /// A port that moved announces its addresses to the group. Each announcement is received by every node.
 pub const ANNOUNCE_SPREAD: Spread = Spread { per_port: Duration::from_micros(200), least: Duration::from_millis(500) };
+/// Each node renews its path to a peer that moved in a slot of its own, by its LID.
+pub const MOVE_SLOT: Duration = Duration::from_millis(10);
 /// The minimum time between two announcements.
 pub const ANNOUNCE_PAUSE: Duration = Duration::from_secs(2);
 /// Subscriptions are renewed after this time, plus or minus a quarter, because a subnet administrator may end them when

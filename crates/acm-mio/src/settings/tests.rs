@@ -460,8 +460,8 @@ fn tables_of_times_have_the_policies_of_retries() {
         ($($name:ident)*) => { [$((stringify!($name), retry::$name)),*] };
     }
     let policies = named! { JOIN OPEN_ENDPOINT SA_BUSY NOTICES DEVICE RENEW };
-    let spreads = named! { JOIN_SPREAD NOTICES_SPREAD RENEW_SPREAD ANNOUNCE_SPREAD };
-    let times = named! { ANNOUNCE_PAUSE NOTICES_RENEWED SENDER_MARGIN FAILURE_REPORT PROVIDER_CALL SHUTDOWN };
+    let spreads = named! { JOIN_SPREAD NOTICES_SPREAD RENEW_SPREAD RENEW_INTERVAL ANNOUNCE_SPREAD };
+    let times = named! { MOVE_SLOT ANNOUNCE_PAUSE NOTICES_RENEWED SENDER_MARGIN FAILURE_REPORT PROVIDER_CALL SHUTDOWN };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let source = fs::read_to_string(root.join("crates/acm-sansio/src/retry.rs")).unwrap();
     assert_eq!(

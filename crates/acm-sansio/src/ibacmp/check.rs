@@ -2,7 +2,7 @@
 use super::{
     dest::{DestState, MulticastRequest, Ready, Routing, Stage, StateKind},
     lookup::Lookup,
-    state::Ibacmp,
+    state::{Ibacmp, RenewalQueue},
     token::{DestId, Task},
 };
 use crate::{account::AccountId, check::ensure, context::Context, id::EndpointId};
@@ -78,7 +78,7 @@ pub(super) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
     let failed = provider.cache.iter().filter(|(_, dest)| matches!(dest.state, DestState::Failed(_))).count();
     let cached = provider.negatives.len();
     ensure(failed <= cached && cached <= limits.negatives, || format!("{failed} failures, {cached} expiry times"))?;
-    let longest = provider.renewals.longest();
+    let longest = provider.renewals.values().map(RenewalQueue::longest).max().unwrap_or(0);
     ensure(longest <= limits.renewals, || format!("{longest} destinations wait for a renewal"))?;
     let due = cx.timer(Task::Negatives.token()).is_some();
     ensure(due != provider.negatives.is_empty(), || format!("{cached} cached failures, timer: {due}"))?;

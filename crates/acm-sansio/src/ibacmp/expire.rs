@@ -137,8 +137,8 @@ impl Ibacmp {
         let Some(dest) = self.cache.get(id) else { return true };
         let endpoint = dest.endpoint;
         // An entry that expired unused is not renewed.
-        let had_path =
-            matches!(&dest.state, DestState::Ready(ready) if ready.route_until.is_none_or(|until| until > cx.now()));
+        let had_path = matches!(&dest.state, DestState::Ready(ready)
+            if ready.served && ready.route_until.is_none_or(|until| until > cx.now()));
         let had_path = had_path || self.sweep.stalled_at.take() == Some(id);
         self.drop_expired(cx, id);
         let Some(dest) = self.cache.get(id) else { return true };
@@ -148,7 +148,7 @@ impl Ibacmp {
             return true;
         }
         match dest.state {
-            // The path was invalid, but the location is still cached.
+            // The path was in use and is invalid, but the location is still cached.
             DestState::Located { .. } if had_path && dest.class == EvictionClass::Requested => {
                 self.queue_renewal(cx, id, RenewalReason::Found)
             }

@@ -4,7 +4,7 @@ use crate::{
     account::DAEMON,
     api::SendTo,
     context::Context,
-    id::EndpointId,
+    id::{EndpointId, PortId},
     port::PortAttributes,
     retry::{JOIN, JOIN_SPREAD},
     sa::{SaError, SaQuery},
@@ -52,6 +52,15 @@ impl Ibacmp {
             let at = cx.now() + cx.spread(JOIN_SPREAD);
             cx.set_timer(token, at);
         }
+    }
+
+    /// Reports whether a join of a port waits or is in flight, and has not failed before.
+    pub(super) fn is_joining(&self, cx: &Context, port: PortId) -> bool {
+        let is_due = |endpoint, group: &Group| cx.timer(Task::Group(endpoint, group.index).token()).is_some();
+        cx.endpoints_of(port).into_iter().any(|endpoint| {
+            let mut groups = self.endpoints.get(&endpoint).into_iter().flat_map(|state| &state.groups);
+            groups.any(|group| group.join.is_some() || group.failures == 0 && is_due(endpoint, group))
+        })
     }
 
     /// Chooses the groups of an endpoint by its port and the options, and leaves all others. Returns the indexes.

@@ -56,7 +56,7 @@ impl Ibacmp {
                 if changed {
                     cx.log(Event::PeerChanged(endpoint, name).into());
                     if in_use {
-                        self.queue_renewal(cx, id, RenewalReason::Claimed);
+                        self.queue_renewal(cx, id, RenewalReason::Moved);
                     }
                 }
                 if let Some(responder) = respond {

@@ -203,7 +203,7 @@ impl Provider for Ibacmp {
             | Task::Sweep
             | Task::StaleGids
             | Task::Negatives
-            | Task::Renewals
+            | Task::Renewals(_)
             | Task::Announce(_) => {}
         }
     }
@@ -216,7 +216,7 @@ impl Provider for Ibacmp {
             Task::Sweep => self.sweep(cx),
             Task::StaleGids => self.invalidate_stale_gids(cx),
             Task::Negatives => self.negatives_due(cx),
-            Task::Renewals => self.renewals_due(cx),
+            Task::Renewals(port) => self.renewals_due(cx, port),
             Task::Announce(endpoint) => self.announce_due(cx, endpoint),
             Task::Route(_) | Task::Renew(_) => {}
         }
@@ -232,7 +232,7 @@ impl Provider for Ibacmp {
             Task::StaleGids => "forgetting who left",
             Task::Negatives => "what failed just now",
             Task::Renew(_) => "a route that is asked for anew",
-            Task::Renewals => "routes that are to be asked for anew",
+            Task::Renewals(_) => "routes that are to be asked for anew",
             Task::Announce(_) => "telling the group of a move",
         }
     }

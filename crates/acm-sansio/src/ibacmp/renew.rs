@@ -1,5 +1,6 @@
-//! Renewal in the background, of entries in use before they expire, and of all entries after an event that may have
-//! made them wrong. Renewals are charged to the daemon and have the lowest priority. The old path is served meanwhile.
+//! Renewal in the background of entries in use, before they expire and after an event that may have made them wrong.
+//! Renewals are charged to the daemon and have the lowest priority; `sa/pace.rs` determines their pace. The old path is
+//! served meanwhile.
 use super::{
     dest::{DestState, EvictionClass, MulticastRequest, Ready, Renewal, Verification},
     endpoint::EndpointState,
@@ -15,18 +16,14 @@ use crate::{
     account::{DAEMON, Holding},
     config::RouteProtocol,
     context::Context,
-    id::EndpointId,
+    id::{EndpointId, PortId},
     provider::{IfPending, Need},
-    retry,
     sa::SaError,
 };
 use alloc::boxed::Box;
 use core::time::Duration;
 use ib_mad::sa::{PathRecord, SaMad};
 
-/// The interval in which renewals start, and their number per interval.
-const TICK: Duration = Duration::from_millis(100);
-const EACH_TICK: usize = 20;
 /// No renewal starts while this many are in progress.
 const UNDER_WAY: usize = 64;
 /// Entries in use are renewed in the last eighth of their lifetime.
@@ -38,42 +35,48 @@ fn ends_soon(now: Time, until: Option<Time>, life: Option<Duration>) -> bool {
 }
 
 impl Ibacmp {
-    /// Marks all entries of an endpoint as possibly wrong, so that they are renewed.
+    /// Marks all entries of an endpoint as possibly wrong, so that those in use are renewed. The others are renewed when
+    /// they are used.
     pub(super) fn mark_stale(&mut self, cx: &mut Context, endpoint: EndpointId) {
         self.endpoints.entry(endpoint).or_default().mark_stale();
         // Every node of the subnet does the same now.
-        let at = cx.now() + cx.spread(retry::RENEW_SPREAD);
-        self.renewals.not_before = Some(at);
-        self.renewals.failures = 0;
+        if let Some(port) = cx.port_id(endpoint) {
+            cx.renewals_storm(port);
+            self.schedule_renewals(cx, port);
+        }
         self.hurry_sweep(cx);
     }
 
     /// Queues a destination for renewal. Returns `false` if the queue is full.
+    ///
+    /// A client that used a stale path has it already. No account waits for the renewal, so it takes no account's turn;
+    /// 10,000 nodes may use a path in the same second after the subnet manager restarted.
     pub(super) fn queue_renewal(&mut self, cx: &mut Context, id: DestId, reason: RenewalReason) -> bool {
         let Some(dest) = self.cache.get_mut(id) else { return true };
+        let endpoint = dest.endpoint;
+        let Some(port) = cx.port_id(endpoint) else { return true };
+        let queue = self.renewals.entry(port).or_default();
+        let is_full = queue.len(reason) >= cx.config().limits.renewals;
         if let DestState::Ready(ready) = &mut dest.state {
             if ready.queued || ready.renewal.is_some() {
                 return true;
             }
-            if self.renewals.queue(reason).len() < cx.config().limits.renewals {
-                ready.queued = true;
-            }
+            ready.queued = !is_full;
         }
-        let queue = self.renewals.queue(reason);
-        if queue.len() >= cx.config().limits.renewals {
+        if is_full {
             self.stats.renewals_put_off += 1;
             return false;
         }
-        queue.push_back(id);
-        self.schedule_renewals(cx);
+        queue.push(reason, cx.move_slot(endpoint), id);
+        self.schedule_renewals(cx, port);
         true
     }
 
-    fn schedule_renewals(&mut self, cx: &mut Context) {
-        let token = Task::Renewals.token();
-        if !self.renewals.is_empty() && cx.timer(token).is_none() {
-            let next = cx.now() + TICK;
-            cx.set_timer(token, self.renewals.not_before.map_or(next, |at| at.max(next)));
+    fn schedule_renewals(&self, cx: &mut Context, port: PortId) {
+        let now = cx.now();
+        if let Some(at) = self.renewals.get(&port).and_then(|queue| queue.next_time(now)) {
+            let at = at.max(cx.next_renewal(port));
+            cx.set_timer(Task::Renewals(port).token(), at);
         }
     }
 
@@ -86,7 +89,9 @@ impl Ibacmp {
             && (ends_soon(now, ready.addr_until, config.addr_timeout)
                 || ends_soon(now, ready.route_until, config.route_timeout));
         match dest.class {
-            EvictionClass::Requested if ends || ready.stale => self.queue_renewal(cx, id, RenewalReason::Found),
+            EvictionClass::Requested if ends || ready.stale && ready.served => {
+                self.queue_renewal(cx, id, RenewalReason::Found)
+            }
             // An entry that no local user requested is not worth a query.
             EvictionClass::Unsolicited if ready.stale => {
                 self.drop_path(cx, id);
@@ -96,20 +101,34 @@ impl Ibacmp {
         }
     }
 
-    /// Starts the next renewals.
-    pub(super) fn renewals_due(&mut self, cx: &mut Context) {
-        for number in 0..EACH_TICK {
-            if cx.accounts.held(DAEMON, Holding::Lookups) >= UNDER_WAY {
-                break;
-            }
-            let Some(id) = self.renewals.next(number) else { break };
-            self.drop_expired(cx, id);
-            self.renew(cx, id);
+    /// Starts the next renewal of a port, or waits for its next turn.
+    pub(super) fn renewals_due(&mut self, cx: &mut Context, port: PortId) {
+        let is_busy = cx.accounts.held(DAEMON, Holding::Lookups) >= UNDER_WAY;
+        let mut is_over = is_busy || self.is_joining(cx, port) || !cx.may_renew(port);
+        if is_over {
+            cx.renewal_started(port);
         }
-        self.schedule_renewals(cx);
+        // A destination that needs no query takes no turn.
+        while !is_over {
+            let now = cx.now();
+            let Some(id) = self.renewals.get_mut(&port).and_then(|queue| queue.next(now)) else { break };
+            self.drop_expired(cx, id);
+            is_over = self.renew(cx, id);
+            if is_over {
+                cx.renewal_started(port);
+            }
+        }
+        self.schedule_renewals(cx, port);
     }
 
-    fn renew(&mut self, cx: &mut Context, id: DestId) {
+    /// Starts the renewal of a destination. Returns `false` if it needs none.
+    fn renew(&mut self, cx: &mut Context, id: DestId) -> bool {
+        let before = cx.accounts.held(DAEMON, Holding::Lookups);
+        self.start_renewal(cx, id);
+        cx.accounts.held(DAEMON, Holding::Lookups) > before
+    }
+
+    fn start_renewal(&mut self, cx: &mut Context, id: DestId) {
         let now = cx.now();
         let Some(dest) = self.cache.get_mut(id) else { return };
         let class = dest.class;
@@ -234,7 +253,6 @@ impl Ibacmp {
         let responders = lookup.end(cx);
         match result.and_then(|mad| mad.record::<PathRecord>().map_err(|_| SaError::BadResponse)) {
             Ok(path) => {
-                self.renewals.failures = 0;
                 self.set_epoch(id, epoch);
                 let remote = self.cache.get(id).and_then(|dest| match &dest.state {
                     DestState::Ready(ready) => ready.remote,
@@ -267,12 +285,13 @@ impl Ibacmp {
     /// Keeps the old path after a failed query, and retries later.
     fn renewal_failed(&mut self, cx: &mut Context, id: DestId) {
         self.stats.renewals_failed += 1;
-        self.renewals.failures = self.renewals.failures.saturating_add(1);
-        let pause = retry::RENEW.pause(self.renewals.failures);
-        self.renewals.not_before = Some(cx.now() + cx.jitter(pause));
-        if let Some(DestState::Ready(ready)) = self.cache.get(id).map(|dest| &dest.state)
-            && ready.stale
-        {
+        let Some(dest) = self.cache.get(id) else { return };
+        let is_stale = matches!(&dest.state, DestState::Ready(ready) if ready.stale);
+        if let Some(port) = cx.port_id(dest.endpoint) {
+            cx.renewal_failed(port);
+            self.schedule_renewals(cx, port);
+        }
+        if is_stale {
             self.queue_renewal(cx, id, RenewalReason::Found);
         }
     }

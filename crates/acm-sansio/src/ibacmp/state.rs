@@ -26,8 +26,8 @@ pub struct Ibacmp {
     pub(super) stale_gids: BTreeSet<(PortId, Gid)>,
     /// Cached failures in the order of their expiry.
     pub(super) negatives: VecDeque<(Time, DestId)>,
-    /// Destinations that wait for a renewal.
-    pub(super) renewals: RenewalQueue,
+    /// Destinations that wait for a renewal, by port.
+    pub(super) renewals: BTreeMap<PortId, RenewalQueue>,
     pub(super) stats: IbacmpStats,
     /// The last failure, for a request whose lookup failed at once.
     pub(super) last_failure: Option<Attempt>,
@@ -46,7 +46,7 @@ impl Ibacmp {
             preload: Preloaded::default(),
             stale_gids: BTreeSet::new(),
             negatives: VecDeque::new(),
-            renewals: RenewalQueue::default(),
+            renewals: BTreeMap::new(),
             stats: IbacmpStats::default(),
             last_failure: None,
         }
@@ -72,57 +72,68 @@ pub(super) struct Sweep {
     pub(super) stalled_at: Option<DestId>,
 }
 
-/// The maximum number of claims that are renewed per interval.
-const CLAIMED_EACH_TICK: usize = 2;
-
 /// The reason for a renewal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RenewalReason {
     /// It was used while it was stale.
     Used,
-    /// A peer claims another location.
-    Claimed,
     /// The sweep found that it is stale or expires soon.
     Found,
+    /// The peer's request shows another location. The renewal has a time slot.
+    Moved,
 }
 
-/// Destinations that wait for a renewal, by reason.
+/// The destinations of a port that wait for a renewal, by reason.
 #[derive(Debug, Default)]
 pub(super) struct RenewalQueue {
     used: VecDeque<DestId>,
-    claimed: VecDeque<DestId>,
     found: VecDeque<DestId>,
-    /// The time before which no renewal starts.
-    pub(super) not_before: Option<Time>,
-    /// Number of failed queries in a row.
-    pub(super) failures: u32,
+    /// With their time slots, in order.
+    moved: VecDeque<(Time, DestId)>,
+    /// `true` if the last renewal was one of a peer that moved.
+    was_moved: bool,
 }
 
 impl RenewalQueue {
-    pub(super) const fn queue(&mut self, reason: RenewalReason) -> &mut VecDeque<DestId> {
+    /// Returns the number of destinations with this reason.
+    pub(super) fn len(&self, reason: RenewalReason) -> usize {
         match reason {
-            RenewalReason::Used => &mut self.used,
-            RenewalReason::Claimed => &mut self.claimed,
-            RenewalReason::Found => &mut self.found,
+            RenewalReason::Used => self.used.len(),
+            RenewalReason::Found => self.found.len(),
+            RenewalReason::Moved => self.moved.len(),
+        }
+    }
+
+    /// Appends a destination. Only a peer that moved has a time slot.
+    pub(super) fn push(&mut self, reason: RenewalReason, slot: Time, id: DestId) {
+        match reason {
+            RenewalReason::Used => self.used.push_back(id),
+            RenewalReason::Found => self.found.push_back(id),
+            RenewalReason::Moved => self.moved.push_back((slot, id)),
         }
     }
 
     /// Returns the length of the longest queue.
     pub(super) fn longest(&self) -> usize {
-        self.used.len().max(self.claimed.len()).max(self.found.len())
+        self.used.len().max(self.found.len()).max(self.moved.len())
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.longest() == 0
+    /// Returns the time at which the next destination is due, or `None` if none waits.
+    pub(super) fn next_time(&self, now: Time) -> Option<Time> {
+        match (self.used.is_empty() && self.found.is_empty(), self.moved.front()) {
+            (false, _) => Some(now),
+            (true, slot) => slot.map(|(slot, _)| *slot),
+        }
     }
 
-    /// Returns the next destination of an interval. Used and found ones alternate.
-    pub(super) fn next(&mut self, number: usize) -> Option<DestId> {
-        let claimed = if number < CLAIMED_EACH_TICK { self.claimed.pop_front() } else { None };
-        claimed.or_else(|| match number % 2 {
-            0 => self.used.pop_front().or_else(|| self.found.pop_front()),
-            _ => self.found.pop_front().or_else(|| self.used.pop_front()),
-        })
+    /// Returns the next destination. At most every second one is of a peer that moved, because remote hosts can forge
+    /// that. Of the others, those that were used go first.
+    pub(super) fn next(&mut self, now: Time) -> Option<DestId> {
+        let is_due = self.moved.front().is_some_and(|(slot, _)| *slot <= now);
+        let other =
+            if is_due && !self.was_moved { None } else { self.used.pop_front().or_else(|| self.found.pop_front()) };
+        self.was_moved = is_due && other.is_none();
+        other.or_else(|| if is_due { self.moved.pop_front().map(|(_, id)| id) } else { None })
     }
 }
 
@@ -130,18 +141,22 @@ impl RenewalQueue {
 mod tests {
     use super::*;
     use alloc::vec::Vec;
+    use core::time::Duration;
 
     #[test]
-    fn two_renewals_per_interval_are_claims_and_the_others_alternate() {
+    fn moved_peers_take_turns_with_used_and_then_found_destinations() {
         let mut renewals = RenewalQueue::default();
-        assert!(renewals.is_empty());
+        let (now, later) = (Time::ZERO, Time::ZERO + Duration::from_secs(1));
+        assert_eq!((renewals.next_time(now), renewals.next(now)), (None, None));
         let dest = |number| DestId::new(number, 0);
-        for (reason, first) in [(RenewalReason::Used, 10), (RenewalReason::Claimed, 20), (RenewalReason::Found, 30)] {
-            renewals.queue(reason).extend((first..first + 3).map(dest));
+        for (reason, first) in [(RenewalReason::Used, 10), (RenewalReason::Found, 20), (RenewalReason::Moved, 30)] {
+            (first..first + 2).for_each(|number| renewals.push(reason, now, dest(number)));
+            assert_eq!(renewals.len(reason), 2);
         }
-        assert!(!renewals.is_empty());
-        let tick: Vec<_> = (0..9).map_while(|number| renewals.next(number)).collect();
-        assert_eq!(tick, [20, 21, 10, 30, 11, 31, 12, 32].map(dest));
-        assert_eq!((renewals.longest(), renewals.next(0)), (1, Some(dest(22))));
+        renewals.push(RenewalReason::Moved, later, dest(32));
+        assert_eq!(renewals.longest(), 3);
+        let all: Vec<_> = core::iter::from_fn(|| renewals.next(now)).collect();
+        assert_eq!(all, [30, 10, 31, 11, 20, 21].map(dest));
+        assert_eq!((renewals.next_time(now), renewals.next(later)), (Some(later), Some(dest(32))));
     }
 }

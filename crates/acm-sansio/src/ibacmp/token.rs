@@ -1,5 +1,5 @@
 //! Operations of the built-in provider, and their tokens.
-use crate::id::{EndpointId, ProviderId, Token, handle};
+use crate::id::{EndpointId, PortId, ProviderId, Token, handle};
 
 handle! {
     /// A destination in the cache.
@@ -25,8 +25,8 @@ pub(super) enum Task {
     Negatives,
     /// The renewal query of a destination.
     Renew(DestId),
-    /// The next renewals.
-    Renewals,
+    /// The next renewal of a port.
+    Renewals(PortId),
     /// The announcement of an endpoint.
     Announce(EndpointId),
 }
@@ -54,7 +54,7 @@ impl Task {
             Self::StaleGids => (STALE_GIDS, 0, 0),
             Self::Negatives => (NEGATIVES, 0, 0),
             Self::Renew(id) => (RENEW, id.index(), id.generation()),
-            Self::Renewals => (RENEWALS, 0, 0),
+            Self::Renewals(port) => (RENEWALS, port.0, 0),
             Self::Announce(id) => (ANNOUNCE, id.index(), id.generation()),
         };
         Token { provider: ProviderId::BUILT_IN, kind, index, generation }
@@ -70,7 +70,7 @@ impl Task {
             STALE_GIDS => Self::StaleGids,
             NEGATIVES => Self::Negatives,
             RENEW => Self::Renew(dest),
-            RENEWALS => Self::Renewals,
+            RENEWALS => Self::Renewals(PortId(token.index)),
             ANNOUNCE => Self::Announce(EndpointId::new(token.index, token.generation)),
             group => {
                 debug_assert!(group >= GROUP, "a task that has no arm here");
@@ -97,7 +97,7 @@ mod tests {
             Task::StaleGids,
             Task::Negatives,
             Task::Renew(dest),
-            Task::Renewals,
+            Task::Renewals(PortId(3)),
             Task::Announce(endpoint),
         ] {
             assert_eq!(Task::of(task.token()), task);

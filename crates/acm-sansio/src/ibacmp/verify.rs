@@ -72,7 +72,7 @@ impl Ibacmp {
         ready.no_verification_before = Some(now + cx.config().timeout);
         self.stats.claims_checked += 1;
         let Some(responder) = respond else {
-            self.queue_renewal(cx, id, RenewalReason::Claimed);
+            self.queue_renewal(cx, id, RenewalReason::Moved);
             return;
         };
         let mut lookup = Lookup::default();

@@ -2,7 +2,8 @@
 use super::{
     error::SaError,
     query::SaQuery,
-    queue::{Pending, Progress, Purpose},
+    queue::{Pending, PortQueue, Progress, Purpose},
+    subscriptions::PortNotices,
 };
 use crate::{
     Time,
@@ -72,6 +73,36 @@ impl Context {
         Ok(id)
     }
 
+    /// Delays the renewals of a port after a change that every node learns of.
+    pub(crate) fn renewals_storm(&mut self, port: PortId) {
+        let (now, size, random) = (self.now, self.fabric_size(), self.jitter.next());
+        self.sa.port_mut(port).pacer.storm(now, size, random);
+    }
+
+    /// Returns the time before which no renewal of a port starts.
+    pub(crate) fn next_renewal(&self, port: PortId) -> Time {
+        self.sa.ports.get(&port).map_or(Time::ZERO, |port_queue| port_queue.pacer.next())
+    }
+
+    /// Reports whether a renewal of a port may start: its subscriptions are complete or have failed, no query waits, and
+    /// no join or renewal is in flight. If not, the renewal has to wait for its next turn.
+    pub(crate) fn may_renew(&self, port: PortId) -> bool {
+        let is_subscribing = self.notices.get(&port).is_some_and(PortNotices::is_first_round);
+        !is_subscribing && self.sa.ports.get(&port).is_none_or(PortQueue::may_renew)
+    }
+
+    /// Records that a renewal of a port starts, or has to wait for its next turn.
+    pub(crate) fn renewal_started(&mut self, port: PortId) {
+        let (now, size, random) = (self.now, self.fabric_size(), self.jitter.next());
+        self.sa.port_mut(port).pacer.started(now, size, random);
+    }
+
+    /// Records that the SA was busy or did not respond to a renewal.
+    pub(crate) fn renewal_failed(&mut self, port: PortId) {
+        let (now, size, random) = (self.now, self.fabric_size(), self.jitter.next());
+        self.sa.port_mut(port).pacer.failed(now, size, random);
+    }
+
     /// Records that another account needs the response: the query also gets that account's turns. The urgency of an
     /// account that needs it already changes.
     pub fn sa_join(&mut self, id: SaQueryId, account: AccountId, urgency: Urgency) {
@@ -115,12 +146,13 @@ impl Context {
     }
 
     fn sa_send(&mut self, port: PortId, send: SaRequestId, id: SaQueryId, tid: u32) {
-        let (Some(attributes), Some(pending)) = (self.ports.attributes(port), self.sa.queries.get(id)) else {
+        let (Some(attributes), Some(pending)) = (self.ports.attributes(port), self.sa.queries.get_mut(id)) else {
             return;
         };
         let mad = pending.query.mad(attributes, TransactionId::new(tid.into()));
         // The device repeats requests of all nodes in step. The core repeats its own by a policy with jitter.
-        let retries = if pending.is_own() { 0 } else { self.config.retries };
+        pending.is_sent_once = pending.is_own();
+        let retries = if pending.is_sent_once { 0 } else { self.config.retries };
         let timeout = self.config.timeout;
         let send = SaSend { port, id: send, to: attributes.sa_address(), mad, timeout, retries };
         self.output(Output::SaSend(send));
@@ -135,11 +167,11 @@ impl Context {
             self.stats.stale_inputs += 1;
             return Outcome::Nothing;
         };
-        let Some(Pending { port, query, progress: Progress::InFlight { tid, sent, .. }, .. }) = self.sa.queries.get(id)
-        else {
+        let Some(pending) = self.sa.queries.get(id) else { return Outcome::Nothing };
+        let Pending { port, query, progress: Progress::InFlight { tid, sent, .. }, .. } = pending else {
             return Outcome::Nothing;
         };
-        let is_datagram = matches!(query, SaQuery::Datagram(_));
+        let (is_datagram, is_renewal) = (matches!(query, SaQuery::Datagram(_)), pending.is_renewal());
         let (port, tid, sent, attribute) = (*port, u64::from(*tid), *sent, query.attribute());
         let mad = match SaMad::parse(bytes) {
             // A response to something else; the right one may still arrive.
@@ -154,12 +186,17 @@ impl Context {
                 return Outcome::Done(id, Err(SaError::BadResponse));
             }
         };
-        self.latencies.count(Phase::SaRoundTrip, self.now.since(sent));
+        let latency = self.now.since(sent);
+        self.latencies.count(Phase::SaRoundTrip, latency);
         let status = mad.header.status;
         if status.is_busy() {
             self.stats.sa_busy += 1;
             if let Some(port_queue) = self.sa.ports.get_mut(&port) {
                 port_queue.window.congested(self.now, sent);
+            }
+            // All renewals of the port pause.
+            if is_renewal {
+                return Outcome::Done(id, Err(SaError::Status(status)));
             }
             return match self.sa_pause(id) {
                 true => Outcome::Nothing,
@@ -170,10 +207,12 @@ impl Context {
         if let Some(port_queue) = self.sa.ports.get_mut(&port) {
             port_queue.window.response_received();
         }
-        if attribute == AttributeId::PATH_RECORD
-            && let Ok(path) = mad.record::<PathRecord>()
-        {
-            self.saw_lid(port, path.dlid);
+        if attribute == AttributeId::PATH_RECORD {
+            let size = self.fabric_size();
+            self.sa.port_mut(port).pacer.response(latency, is_renewal, size);
+            if let Ok(path) = mad.record::<PathRecord>() {
+                self.saw_lid(port, path.dlid);
+            }
         }
         Outcome::Done(id, if status.is_ok() || is_datagram { Ok(mad) } else { Err(SaError::Status(status)) })
     }
@@ -220,12 +259,16 @@ impl Context {
     pub(crate) fn sa_timed_out(&mut self, id: SaQueryId) -> bool {
         let now = self.now;
         let Some(pending) = self.sa.queries.get_mut(id) else { return true };
-        let (port, Progress::InFlight { sent, .. }) = (pending.port, &pending.progress) else { return true };
+        let Progress::InFlight { sent, .. } = pending.progress else { return true };
+        let port = pending.port;
         if let Some(port_queue) = self.sa.ports.get_mut(&port) {
-            port_queue.window.congested(now, *sent);
+            port_queue.window.congested(now, sent);
         }
         pending.silent = pending.silent.saturating_add(1);
-        if !pending.query.releases() || pending.silent > self.config.retries {
+        // An account joined a query of the daemon itself, which the sender did not repeat.
+        let was_joined = pending.is_sent_once && !pending.is_own();
+        let may_repeat = pending.query.releases() || was_joined;
+        if !may_repeat || pending.silent > self.config.retries {
             return true;
         }
         self.sa.requeue(id);

@@ -4,6 +4,7 @@ mod credit;
 mod dispatch;
 mod error;
 mod notices;
+mod pace;
 mod query;
 mod queue;
 mod subscriptions;

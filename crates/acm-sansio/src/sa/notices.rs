@@ -4,7 +4,12 @@
 //! growing pauses and logged once; nothing else depends on it. Reports are accepted only from QP 1 of the subnet
 //! manager's LID. A host that can send from there causes at most [`Limits::reports`](crate::config::Limits::reports)
 //! new lookups in four seconds; its reports change no cached path by themselves.
-use super::{error::SaError, query::SaQuery, queue::Purpose, subscriptions::TRAPS};
+use super::{
+    error::SaError,
+    query::SaQuery,
+    queue::{PortQueue, Purpose},
+    subscriptions::TRAPS,
+};
 use crate::{
     account::DAEMON,
     acm::Acm,
@@ -75,6 +80,11 @@ impl Context {
 
     /// Starts a round of subscriptions when the timer is due.
     pub(crate) fn notices_due(&mut self, port: PortId) {
+        // Joins go first. They end within their time-out.
+        if self.sa.ports.get(&port).is_some_and(PortQueue::has_memberships) {
+            let at = self.now + self.spread(NOTICES_SPREAD);
+            return self.timers.set(TimerKey::Notices(port), at);
+        }
         let Some(state) = self.notices.get_mut(&port) else { return };
         if state.due == [false; TRAPS.len()] {
             state.due = [true; TRAPS.len()];

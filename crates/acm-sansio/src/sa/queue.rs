@@ -1,5 +1,5 @@
 //! Queues of queries to the subnet administrator, and the progress of each query.
-use super::{credit::Window, query::SaQuery};
+use super::{credit::Window, pace::Pacer, query::SaQuery};
 use crate::{
     Time,
     account::{AccountId, DAEMON},
@@ -63,6 +63,8 @@ pub(crate) struct Pending {
     pub(crate) busy: u32,
     /// Number of time-outs.
     pub(crate) silent: u32,
+    /// `true` if its sender does not repeat it.
+    pub(crate) is_sent_once: bool,
     /// The time of its creation.
     pub(crate) since: Time,
     /// The time when it was first sent. The time limit for all retries counts from here.
@@ -80,6 +82,11 @@ impl Pending {
     pub(crate) fn is_own(&self) -> bool {
         let is_own = self.accounts.iter().all(|account| *account == DAEMON);
         self.query.releases() || is_own && !matches!(self.query, SaQuery::Datagram(_))
+    }
+
+    /// Reports whether it is a path query of the daemon itself.
+    pub(crate) fn is_renewal(&self) -> bool {
+        matches!(self.query, SaQuery::Path { .. }) && self.is_own()
     }
 
     /// Reports whether the query is worth sending again. Queries that release something always are.
@@ -100,6 +107,7 @@ pub(crate) struct PortQueue {
     /// The join or leave that is in flight or pausing.
     membership_under_way: Option<SaQueryId>,
     pub(crate) window: Window,
+    pub(crate) pacer: Pacer,
     /// All queries of the port, with any progress.
     pub(crate) all: BTreeSet<SaQueryId>,
 }
@@ -121,6 +129,7 @@ impl PortQueue {
             memberships: FairQueue::new(),
             membership_under_way: None,
             window: Window::new(depth),
+            pacer: Pacer::default(),
             all: BTreeSet::new(),
         }
     }
@@ -138,6 +147,17 @@ impl PortQueue {
             return Some((id, credit));
         }
         self.queue.next(depth)
+    }
+
+    /// Reports whether a join or leave waits, or is under way.
+    pub(super) fn has_memberships(&self) -> bool {
+        self.membership_under_way.is_some() || self.memberships() > 0
+    }
+
+    /// Reports whether a renewal may start: no query waits, and neither a join nor another query of the daemon is in
+    /// flight.
+    pub(super) fn may_renew(&self) -> bool {
+        !self.has_memberships() && self.queue.waiting() == (0, 0) && self.queue.background() == 0
     }
 
     /// Returns the number of joins and leaves that wait.
@@ -159,6 +179,12 @@ impl SaQueues {
         }
     }
 
+    /// Returns the queries of a port.
+    pub(super) fn port_mut(&mut self, port: PortId) -> &mut PortQueue {
+        let depth = self.depth;
+        self.ports.entry(port).or_insert_with(|| PortQueue::new(depth))
+    }
+
     /// Appends a query to its queue.
     pub(crate) fn push(&mut self, port: PortId, purpose: Purpose, query: SaQuery, account: AccountId) -> SaQueryId {
         let is_membership = query.is_membership();
@@ -172,13 +198,13 @@ impl SaQueues {
             progress: Progress::Waiting,
             busy: 0,
             silent: 0,
+            is_sent_once: false,
             since: Time::ZERO,
             first_sent: None,
         });
-        let Self { depth, queries, ports, .. } = self;
-        let port_queue = ports.entry(port).or_insert_with(|| PortQueue::new(*depth));
-        port_queue.all.insert(id);
-        if let Some(pending) = queries.get_mut(id) {
+        self.port_mut(port).all.insert(id);
+        let Self { queries, ports, .. } = self;
+        if let (Some(pending), Some(port_queue)) = (queries.get_mut(id), ports.get_mut(&port)) {
             if is_membership {
                 pending.position = Some(port_queue.memberships.push(MEMBERSHIP_LANE, Urgency::Waited, id));
             } else {

@@ -61,6 +61,11 @@ impl ReportBudget {
 }
 
 impl PortNotices {
+    /// Reports whether the first round of subscriptions after a change is not over.
+    pub(super) fn is_first_round(&self) -> bool {
+        self.due != [false; TRAPS.len()] && self.failures == 0
+    }
+
     /// Reports whether a subscription is due and none is in flight.
     pub(crate) fn waits(&self) -> bool {
         self.due != [false; TRAPS.len()] && self.pending.is_none()

@@ -1,8 +1,8 @@
 //! Limits of the cache, requests, lookups, refreshes and announcements. Refusals are counted.
 use acm_sansio::{
-    Account, ClientId, Config, Input, Output, PortId, Time,
+    Account, ClientId, Config, Input, PortId, Time,
     account::AccountKind,
-    config::{Limits, SaDepth, Share},
+    config::{Limits, Share},
 };
 use acm_sim::{World, WorldConfig, name, unknown_name_request};
 use acm_wire::{
@@ -10,7 +10,7 @@ use acm_wire::{
     client::{ClientStatus, Counter, EntryFlags, resolve_request},
 };
 use core::time::Duration;
-use ib_mad::{AttributeId, Lid, sa::PathRecord};
+use ib_mad::{Lid, PortState};
 use std::collections::BTreeMap;
 
 /// Changes the LID of node 0's port.
@@ -157,7 +157,7 @@ fn refreshes_over_the_limit_are_put_off_and_done_later() {
         let limits = Limits { renewals, ..Limits::default() };
         let core = Config { limits, sa_notices: false, ..Config::default() };
         let mut world = World::new(WorldConfig { nodes: 6, core, ..WorldConfig::default() });
-        for node in 1..6 {
+        for node in (1..6).chain(1..6) {
             world.resolve(0, &name(0), &name(node)).unwrap();
         }
         world.run_for(Duration::from_secs(10));
@@ -170,31 +170,25 @@ fn refreshes_over_the_limit_are_put_off_and_done_later() {
     }
 }
 
-/// Twenty refreshes start every 100 ms, and none while 64 are pending.
+/// The peers do not respond to the unicast requests that refresh their addresses.
 #[test]
 fn at_most_64_refreshes_are_pending() {
-    let core = Config { sa_depth: SaDepth::Fixed(1024), sa_notices: false, ..Config::default() };
-    let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
-    for traffic_class in 0..=255 {
-        let record = PathRecord { dlid: world.port(1).lid, traffic_class, ..PathRecord::default() };
-        world.route(0, &record).unwrap();
+    let core = Config {
+        addr_timeout: Some(Duration::from_secs(160)),
+        timeout: Duration::from_secs(10),
+        sa_notices: false,
+        ..Config::default()
+    };
+    let mut world = World::new(WorldConfig { nodes: 161, core, ..WorldConfig::default() });
+    for node in (1..161).chain(1..161) {
+        world.resolve(0, &name(0), &name(node)).unwrap();
     }
-    world.run_for(Duration::from_secs(10));
-    let since = world.transcript.len();
-    world.subnet.restart_sm(None);
-    world.subnet.settings_mut().sa.mute = true;
-    world.run_for(Duration::from_secs(2));
-    let mut queries: BTreeMap<Time, usize> = BTreeMap::new();
-    for (at, node, output) in &world.transcript[since..] {
-        if let Output::SaSend(send) = output
-            && (*node, send.mad.header.attribute_id) == (0, AttributeId::PATH_RECORD)
-        {
-            *queries.entry(*at).or_default() += 1;
-        }
+    for node in 1..161 {
+        world.subnet.set_port_state(World::port_id(node), PortState::DOWN).unwrap();
     }
-    assert_eq!(queries.values().copied().collect::<Vec<_>>(), [20, 20, 20, 4]);
-    let times: Vec<_> = queries.keys().copied().collect();
-    assert!(times.windows(2).all(|two| two[1].since(two[0]) == Duration::from_millis(100)), "{times:?}");
+    // The first entry expires after 140 s.
+    world.run_for(Duration::from_secs(139));
+    assert_eq!((world.stat(0, "renewals"), world.node(0).acm.check()), (64, Ok(())));
 }
 
 #[test]

@@ -37,3 +37,4 @@ mod routes;
 mod sessions;
 mod source;
 mod spoofing;
+mod storm;

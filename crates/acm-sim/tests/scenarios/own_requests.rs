@@ -5,9 +5,11 @@ use acm_sansio::{
     api::SaSend,
     retry::{JOIN, NOTICES},
 };
-use acm_sim::{World, WorldConfig};
+use acm_sim::{World, WorldConfig, name};
+use acm_wire::client::{EntryFlags, resolve_request};
 use core::time::Duration;
-use ib_mad::{AttributeId, PortState, sa::PathRecord};
+use ib_mad::{AttributeId, Lid, PortState, sa::PathRecord};
+use ib_sim::Port;
 
 /// Returns node 0's requests with their times.
 fn sends(world: &World, since: usize, attribute: AttributeId) -> Vec<(Time, SaSend)> {
@@ -65,4 +67,29 @@ fn lost_join_and_subscription_are_repeated_with_jitter() {
         let kinds: std::collections::BTreeSet<Duration> = pauses.iter().map(|pauses| pauses[kind]).collect();
         assert_eq!(kinds.len(), 8);
     }
+}
+
+/// The path of the local port's previous LID is invalid. The daemon queries the new path on its own account.
+#[test]
+fn query_of_the_daemon_that_a_request_joined_is_repeated() {
+    let core = Config { sa_notices: false, ..Config::default() };
+    let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
+    for _ in 0..2 {
+        world.resolve(0, &name(0), &name(1)).unwrap();
+    }
+    world.run_for(Duration::from_secs(10));
+    let since = world.transcript.len();
+    let port = Port { lid: Lid::new(300), ..world.port(0).clone() };
+    world.subnet.set_port(World::port_id(0), port).unwrap();
+    world.settle();
+    world.subnet.settings_mut().sa.mute = true;
+    while sends(&world, since, AttributeId::PATH_RECORD).is_empty() {
+        assert!(world.step());
+    }
+    let start = world.now();
+    let client = world.request(0, &resolve_request(Some(&name(0)), &name(1), EntryFlags::empty(), [1; 8]));
+    world.run_for(Duration::from_secs(1));
+    world.subnet.settings_mut().sa.mute = false;
+    assert!(world.wait(client).is_ok());
+    assert_eq!(world.now().since(start), world.node(0).acm.config().timeout);
 }

@@ -3,6 +3,7 @@
 use acm_sansio::{
     Config, Input, Output, PortId, Time,
     config::{Limits, SaDepth},
+    retry::{MOVE_SLOT, RENEW_INTERVAL},
 };
 use acm_sim::{World, WorldConfig};
 use acm_wire::{
@@ -90,10 +91,10 @@ fn address_is_refreshed_by_a_unicast_request_to_its_owner() {
     assert_eq!(world.resolve(0, &name(0), &name(1)), Err(ClientStatus::ETIMEDOUT));
 }
 
-/// Returns a world in which node 0 has cached nodes 1 and 2.
+/// Returns a world in which node 0 has cached nodes 1 and 2 and uses them.
 fn world_with_cache(core: Config) -> World {
     let mut world = World::new(WorldConfig { nodes: 3, core, ..WorldConfig::default() });
-    for node in [1, 2] {
+    for node in [1, 2, 1, 2] {
         world.resolve(0, &name(0), &name(node)).unwrap();
     }
     world.run_for(Duration::from_secs(10));
@@ -101,7 +102,7 @@ fn world_with_cache(core: Config) -> World {
 }
 
 #[test]
-fn subnet_manager_restart_refreshes_all_paths() {
+fn subnet_manager_restart_refreshes_paths_in_use() {
     let mut world = world_with_cache(Config::default());
     // Node 0 gets no event about the new LID of node 1.
     let mut port = world.port(1).clone();
@@ -113,6 +114,27 @@ fn subnet_manager_restart_refreshes_all_paths() {
     let (old, new) = (world.port(2).lid, Lid::new(200));
     assert_eq!((cached(&mut world, 1), cached(&mut world, 2)), (new, old));
     assert!(world.stat(0, "renewals") >= 2);
+}
+
+/// The unused path stays in the cache and is marked as stale. Its first use returns it and refreshes it.
+#[test]
+fn unused_path_is_refreshed_when_it_is_used_after_a_restart() {
+    let mut world = World::new(WorldConfig { nodes: 3, ..WorldConfig::default() });
+    for node in [1, 2, 2] {
+        world.resolve(0, &name(0), &name(node)).unwrap();
+    }
+    world.run_for(Duration::from_secs(10));
+    let queries = path_queries(&world).len();
+    world.subnet.restart_sm(None);
+    world.run_for(MINUTE);
+    assert_eq!(path_queries(&world).len(), queries + 1, "for node 2, which was used");
+    let mut port = world.port(1).clone();
+    port.lid = Lid::new(200);
+    world.subnet.set_port(World::port_id(1), port).unwrap();
+    let start = world.now();
+    let path = world.resolve(0, &name(0), &name(1)).unwrap();
+    assert_eq!((world.now(), path.dlid == Lid::new(200)), (start, false), "the stale path, at once");
+    assert_eq!((path_queries(&world).len(), cached(&mut world, 1)), (queries + 2, Lid::new(200)));
 }
 
 #[test]
@@ -128,9 +150,9 @@ fn port_that_returns_keeps_its_cache_and_refreshes_it() {
     assert_eq!(cached(&mut world, 1), Lid::new(200));
 }
 
-/// Paths from the old LID are invalid at once. They are refreshed in the background.
+/// Paths from the old LID are invalid at once. Those in use are refreshed in the background.
 #[test]
-fn new_local_lid_refreshes_all_paths() {
+fn new_local_lid_refreshes_paths_in_use() {
     let mut world = world_with_cache(Config::default());
     set_lid(&mut world, 0, 300);
     let path = world.resolve(0, &name(0), &name(1)).unwrap();
@@ -293,8 +315,7 @@ fn busy_sa_keeps_cached_paths() {
     cached(&mut world, 2);
 }
 
-/// After an event, 256 paths are refreshed: at most a quarter of the credits at a time, 20 per 100 ms, and after
-/// queries of users.
+/// After an event, 256 paths are refreshed one at a time. The interval between two of them shrinks from 1 s to 5 ms.
 #[test]
 fn refreshes_are_paced_and_do_not_delay_user_requests() {
     let core = Config { sa_depth: SaDepth::Fixed(4), ..Config::default() };
@@ -304,22 +325,29 @@ fn refreshes_are_paced_and_do_not_delay_user_requests() {
         traffic_class,
         ..PathRecord::default()
     };
-    for class in 0..=255 {
+    for class in (0..=255).chain(0..=255) {
         let record = record(&world, 1, class);
         world.route(0, &record).unwrap();
     }
     let before = path_queries(&world).len();
+    let start = world.now();
     world.subnet.restart_sm(None);
-    world.run_for(Duration::from_secs(3));
+    world.run_for(Duration::from_secs(20));
     let times = path_queries(&world).split_off(before);
     assert_eq!(times.len(), 256);
-    for (first, later) in times.iter().zip(times.iter().skip(20)) {
-        assert!(later.since(*first) >= Duration::from_millis(100), "{first} {later}");
-    }
+    assert!(times.iter().filter(|at| at.since(start) < Duration::from_secs(1)).count() <= 2, "{times:?}");
+    let pauses: Vec<Duration> = times.windows(2).map(|two| two[1].since(two[0])).collect();
+    assert!((Duration::from_millis(750)..Duration::from_millis(1250)).contains(&pauses[0]), "{pauses:?}");
+    assert!(pauses.iter().all(|pause| *pause >= RENEW_INTERVAL.least * 3 / 4), "{pauses:?}");
+    assert!(pauses[100..].iter().all(|pause| *pause <= RENEW_INTERVAL.least * 5 / 4), "{pauses:?}");
     // Each query takes 500 ms now. One credit is for the background and three are for users.
+    for class in 0..=255 {
+        let record = record(&world, 1, class);
+        world.route(0, &record).unwrap();
+    }
     world.subnet.settings_mut().sa.delay = Duration::from_millis(500);
     world.subnet.restart_sm(None);
-    world.run_for(Duration::from_secs(5));
+    world.run_for(Duration::from_secs(10));
     let start = world.now();
     let clients: Vec<_> = (0..3)
         .map(|class| {
@@ -331,6 +359,93 @@ fn refreshes_are_paced_and_do_not_delay_user_requests() {
         assert!(world.wait(client).is_ok());
     }
     assert_eq!(world.now().since(start), Duration::from_millis(500));
+}
+
+/// The pauses are 1 s, then shorter, and each query takes 2 s.
+#[test]
+fn one_refresh_is_in_flight_at_a_slow_sa() {
+    let core = Config { timeout: Duration::from_secs(4), sa_notices: false, ..Config::default() };
+    let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
+    for traffic_class in (0..5).chain(0..5) {
+        let record = PathRecord { dlid: world.port(1).lid, traffic_class, ..PathRecord::default() };
+        world.route(0, &record).unwrap();
+    }
+    let before = path_queries(&world).len();
+    world.subnet.settings_mut().sa.delay = Duration::from_secs(2);
+    world.subnet.restart_sm(None);
+    world.run_for(MINUTE);
+    let times = path_queries(&world).split_off(before);
+    assert_eq!(times.len(), 5);
+    assert!(times.windows(2).all(|two| two[1].since(two[0]) >= Duration::from_secs(2)), "{times:?}");
+}
+
+#[test]
+fn no_refresh_starts_while_a_request_waits() {
+    let core = Config { sa_depth: SaDepth::Fixed(1), sa_notices: false, ..Config::default() };
+    let mut world = world_with_cache(core);
+    world.subnet.settings_mut().sa.delay = Duration::from_millis(500);
+    let queries = path_queries(&world).len();
+    world.subnet.restart_sm(None);
+    // One query is in flight and the others wait, until the refreshes have been due for a while.
+    let clients: Vec<_> = (1..=10)
+        .map(|traffic_class| {
+            let record = PathRecord { dlid: world.port(2).lid, traffic_class, ..PathRecord::default() };
+            world.request(0, &path_request(&record, EntryFlags::empty(), [1; 8]))
+        })
+        .collect();
+    for client in clients {
+        assert!(world.wait(client).is_ok());
+    }
+    assert_eq!((path_queries(&world).len(), world.stat(0, "renewals")), (queries + 10, 0));
+    world.run_for(MINUTE);
+    assert_eq!(world.stat(0, "renewals"), 2);
+}
+
+/// The calm latency is that of the first queries. Later queries take ten times as long.
+#[test]
+fn slow_sa_gets_fewer_refreshes() {
+    let refreshes = |delay| {
+        let mut world = World::new(WorldConfig::default());
+        world.subnet.settings_mut().sa.delay = Duration::from_micros(100);
+        for traffic_class in (0..=100).chain(0..=100) {
+            let record = PathRecord { dlid: world.port(1).lid, traffic_class, ..PathRecord::default() };
+            world.route(0, &record).unwrap();
+        }
+        world.subnet.settings_mut().sa.delay *= delay;
+        world.subnet.restart_sm(None);
+        world.run_for(Duration::from_secs(10));
+        world.stat(0, "renewals")
+    };
+    let (calm, slow) = (refreshes(1), refreshes(10));
+    assert!(calm == 101 && (8..20).contains(&slow), "{calm} {slow}");
+}
+
+/// Each node that uses the peer has a slot of 10 ms by its LID.
+#[test]
+fn nodes_refresh_the_path_to_a_peer_that_moved_in_different_slots() {
+    const NODES: usize = 40;
+    let core = Config { sa_notices: false, ..Config::default() };
+    let mut world = World::new(WorldConfig { nodes: 40, core, ..WorldConfig::default() });
+    for _ in 0..2 {
+        for node in 1..NODES {
+            world.resolve(node, &World::addresses(u32::try_from(node).unwrap())[0], &name(0)).unwrap();
+        }
+    }
+    world.run_for(Duration::from_secs(10));
+    let since = world.transcript.len();
+    set_lid(&mut world, 0, 200);
+    world.run_for(Duration::from_secs(5));
+    let mut times: Vec<Time> = world.transcript[since..]
+        .iter()
+        .filter(|(_, node, output)| {
+            *node > 0
+                && matches!(output, Output::SaSend(send) if send.mad.header.attribute_id == AttributeId::PATH_RECORD)
+        })
+        .map(|(at, ..)| *at)
+        .collect();
+    times.sort();
+    assert_eq!(times.len(), NODES - 1);
+    assert!(times.windows(2).all(|two| two[1].since(two[0]) >= MOVE_SLOT), "{times:?}");
 }
 
 /// A claim starts a path query while a unicast request to the peer is pending. The peer's response starts no second
@@ -390,7 +505,7 @@ fn paths_over_the_refresh_limit_are_refreshed_later() {
         core: Config { limits, sa_notices: false, ..Config::default() },
         ..WorldConfig::default()
     });
-    for node in 1..6 {
+    for node in (1..6).chain(1..6) {
         world.resolve(0, &name(0), &name(node)).unwrap();
     }
     world.run_for(Duration::from_secs(10));
