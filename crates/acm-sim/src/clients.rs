@@ -22,10 +22,10 @@ pub fn unknown_name_request(number: usize, flags: EntryFlags) -> RequestBuffer {
 }
 
 /// A client connection to a node, opened for a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Client {
-    node: usize,
-    id: ClientId,
+    pub(crate) node: usize,
+    pub(crate) id: ClientId,
 }
 
 impl World {

@@ -19,6 +19,7 @@ mod node;
 mod preload;
 mod remote;
 pub mod sessions;
+pub mod study;
 mod world;
 
 pub use clients::{Client, name, unknown_name_request};

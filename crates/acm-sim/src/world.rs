@@ -11,7 +11,7 @@ use core::{
     net::{Ipv4Addr, Ipv6Addr},
     time::Duration,
 };
-use ib_sim::{Event, NodeId, Port, Subnet, SubnetConfig};
+use ib_sim::{Event, NodeId, Port, Settings, Subnet, SubnetConfig};
 
 /// The configuration of a world.
 #[derive(Clone, Debug)]
@@ -26,6 +26,8 @@ pub struct WorldConfig {
     pub handling: Option<Handling>,
     /// The subnet.
     pub subnet: SubnetConfig,
+    /// Settings of the subnet from the start.
+    pub settings: Settings,
     /// Seed of all random numbers.
     pub seed: u64,
     /// Nodes to record, numbered from 0; [`World::trace`] returns their traces.
@@ -44,6 +46,7 @@ impl Default for WorldConfig {
             special: Vec::new(),
             handling: None,
             subnet,
+            settings: Settings::default(),
             seed: 1,
             recorded: Vec::new(),
             transcript: true,
@@ -95,6 +98,7 @@ impl World {
             now: Time::ZERO,
             config,
         };
+        world.subnet.settings_mut().clone_from(&world.config.settings);
         for number in 0..world.config.nodes {
             assert!(world.subnet.add_node().is_ok(), "the subnet cannot hold node {number}");
             world.add_core(number);

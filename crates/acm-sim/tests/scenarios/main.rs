@@ -38,3 +38,4 @@ mod sessions;
 mod source;
 mod spoofing;
 mod storm;
+mod studies;

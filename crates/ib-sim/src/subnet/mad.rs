@@ -117,11 +117,16 @@ impl Subnet {
         }
     }
 
+    /// Returns the time that the administrator needs for the requests that it has received.
+    #[must_use]
+    pub fn sa_backlog(&self) -> Duration {
+        self.sa.busy_until.saturating_sub(self.now)
+    }
+
     /// True if as many requests wait for the administrator as may.
     fn is_sa_full(&self) -> bool {
         let sa = &self.settings.sa;
-        let backlog = self.sa.busy_until.saturating_sub(self.now);
-        sa.queue > 0 && !sa.service_time.is_zero() && backlog >= sa.service_time * sa.queue
+        sa.queue > 0 && !sa.service_time.is_zero() && self.sa_backlog() >= sa.service_time * sa.queue
     }
 
     /// Makes the table of a request for one, so that its length is known.

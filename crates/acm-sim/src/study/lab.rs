@@ -1,0 +1,175 @@
+//! The world of a study, and what is counted in it.
+use super::{
+    Options, Report, Series,
+    counts::{Counts, MULTICASTS, SA_TIME, UNICASTS},
+};
+use crate::{Client, Handling, World, WorldConfig};
+use acm_sansio::{Account, Output, Time};
+use core::{ops::Deref, time::Duration};
+use ib_mad::Qpn;
+use ib_sim::{SaSettings, Settings, Tree};
+use std::collections::BTreeMap;
+
+/// Requests that wait for the administrator at most; more are lost.
+const SA_QUEUE: u32 = 2048;
+/// Nodes of a leaf switch, and leaf switches of a pod.
+pub(super) const RACK: u32 = 36;
+
+/// The response to a request of [`Lab::send`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reply {
+    pub(super) client: Client,
+    /// Time since the request.
+    pub(super) latency: Duration,
+}
+
+/// The world of a study, and what is counted in it since the last [`Lab::mark`].
+pub(super) struct Lab {
+    pub(super) world: World,
+    counts: Counts,
+    /// Datagrams that the nodes lost before the measurement.
+    lost: u64,
+    open: BTreeMap<Client, Time>,
+}
+
+impl Lab {
+    /// Creates a world.
+    pub(super) fn new(options: Options, sa: SaSettings) -> Self {
+        let world = World::new(WorldConfig {
+            nodes: options.nodes,
+            handling: Some(handling()),
+            settings: fabric(sa),
+            seed: options.seed,
+            ..WorldConfig::default()
+        });
+        let counts = Counts::new(world.now(), &world.subnet);
+        let mut lab = Self { world, counts, lost: 0, open: BTreeMap::new() };
+        lab.collect();
+        lab
+    }
+
+    /// Starts a measurement: all counts are zero.
+    pub(super) fn mark(&mut self) {
+        self.collect();
+        self.counts = Counts::new(self.world.now(), &self.world.subnet);
+        self.lost = self.lost();
+    }
+
+    fn lost(&self) -> u64 {
+        (0..self.world.config.nodes as usize).map(|node| self.world.lost(node)).sum()
+    }
+
+    /// Returns the time since the start of the measurement.
+    pub(super) fn elapsed(&self) -> Duration {
+        self.counts.since_start(self.world.now())
+    }
+
+    pub(super) fn connect(&mut self, node: u32) -> Client {
+        self.world.connect(node as usize, Account::User(0))
+    }
+
+    /// Sends a request on a connection that has none open.
+    pub(super) fn send(&mut self, client: Client, message: &impl Deref<Target = [u8]>) {
+        self.open.insert(client, self.world.now());
+        self.world.send(client, message);
+    }
+
+    /// True if a request is open on this connection.
+    pub(super) fn is_open(&self, client: Client) -> bool {
+        self.open.contains_key(&client)
+    }
+
+    /// Runs until the next responses, at most until `end`. An empty list means that the time is over.
+    pub(super) fn replies(&mut self, end: Time) -> Vec<Reply> {
+        loop {
+            let replies = self.collect();
+            if !replies.is_empty() {
+                return replies;
+            }
+            if self.world.next_time().is_none_or(|next| next > end) {
+                self.world.run_until(end);
+                return Vec::new();
+            }
+            self.world.step();
+        }
+    }
+
+    /// Runs for some time. Responses are dropped.
+    pub(super) fn run_for(&mut self, time: Duration) {
+        let end = self.world.now() + time;
+        while !self.replies(end).is_empty() {}
+    }
+
+    /// Counts the outputs of the nodes since the last call, and returns the responses among them.
+    fn collect(&mut self) -> Vec<Reply> {
+        let mut replies = Vec::new();
+        let mut outputs = core::mem::take(&mut self.world.transcript);
+        for (at, node, output) in outputs.drain(..) {
+            match output {
+                Output::Send { to, .. } => {
+                    self.counts.add(at, if to.qpn == Qpn::MULTICAST { MULTICASTS } else { UNICASTS }, 1)
+                }
+                Output::SaSend(send) => self.counts.add_request(at, &send.mad),
+                Output::Reply { client: id, .. } => {
+                    let client = Client { node, id };
+                    if let Some(since) = self.open.remove(&client) {
+                        replies.push(Reply { client, latency: at.since(since) });
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.world.transcript = outputs;
+        self.counts.read(self.world.now(), &self.world.subnet);
+        replies
+    }
+
+    /// Returns the counts of a kind of datagram.
+    pub(super) fn series(&self, name: &'static str) -> Series {
+        self.counts.series(name)
+    }
+
+    /// Reports the counts of all kinds, with their pictures.
+    pub(super) fn report(&mut self, report: &mut Report, event: &str) {
+        self.collect();
+        let lost = self.lost() - self.lost;
+        self.counts.report(report, event, lost);
+    }
+}
+
+/// Random numbers of a study: SplitMix64.
+pub(super) struct Random(pub(super) u64);
+
+impl Random {
+    pub(super) fn below(&mut self, bound: u32) -> u32 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ mixed >> 31) % u64::from(bound)) as u32
+    }
+}
+
+/// The subnet of all studies: a fat tree with 1 us from switch to switch.
+pub(super) fn fabric(sa: SaSettings) -> Settings {
+    let tree = Tree { leaf: RACK, pod: RACK, hop_delay: Duration::from_micros(1) };
+    Settings { tree, sa, ..Settings::default() }
+}
+
+/// The speed of the nodes in all studies: 5 us for each event, and receive queues of 1,024 datagrams.
+pub(super) fn handling() -> Handling {
+    Handling { cost: Duration::from_micros(5), receive_depth: 1024 }
+}
+
+/// An administrator that handles one request at a time and loses requests when its queue is full.
+pub(super) fn slow_sa() -> SaSettings {
+    SaSettings { service_time: SA_TIME, queue: SA_QUEUE, ..SaSettings::default() }
+}
+
+/// Reports how long requests took.
+pub(super) fn latencies(report: &mut Report, name: &str, mut times: Vec<Duration>) {
+    times.sort();
+    let part = |percent: usize| times.get((times.len() * percent / 100).min(times.len().saturating_sub(1))).copied();
+    for (part, time) in [("p50", part(50)), ("p99", part(99)), ("longest", times.last().copied())] {
+        report.milliseconds(&format!("{name}, {part}"), time.unwrap_or_default());
+    }
+}

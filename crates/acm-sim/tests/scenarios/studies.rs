@@ -1,0 +1,70 @@
+//! Small versions of the studies, with bounds on counts.
+use acm_sim::study::{Options, Report, STUDIES, table};
+
+fn study(name: &str, nodes: u32) -> Report {
+    let study = STUDIES.iter().find(|study| study.name == name).expect("the study exists");
+    (study.run)(Options { nodes, seed: 1, per_node: None })
+}
+
+/// Asserts that a number of a report is at most `most`.
+fn at_most(report: &Report, name: &str, most: f64) {
+    let value = report.value(name).unwrap_or_else(|| panic!("no {name:?} in {report:?}"));
+    assert!(value <= most, "{name}: {value}, {most} allowed\n{}", table(&[(1, report.clone())]));
+}
+
+#[test]
+fn claim_of_an_address_in_use_misleads_no_node() {
+    let report = study("claim", 100);
+    at_most(&report, "forged claim: nodes with another path", 0.0);
+    at_most(&report, "forged claim: multicasts", 99.0);
+    at_most(&report, "failover: nodes without the right path at the end", 0.0);
+    at_most(&report, "failover: right path everywhere after (s)", 5.0);
+}
+
+#[test]
+fn new_lid_of_a_peer_reaches_all_nodes() {
+    let report = study("move", 100);
+    at_most(&report, "new LID: nodes without the right path at the end", 0.0);
+    at_most(&report, "new LID: right path everywhere after (s)", 5.0);
+    at_most(&report, "new LID: path queries", 100.0);
+}
+
+#[test]
+fn nodes_join_again_within_a_second_after_an_sm_restart() {
+    let report = study("sm-restart", 50);
+    at_most(&report, "restart: all nodes joined after (s)", 1.0);
+    at_most(&report, "restart: joins", 50.0);
+    at_most(&report, "restart: refreshes in the first second", 2450.0);
+}
+
+#[test]
+fn nodes_that_boot_at_once_join_and_get_paths() {
+    let report = study("boot", 100);
+    at_most(&report, "cluster: last join after (s)", 5.0);
+    at_most(&report, "rack: joins", 36.0);
+    assert_eq!(report.value("cluster: first paths"), Some(1600.0));
+    assert_eq!(report.value("rack: members of the group at the end"), Some(100.0));
+}
+
+#[test]
+fn live_names_resolve_beside_dead_ones() {
+    let report = study("dead", 50);
+    at_most(&report, "a tenth dead: live names that failed", 0.0);
+    at_most(&report, "a tenth dead: live name, longest (ms)", 100.0);
+}
+
+#[test]
+fn job_resolves_all_peers() {
+    let report = study("job", 50);
+    assert_eq!(report.value("no daemon, shifted: SA requests"), Some(3200.0));
+    at_most(&report, "hosts preloaded, shifted: SA requests", 800.0);
+    for event in ["no daemon, shifted", "model of C ibacm, shifted", "shifted", "random", "hosts preloaded, shifted"] {
+        at_most(&report, &format!("{event}: failed requests"), 0.0);
+        at_most(&report, &format!("{event}: multicasts"), 200.0);
+    }
+}
+
+#[test]
+fn same_seed_gives_the_same_report() {
+    assert_eq!(study("move", 30), study("move", 30));
+}
