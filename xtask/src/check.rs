@@ -12,7 +12,7 @@ pub(crate) const ON_REAL_KERNEL: [&str; 4] = ["--test", "vm_rxe", "--test", "vm_
 
 /// Crates that build without std.
 const WITHOUT_STD: [&str; 8] = ["-p", "ib-mad", "-p", "acm-wire", "-p", "acm-sansio", "-p", "ib-sim"];
-/// A target that has no std. `#![no_std]` in a crate says nothing about the crates that it depends on.
+/// A target that has no std. `#![no_std]` in a crate does not apply to its dependencies.
 const BARE: &str = "x86_64-unknown-none";
 
 /// The task.

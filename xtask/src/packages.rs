@@ -90,7 +90,7 @@ fn show(packages: &[Package]) {
 fn installed(packages: &[Package]) -> Result<String, TaskError> {
     let mut query = Command::new("dpkg-query");
     query.args(["-W", "-f", "${Package}\t${db:Status-Status}\n"]).args(packages.iter().map(|(name, _)| name));
-    // Its exit status only says that a package is unknown.
+    // It fails if a package is unknown.
     let output = query.output().map_err(|source| command::spawn(&query, source))?;
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

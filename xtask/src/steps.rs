@@ -11,7 +11,7 @@ pub(crate) struct Steps {
 }
 
 impl Steps {
-    /// A task of so many steps.
+    /// A task with this number of steps.
     pub(crate) const fn new(total: usize) -> Self {
         Self { total, done: Vec::new() }
     }

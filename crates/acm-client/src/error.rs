@@ -11,18 +11,18 @@ pub enum ProtocolError {
     #[error("not a message: {0}")]
     Frame(#[from] FrameError),
     /// The transaction id of the response belongs to no request in flight.
-    #[error("an answer to what was not asked (transaction id {0:02x?})")]
+    #[error("a response without a request (transaction id {0:02x?})")]
     UnknownRequest([u8; 8]),
     /// The response has another operation than the request.
-    #[error("asked for {expected:?}, answered {received:?}")]
+    #[error("requested {expected:?}, received {received:?}")]
     WrongOperation {
         /// The operation of the request.
         expected: Operation,
-        /// The operation of the answer.
+        /// The operation of the response.
         received: Operation,
     },
     /// A successful response lacks its content.
-    #[error("a successful {operation:?} of {length} bytes has nothing in it")]
+    #[error("a successful {operation:?} of {length} bytes has no content")]
     NoContent {
         /// The operation of the response.
         operation: Operation,

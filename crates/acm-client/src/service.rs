@@ -44,7 +44,7 @@ pub enum ServiceError {
         source: io::Error,
     },
     /// The text is not an address.
-    #[error("{0:?}: say /path/to/socket, host or host:port")]
+    #[error("{0:?}: expected /path/to/socket, host or host:port")]
     Text(String),
 }
 

@@ -276,7 +276,7 @@ fn refusals_and_answers_of_all_operations_are_returned() {
     let seen: Vec<_> = endpoints.iter().map(|end| (end.port, end.ports, end.addresses.join(" "))).collect();
     assert_eq!(seen, [(1, 2, "node1 10.0.0.1".to_owned()), (2, 2, "node1 10.0.0.1".to_owned())]);
     let error = client.query_sa(&path(3)).unwrap_err().to_string();
-    assert_eq!(error, format!("{}: asked for Resolve, answered Perf", address.socket().display()));
+    assert_eq!(error, format!("{}: requested Resolve, received Perf", address.socket().display()));
     drop(client);
     server.join().unwrap();
 }

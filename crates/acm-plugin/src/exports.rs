@@ -189,7 +189,7 @@ unsafe extern "C" fn acm_resolve_response(id: u64, message: *const Message) -> c
     let header = unsafe { message.cast::<Header>().read() };
     let length = convert::length(&header);
     let mut bytes = vec![0; length.max(HEADER)];
-    // SAFETY: the message has at least its header, and as many bytes as the header says.
+    // SAFETY: the message has at least its header, and as many bytes as its length field.
     unsafe { ptr::copy_nonoverlapping(message.cast::<u8>(), bytes.as_mut_ptr(), length) };
     push(slot, ProviderMessage::ResolveResponse { request, message: bytes })
 }

@@ -13,7 +13,7 @@
 //!   answered once.
 //! - A [`Device`], [`Port`], [`Endpoint`] or [`Address`] is valid until the provider's function that closes it returns.
 //!   Exception: C ibacm moves an address when its endpoint gets another address. A provider must copy addresses.
-#![allow(unsafe_code, reason = "it says which functions there are on the other side")]
+#![allow(unsafe_code, reason = "it declares the functions of the other side")]
 use core::{
     ffi::{CStr, c_char, c_int, c_uint, c_void},
     fmt,
@@ -136,7 +136,7 @@ pub struct Message {
 /// the address are in network byte order, the other fields in host byte order.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names are those of struct ib_user_mad, which says no more")]
+#[allow(missing_docs, reason = "the names are those of struct ib_user_mad")]
 pub struct UserMad {
     pub agent_id: u32,
     /// Zero or an errno; `ETIMEDOUT` if no response was received.

@@ -33,13 +33,13 @@ pub struct Need {
 /// The behaviour of a requester if the result is not available at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IfPending {
-    /// It waits until the lookup is complete, or disconnects.
+    /// The requester waits until the lookup is complete, or disconnects.
     Waits,
-    /// It does not wait (NODELAY), and the provider decides the result itself. Only the provider's response is awaited.
+    /// The requester does not wait (NODELAY), and the provider decides the result. Only its response is awaited.
     AsksProvider,
-    /// It does not wait (NODELAY) and leaves a ticket: the lookup continues and fills the cache.
+    /// The requester does not wait (NODELAY) and leaves a ticket: the lookup continues and fills the cache.
     LeavesTicket,
-    /// It must not wait because a limit is reached. Only a result that is available at once helps it.
+    /// The requester must not wait, because a limit is reached: without an available result the request fails.
     MayNotWait,
 }
 

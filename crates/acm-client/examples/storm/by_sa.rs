@@ -45,7 +45,7 @@ pub(crate) fn run(job: Job, site: &Site) -> Result<Outcome, Box<dyn Error>> {
     for _ in 0..job.nodes {
         match lines.next().transpose()?.as_deref() {
             Some("ready") => {}
-            other => return Err(format!("a worker says {other:?}").into()),
+            other => return Err(format!("a worker reports {other:?}").into()),
         }
     }
     site.begin_counting()?;
@@ -64,7 +64,7 @@ pub(crate) fn run(job: Job, site: &Site) -> Result<Outcome, Box<dyn Error>> {
                 nodes += 1;
             }
             ["waits", micros, count] => latency.record_n(micros.parse()?, count.parse()?)?,
-            _ => return Err(format!("a worker says {line:?}").into()),
+            _ => return Err(format!("a worker reports {line:?}").into()),
         }
     }
     drop(input);

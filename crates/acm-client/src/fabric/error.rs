@@ -91,13 +91,13 @@ fn advice(error: &ib_device::Error) -> &'static str {
 
 const fn meaning(status: Status) -> &'static str {
     match status {
-        Status::BUSY => "; ask again in a moment",
-        Status::SA_NO_RESOURCES => "; it has no room, or no MLID, left",
+        Status::BUSY => "; retry in a moment",
+        Status::SA_NO_RESOURCES => "; it has no room or no MLID left",
         Status::SA_REQUEST_INVALID => {
             "; there is no such group or membership, or it has other parameters (P_Key, MTU, rate) than this port"
         }
         Status::SA_NO_RECORDS => "; there is none",
-        Status::SA_INSUFFICIENT_COMPONENTS => "; there is no such group: to make it, say all its parameters",
+        Status::SA_INSUFFICIENT_COMPONENTS => "; there is no such group: to create it, name all its parameters",
         Status::SA_REQUEST_DENIED => "; this port may not do that",
         Status::METHOD_ATTRIBUTE_NOT_SUPPORTED | Status::METHOD_NOT_SUPPORTED => "; it cannot do that",
         _ => "",

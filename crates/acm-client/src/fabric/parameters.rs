@@ -24,7 +24,7 @@ pub enum Differs {
     #[error("there is no path")]
     Nothing,
     /// The paths are in different partitions.
-    #[error("some paths are in partition {0}, others in {1}: say --pkey")]
+    #[error("some paths are in partition {0}, others in {1}: choose one by --pkey")]
     Pkey(Pkey, Pkey),
     /// The paths have different service levels.
     #[error("some paths have service level {0}, others {1}: ask for each peer, or have the policy give one")]
@@ -118,7 +118,7 @@ mod tests {
         let sl = path(0x8001, 4, Mtu::B4096, Rate::GBPS_100, 14);
         let error = |paths: &[&PathRecord]| Parameters::common(paths.iter().copied()).unwrap_err().to_string();
         assert_eq!(error(&[]), "there is no path");
-        assert_eq!(error(&[&one, &pkey]), "some paths are in partition 0x8001, others in 0xffff: say --pkey");
+        assert_eq!(error(&[&one, &pkey]), "some paths are in partition 0x8001, others in 0xffff: choose one by --pkey");
         assert!(error(&[&one, &sl]).starts_with("some paths have service level 3, others 4: "));
     }
 }

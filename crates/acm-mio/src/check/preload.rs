@@ -44,14 +44,14 @@ fn routes(path: &Path, ports: &[(Guid, Lid)], report: &mut Report) {
         match routes.destinations(*guid, *lid) {
             0 => report.warn(
                 format!("{name}: no routes of port {guid} with LID {lid}"),
-                "its paths come from subnet administration: have OpenSM write the file anew, for this subnet",
+                "its paths come from subnet administration: let OpenSM write the file again, for this subnet",
             ),
             count => report.ok(format!("{name}: {count} destinations of port {guid} with LID {lid}")),
         }
     }
     if ports.is_empty() {
         let count = routes.counts().ports;
-        report.ok(format!("{name}: paths of {count} ports; those of this node are told when one is active"));
+        report.ok(format!("{name}: paths of {count} ports; those of this node are reported when one is active"));
     }
 }
 
@@ -98,7 +98,7 @@ fn report_faults(name: &str, faults: &Faults, report: &mut Report) {
             first.column,
             first.kind
         ),
-        "they are skipped; make the file anew",
+        "they are skipped; create the file again",
     );
 }
 

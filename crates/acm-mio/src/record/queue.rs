@@ -47,7 +47,7 @@ pub(super) struct Queue {
 /// Result of putting packets into a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Put {
-    /// They will be written.
+    /// The packets will be written.
     Taken,
     /// There is no room now.
     Full,

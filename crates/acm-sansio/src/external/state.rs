@@ -82,7 +82,7 @@ pub(super) struct PendingRequest {
 /// The progress of a request.
 #[derive(Debug)]
 pub(super) enum Stage {
-    /// It waits for its turn.
+    /// Waiting for a turn.
     Queued(QueuePositions),
     /// The provider was called.
     Called(Credit),

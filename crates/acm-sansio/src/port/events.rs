@@ -213,7 +213,7 @@ impl Acm {
             let Some(provider) = provider else { continue };
             let endpoint = self.context.ports.open(port, pkey_index, pkey, provider);
             self.start_opening(endpoint);
-            // After the output, so that the caller knows the endpoint's name when it logs the event.
+            // After the output, so that the caller can name the endpoint when it logs the event.
             self.context.log(Event::EndpointAdded(endpoint, port, pkey));
             added.extend(addresses.into_iter().map(|address| (endpoint, address)));
         }

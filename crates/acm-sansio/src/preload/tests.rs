@@ -40,7 +40,7 @@ fn routes_are_found_by_lid_and_by_port() {
         [1, 3, 4, 7, 8, 9, 10, 12].map(port),
         [Some(a), None, Some(b), Some(b), Some(c), Some(c), Some(c), None]
     );
-    assert_eq!(routes.guid_of(Lid::new(10), Lmc::ZERO), None, "two are what the file says");
+    assert_eq!(routes.guid_of(Lid::new(10), Lmc::ZERO), None, "the port has two LIDs by its LMC in the file");
 }
 
 #[test]

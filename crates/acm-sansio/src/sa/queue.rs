@@ -33,9 +33,9 @@ pub(crate) enum Purpose {
 /// The progress of a query.
 #[derive(Debug)]
 pub(crate) enum Progress {
-    /// It waits for a credit.
+    /// Waiting for a credit.
     Waiting,
-    /// It was sent.
+    /// Sent, without a response so far.
     InFlight {
         send: SaRequestId,
         /// Lower half of the transaction id; the upper half belongs to the kernel.

@@ -54,8 +54,8 @@ impl Provider for IgnoresTimeout {
     ) -> Resolution {
         self.own.resolve(cx, endpoint, source, dest, need)
     }
-    fn route(&mut self, cx: &mut Context, endpoint: EndpointId, wanted: &PathRecord, need: Need) -> Resolution {
-        self.own.route(cx, endpoint, wanted, need)
+    fn route(&mut self, cx: &mut Context, endpoint: EndpointId, record: &PathRecord, need: Need) -> Resolution {
+        self.own.route(cx, endpoint, record, need)
     }
     fn waiter_left(&mut self, cx: &mut Context, token: Token, account: AccountId, ticket: bool) {
         self.own.waiter_left(cx, token, account, ticket);

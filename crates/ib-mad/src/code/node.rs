@@ -68,13 +68,13 @@ code! {
 code! {
     /// State of a subnet manager (IBTA 14.2.5.13).
     pub struct SmState(u8) {
-        /// Disabled by another subnet manager: it does not manage and does not take over.
+        /// Disabled by another subnet manager: neither manages the subnet nor takes over.
         NOT_ACTIVE = 0 "not active",
-        /// It explores the subnet.
+        /// Explores the subnet.
         DISCOVERING = 1 "discovering",
-        /// It polls the master and takes over if the master fails.
+        /// Polls the master and takes over if the master fails.
         STANDBY = 2 "standby",
-        /// It manages the subnet.
+        /// Manages the subnet.
         MASTER = 3 "master",
     }
 }

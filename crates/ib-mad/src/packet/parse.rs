@@ -245,7 +245,7 @@ mod tests {
             assert_eq!((headers.icrc, headers.vcrc), (Some(ICRC), Some([0xaa, 0xbb])));
             assert_eq!(headers.icrc_is_right(), Some(true));
         }
-        // A truncated packet has no CRCs, and its payload cannot be told from padding.
+        // A truncated packet has no CRCs, and its payload cannot be distinguished from padding.
         let cut = Headers::parse(&packet[..packet.len() - 2]).unwrap();
         assert_eq!((cut.icrc, cut.vcrc), (Some(ICRC), None));
         let cut = Headers::parse(&packet[..packet.len() - 3]).unwrap();

@@ -8,7 +8,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// Locks a mutex, also after a thread panicked with the lock held: the device goes on.
+/// Locks a mutex, also after a thread panicked with the lock held: the device continues.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

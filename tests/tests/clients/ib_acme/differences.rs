@@ -68,7 +68,7 @@ fn trace_reports_membership_in_the_group() {
     // Without a device on this machine.
     let two = Two::start();
     let traced = run(binary(Binary::IbAcme), &["-S", &two.service("node1"), "--trace", "node9", "-f", "n"]);
-    assert!(traced.stdout.contains("note the multicast group was not looked at: no InfiniBand device"), "{traced}");
+    assert!(traced.stdout.contains("note the multicast group was not checked: no InfiniBand device"), "{traced}");
 }
 
 #[test]
@@ -114,14 +114,14 @@ fn additional_options_work() {
     two.fabric.control("set pr_sl 0");
     check("--diff -f n -s node1 -d node9", 255, &["FAIL node1 to node9: no path: Connection timed out"]);
 
-    check("--trace node2 -f n", 0, &["ok   a daemon answers", "ok   it serves node1 ", "as the daemon knew already"]);
+    check("--trace node2 -f n", 0, &["ok   a daemon answers", "ok   it serves node1 ", "as the daemon had cached"]);
     check(
         "--trace node9 -f n",
         1,
-        &["FAIL no path to node9", "the multicast group was asked", "there: does a daemon run"],
+        &["FAIL no path to node9", "a multicast request was sent", "on that node: does a daemon run"],
     );
     check("--trace node2 -f n -s node9", 1, &["FAIL node9 is not among them"]);
-    check("--trace 4711 -f l", 1, &["subnet administration was asked", "it has no such path"]);
+    check("--trace 4711 -f l", 1, &["subnet administration was queried", "it has no such path"]);
     let nowhere = run(binary(Binary::IbAcme), &["--trace", "node2", "-S", "/none"]);
     assert!(nowhere.code == Some(1) && nowhere.stdout.contains("FAIL no daemon answers at /none"), "{nowhere}");
 

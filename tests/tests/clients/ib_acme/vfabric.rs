@@ -7,7 +7,7 @@ use nix::sys::signal::Signal;
 
 /// Returns the cells of a table without its head and the lines below.
 fn rows(finished: &Finished) -> Vec<Vec<&str>> {
-    let lines = finished.stdout.lines().skip(1).filter(|line| !line.starts_with("As "));
+    let lines = finished.stdout.lines().skip(1).filter(|line| !line.starts_with("Source: "));
     lines.map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect()).collect()
 }
 
@@ -49,7 +49,7 @@ fn path_of_a_service_equals_saquerys() {
     let query = format!("vfabric --to {dgid} --each-partition{ids}");
     let direct = site.at("node1", &format!("{query} --umad"));
     assert_eq!(rows(&direct), expected, "{direct}");
-    assert!(direct.stdout.ends_with("As subnet administration, from ibsim0 port 1 says.\n"), "{direct}");
+    assert!(direct.stdout.ends_with("Source: subnet administration, from ibsim0 port 1.\n"), "{direct}");
     let daemon = [&query.split(' ').collect::<Vec<_>>()[..], &["-S", &socket]].concat();
     let daemon = run(binary(Binary::IbAcme), &daemon);
     assert_eq!(rows(&daemon), expected, "{daemon}");
@@ -193,7 +193,7 @@ fn group_with_24_members_needs_three_queries() {
     // Without the key, a port gets only its own membership.
     let local = site.at("node3", "groups").success();
     assert!(local.contains("node3 ibsim0") && !local.contains("node4"), "{local}");
-    assert!(local.ends_with("Other members are told to who knows the SM_Key: --sm-key KEY\n"), "{local}");
+    assert!(local.ends_with("Other members are listed only with the SM_Key: --sm-key KEY\n"), "{local}");
     let json = site.at("node3", "groups --json --group ip:ff02::7").success();
     for text in ["\"all_members\": false", "\"use\": \"IP ff02::7\"", "\"node\": \"node3 ibsim0\"", "\"scope\": 2"] {
         assert!(json.contains(text), "{text}: {json}");

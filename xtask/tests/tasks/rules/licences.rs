@@ -4,7 +4,7 @@ use cargo_metadata::{CargoOpt, MetadataCommand};
 
 /// Crates whose licence is not an alternative of licences in `deny.toml`, each looked at.
 const LOOKED_AT: [(&str, &str); 3] = [
-    // It makes the header of acm-capi in a test, and is in no program.
+    // Used by a test only, which generates the header of acm-capi.
     ("cbindgen", "MPL-2.0"),
     ("unicode-ident", "(MIT OR Apache-2.0) AND Unicode-3.0"),
     // The file LICENSE of its package is the MIT licence.

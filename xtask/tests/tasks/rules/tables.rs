@@ -66,8 +66,8 @@ fn problem(name: &str) -> Option<String> {
         ]
         .concat(),
     });
-    let wanted: Vec<&str> = path.split("::").filter(|part| *part != "tests").collect();
-    let is_it = |test: &&Vec<String>| test.ends_with(&wanted.iter().map(|part| (*part).to_owned()).collect::<Vec<_>>());
+    let path: Vec<&str> = path.split("::").filter(|part| *part != "tests").collect();
+    let is_it = |test: &&Vec<String>| test.ends_with(&path.iter().map(|part| (*part).to_owned()).collect::<Vec<_>>());
     match tests.unwrap_or_default().iter().filter(is_it).count() {
         1 => None,
         0 => Some(format!("`{name}`: no such test")),

@@ -127,10 +127,10 @@ fn group(out: &mut Output, endpoint: &Endpoint) -> io::Result<()> {
             let pkey = endpoint.pkey;
             out.marked(Mark::Bad, &format!("this port is in no multicast group of ibacm's of partition {pkey}"))?;
             out.line(format_args!(
-                "     the daemon's log says \"join failed\" or why else; a restart of it joins again"
+                "     the daemon's log has the reason, for instance \"join failed\"; a restarted daemon joins again"
             ))
         }
-        Err(error) => out.marked(Mark::Note, &format!("the multicast group was not looked at: {error}")),
+        Err(error) => out.marked(Mark::Note, &format!("the multicast group was not checked: {error}")),
     }
 }
 
@@ -155,28 +155,30 @@ impl SentRequests {
             (true, true) => "by multicast and subnet administration",
             (true, false) => "by multicast",
             (false, true) => "by subnet administration",
-            (false, false) => "as the daemon knew already",
+            (false, false) => "as the daemon had cached",
         }
     }
 
     const fn failed(&self, errno: i32) -> &'static str {
         match (self.multicast, self.sa) {
-            (_, true) => "subnet administration was asked for the path",
-            (true, false) if errno == ETIMEDOUT => "the multicast group was asked, and nobody answered",
-            (true, false) => "the multicast group was asked",
-            (false, false) => "nobody was asked: it failed a moment ago, or cannot be asked for",
+            (_, true) => "subnet administration was queried for the path",
+            (true, false) if errno == ETIMEDOUT => "a multicast request was sent, and no node answered",
+            (true, false) => "a multicast request was sent",
+            (false, false) => "no request was sent: a lookup failed a moment ago, or the address is invalid",
         }
     }
 
     const fn advice(&self, errno: i32, format: Format) -> &'static str {
         match errno {
             ETIMEDOUT if self.sa || matches!(format, Format::Lid | Format::Gid) => of_administration(errno),
-            ETIMEDOUT => "there: does a daemon run, and does it serve that address in the same partition (ib_acme -e)?",
-            EADDRNOTAVAIL => "from where? say -s with an address that is served",
+            ETIMEDOUT => {
+                "on that node: does a daemon run, and does it serve the address in the same partition (ib_acme -e)?"
+            }
+            EADDRNOTAVAIL => "name a source with -s: an address that this daemon serves (ib_acme -e)",
             ENODATA if self.sa || matches!(format, Format::Lid | Format::Gid) => of_administration(errno),
-            ENODATA => "has the daemon joined its multicast group? its log says \"join failed\" if not",
-            ENOMEM => "too much is asked for at a time: acm-mio --status says by whom",
-            _ => "the daemon's log says more: docs/troubleshooting.md",
+            ENODATA => "has the daemon joined its multicast group? if not, its log has \"join failed\"",
+            ENOMEM => "too many requests are pending: acm-mio --status lists them by account",
+            _ => "the daemon's log has the reason: docs/troubleshooting.md",
         }
     }
 }

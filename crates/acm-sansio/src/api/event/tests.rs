@@ -140,9 +140,9 @@ fn failure_summary_is_always_logged_by_kind() {
 }
 
 /// Names as a daemon has them.
-struct Known;
+struct TestNames;
 
-impl Names for Known {
+impl Names for TestNames {
     fn port(&self, _: PortId, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("mlx5_0 port 1")
     }
@@ -167,6 +167,6 @@ fn event_text_contains_names_in_place_of_ids() {
             "mlx5_0/1 pkey 0xffff: asking the group for node7, time 2",
         ),
     ] {
-        assert_eq!(event.named(&Known).to_string(), text);
+        assert_eq!(event.named(&TestNames).to_string(), text);
     }
 }

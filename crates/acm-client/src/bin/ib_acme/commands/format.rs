@@ -38,7 +38,7 @@ pub(super) fn table(out: &mut Output, rows: &[ServicePaths], source: &str) -> io
     for line in errors {
         out.line(format_args!("{line}"))?;
     }
-    out.line(format_args!("As {source} says."))
+    out.line(format_args!("Source: {source}."))
 }
 
 fn widest(cells: &[[String; 7]], column: usize) -> usize {

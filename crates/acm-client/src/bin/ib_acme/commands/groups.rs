@@ -91,7 +91,7 @@ impl Groups {
                 show::group(out, group)?;
             }
             if !found.has_all_members && !found.groups.is_empty() {
-                out.line(format_args!("Other members are told to who knows the SM_Key: --sm-key KEY"))?;
+                out.line(format_args!("Other members are listed only with the SM_Key: --sm-key KEY"))?;
             }
         }
         if found.is_cut {

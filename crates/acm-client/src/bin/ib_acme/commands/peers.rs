@@ -53,7 +53,7 @@ impl Paths {
         match (Server::connect(name, nix::libc::ENOENT, out)?, service) {
             (Ok(server), _) => Self::of_daemon(Box::new(server)),
             (Err(refused), Some(_)) => Err(Failure::Text(format!(
-                "no daemon answers at {name}: {}; without -S, subnet administration is asked itself",
+                "no daemon answers at {name}: {}; without -S, subnet administration is queried directly",
                 strerror(refused.errno)
             ))),
             (Err(_), None) => {
@@ -137,7 +137,7 @@ impl Paths {
             }
             Self::Umad(administration) => match NodeNames::find(administration, name) {
                 Ok(Some(gid)) => Ok(gid),
-                Ok(None) => Err(format!("no node is called {name}: say a GID or a LID, or have a daemon run")),
+                Ok(None) => Err(format!("no node is called {name}: give a GID or a LID, or start a daemon")),
                 Err(error) => Err(error.to_string()),
             },
         }

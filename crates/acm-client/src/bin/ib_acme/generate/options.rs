@@ -38,47 +38,45 @@ pub(super) fn text() -> String {
 fn about(option: &Opt<'_>) -> Option<(Line, &'static str)> {
     use Line::{Comment, Set};
     Some(match option {
-        Opt::LogFile(_) => (Set, "Where the log goes: a file, stdout or stderr."),
-        Opt::LogLevel(_) => (Set, "How much is logged: 0 what is wrong, 1 also what changes, 2 each step."),
-        Opt::UmadDebugLevel(_) => (Set, "How much libibumad says, 0 to 2. acm-mio has no libibumad."),
-        Opt::LockFile(_) => (Set, "Holds the process id, and keeps a second daemon away."),
-        Opt::AddrProt(_) => (Set, "How an address becomes a GID: acm asks all nodes by multicast."),
-        Opt::AddrTimeout(_) => (Set, "Minutes for which an address is remembered; -1: for ever."),
+        Opt::LogFile(_) => (Set, "Destination of the log: a file, stdout or stderr."),
+        Opt::LogLevel(_) => (Set, "0 logs errors, 1 also changes and failed requests, 2 each step."),
+        Opt::UmadDebugLevel(_) => (Set, "Debug level of libibumad, 0 to 2. acm-mio does not use libibumad."),
+        Opt::LockFile(_) => (Set, "File with the process id. It prevents a second daemon."),
+        Opt::AddrProt(_) => (Set, "How the GID of an address is found: acm sends a multicast request to all nodes."),
+        Opt::AddrTimeout(_) => (Set, "Minutes for which an address is cached; -1: without limit."),
         Opt::RouteProt(_) => (
             Set,
-            "How a path is found: sa asks subnet administration, acm takes what the multicast group\n\
-             has (MTU, rate, SL) and asks nobody.",
+            "How a path is found: sa queries subnet administration; acm uses the parameters of the\n\
+             multicast group (MTU, rate, SL) and sends no query.",
         ),
-        Opt::RouteTimeout(_) => (Set, "Minutes for which a path is remembered; -1: as long as its address."),
+        Opt::RouteTimeout(_) => (Set, "Minutes for which a path is cached; -1: as long as its address."),
         Opt::LoopbackProt(_) => {
-            (Set, "How this node's own addresses are resolved: local without a question, none as all others.")
+            (Set, "How local addresses are resolved: local without a request, none like all others.")
         }
         Opt::ServerPort(_) => (Set, "TCP port of the modes loop and open."),
         Opt::ServerMode(_) => (
             Set,
-            "Who may ask: unix, programs of this node by a socket in the file system; loop, the same by TCP;\n\
-             open, anybody who reaches the TCP port.",
+            "Clients: unix, programs of this node, by a socket in the file system; loop, the same by TCP;\n\
+             open, every program that reaches the TCP port.",
         ),
         Opt::AcmePlusKernelOnly(_) => {
-            (Set, "yes: only ib_acme and the kernel are served. Does not count if systemd has the socket.")
+            (Set, "yes: only ib_acme and the kernel are served. Has no effect if systemd owns the socket.")
         }
-        Opt::Timeout(_) => (Set, "Milliseconds to wait for an answer, beyond the subnet's own time-out."),
-        Opt::Retries(_) => (Set, "How often a request is sent again that nobody has answered."),
-        Opt::ResolveDepth(_) => (Set, "Multicast requests that are under way at a time."),
+        Opt::Timeout(_) => (Set, "Milliseconds to wait for a response, in addition to the time-out of the subnet."),
+        Opt::Retries(_) => (Set, "Retries of a request without a response."),
+        Opt::ResolveDepth(_) => (Set, "Maximum number of pending multicast requests."),
         Opt::SaDepth(_) => {
-            (Comment, "Requests to subnet administration that are under way at a time. ibacm: 1; acm-mio: auto.")
+            (Comment, "Maximum number of pending requests to subnet administration. ibacm: 1; acm-mio: auto.")
         }
-        Opt::SendDepth(_) => (Set, "Answers to other nodes that are under way at a time."),
-        Opt::RecvDepth(_) => (Set, "Datagrams that can arrive before the daemon looks."),
+        Opt::SendDepth(_) => (Set, "Maximum number of responses to other nodes that are being sent."),
+        Opt::RecvDepth(_) => (Set, "Maximum number of received datagrams that wait for the daemon."),
         Opt::MinMtu(_) => (Set, "The smallest MTU of the nodes here, in bytes: that of the group that all join."),
         Opt::MinRate(_) => (Set, "The slowest rate of the nodes here, in Gb/s: that of the group that all join."),
         Opt::RoutePreload(_) => {
-            (Set, "What paths are read from at the start: none, or opensm_full_v1, OpenSM's dump of all paths.")
+            (Set, "Source of preloaded paths: none, or opensm_full_v1, OpenSM's dump of all paths.")
         }
         Opt::RouteDataFile(_) => (Comment, "The file of route_preload."),
-        Opt::AddrPreload(_) => {
-            (Set, "What addresses are read from at the start: none, or acm_hosts, lines `ADDRESS GID`.")
-        }
+        Opt::AddrPreload(_) => (Set, "Source of preloaded addresses: none, or acm_hosts, lines `ADDRESS GID`."),
         Opt::AddrDataFile(_) => (Comment, "The file of addr_preload."),
         Opt::SupportIpsInAddrCfg(_) => (Comment, "1: IP addresses in ibacm_addr.cfg count, too."),
         Opt::ProviderLibPath(_) => (Comment, "Where providers are loaded from. acm-mio has its own built in."),
