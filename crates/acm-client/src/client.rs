@@ -13,7 +13,7 @@ use acm_wire::{
 };
 use ib_mad::sa::PathRecord;
 
-/// A client that waits for each response. It reconnects with the next request after the daemon was restarted.
+/// A client that waits for each response. After a restart of the daemon, the next request reconnects.
 ///
 /// ```no_run
 /// use acm_client::{Address, Client, Service};
@@ -48,9 +48,9 @@ impl Client {
         Ok(Self { service, options, connection: Some(connection), reconnects: 0 })
     }
 
-    /// Resolves the path from a local address to another address. Without `source`, the daemon chooses the source by
-    /// the routing table, which it can for IP addresses only. A LID or GID is sent in a path record, as by `ib_acme -f
-    /// l` and `-f g`.
+    /// Resolves the path from a local address to another address. Without `source`, `dest` must be an IP address: the
+    /// daemon then chooses the source by the routing table. A LID or GID is sent in a path record, as by `ib_acme -f l`
+    /// and `-f g`.
     ///
     /// # Errors
     /// As [`Client::ask`], and [`ClientError::Refused`].
@@ -80,7 +80,7 @@ impl Client {
         self.path(&Request::QuerySa { path: *path }).map(|resolved| resolved.path)
     }
 
-    /// Returns the counters of the daemon or of an endpoint.
+    /// Requests the counters of the daemon or of an endpoint.
     ///
     /// # Errors
     /// As [`Client::resolve`].
@@ -91,8 +91,8 @@ impl Client {
         }
     }
 
-    /// Returns the endpoint with an index (from 1) among the endpoints of a port (0: of all ports); `None` if there is
-    /// none.
+    /// Returns an endpoint: `index` counts from 1 among the endpoints of `port`; port 0 stands for all ports. `None` if
+    /// there is no such endpoint.
     ///
     /// # Errors
     /// As [`Client::resolve`].
@@ -104,7 +104,7 @@ impl Client {
         }
     }
 
-    /// Returns the endpoints of active ports. The protocol can number 255 of them.
+    /// Returns the endpoints of active ports, at most 255: an index of the protocol has 8 bits.
     ///
     /// # Errors
     /// As [`Client::resolve`].
@@ -117,9 +117,9 @@ impl Client {
         Ok(all)
     }
 
-    /// Sends a request and waits for the response. If the connection is lost, the client reconnects until
-    /// [`Options::timeout`] expires and sends the request once more. This is safe, because no request changes the
-    /// daemon's state.
+    /// Sends a request and waits for the response. If the connection is lost, the client tries to reconnect until
+    /// [`Options::timeout`] expires, and sends the request again. Requests can be repeated, because no request changes
+    /// the daemon's state.
     ///
     /// # Errors
     /// [`ClientError::TimedOut`], [`ClientError::Connect`] and [`ClientError::Protocol`]. [`ClientError::Closed`] and
@@ -153,7 +153,7 @@ impl Client {
                 connection
             }
         };
-        // Timed-out requests count as in flight. A connection that is full of them is useless.
+        // Timed-out requests stay in flight. If all requests in flight have timed out, the connection is replaced.
         let response = match connection.ask(request) {
             Ok(id) => connection.response_until(id, deadline),
             Err(AskError::Full(_)) => Ok(None),

@@ -29,8 +29,8 @@ pub struct Options {
     /// Time limit for a connection attempt or a response; `None` for no limit. The default is 30 s: a daemon with
     /// default options always responds within this time.
     pub timeout: Option<Duration>,
-    /// Maximum number of requests in flight, at least 1. The default is 64: acm-mio stops reading from a client with
-    /// more.
+    /// Maximum number of requests in flight, at least 1. The default is 64, the number at which acm-mio stops reading
+    /// from a client.
     pub depth: usize,
 }
 
@@ -82,7 +82,7 @@ impl Connection {
         Ok(Self { socket, session, early, service: service.clone(), options })
     }
 
-    /// Connects, and retries until the deadline while the daemon is down, for example during a restart.
+    /// Connects to the daemon. While the daemon is down, for example during a restart, retries until the deadline.
     pub(crate) fn open_with_retry(
         service: &Service,
         options: &Options,
@@ -104,9 +104,9 @@ impl Connection {
         }
     }
 
-    /// Reconnects after the connection was lost ([`ClientError::is_lost`]). The time limit is that of a response.
-    /// Received responses are kept. Returns the lost requests in the order of sending. Each can be sent again, because
-    /// no request changes the daemon's state.
+    /// Reconnects after the connection was lost ([`ClientError::is_lost`]), within [`Options::timeout`]. Received
+    /// responses are kept. Returns the lost requests in the order of sending. The caller can send lost requests again,
+    /// because no request changes the daemon's state.
     ///
     /// # Errors
     /// [`ClientError::Connect`]. The caller may try again.
@@ -132,14 +132,15 @@ impl Connection {
     /// Waits for the next response to any request.
     ///
     /// # Errors
-    /// [`ClientError::TimedOut`] after [`Options::timeout`]: the requests stay in flight. After any other error the
-    /// connection cannot be used any more.
+    /// [`ClientError::TimedOut`] after [`Options::timeout`]; the requests stay in flight. After any other error the
+    /// connection is unusable.
     #[expect(clippy::should_implement_trait, reason = "it waits, and fails")]
     pub fn next(&mut self) -> Result<(RequestId, Response), ClientError> {
         self.next_within(self.options.timeout)
     }
 
-    /// Waits for the next response for at most `timeout` instead of [`Options::timeout`]. With zero it does not wait.
+    /// Waits for the next response for at most `timeout` instead of [`Options::timeout`]. A `timeout` of zero returns
+    /// at once.
     ///
     /// # Errors
     /// As [`Connection::next`].
@@ -181,13 +182,15 @@ impl Connection {
         Ok(None)
     }
 
-    /// Cancels a request: its response is dropped. It counts against [`Options::depth`] until the response arrives.
+    /// Cancels a request: its response will be dropped. Until the response arrives, the request counts towards
+    /// [`Options::depth`].
     pub fn cancel(&mut self, id: RequestId) {
         self.session.cancel(id);
         self.early.retain(|(early, _)| *early != id);
     }
 
-    /// Returns the number of requests without a response, plus the responses that were not taken yet.
+    /// Returns the number of requests in flight, plus the number of responses that [`Connection::next`] has not
+    /// returned.
     #[must_use]
     pub fn in_flight(&self) -> usize {
         self.session.in_flight() + self.early.len()
@@ -250,7 +253,8 @@ impl Connection {
 }
 
 impl AsFd for Connection {
-    /// Returns the socket, for programs that wait for several sources. It is readable when a response may have arrived.
+    /// Returns the socket, for programs that poll several descriptors. The socket is readable if a response may have
+    /// arrived.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }

@@ -2,7 +2,7 @@
 use core::time::Duration;
 use std::time::Instant;
 
-/// A deadline; `None` is never.
+/// A deadline; `None` means no deadline.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deadline(Option<Instant>);
 

@@ -13,8 +13,8 @@ pub enum ProtocolError {
     /// The transaction id of the response belongs to no request in flight.
     #[error("a response without a request (transaction id {0:02x?})")]
     UnknownRequest([u8; 8]),
-    /// The response has another operation than the request.
-    #[error("requested {expected:?}, received {received:?}")]
+    /// The operation of the response differs from that of the request.
+    #[error("asked for {expected:?}, answered {received:?}")]
     WrongOperation {
         /// The operation of the request.
         expected: Operation,
@@ -37,7 +37,7 @@ pub enum AskError {
     /// The number of requests in flight has reached [`Options::depth`](crate::Options::depth).
     #[error("{0} requests are not answered yet")]
     Full(usize),
-    /// The connection cannot be used any more.
+    /// The connection is unusable.
     #[error(transparent)]
     Connection(#[from] ClientError),
 }
@@ -71,7 +71,7 @@ pub enum ClientError {
         /// The address of the daemon.
         service: Service,
     },
-    /// No response was received in time.
+    /// No response was received within the time limit.
     #[error("{service}: no answer within {after:?}")]
     TimedOut {
         /// The address of the daemon.
@@ -107,7 +107,7 @@ impl ClientError {
         }
     }
 
-    /// Reports whether the connection is lost, so that a new connection may work.
+    /// Reports whether the connection is lost. A new connection may succeed.
     #[must_use]
     pub const fn is_lost(&self) -> bool {
         matches!(self, Self::Io { .. } | Self::Closed { .. })

@@ -5,10 +5,10 @@
 //! |---|---|
 //! | send a request and wait for the response | [`Client`] |
 //! | have many requests in flight on one socket | [`Connection`] |
-//! | use another runtime | [`Session`], which does no I/O |
+//! | do the I/O in your own runtime | [`Session`], which does no I/O |
 //! | query the fabric: groups, nodes, parameters of a service | `fabric`, with the feature `fabric` |
 //!
-//! [`Service`] is the address of the daemon: the default of librdmacm, or an address from the user.
+//! [`Service`] is the address of the daemon: librdmacm's default, or an address from the user.
 #![forbid(unsafe_code)]
 #![deny(
     clippy::unwrap_used,

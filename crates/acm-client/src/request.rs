@@ -8,22 +8,22 @@ use acm_wire::{
 };
 use ib_mad::sa::PathRecord;
 
-/// A request to the daemon. No request changes the daemon's state, so that each can be repeated.
+/// A request to the daemon. Requests can be repeated, because no request changes the daemon's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
     /// Resolves the path to an address.
     Resolve {
-        /// The local address that the path starts at. With `None`, the daemon chooses it by the routing table, which it
-        /// can for IP addresses only, and returns it in the response.
+        /// The local address of the path. With `None`, `dest` must be an IP address: the daemon then chooses the source
+        /// by the routing table, and returns it in the response.
         source: Option<Address>,
-        /// The address that the path leads to.
+        /// The destination address.
         dest: Address,
-        /// True to return at once. If the path is not cached, the response is
-        /// [`ClientStatus::ENODATA`](acm_wire::client::ClientStatus::ENODATA), and the daemon resolves it for later
-        /// requests.
+        /// True to get a response at once. If the path is not cached, the response is
+        /// [`ClientStatus::ENODATA`](acm_wire::client::ClientStatus::ENODATA), and the daemon resolves the path for
+        /// later requests.
         no_delay: bool,
     },
-    /// Resolves the path to the LID or GID in the record. The path must have the non-zero values of the other fields.
+    /// Resolves the path to the LID or GID in the record. The path must agree with all non-zero fields of the record.
     Route {
         /// The requested path. Fields that are zero are not compared.
         path: PathRecord,

@@ -28,7 +28,7 @@ pub struct Endpoint {
     pub pkey: Pkey,
     /// Name of the provider that serves the endpoint.
     pub provider: String,
-    /// The endpoint's addresses, in the daemon's text form. Invalid UTF-8 is replaced.
+    /// The endpoint's addresses as text from the daemon. Invalid UTF-8 is replaced.
     pub addresses: Vec<String>,
 }
 

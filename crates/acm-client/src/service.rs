@@ -15,7 +15,7 @@ const DEFAULT_PORT: u16 = 6125;
 pub enum Service {
     /// The path of a Unix socket.
     Unix(PathBuf),
-    /// A TCP port. The option `server_mode` of the daemon opens it to the local host or to all hosts.
+    /// A TCP port. The daemon's option `server_mode` determines whether the local host or all hosts may connect.
     Tcp {
         /// Host name or IP address.
         host: String,

@@ -21,9 +21,9 @@ struct Pending {
     active: bool,
 }
 
-/// Matches responses with requests, in any order. The owner does the I/O: it sends [`Session::to_send`], reports the
-/// number of sent bytes to [`Session::sent`], passes received bytes to [`Session::receive`], and takes responses from
-/// [`Session::poll`].
+/// Matches responses with requests, in any order. The caller does the I/O: it sends the bytes of [`Session::to_send`],
+/// passes the number of sent bytes to [`Session::sent`], passes received bytes to [`Session::receive`], and takes
+/// responses from [`Session::poll`].
 ///
 /// ```
 /// use acm_client::{Address, Response, ClientStatus, Request, Session};
@@ -59,8 +59,9 @@ impl Session {
         RequestId(self.last)
     }
 
-    /// Cancels a request: its response will be dropped. The daemon still processes the request, so that it counts as
-    /// [in flight](Self::in_flight) until the response arrives. Returns `false` if the request was not waiting.
+    /// Cancels a request: its response will be dropped. The request stays [in flight](Self::in_flight) until the
+    /// response arrives, because the daemon still processes it. Returns `false` if the request was not waiting for a
+    /// response.
     pub fn cancel(&mut self, id: RequestId) -> bool {
         self.pending.get_mut(&id.0).is_some_and(|pending| core::mem::take(&mut pending.active))
     }
@@ -147,7 +148,7 @@ mod tests {
         Request::Route { path: PathRecord { dlid: Lid::new(lid), ..PathRecord::default() }, no_delay: false }
     }
 
-    /// Takes the queued requests, as the daemon would, and returns their transaction ids.
+    /// Removes the queued requests from the session, as if they were sent, and returns their transaction ids.
     fn tids(session: &mut Session) -> Vec<[u8; 8]> {
         let mut tids = Vec::new();
         while let Some(frame) = next_frame(session.to_send()).unwrap() {

@@ -1,4 +1,4 @@
-//! Addresses that a client or a daemon looks up.
+//! Addresses that clients and daemons resolve.
 use core::{
     fmt,
     hash::{Hash, Hasher},
@@ -9,7 +9,7 @@ use ib_mad::{Gid, Lid, Wire, acm::AcmAddressType, wire::Text};
 /// Size of an address in every ACM format, in bytes; shorter addresses are zero-padded.
 pub const ADDRESS_SIZE: usize = 64;
 
-/// A name of up to 64 bytes. It ends before the first NUL; later bytes have no meaning.
+/// A name of up to 64 bytes that ends before the first NUL.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Name {
     /// The bytes of the name; zero from `length` on.
@@ -84,7 +84,7 @@ impl fmt::Debug for Name {
     }
 }
 
-/// Text with one character for each byte, so that names that are not UTF-8 survive the round trip.
+/// Serializes each byte as one character, so that names that are not UTF-8 are restored exactly.
 #[cfg(feature = "serde")]
 impl serde::Serialize for Name {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -101,7 +101,7 @@ impl<'de> serde::Deserialize<'de> for Name {
     }
 }
 
-/// An address to look up. Addresses are compared by value, without the padding.
+/// An address to resolve. Comparison ignores the padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Address {
@@ -160,7 +160,7 @@ impl Address {
         }
     }
 
-    /// Returns the form in which equivalent addresses are equal: names in lower case.
+    /// Returns the address in its canonical form: a name in lower case, any other address unchanged.
     #[must_use]
     pub fn canonical(self) -> Self {
         match self {
@@ -169,8 +169,8 @@ impl Address {
         }
     }
 
-    /// Reads an address from text: an IP address if the text is one, otherwise a name. The interface after the `%` of a
-    /// link-local IPv6 address is dropped, because no ACM format has a field for it.
+    /// Reads an IP address from text. Any other text is a name. The interface after the `%` of a link-local IPv6
+    /// address is dropped, because no ACM format has a field for it.
     #[must_use]
     pub fn from_text(text: &str) -> Self {
         let scoped = text.split_once('%').and_then(|(ip, interface)| {
@@ -234,7 +234,7 @@ mod tests {
     }
 
     proptest! {
-        /// Zeros, and the values next to zero that a search of whole words could mistake for zero.
+        /// Covers zeros, and values that a faulty search of whole words could mistake for zero.
         #[test]
         fn name_ends_at_its_first_nul(
             bytes in proptest::collection::vec(

@@ -15,22 +15,22 @@ pub const MAX_GROUPS: usize = 6;
 /// A datagram between daemons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MulticastMessage<'a> {
-    /// Request for the daemon that has an address.
+    /// Request to the daemon whose node has an address.
     Request(AddressRequest<'a>),
-    /// Response of the daemon that has the address.
+    /// Response of the daemon whose node has the address.
     Response(AddressResponse),
 }
 
 /// A received request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressRequest<'a> {
-    /// Transaction id; the response has the same one.
+    /// Transaction id, which the response copies.
     pub tid: TransactionId,
     /// The requested address; `None` if its type is unknown.
     pub dest: Option<Address>,
-    /// The requester's own address.
+    /// Address of the requester.
     pub source: Address,
-    /// The requester's groups, least preferred first.
+    /// Multicast groups of the requester, least preferred first.
     pub groups: &'a [Gid],
 }
 
@@ -41,7 +41,7 @@ pub struct AddressResponse {
     pub tid: TransactionId,
     /// Class-specific status code; 0 means success.
     pub status: u8,
-    /// The group whose parameters apply to the route.
+    /// Multicast group whose parameters apply to the path.
     pub group: Option<Gid>,
 }
 
@@ -53,7 +53,7 @@ pub enum MessageError {
     /// The datagram is too short.
     #[error("{0} bytes are not a datagram of 256")]
     TooShort(usize),
-    /// A version or the class is not ACM's.
+    /// Base version, class or class version differs from that of ACM.
     #[error("base version {base}, class {class:?} version {version} are not ACM's")]
     NotAcm {
         /// Base version of the datagram.
@@ -63,10 +63,10 @@ pub enum MessageError {
         /// Class version of the datagram.
         version: u8,
     },
-    /// The datagram is not about address resolution, or its method is unknown.
+    /// The purpose of the datagram is not address resolution, or its method is unknown.
     #[error("control {control:?} with method {method:?} is not known")]
     Unknown {
-        /// Subject of the datagram.
+        /// Purpose of the datagram.
         control: AcmControl,
         /// Method of the datagram.
         method: Method,
@@ -126,7 +126,7 @@ pub fn request(tid: TransactionId, dest: &Address, source: &Address, groups: &[G
     mad
 }
 
-/// Returns the response to a request; `group` is the best group with both daemons as members.
+/// Returns the response to a request. `group` is the most preferred group that both daemons have joined.
 #[must_use]
 pub fn response(tid: TransactionId, group: Gid) -> AcmMad {
     let mut mad = AcmMad { gid_count: 1, ..start(Method::GET_RESP, tid) };

@@ -36,7 +36,8 @@ code! {
 }
 
 wire! {
-    /// A request for an address, sent to a multicast group, or its response, sent to the requester; 256 bytes.
+    /// A request to resolve an address, or its response, 256 bytes. The request is sent to a multicast group, the
+    /// response to the requester.
     ///
     /// ```text
     ///   0  base version | class | class version | method
@@ -86,13 +87,13 @@ wire! {
         pub src: Octets<64>,
         /// Multicast groups, least preferred first.
         pub gids: [Gid; 6],
-        /// Unused bytes. C ibacm declares ten groups; these bytes are the first half of the seventh.
+        /// Unused bytes. C ibacm declares ten GIDs from byte 152 on, of which six and a half fit into the datagram.
         pub unused: Reserved<8>,
     }
 }
 
 impl AcmMad {
-    /// Returns the groups that the datagram lists, at most as many as fit in it.
+    /// Returns the first `gid_count` groups, at most six.
     #[must_use]
     pub fn groups(&self) -> &[Gid] {
         let count = usize::from(self.gid_count).min(self.gids.len());

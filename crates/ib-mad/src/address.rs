@@ -1,9 +1,9 @@
-//! The route of a packet, as its sender chooses it.
+//! Route of a packet, which the sender chooses.
 use crate::{FlowLabel, Gid, Lid, Rate, ServiceLevel};
 
 /// Destination and route of a packet (IBTA 11.2.2, "address vector"; `struct ibv_ah_attr`).
 ///
-/// With link layer Ethernet (RoCE) a [`GlobalRoute`] is required and the LID is 0.
+/// On Ethernet (RoCE), `grh` is required and `dlid` is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AddressVector {
     /// LID of the destination port, including the path bits, or LID of a multicast group.
@@ -41,7 +41,7 @@ pub struct GlobalRoute {
     pub dgid: Gid,
     /// Index of the source GID in the GID table of the sending port. Linux accepts indexes up to 255 here.
     pub sgid_index: u8,
-    /// Flow of the packet: routers keep its order. 0 is no flow.
+    /// Flow label: routers keep packets with the same label in order. 0 means no flow.
     pub flow_label: FlowLabel,
     /// Maximum number of routers on the path; with 0 or 1 the packet stays in the subnet.
     pub hop_limit: u8,

@@ -5,8 +5,8 @@ use crate::{
 };
 use core::fmt;
 
-/// An attribute of one class. Implement it for a structure of a vendor's class to read and write it with
-/// [`Mad`](crate::Mad).
+/// An attribute of one class. If the structure of a vendor's attribute implements this trait, [`Mad`](crate::Mad) can
+/// read and write the attribute.
 pub trait Attribute: Wire {
     /// Management class of the attribute's datagrams.
     const CLASS: MgmtClass;
@@ -58,7 +58,8 @@ impl Structure {
         }
     }
 
-    /// Returns a printable view of the structure at the start of `bytes`: `{}` in one line, `{:#}` one field a line.
+    /// Returns a printable view of the structure at the start of `bytes`: `{}` prints one line, `{:#}` one field per
+    /// line.
     #[must_use]
     pub fn display<'a>(&self, bytes: &'a [u8]) -> Dissection<'a> {
         Dissection { structure: *self, bytes }
@@ -96,7 +97,7 @@ impl fmt::Display for Dissection<'_> {
     }
 }
 
-/// Prints one field a line; nested structures are indented below their name.
+/// Prints one field per line; nested structures are indented below their name.
 fn lines(fields: &[Field], bytes: &[u8], indent: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     for field in fields.iter().filter(|field| !field.reserved) {
         if field.parts.is_empty() || field.count > 1 {
@@ -128,9 +129,9 @@ pub struct AttributeInfo {
 
 /// Generates the table of a class: an enum of its attributes, their [`Attribute`] implementations and their names.
 ///
-/// `own` attributes belong to this class alone; `shared` ones are structures of several classes. `Type = number,` is one
-/// attribute; `Type = number as CONSTANT,` also generates the constant of [`AttributeId`]. The form `with queries` is for
-/// subnet administration, where each attribute is a [`SaRecord`](crate::sa::SaRecord).
+/// `own` lists attributes of this class only, `shared` lists structures that several classes have. `Type = number,`
+/// declares an attribute. `Type = number as CONSTANT,` also generates the constant of [`AttributeId`]. The form `with
+/// queries` is for subnet administration, where each attribute is a [`SaRecord`](crate::sa::SaRecord).
 macro_rules! attributes {
     ($(#[$m:meta])* pub enum $name:ident in $class:ident at $offset:literal with queries {
         own { $($own:ident = $id:literal as $constant:ident,)* }
@@ -150,7 +151,7 @@ macro_rules! attributes {
                 $((<$shared as $crate::Wire>::NAME, <$shared as $crate::sa::SaRecord>::COMPONENTS),)*
             ];
 
-            /// Returns the query that this record makes with a component mask.
+            /// Returns the query for records that agree with this record in the components of `mask`.
             #[must_use]
             pub fn query(&self, mask: u64) -> $crate::sa::QueryRef<'a> {
                 match self {
@@ -166,7 +167,7 @@ macro_rules! attributes {
     }) => {
         $(#[$m])*
         ///
-        /// An attribute without a type in this crate has no variant; it is not an error, and its bytes stay bytes.
+        /// An attribute without a type in this crate has no variant, and `parse` returns `Ok(None)` for it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum $name<'a> {

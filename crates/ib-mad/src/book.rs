@@ -1,7 +1,8 @@
-//! Four kinds of programs that use the crate, each with an example of under 40 lines.
+//! Four example programs of under 40 lines each: a query tool, a subnet administrator, an analyser of captures, a
+//! fuzzer.
 //!
-//! The programs are examples that compile. Tests compare their output with that of other software: perfquery and
-//! saquery of infiniband-diags on a simulated fabric, and tshark.
+//! Tests compare the output of three programs with that of other software: perfquery and saquery of infiniband-diags on
+//! a simulated fabric, and tshark.
 
 #[doc = include_str!("../docs/perfquery.md")]
 pub mod perfquery {}

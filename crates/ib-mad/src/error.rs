@@ -1,6 +1,6 @@
 //! Error of received bytes.
 
-/// Error of received bytes that are too short or have an invalid value. It is `Copy` and never allocates.
+/// Error of received bytes that are too short or have an invalid value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {

@@ -18,16 +18,14 @@
 //! ```
 //!
 //! [`MadRef`] reads any datagram and finds the type of its attribute by class and attribute id. An attribute without a
-//! type in this crate stays bytes. `{}` prints one line, `{:#}` prints one field a line. A query by component mask is
-//! printed with the fields in its mask.
+//! type in this crate is kept as bytes. `{}` prints a datagram in one line, `{:#}` prints one field per line. A query
+//! is printed with the fields in its component mask.
 //!
 //! Names follow one scheme. Identifiers are created by `new`, `from` or `parse` and read by `get`. The requests of a
-//! class are `get` and `set` ([`smp::Smp`], [`perf::PerfMad`], [`device::DeviceMad`], ...); those of [`sa`] start with
-//! [`sa::Query`]. A key is one word (`pkey`, `qkey`, `mkey`, `bkey`).
+//! class are `get` and `set` ([`smp::Smp`], [`perf::PerfMad`], [`device::DeviceMad`], ...). A request to [`sa`] starts
+//! with [`sa::Query`]. A key is one word (`pkey`, `qkey`, `mkey`, `bkey`).
 //!
 //! | module | contents |
-//!
-//! | module | what is in it |
 //! |---|---|
 //! | [`mod@wire`] | definition of structures: [`Wire`], [`Field`](wire::Field), the macros, the dissector |
 //! | [`view`], [`attribute`], [`registry`] | datagrams by class and attribute; lists of every structure |
@@ -47,13 +45,13 @@
 //! | [`umad`] | the format of Linux's `/dev/infiniband/umadN` |
 //!
 //! Features:
-//! - `classes` (default): one feature for each module other than subnet management and administration: `acm`,  
-//!   `baseboard`, `cm`, `congestion`, `device`, `opa`, `packet`, `perf`, `umad`. Without it the attributes of these
-//!   classes   are [`AttributeRef::Unknown`] and have no names, and the crate builds faster.
+//! - `classes` (default): one feature for each module other than subnet management and administration: `acm`,
+//!   `baseboard`, `cm`, `congestion`, `device`, `opa`, `packet`, `perf`, `umad`. Without a feature, the attributes of
+//!   its class are [`AttributeRef::Unknown`] and have no names, and the crate builds faster.
 //! - `std` (default): implements `std::error::Error`.
-//! - `arbitrary`: fuzzing with any value, and with plausible datagrams (`Mad::plausible`).
+//! - `arbitrary`: generates any value, and plausible datagrams (`Mad::plausible`), for fuzzing.
 //! - `serde`: serializes every structure with field names and readable values, and deserializes identifiers, codes,
-//!   sets   of bits, numbers, `Selected` and `Packed`.
+//!   sets of bits, numbers, `Selected` and `Packed`.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(

@@ -1,8 +1,8 @@
 //! Plausible datagrams for fuzzers (feature `arbitrary`).
 //!
-//! Random bytes are hardly ever a known attribute of a known class, so that most code rejects them at once. Here class,
-//! attribute and headers come from the tables of the crate and fit each other. Then some fields are set to values at
-//! the edges of their range, by their names and offsets in the same tables.
+//! Most code rejects random bytes at once, because they rarely have a known class and attribute. A plausible datagram
+//! has a class, an attribute and headers that belong together. Up to eight of its fields then get values at the edges
+//! of their range. Both steps use the tables of [`registry`](crate::registry).
 use crate::{
     Mad, MadHeader, Method, MgmtClass, Status, Wire,
     attribute::AttributeInfo,
@@ -28,7 +28,7 @@ impl Mad {
     /// ```
     ///
     /// # Errors
-    /// Errors of `u` only; running out of bytes is none.
+    /// Errors of `u` other than the end of its bytes.
     pub fn plausible(u: &mut Unstructured<'_>) -> Result<Self> {
         let mut own = Self::ZERO;
         let count = ATTRIBUTES.iter().map(|table| table.len()).sum();

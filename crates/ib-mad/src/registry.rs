@@ -21,8 +21,8 @@ pub const ATTRIBUTES: &[&[AttributeInfo]] = &[
     crate::congestion::CongestionAttribute::TABLE,
 ];
 
-/// Structures that are not in [`ATTRIBUTES`]: headers, datagrams, attributes that share a number, details of notices,
-/// and structures of the kernel.
+/// Structures that are not in [`ATTRIBUTES`]: headers, datagrams, attributes with the number of another attribute,
+/// details of notices, and structures of the kernel.
 pub const STRUCTURES: &[Structure] = &[
     Structure::of::<Mad>(),
     Structure::of::<MadHeader>(),

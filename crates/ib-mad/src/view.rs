@@ -66,8 +66,8 @@ pub enum AttributeRef<'a> {
     /// Attribute of Omni-Path.
     #[cfg(feature = "opa")]
     Opa(OpaAttribute<'a>),
-    /// Data without a type in this crate. Also the data of a response without a record, of an RMPP segment after the
-    /// first, and of another version of the format or of the class.
+    /// Data without a type in this crate. Also used for the data of a response without a record, of an RMPP segment
+    /// after the first, and of another version of the format or the class.
     Unknown(&'a [u8]),
 }
 
@@ -196,8 +196,8 @@ impl<'a> MadRef<'a> {
     pub const fn class(&self) -> MgmtClass {
         self.header.mgmt_class
     }
-    /// Returns the query to subnet administration; `None` if the datagram has no query by component mask: a response, a
-    /// report, a `Set` without a mask.
+    /// Returns the query to subnet administration; `None` for datagrams without a query: a response, a report, a `Set`
+    /// with an empty component mask.
     #[must_use]
     pub fn query(&self) -> Option<QueryRef<'a>> {
         let mask = self.sa()?.component_mask.get();
@@ -260,7 +260,7 @@ impl<'a> MadRef<'a> {
         RmppHeader::parse(self.bytes.get(RMPP_HEADER..)?).ok()
     }
 
-    /// Returns the header of subnet administration, if that is the class.
+    /// Returns the header of subnet administration, if the datagram has that class.
     #[must_use]
     pub fn sa(&self) -> Option<&'a SaHeader> {
         match self.class() {
@@ -284,7 +284,7 @@ impl<'a> MadRef<'a> {
         bytes.get(self.format().data_offset(self.class())..).unwrap_or_default()
     }
 
-    /// Returns the attribute, with the type of its versions, class and attribute id.
+    /// Returns the attribute. Versions, class and attribute id determine its type.
     ///
     /// # Errors
     /// [`DecodeError::TooShort`] if the datagram ends before the attribute does.

@@ -1,4 +1,4 @@
-//! The client of the subnet administrator (SA), through umad. It has one request in flight. The kernel retries.
+//! A client of the subnet administrator (SA), through umad, with one request in flight. The kernel retries requests.
 use super::{error::FabricError, local_port::LocalPort};
 use crate::deadline::Deadline;
 use core::time::Duration;
@@ -11,10 +11,10 @@ use ib_mad::{
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::os::fd::AsFd;
 
-/// Time-out of each of the kernel's sends, and the number of retries.
+/// Time-out of each of the four sends of a request.
 const TIMEOUT: Duration = Duration::from_secs(1);
 const RETRIES: u32 = 3;
-/// Additional time for the kernel's delay, and for the transfer of a long response.
+/// Additional time for delays in the kernel and for the transfer of a long response.
 const SLACK: Duration = Duration::from_secs(30);
 
 /// A client of the subnet administrator (SA) at a local port.
@@ -34,7 +34,7 @@ pub struct Administration {
 pub struct Table<R> {
     /// The received records.
     pub records: Vec<R>,
-    /// True if there are more records that were not received. ibsim forwards only the first segment of a response.
+    /// True if the response was incomplete. For example, ibsim forwards only the first segment of a response.
     pub is_cut: bool,
 }
 
@@ -52,7 +52,7 @@ impl Administration {
         Ok(Self { port, umad, agent, buffer, last: 0, sm_key, timeout: TIMEOUT })
     }
 
-    /// Sets the `SM_Key` of requests. With the right key, the SA returns more (the members of groups). OpenSM's default
+    /// Sets the `SM_Key` of requests. With the right key, the SA also returns the members of groups. OpenSM's default
     /// is 1.
     #[must_use]
     pub fn with_sm_key(self, sm_key: SmKey) -> Self {
@@ -157,7 +157,7 @@ impl Administration {
                 Err(errno) => return Err(FabricError::Wait { what: self.port.name(), source: errno.into() }),
             }
             while let Some(received) = self.umad.receive(&mut self.buffer).map_err(failed)? {
-                // The kernel uses the upper half. A response to an older request is dropped.
+                // The kernel changes the upper half of the transaction id. A response to an older request is dropped.
                 let [.., a, b, c, d] = received.mad_header()?.transaction_id.get().to_be_bytes();
                 if u32::from_be_bytes([a, b, c, d]) != self.last {
                     continue;

@@ -19,7 +19,8 @@ pub enum GroupName {
     Mgid(Gid),
     /// `224.0.0.1`, `ip:224.0.0.1`, `ip:ff02::1`: a group of IP over InfiniBand.
     Ip(IpAddr),
-    /// `broadcast`: the IPv4 broadcast group of IP over InfiniBand. The other groups have its parameters.
+    /// `broadcast`: the IPv4 broadcast group of IP over InfiniBand, whose parameters the other IP groups of the
+    /// partition have.
     Broadcast,
     /// `rdmacm:239.0.0.1`, `rdmacm:ff05::1`: the group that `rdma_join_multicast` joins in the UDP port space.
     RdmaCm(IpAddr),
@@ -45,7 +46,7 @@ impl GroupName {
         }
     }
 
-    /// Reports whether the group takes its parameters from the broadcast group of its partition, as in Linux's IPoIB.
+    /// Reports whether the group gets the parameters of its partition's broadcast group, as in Linux's IPoIB.
     #[must_use]
     pub const fn is_of_ip(self) -> bool {
         matches!(self, Self::Ip(_) | Self::Broadcast | Self::RdmaCm(_))

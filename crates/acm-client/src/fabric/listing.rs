@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// A multicast group of the subnet and its members.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// The group's parameters. Port GID and join state belong to a member, or are zero.
+    /// The group's parameters. `port_gid` and `join_state` are those of one member, or zero.
     pub record: McMemberRecord,
     /// The members in the order of their GIDs. Without the `SM_Key`, only the local port is listed.
     pub members: Vec<Member>,
@@ -56,7 +56,7 @@ pub fn groups(administration: &mut Administration, query: &Query<McMemberRecord>
     is_cut |= members.is_cut;
     let mut records = members.records;
     if members.is_cut {
-        // The list was incomplete: query one group at a time.
+        // The list was incomplete. Query the groups one by one.
         records.clear();
         is_cut = all.is_cut;
         for mgid in found.keys() {

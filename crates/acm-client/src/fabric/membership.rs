@@ -12,38 +12,41 @@ use ib_mad::{
 
 /// A request to join a group.
 ///
-/// The SA keeps one membership for a port, which the kernel's IPoIB, a daemon and this program share. It exists until a
-/// program deletes it, the port goes down, or the subnet manager restarts and loses it. It is not deleted when the
-/// program that created it exits.
+/// The SA keeps one membership for each port and group. The kernel's IPoIB, a daemon and this program share this
+/// membership. The membership exists until a program deletes it, the port goes down, or a restart of the subnet manager
+/// loses it. The exit of the program that joined does not delete the membership.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Join {
     /// The group to join.
     pub name: GroupName,
     /// The partition. The membership bit is ignored.
     pub pkey: Pkey,
-    /// Scope of the GID for names that are not a GID; 2 is link-local.
+    /// Scope of the group's GID, if `name` is not a GID; 2 is link-local.
     pub scope: u8,
     /// The kind of membership.
     pub join_state: JoinState,
     /// True to create the group if it does not exist.
     pub create: bool,
-    /// The Q_Key of a new group. The default is that of the partition's broadcast group, ibacm's, or 0xb1b.
+    /// The Q_Key of a new group. The default depends on the kind of group: the Q_Key of the partition's broadcast
+    /// group, ibacm's Q_Key, or 0xb1b.
     pub qkey: Option<Qkey>,
-    /// The MTU of a new group. The default is that of the broadcast group, or the choice of the SA.
+    /// The MTU of a new group. By default, the value of the partition's broadcast group, or a value that the SA
+    /// chooses.
     pub mtu: Option<Mtu>,
-    /// The rate of a new group. The default is that of the broadcast group, or the choice of the SA.
+    /// The rate of a new group. By default, the value of the partition's broadcast group, or a value that the SA
+    /// chooses.
     pub rate: Option<Rate>,
-    /// The service level of a new group. The default is that of the broadcast group, or 0.
+    /// The service level of a new group. By default, the value of the partition's broadcast group, or 0.
     pub sl: Option<ServiceLevel>,
 }
 
 /// The result of a join.
 #[derive(Clone, Copy, Debug)]
 pub struct Joined {
-    /// The group in the SA. Its join state includes the port's previous membership.
+    /// The SA's record of the group and the membership. The join state includes the port's previous membership.
     pub record: McMemberRecord,
-    /// The previous membership, which leaving ends, too; `None` if there was none. It is empty if the SA does not
-    /// report the kind, as OpenSM without the `SM_Key`.
+    /// The previous membership, which [`leave`] would delete, too; `None` if the port was not a member. Empty if the SA
+    /// does not report the kind of membership, for example OpenSM without the `SM_Key`.
     pub before: Option<JoinState>,
 }
 
@@ -129,8 +132,8 @@ impl Join {
     }
 }
 
-/// Deletes the port's membership of this kind, regardless of the program that created it. Returns `false` if there was
-/// none.
+/// Deletes the port's membership of this kind, even if another program created it. Returns `false` if the port had no
+/// such membership.
 ///
 /// # Errors
 /// The SA does not respond, or responds with an error.

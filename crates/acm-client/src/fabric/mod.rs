@@ -8,7 +8,8 @@
 //! | name, join and leave a group | [`GroupName`], [`Join`], [`leave`] |
 //! | get P_Key, SL, MTU and rate of a service | [`Administration::get`] path records, [`Parameters::common`] |
 //!
-//! The umad file must be readable and writable: for root, or for the group `rdma` on most systems.
+//! The program needs read and write access to the umad file. On most systems, root and the group `rdma` have this
+//! access.
 //!
 //! ```no_run
 //! use acm_client::{fabric::{Administration, LocalPort, groups}, ib_mad::sa::{McMemberRecord, Query}};

@@ -8,7 +8,7 @@ use ib_mad::{
 };
 use std::collections::{BTreeMap, btree_map::Entry};
 
-/// With this many unknown ports, one request for all nodes replaces a request for each port.
+/// Number of unknown ports from which one request for all nodes is sent instead of a request for each port.
 const MANY: usize = 16;
 
 /// A cache of node names by port GUID.
@@ -39,7 +39,7 @@ impl NodeNames {
         for port in unknown {
             let Entry::Vacant(entry) = self.names.entry(port) else { continue };
             let found = match all_received {
-                // The table has all nodes, but not this port.
+                // The table is complete and does not contain this port.
                 Some(true) => None,
                 _ => {
                     let query = Query::<NodeRecord>::new().port_guid(port);
@@ -61,7 +61,8 @@ impl NodeNames {
     /// `node7 mlx5_0`. Returns the first match.
     ///
     /// # Errors
-    /// The SA does not respond, or [`FabricError::Cut`]: the node may be in the part that was not received.
+    /// The SA does not respond, or [`FabricError::Cut`] if the response was incomplete and the received part does not
+    /// contain the node.
     pub fn find(administration: &mut Administration, description: &str) -> Result<Option<Gid>, FabricError> {
         let prefix = administration.port().gid().prefix();
         let gid = |node: &NodeRecord| Gid::from_parts(prefix, node.node_info.port_guid);

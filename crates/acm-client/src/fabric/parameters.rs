@@ -1,4 +1,4 @@
-//! Parameters of a program's traffic, before it has a connection.
+//! Parameters for a program's traffic before the program has a connection.
 use core::{cmp::Ordering, fmt};
 use ib_mad::{Mtu, PacketLifeTime, Pkey, Rate, ServiceLevel, sa::PathRecord};
 

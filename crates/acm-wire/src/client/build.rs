@@ -4,7 +4,7 @@ use crate::Address;
 use core::ops::Deref;
 use ib_mad::sa::PathRecord;
 
-/// Size of the longest request of these functions, in bytes: a header and two entries.
+/// Size of the longest request of this module, in bytes: a header and two entries.
 pub const MAX_REQUEST: usize = HEADER_SIZE + 2 * ENTRY_SIZE;
 
 /// A request in a buffer of fixed size.
@@ -39,7 +39,7 @@ impl Deref for RequestBuffer {
 pub fn resolve_request(source: Option<&Address>, dest: &Address, flags: EntryFlags, tid: [u8; 8]) -> RequestBuffer {
     let dest = Entry::address(EntryFlags::DEST | flags, dest);
     match source {
-        // The source goes first, as librdmacm and ib_acme send it.
+        // librdmacm and ib_acme send the source before the destination.
         Some(source) => {
             let source = Entry::address(EntryFlags::SOURCE, source);
             RequestBuffer::new(Opcode::RESOLVE, [0; 2], tid, &[source, dest])
@@ -55,7 +55,8 @@ pub fn path_request(path: &PathRecord, flags: EntryFlags, tid: [u8; 8]) -> Reque
     RequestBuffer::new(Opcode::RESOLVE, [0; 2], tid, &[Entry::path(flags.bits(), path)])
 }
 
-/// Returns a request for the counters of an endpoint (counted from 1) or of the whole daemon (0).
+/// Returns a request for the counters of the endpoint with this index, from 1; 0 requests the counters of the whole
+/// daemon.
 #[must_use]
 pub fn perf_request(endpoint: u8, tid: [u8; 8]) -> RequestBuffer {
     RequestBuffer::new(Opcode::PERF, [0, endpoint], tid, &[])
@@ -67,7 +68,7 @@ pub fn perf_address_request(address: &Address, tid: [u8; 8]) -> RequestBuffer {
     RequestBuffer::new(Opcode::PERF, [0; 2], tid, &[Entry::address(EntryFlags::SOURCE, address)])
 }
 
-/// Returns a request for endpoint `index` (counted from 1) of `port` (0: of all ports).
+/// Returns a request for an endpoint: `index` counts from 1 among the endpoints of `port`; port 0 stands for all ports.
 #[must_use]
 pub fn ep_request(index: u8, port: u8, tid: [u8; 8]) -> RequestBuffer {
     RequestBuffer::new(Opcode::EP, [index, port], tid, &[])

@@ -19,7 +19,7 @@ bitflags::bitflags! {
         const SOURCE = 1;
         /// The entry is the destination.
         const DEST = 1 << 1;
-        /// The daemon responds at once, from the cache or with ENODATA. It starts the lookup nevertheless.
+        /// The daemon responds at once. If the path is not cached, it responds with ENODATA and starts the lookup.
         const NO_DELAY = 1 << 30;
         /// The daemon queries the subnet administrator instead of its cache.
         const QUERY_SA = 1 << 31;
@@ -27,8 +27,7 @@ bitflags::bitflags! {
     }
 }
 
-/// Flags of the path record in a response, as `librdmacm` reads them: a GMP path and primary path, outbound and
-/// inbound-reverse.
+/// Flags of the path record in a response, for `librdmacm`: GMP, primary, outbound and inbound-reverse path.
 pub const RESPONSE_PATH_FLAGS: u32 = 0x2b;
 
 /// Contents of an entry.

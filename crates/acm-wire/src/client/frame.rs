@@ -1,4 +1,4 @@
-//! Cutting a byte stream into messages.
+//! Splitting of a byte stream into messages.
 use super::{
     Header, Opcode, Operation,
     entry::ENTRY_SIZE,
@@ -15,7 +15,7 @@ const _: () = assert!(MAX_REQUEST_LENGTH == 592);
 pub struct Frame<'a> {
     /// Header of the message.
     pub header: &'a Header,
-    /// Operation of the header's opcode; a response has the operation of its request.
+    /// Operation of the header's opcode; the same in a request and its response.
     pub operation: Operation,
     /// Bytes after the header.
     pub body: &'a [u8],
@@ -28,7 +28,7 @@ impl Frame<'_> {
         HEADER_SIZE + self.body.len()
     }
 
-    /// Returns the client's transaction id; the response has the id of its request.
+    /// Returns the transaction id that the client chose; the same in a request and its response.
     #[must_use]
     pub const fn tid(&self) -> [u8; 8] {
         self.header.tid.0
@@ -46,14 +46,14 @@ pub enum FrameError {
     /// The second byte is not the opcode of a request.
     #[error("opcode {0:#04x} is not RESOLVE, PERF or EP")]
     Opcode(u8),
-    /// The length is less than that of a header, or more than a message may have.
+    /// The length is less than the size of a header, or greater than the maximum size of a message.
     #[error("length {0} is not in 16..=592")]
     Length(u16),
 }
 
 /// Returns the first message of a daemon's receive buffer; `None` until the message is complete.
 ///
-/// Checks each byte as soon as it is there: a wrong first byte is reported before the second byte is received.
+/// Checks each byte as soon as it is received: a wrong first byte is reported before the second byte arrives.
 ///
 /// # Errors
 /// [`FrameError`] if the bytes are not a message.
@@ -61,8 +61,8 @@ pub fn next_frame(bytes: &[u8]) -> Result<Option<Frame<'_>>, FrameError> {
     cut(bytes, Operation::of, MAX_REQUEST_LENGTH)
 }
 
-/// Returns the first message of a client's receive buffer; `None` until the message is complete. The opcode of a
-/// response may have the response bit or not. An EP response may have up to 65,535 bytes.
+/// Returns the first message of a client's receive buffer; `None` until the message is complete. The response bit of
+/// the opcode is not required. An EP response may have up to 65,535 bytes.
 ///
 /// # Errors
 /// [`FrameError`] if the bytes are not a response.

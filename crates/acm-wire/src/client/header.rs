@@ -8,7 +8,7 @@ pub const VERSION: u8 = 1;
 pub const HEADER_SIZE: usize = 16;
 
 code! {
-    /// Operation of a message. The top bit marks a response, but the C ibacm sets it in only some of its responses, and
+    /// Operation of a message. The top bit marks a response. The C ibacm sets this bit only in some responses, and
     /// clients do not check it.
     pub struct Opcode(u8) {
         /// Path to a destination.
@@ -36,7 +36,7 @@ impl Opcode {
         Self::new(self.get() & !Self::ACK)
     }
 
-    /// True if the length of a message is in network byte order, as for every opcode except RESOLVE.
+    /// True if the length of a message is in network byte order: for every opcode except RESOLVE.
     const fn length_in_network_order(self) -> bool {
         !matches!(self.base(), Self::RESOLVE)
     }
@@ -75,9 +75,9 @@ code! {
         ENOMEM = 1 "out of memory",
         /// The request is invalid.
         EINVAL = 2 "invalid request",
-        /// The daemon has no data, or has none yet.
+        /// The daemon has no data for the request, or the lookup has not finished.
         ENODATA = 3 "no data",
-        /// There is no connection.
+        /// The daemon has no connection.
         ENOTCONN = 5 "not connected",
         /// A response did not arrive in time.
         ETIMEDOUT = 6 "timed out",
@@ -92,7 +92,7 @@ code! {
     }
 }
 
-/// The error of [`ResolveResponse::parse`](super::ResolveResponse::parse) and other readers of responses.
+/// A status is the error of [`ResolveResponse::parse`](super::ResolveResponse::parse) and other readers of responses.
 impl core::error::Error for ClientStatus {}
 
 wire! {
@@ -110,15 +110,15 @@ wire! {
         pub opcode: Opcode,
         /// Result of the request; 0 in requests.
         pub status: ClientStatus,
-        /// PERF: 0 in a request, number of counters in a response. EP: index of the endpoint.
+        /// Number of counters in a PERF response, 0 in a PERF request; index of the endpoint in EP.
         pub data0: u8,
-        /// PERF: index of the endpoint, 0 for the whole daemon. EP: port number, 0 for all ports.
+        /// Index of the endpoint in PERF, 0 for the whole daemon; port number in EP, 0 for all ports.
         pub data1: u8,
         /// Unused: zero when sent, ignored when received.
         pub data2: u8,
         /// Size of the message with its header, in the byte order of the opcode: see [`Header::length`].
         pub length_bytes: Octets<2>,
-        /// Transaction id: the client chooses it, and the response repeats it.
+        /// Transaction id, which the client chooses and the response repeats.
         pub tid: Octets<8>,
     }
 }

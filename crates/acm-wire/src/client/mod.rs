@@ -1,12 +1,12 @@
 //! The protocol between the daemon and its clients on a stream socket (rdma-core's `infiniband/acm.h`).
 //!
-//! A message is a 16-byte [`Header`] and a body. Three opcodes: RESOLVE (a path to a destination), PERF (counters),
-//! EP (a local endpoint). RESOLVE's header and entries are in host byte order. The lengths and bodies of PERF and EP
-//! are in network byte order. [`header`] chooses the byte order.
+//! A message consists of a 16-byte [`Header`] and a body. There are three opcodes: RESOLVE (path to a destination),
+//! PERF (counters), EP (local endpoint). In RESOLVE, header and entries are in host byte order. In PERF and EP, length
+//! and body are in network byte order. The module [`header`] converts the length.
 //!
-//! - Daemon: [`next_frame`] cuts a stream into requests, [`ClientRequest::parse`] reads a request, [`Reply`] and
-//!   [`ep_reply`] are the responses.
-//! - Client: [`resolve_request`], [`path_request`], [`perf_request`] and [`ep_request`] are the requests;
+//! - Daemon: [`next_frame`] splits a stream into requests, [`ClientRequest::parse`] reads a request, [`Reply`] and
+//!   [`ep_reply`] build responses.
+//! - Client: [`resolve_request`], [`path_request`], [`perf_request`] and [`ep_request`] build requests;
 //!   [`next_response`], [`ResolveResponse`], [`Counters`] and [`EpResponse`] read the responses.
 pub mod build;
 pub mod entry;

@@ -35,7 +35,7 @@ impl Reply {
         }
     }
 
-    /// Returns the response with these bytes, as a trace stores them; `None` if there are more than 160 bytes.
+    /// Returns a response with these bytes, for a replay of a trace; `None` if there are more than 160 bytes.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut reply = Self { bytes: [0; HEADER_SIZE + 2 * ENTRY_SIZE], length: 0 };
@@ -55,22 +55,22 @@ impl Reply {
         reply
     }
 
-    /// Returns the response of a failed resolution: a header alone, whose opcode lacks the response bit, as ibacm's
-    /// provider sends it.
+    /// Returns the response to a failed resolution: only a header, and an opcode without the response bit, as in
+    /// ibacm's provider.
     #[must_use]
     pub fn unresolved(tid: [u8; 8], status: ClientStatus) -> Self {
         Self::start(Header::new(Opcode::RESOLVE, status, 16, tid))
     }
 
-    /// Returns the response to a request that was rejected before any lookup: a header alone, whose opcode has the
-    /// response bit, as ibacm's core sends it.
+    /// Returns the response to a request that was rejected before any lookup: only a header, and an opcode with the
+    /// response bit, as in ibacm's core.
     #[must_use]
     pub fn refused(opcode: Opcode, tid: [u8; 8], status: ClientStatus) -> Self {
         Self::start(Header::new(opcode.ack(), status, 16, tid))
     }
 
-    /// Returns the subnet administrator's result in the entry of the request, 88 bytes. The path replaces that of the
-    /// request; without a path the entry is unchanged.
+    /// Returns the response to a query of the subnet administrator, 88 bytes: a header and the entry of the request. If
+    /// the query returned a path, this path replaces the path in the entry.
     #[must_use]
     pub fn queried(tid: [u8; 8], entry: &Entry, result: Result<&PathRecord, ClientStatus>) -> Self {
         let status = result.err().unwrap_or(ClientStatus::SUCCESS);
@@ -122,19 +122,19 @@ impl fmt::Debug for Reply {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Counter {
-    /// Requests that failed, except those counted in `NoData`.
+    /// Failed requests, except the requests counted in `NoData`.
     Error,
-    /// Requests for a path or an address, of clients and the kernel.
+    /// Requests of clients and the kernel for a path or an address.
     Resolve,
-    /// Requests without data.
+    /// Requests for which the daemon has no data.
     NoData,
     /// Multicast requests that were sent.
     AddrQuery,
-    /// Requests for a route to an address in the cache.
+    /// Requests for which the cache had the address, but no path.
     AddrCache,
     /// Queries sent to the subnet administrator.
     RouteQuery,
-    /// Requests that the cache could serve.
+    /// Requests whose path was cached or preloaded.
     RouteCache,
 }
 
@@ -207,8 +207,8 @@ wire! {
 /// Maximum number of addresses in an EP response.
 pub const MAX_EP_ADDRESSES: usize = (u16::MAX as usize - HEADER_SIZE - size_of::<EpHead>()) / 64;
 
-/// Writes an EP response through calls of `put` with consecutive pieces. Addresses after the first [`MAX_EP_ADDRESSES`]
-/// are left out.
+/// Writes an EP response: calls `put` with consecutive pieces of the message. Addresses after the first
+/// [`MAX_EP_ADDRESSES`] are left out.
 pub fn ep_reply<'a>(
     tid: [u8; 8],
     index: u8,

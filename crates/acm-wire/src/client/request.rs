@@ -26,7 +26,7 @@ pub enum Resolve<'a> {
     QuerySa {
         /// Path record whose non-zero fields are the query.
         path: &'a PathRecord,
-        /// The entry of the request; the response repeats it.
+        /// Entry of the request, which the response repeats.
         entry: &'a Entry,
     },
     /// Route to a port with a known LID or GID.
@@ -92,7 +92,7 @@ fn perf(frame: &Frame<'_>) -> PerfTarget {
     }
 }
 
-/// Checks in the order of the C ibacm, because the response has the first error only.
+/// Checks the request in the order of the C ibacm, because the response contains only the first error.
 #[inline]
 fn resolve(body: &[u8]) -> Result<Resolve<'_>, ClientStatus> {
     if let Some((entry, path)) = entries(body).next().and_then(|entry| Some((entry, entry.as_path()?))) {
@@ -215,7 +215,7 @@ mod tests {
         ) {
             let mut body = body;
             for (chunk, kind) in body.chunks_mut(72).zip(kinds) {
-                // Mostly known types, so that the later checks are reached.
+                // Most types are known ones, so that the test reaches the later checks.
                 if chunk.len() == 72 { chunk[4..6].copy_from_slice(&u16::from(kind % 7).to_ne_bytes()); }
             }
             let _ = resolve(&body);

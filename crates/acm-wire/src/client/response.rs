@@ -16,7 +16,7 @@ impl ResolveResponse {
     /// Reads the response.
     ///
     /// # Errors
-    /// The status, if it is not success; [`ClientStatus::EINVAL`] for a response without a path.
+    /// The status of the response, if it is not success; [`ClientStatus::EINVAL`] for a response without a path.
     pub fn parse(frame: &Frame<'_>) -> Result<Self, ClientStatus> {
         if frame.header.status != ClientStatus::SUCCESS {
             return Err(frame.header.status);
@@ -73,8 +73,7 @@ impl<'a> EpResponse<'a> {
         Ok(Some(Self { head, addresses }))
     }
 
-    /// Returns the addresses as text. The iterator stops at the last whole address even if the response has a higher
-    /// count.
+    /// Returns the addresses as text, up to the last complete address in the response.
     pub fn addresses(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let count = usize::from(self.head.address_count.get());
         self.addresses.chunks_exact(64).take(count).filter_map(|bytes| Text::<64>::parse(bytes).ok()).map(Text::as_text)
@@ -96,7 +95,7 @@ mod tests {
         let bytes = Reply::resolved([1; 8], &path, Some(&source));
         let response = ResolveResponse::parse(&next_response(&bytes).unwrap().unwrap());
         assert_eq!(response, Ok(ResolveResponse { path, source: Some(source) }));
-        // All 64 bits count, and bit 31 is not a sign.
+        // Counters have 64 bits, and bit 31 is not a sign.
         let counters = Counters([1, 2, 3, 4, 1 << 31, 1 << 32, u64::MAX]);
         let bytes = Reply::counters([1; 8], &counters);
         assert_eq!(Counters::parse(&next_response(&bytes).unwrap().unwrap()), Ok(counters));

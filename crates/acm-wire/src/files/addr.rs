@@ -10,7 +10,7 @@ pub const MAX_NAME: usize = 63;
 
 pub(super) const AN_ADDRESS: &str = "an IP address or a name of at most 63 bytes";
 
-/// Returns the lines of a text. The parser does not report lines that contradict or repeat each other.
+/// Returns the lines of a text. Repeated and contradictory lines are no error.
 #[must_use]
 pub fn parse(text: &[u8]) -> Entries<'_, AddrLine<'_>> {
     Entries::new(text, line)
@@ -23,7 +23,7 @@ pub(super) fn read_address(text: &str) -> Option<Address> {
     (address.ip().is_some() || fits).then_some(address)
 }
 
-/// Writes an address as [`read_address`] reads it. `Display` of a name would escape it for logs.
+/// Writes an address in the form that [`read_address`] reads, without the escapes of `Display`.
 pub(super) fn write_address(address: &Address, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match address {
         Address::Name(name) => f.write_str(str::from_utf8(name.as_bytes()).unwrap_or("?")),
@@ -31,7 +31,7 @@ pub(super) fn write_address(address: &Address, f: &mut fmt::Formatter<'_>) -> fm
     }
 }
 
-/// Reads a P_Key that a port's table can have, in hex with or without `0x`.
+/// Reads a P_Key in hex, with or without `0x`; `None` for a value that marks an unused table entry.
 #[must_use]
 pub fn read_pkey(text: &str) -> Option<Pkey> {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);

@@ -1,4 +1,5 @@
-//! Bodies of fuzz targets. For any bytes, the parsers end, read back their own output, and locate errors in the text.
+//! Bodies of fuzz targets. For any bytes, the parsers terminate, read back their own output, and locate errors in the
+//! text.
 use super::{LineError, Location, addr, hosts, opts, path_dump};
 use core::fmt::{self, Write};
 

@@ -140,7 +140,7 @@ impl<'a> Line<'a> {
         LineError { line, column, kind }
     }
 
-    /// Returns the value that the grammar reads in this line, and the location of the first word.
+    /// Parses the line with a grammar. Returns the value and the location of the first word.
     pub(super) fn read<T>(self, grammar: impl Fn(&'a [u8]) -> Parsed<'a, T>) -> Result<(Location, T), LineError> {
         match grammar(self.words()) {
             Ok((_ignored, value)) => Ok((self.location(self.words()), value)),
@@ -194,7 +194,7 @@ pub(super) struct Fault<'a> {
 }
 
 impl<'a> Fault<'a> {
-    /// Returns the error that something else is expected at the start of `rest`.
+    /// Returns the error for an unexpected word at the start of `rest`.
     pub(super) fn expected(rest: &'a [u8], expected: &'static str) -> Err<Self> {
         let kind = match rest {
             [] => LineErrorKind::Missing { expected },
@@ -228,7 +228,7 @@ pub(super) fn blanks(input: &[u8]) -> Parsed<'_, ()> {
     Ok((rest, ()))
 }
 
-/// Reads the next word with `read`.
+/// Skips blanks, and reads the next word with `read`.
 pub(super) fn word<'a, T>(
     expected: &'static str,
     read: impl Fn(&'a str) -> Option<T>,

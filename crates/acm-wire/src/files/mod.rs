@@ -1,11 +1,11 @@
 //! Text files: options, local addresses, known hosts, path dumps.
 //!
-//! Each parser is an iterator over the lines that are neither blank nor a comment. It borrows from the text, allocates
-//! nothing, and accepts lines of any length. An invalid line is returned as a [`LineError`] with its location, and does
-//! not affect the next line. The caller reports the error.
+//! Each parser is an iterator over the lines that are neither blank nor a comment. Parsers borrow from the text,
+//! allocate nothing, and accept lines of any length. An invalid line gives a [`LineError`] with a location; parsing
+//! continues with the next line.
 //!
-//! Rules for all files: lines end with LF or CR LF, and the last line may lack it. Blanks separate words. A line whose
-//! first word begins with `#` is a comment. Words after the last required word are ignored, as in the C ibacm.
+//! Rules for all files: lines end with LF or CR LF, and the last line may lack its end. Blanks separate words. A line
+//! whose first word begins with `#` is a comment. Words after the last required word are ignored, as in the C ibacm.
 //!
 //! | module | file |
 //! |---|---|

@@ -2,7 +2,7 @@
 use core::{fmt, net::SocketAddr, num::NonZeroU32, time::Duration};
 use ib_mad::{Mtu, Rate};
 
-/// Defines enumerations of words. The first spelling of a word is the one to write.
+/// Defines enumerations of words. Of several spellings, the first is written.
 macro_rules! words {
     ($($(#[$m:meta])* pub enum $name:ident {
         $($(#[$vm:meta])* $variant:ident = $text:literal $(| $also:literal)*,)*
@@ -32,21 +32,21 @@ macro_rules! words {
 words! {
     /// Resolution of addresses to GIDs.
     pub enum AddrProt {
-        /// By ACM multicast requests.
+        /// Resolution by ACM multicast requests.
         Acm = "acm",
     }
     /// Resolution of paths.
     pub enum RouteProt {
-        /// By path record queries to the subnet administrator.
+        /// Resolution by path record queries to the subnet administrator.
         Sa = "sa",
-        /// By the parameters of a multicast group that both ends have joined.
+        /// Resolution by the parameters of a multicast group that both ends have joined.
         Acm = "acm",
     }
     /// Resolution of local addresses.
     pub enum LoopbackProt {
-        /// From local data, without a request.
+        /// Resolution from local data, without a request.
         Local = "local",
-        /// Like any other address.
+        /// Resolution as for a remote address.
         None = "none",
     }
     /// Sockets on which the daemon listens.
@@ -201,7 +201,7 @@ macro_rules! counts {
 counts! {
     /// A percentage, 1 to 100.
     pub struct Percent(1..=100) {
-        /// 90 percent, so that a part remains for others.
+        /// 90 percent: the rest remains free for other accounts.
         const MOST = 90;
     }
     /// Number of multicast groups in a request, 1 to 6.
@@ -211,7 +211,7 @@ counts! {
     }
 }
 
-/// Defines a reader and a writer for each kind of value without a type in this module.
+/// Defines a reader and a writer for values of other types.
 macro_rules! values {
     ($($(#[$m:meta])* $name:ident: $t:ty = |$text:ident| $read:expr, |$value:ident| $write:expr;)*) => {$(
         $(#[$m])*
@@ -237,7 +237,7 @@ values! {
         number => number.parse().ok().map(Some),
     }, |value| NumberOrAuto(*value);
     tcp_port: u16 = |text| text.parse().ok().filter(|port| *port != 0), |value| value;
-    /// `yes`, `true`, `no`, `false` or a number; each number except 0 means "yes".
+    /// `yes`, `true`, `no`, `false` or a number; every number except 0 means "yes".
     yes_no: bool = |text| match text {
         _ if ["yes", "true"].iter().any(|yes| text.eq_ignore_ascii_case(yes)) => Some(true),
         _ if ["no", "false"].iter().any(|no| text.eq_ignore_ascii_case(no)) => Some(false),
@@ -259,7 +259,7 @@ values! {
         .map(|ms| NonZeroU32::new(ms).map(|ms| Duration::from_millis(ms.get().into()))),
         |value| value.map_or(0, |time| time.as_millis());
     mtu_bytes: Mtu = |text| text.parse().ok().and_then(Mtu::from_bytes), |value| value.bytes().unwrap_or_default();
-    /// The number in the name of a rate. For 2.5 Gb/s, the C ibacm requires 2, which is also accepted.
+    /// A rate in Gb/s. The C ibacm requires 2 for 2.5 Gb/s; both are accepted.
     gbps: Rate = |text| match text {
         "2.5" => Some(Rate::GBPS_2_5),
         number => number.parse().ok().and_then(Rate::from_gbps),
@@ -277,7 +277,7 @@ impl fmt::Display for NumberOrAuto {
     }
 }
 
-/// An option with a path as its value, without any interpretation.
+/// Reader of a path, which is not interpreted.
 pub(super) mod path {
     use core::fmt;
     #[expect(clippy::unnecessary_wraps, reason = "one signature for the readers of every option")]
@@ -292,7 +292,7 @@ pub(super) mod path {
 /// The subnets that a provider serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ProviderSubnets {
-    /// All subnets without another provider.
+    /// All subnets for which no other provider is configured.
     Default,
     /// The subnet with this prefix, as in [`Gid::prefix`](ib_mad::Gid::prefix).
     Prefix(u64),

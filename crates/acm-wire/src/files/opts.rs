@@ -30,7 +30,7 @@ pub use super::opt_value::{
     ProviderSubnets, RoutePreload, RouteProt, ServerMode,
 };
 
-/// Returns the options of a text in its order. If an option occurs twice, the caller should use the later value.
+/// Returns the options in the order of the text. If an option occurs twice, the later value is valid.
 #[must_use]
 pub fn parse(text: &[u8]) -> Entries<'_, Opt<'_>> {
     Entries::new(text, line)
@@ -48,13 +48,13 @@ macro_rules! options {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Opt<'a> {
             $($(#[$m])* $variant($t),)*
-            /// `provider NAME PREFIX`, `provider NAME default`: a provider and the subnets that it serves. Each such
-            /// line adds a provider. Without such lines, the built-in provider serves all subnets.
+            /// `provider NAME PREFIX`, `provider NAME default`: a provider and the subnets that it serves. Each line
+            /// adds a provider. Without a line, the built-in provider serves all subnets.
             Provider(Provider<'a>),
         }
 
         /// The values of all options except the providers. [`Default`] has the values of the C ibacm on Debian, with
-        /// two exceptions: there `provider_lib_path` contains the architecture, and `sa_depth` is 1.
+        /// two exceptions: on Debian, `provider_lib_path` contains the architecture and `sa_depth` is 1.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct Options<'a> { $($(#[$m])* pub $name: $t,)* }
 
@@ -75,8 +75,8 @@ macro_rules! options {
                 }
             }
 
-            /// Returns all options: first those in the file that `ib_acme -O` writes, in its order, then those that the
-            /// C ibacm lacks.
+            /// Returns all options: first the options of the C ibacm, in the order of the file that `ib_acme -O`
+            /// writes, then all others.
             pub fn iter(&self) -> impl Iterator<Item = Opt<'a>> + use<'a> {
                 [$(Opt::$variant(self.$name),)*].into_iter()
             }
@@ -120,12 +120,12 @@ options! {
     LockFile lock_file: &'a str = "/run/ibacm.pid", path, "a path";
     /// Resolution of addresses to GIDs.
     AddrProt addr_prot: AddrProt = AddrProt::Acm, AddrProt, "acm";
-    /// Time until an address expires, in whole minutes in the file; `None`: never.
+    /// Time until an address expires, in whole minutes in the file; with `None`, it never expires.
     AddrTimeout addr_timeout: Option<Duration> = Some(Duration::from_secs(1440 * 60)), minutes,
         "a number of minutes, or -1 for ever";
     /// Resolution of paths.
     RouteProt route_prot: RouteProt = RouteProt::Sa, RouteProt, "sa or acm";
-    /// Time until a path expires, in whole minutes in the file; `None`: together with its address.
+    /// Time until a path expires, in whole minutes in the file; with `None`, it expires with its address.
     RouteTimeout route_timeout: Option<Duration> = None, minutes, "a number of minutes, or -1 for ever";
     /// Resolution of local addresses.
     LoopbackProt loopback_prot: LoopbackProt = LoopbackProt::Local, LoopbackProt, "local or none";
@@ -141,9 +141,9 @@ options! {
     Retries retries: u32 = 2, number, "a number of retries";
     /// Maximum number of multicast requests in progress.
     ResolveDepth resolve_depth: NonZeroU32 = NonZeroU32::MIN, depth, "a number, at least 1";
-    /// Maximum number of queries to the subnet administrator in progress, for each port. With `None` (`auto`) the
-    /// number grows while the SA responds, and falls when it is busy or does not respond. The C ibacm has no `auto`;
-    /// its default is 1.
+    /// Maximum number of queries to the subnet administrator in progress, for each port. With `None` (`auto`), the
+    /// number grows while the SA responds, and falls when the SA is busy or does not respond. The C ibacm has no `auto`
+    /// and uses 1 by default.
     SaDepth sa_depth: Option<NonZeroU32> = None, auto, "a number, at least 1, or auto";
     /// Maximum number of responses in transmission.
     SendDepth send_depth: NonZeroU32 = NonZeroU32::MIN, depth, "a number, at least 1";
@@ -165,21 +165,24 @@ options! {
     SupportIpsInAddrCfg support_ips_in_addr_cfg: bool = false, yes_no, "yes, no, true, false or a number";
     /// Directory of the C ibacm's providers; nothing is loaded from it.
     ProviderLibPath provider_lib_path: &'a str = "/usr/lib/ibacm", path, "a path";
-    /// Maximum number of client connections; `None` (`auto`): as many as the limit of file descriptors permits. The C
-    /// ibacm has neither this option nor the options after it.
+    /// Maximum number of client connections; with `None` (`auto`), as many as the limit of file descriptors permits.
+    /// The C ibacm has neither this option nor the options after it.
     Connections connections: Option<NonZeroU32> = None, auto, "a number, at least 1, or auto";
-    /// Maximum number of connections of an account (a user, a TCP peer), in percent of its own and the free
-    /// connections.
+    /// Maximum number of connections of an account (a user or a TCP peer), in percent of the sum of the account's
+    /// connections and the free connections.
     ConnectionShare connection_share: Percent = Percent::MOST, Percent, PERCENT;
     /// Maximum number of requests without a response, of all clients and the kernel.
     Requests requests: NonZeroU32 = nonzero(65_536), depth, "a number, at least 1";
-    /// Maximum number of open requests of an account, in percent of its own and the free requests.
+    /// Maximum number of open requests of an account, in percent of the sum of the account's open requests and the free
+    /// requests.
     RequestShare request_share: Percent = Percent::MOST, Percent, PERCENT;
     /// Maximum number of lookups in progress or queued.
     Lookups lookups: NonZeroU32 = nonzero(65_536), depth, "a number, at least 1";
-    /// Maximum number of lookups that an account needs, in percent of its own and the free lookups.
+    /// Maximum number of lookups for requests of an account, in percent of the sum of the account's lookups and the
+    /// free lookups.
     LookupShare lookup_share: Percent = Percent::MOST, Percent, PERCENT;
-    /// Maximum number of lookups for remote hosts that sent a request to this node: the paths of the responses.
+    /// Maximum number of lookups for remote hosts: lookups of the paths on which this node responds to requests of
+    /// other nodes.
     StrangerQueue stranger_queue: NonZeroU32 = nonzero(4096), depth, "a number, at least 1";
     /// Maximum number of interfaces on InfiniBand ports, and of their addresses.
     InterfaceAddresses interface_addresses: NonZeroU32 = nonzero(1024), depth, "a number, at least 1";
@@ -187,20 +190,20 @@ options! {
     SaNotices sa_notices: bool = true, yes_no, "yes, no, true, false or a number";
     /// Maximum number of multicast groups of an endpoint, with `route_prot acm`. The C ibacm has two.
     Groups groups: GroupCount = GroupCount::TWO, GroupCount, "a number, 1 to 6";
-    /// Maximum number of requests of a connection without a response. The daemon stops reading from a connection that
-    /// has so many.
+    /// Maximum number of requests without a response on one connection. The daemon stops reading from a connection with
+    /// this number.
     RequestsPerClient requests_per_client: NonZeroU32 = nonzero(64), depth, "a number, at least 1";
-    /// Time for which a client may leave its responses unread, in whole seconds in the file; then the daemon closes the
-    /// connection.
+    /// Time after which the daemon closes a connection whose client does not read responses; in whole seconds in the
+    /// file.
     ClientTimeout client_timeout: Duration = Duration::from_secs(30), seconds, "a number of seconds, at least 1";
     /// Socket on which the daemon serves its counters as OpenMetrics text.
     MetricsListen metrics_listen: MetricsTarget<'a> = MetricsTarget::None, MetricsTarget,
         "none, a path that begins with /, or a loopback address and port";
     /// Time for which a failed lookup is not repeated, if no peer responded or the subnet administrator has no record;
-    /// in milliseconds in the file. `None` (0): each request starts a lookup.
+    /// in milliseconds in the file. With `None` (0), each request starts a lookup.
     NegativeTimeout negative_timeout: Option<Duration> = Some(Duration::from_millis(1000)), milliseconds_or_none,
         "a number of milliseconds, or 0 for none";
-    /// Service ids that path queries contain. Other service ids are left out of the query and of the cache key.
+    /// Service ids that are included in path queries and in the keys of cached paths. Other service ids are left out.
     PathServiceIds path_service_ids: ServiceIds<'a> = ServiceIds::None, ServiceIds,
         "none, all, or service ids and ranges that do not overlap, with commas between them";
 }

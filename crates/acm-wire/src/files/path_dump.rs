@@ -1,4 +1,4 @@
-//! `ibacm_route.data` in the format `opensm_full_v1`: all paths of a subnet, in a dump of OpenSM.
+//! `ibacm_route.data` in the format `opensm_full_v1`: a dump of OpenSM with all paths of a subnet.
 //!
 //! Each source port has a line, followed by a line for each destination:
 //! ```text
@@ -19,7 +19,7 @@ use nom::{
     combinator::{cut, opt, value},
 };
 
-/// Returns the entries of a dump in its order.
+/// Returns the entries in the order of the dump.
 ///
 /// A destination belongs to the source before it. If the line of a source is invalid, the destinations after it are
 /// left out. For destinations before the first source, one error is returned.
@@ -31,7 +31,7 @@ pub const fn parse(text: &[u8]) -> PathDump<'_> {
 /// Entry of a dump: one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry<'a> {
-    /// A source port. The destinations of the next lines belong to it.
+    /// A source port, to which the destinations of the next lines belong.
     Source(Source<'a>),
     /// A destination of the last source.
     Destination(Destination),
@@ -70,7 +70,7 @@ pub enum NodeKind {
 pub struct Destination {
     /// Unicast LID of the destination.
     pub dlid: Lid,
-    /// Path to the destination; `None` if it cannot be reached.
+    /// Path to the destination; `None` if the destination is unreachable.
     pub path: Option<Path>,
 }
 
@@ -92,12 +92,12 @@ pub struct PathDump<'a> {
     block: Block,
 }
 
-/// Owner of the next destinations.
+/// The source to which the next destinations belong.
 #[derive(Clone, Copy, Debug)]
 enum Block {
-    /// No source yet, and no error was returned for that.
+    /// No source yet. No error was returned for the missing source.
     None,
-    /// No valid source, and an error was returned for that.
+    /// No valid source. An error was returned.
     Skipped,
     /// The last source.
     Source,

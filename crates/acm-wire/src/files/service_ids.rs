@@ -16,14 +16,14 @@ pub enum ServiceIds<'a> {
     List(ServiceIdList<'a>),
 }
 
-/// Ids and ranges, separated by commas: `lustre`, `storage-scale`, `tcp:PORT`, `tcp:A-B`, the same with `udp`, `ib` and
-/// `ipoib`, numbers (decimal, or hex with 0x), `A-B`. Ranges do not overlap.
+/// Ids and ranges, separated by commas: `lustre`, `storage-scale`, `tcp:PORT`, `tcp:A-B` (also `udp`, `ib` and
+/// `ipoib`), numbers (decimal, or hex with 0x), ranges of numbers `A-B`. Ranges do not overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ServiceIdList<'a>(&'a str);
 
 impl<'a> ServiceIdList<'a> {
-    /// Reads a list. Returns `None` if an item is unknown, if a range is in descending order or contains the id 0,
-    /// which means "none", if two ranges overlap, or if there are more than 64 ranges.
+    /// Reads a list. Returns `None` if an item is unknown, if a range is in descending order or contains 0 (no service
+    /// id), if two ranges overlap, or if there are more than 64 ranges.
     #[must_use]
     pub fn new(text: &'a str) -> Option<Self> {
         let mut seen = [(0, 0); MOST];

@@ -19,7 +19,7 @@ pub struct AttributeType(u16);
 impl AttributeType {
     /// Path record with its flags.
     pub const PATH_RECORD: Self = Self(1);
-    /// Time-out of the kernel for responses: milliseconds, `u32`.
+    /// The kernel's time-out for responses in milliseconds, `u32`.
     pub const TIMEOUT: Self = Self(2);
     /// Service id, `u64` in host byte order.
     pub const SERVICE_ID: Self = Self(3);
@@ -38,9 +38,9 @@ impl AttributeType {
     /// IPv6 address, 16 bytes.
     pub const IPV6: Self = Self(10);
 
-    /// Bit of the raw type: a receiver to which the attribute is unknown must not ignore it (`RDMA_NLA_F_MANDATORY`).
+    /// Bit of the raw type (`RDMA_NLA_F_MANDATORY`): a receiver rejects the message if the attribute is unknown.
     const MANDATORY: u16 = 1 << 13;
-    /// The two flags of netlink (nested, network byte order) and the flag of the local service.
+    /// The two flags of netlink (nested, network byte order) and the flag "mandatory" of the local service.
     const FLAGS: u16 = 7 << 13;
 
     /// Returns the type with this number. The upper three bits are flags and are dropped.

@@ -23,7 +23,7 @@ pub struct NoRoom {
     pub got: usize,
 }
 
-/// A message in progress. The space for its header comes first.
+/// A message that is being written, with space for the header at the start.
 struct Writer<'a> {
     buffer: &'a mut [u8],
     used: usize,
@@ -73,8 +73,8 @@ impl<'a> Writer<'a> {
 }
 
 impl ResolveRequest {
-    /// Writes the request as the kernel does: the known values as mandatory attributes, in the kernel's order. Returns
-    /// the number of used bytes of the buffer.
+    /// Writes the request as the kernel does: present values become mandatory attributes, in the kernel's order.
+    /// Returns the number of used bytes of the buffer.
     ///
     /// # Errors
     /// [`NoRoom`] if the buffer is too small.

@@ -2,8 +2,8 @@
 use super::attribute::AttributeType;
 use ib_mad::DecodeError;
 
-/// Error of a message that is not a valid request, or not a valid response. A request gets an error response for each
-/// error except the first two.
+/// Error of an invalid request or response. An invalid request gets an error response, except for
+/// [`OtherClient`](Self::OtherClient) and [`ErrorResponse`](Self::ErrorResponse).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KernelMessageError {
@@ -24,7 +24,7 @@ pub enum KernelMessageError {
         /// Operation of the local service, 10 bits.
         operation: u16,
     },
-    /// A mandatory attribute is unknown, or has no meaning in this request.
+    /// A mandatory attribute is unknown or unexpected in this message.
     #[error("unknown mandatory attribute {}", .0.get())]
     UnknownMandatory(AttributeType),
     /// A required attribute is missing.

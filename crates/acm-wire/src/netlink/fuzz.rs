@@ -1,4 +1,5 @@
-//! Body of a fuzz target: reading ends for any bytes, and a parsed request survives a round trip.
+//! Body of a fuzz target. For any bytes, reading terminates, and a parsed request is the same after encoding and
+//! parsing.
 use super::{KernelRequest, MAX_REQUEST, NlMessage, SetTimeout, messages};
 use ib_mad::as_bytes;
 

@@ -18,9 +18,9 @@ wire! {
         pub raw_type: Host16,
         /// [`FLAG_REQUEST`], [`FLAG_ERROR`] and others.
         pub flags: Host16,
-        /// Sequence number; a response has that of its request.
+        /// Sequence number, which a response copies from its request.
         pub sequence: Host32,
-        /// Netlink port id of the sender; 0 is the kernel. Each sender can write any number here.
+        /// Netlink port id of the sender; 0 is the kernel. Not trustworthy, because each sender can write any number.
         pub port_id: Host32,
     }
 }
@@ -80,13 +80,14 @@ impl NlHeader {
         MessageType::from_raw(self.raw_type.get())
     }
 
-    /// True if the message is a request, as those of the kernel are. Responses are not.
+    /// True if the message is a request. The kernel's messages are requests.
     #[must_use]
     pub const fn is_request(&self) -> bool {
         self.flags.get() & FLAG_REQUEST != 0
     }
 
-    /// Returns the header of a response to this message: `length` bytes long including the header, from `port_id`.
+    /// Returns the header of a response to this message, sent by `port_id`. `length` is the size of the response with
+    /// its header, in bytes.
     #[must_use]
     pub const fn response(&self, length: u32, flags: u16, port_id: u32) -> Self {
         Self {

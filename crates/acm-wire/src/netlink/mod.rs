@@ -3,14 +3,14 @@
 //! A datagram has one or several messages. Each message has a 16-byte [`NlHeader`], a fixed part for some types, then
 //! attributes. Numbers are in host byte order; GIDs and path records are in network byte order.
 //!
-//! - Daemon: [`messages`] cuts a datagram, [`NlMessage::request`] reads a request. [`PathResponse`], [`IpResponse`] and
-//!   [`error_response`] are the responses; they need only the header of the request.
+//! - Daemon: [`messages`] splits a datagram, [`NlMessage::request`] reads a request. [`PathResponse`], [`IpResponse`]
+//!   and [`error_response`] build responses from the header of the request.
 //! - Simulated kernel, for tests: [`ResolveRequest::encode`] and [`IpResolveRequest::encode`] write requests,
 //!   [`NlMessage::response`] reads responses.
 //!
-//! Responses go to the same multicast group as requests, so a daemon also receives the responses of other daemons. Two
-//! checks find the kernel's requests: the caller checks that the port id of the sender is 0, the kernel's, and
-//! [`NlHeader::is_request`] is false for a response.
+//! Responses go to the same multicast group as requests, so a daemon also receives the responses of other daemons. A
+//! request of the kernel passes two checks: the port id of the sending socket is 0, and [`NlHeader::is_request`]
+//! returns true.
 mod attribute;
 mod encode;
 mod error;

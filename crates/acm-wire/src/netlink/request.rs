@@ -65,12 +65,12 @@ pub enum KernelRequest {
     IpResolve(IpResolveRequest),
 }
 
-/// The properties of a requested path; `None` for those that the request leaves open.
+/// The properties of a requested path. `None` means that any value is accepted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResolveRequest {
     /// Local port, and use of the path.
     pub header: ResolveHeader,
-    /// Service id that will use the path.
+    /// Service id for which the path is requested.
     pub service_id: Option<ServiceId>,
     /// GID of the destination port.
     pub dgid: Option<Gid>,
@@ -94,8 +94,8 @@ pub struct IpResolveRequest {
 }
 
 impl NlMessage<'_> {
-    /// Reads the message as a request. The last of several attributes of one type counts. An unknown attribute is
-    /// ignored if it is not mandatory.
+    /// Reads the message as a request. Of several attributes with the same type, the last is used. An unknown attribute
+    /// is ignored unless it is mandatory.
     ///
     /// # Errors
     /// A [`KernelMessageError`].

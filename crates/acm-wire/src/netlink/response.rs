@@ -1,4 +1,4 @@
-//! Responses to the kernel. Each kind of response has a fixed size, so a structure is the whole message.
+//! Responses to the kernel. Each kind of response has a fixed size, and its structure is the whole message.
 use super::{
     attribute::{AttributeHeader, AttributeType, attributes},
     error::KernelMessageError,
@@ -20,13 +20,13 @@ bitflags::bitflags! {
         const GMP = 1;
         /// The path to use first.
         const PRIMARY = 1 << 1;
-        /// Alternate path, for a failure of the preferred one.
+        /// Alternate path, used if the primary path fails.
         const ALTERNATE = 1 << 2;
         /// From the requester to the destination.
         const OUTBOUND = 1 << 3;
         /// From the destination to the requester.
         const INBOUND = 1 << 4;
-        /// The reverse of the outbound path is valid, too, with both ends exchanged.
+        /// The outbound path is reversible: it is also valid from the destination to the requester.
         const INBOUND_REVERSE = 1 << 5;
         const _ = !0;
     }
@@ -142,7 +142,7 @@ pub const fn error_response(request: &NlHeader, port_id: u32) -> NlHeader {
 /// Contents of a response, as the kernel reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KernelResponse<'a> {
-    /// The response is an error: there is no result.
+    /// Error response, without a result.
     Failed,
     /// The first path of the response.
     Path {
@@ -156,8 +156,7 @@ pub enum KernelResponse<'a> {
 }
 
 impl<'a> NlMessage<'a> {
-    /// Reads the message as a response. A message does not show that it is a response to a request of the caller; the
-    /// caller compares sequence numbers.
+    /// Reads the message as a response. The caller must compare its sequence number with that of the request.
     ///
     /// # Errors
     /// A [`KernelMessageError`]; [`KernelMessageError::Missing`] if the response lacks the requested attribute.

@@ -109,8 +109,8 @@ const fn is_ip_port(service: ServiceId) -> bool {
 macro_rules! cma {
     ($($message:ident)*) => {$(
         impl $message {
-            /// Returns the addresses of both ends, if the service is an IP port. The program's own private data
-            /// follows.
+            /// Returns the addresses of both ends, if the service is an IP port. The program's private data follows
+            /// this header.
             #[must_use]
             pub fn cma(&self) -> Option<&CmaHeader> {
                 header(self.service_id, &self.private_data.0)

@@ -2,7 +2,7 @@
 use crate::code;
 
 code! {
-    /// Message that an MRA or REJ is about (IBTA 12.6.6, 12.6.7).
+    /// Message to which an MRA or REJ responds (IBTA 12.6.6, 12.6.7).
     pub struct CmMessage(u8) {
         /// REQ, the request for a connection.
         REQ = 0 "REQ",

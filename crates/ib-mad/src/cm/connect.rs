@@ -6,9 +6,9 @@ use crate::{
 };
 
 bits! {
-    /// Message that an MRA or REJ is about.
+    /// Message to which an MRA or REJ responds.
     pub struct MessageBits [1] {
-        /// Message that the MRA or REJ is about.
+        /// Message to which the MRA or REJ responds.
         message / with_message: CmMessage = 2,
         _: 6,
     }

@@ -1,7 +1,7 @@
 //! Communication management (IBTA 12): messages that establish and end connections.
 //!
-//! Every message starts at byte 24, right after the common header, and fills the datagram. Its `private_data` is for
-//! the programs at both ends; librdmacm starts it with a [`CmaHeader`].
+//! Every message starts at byte 24, right after the common header, and fills the datagram. The field `private_data` of
+//! a message carries data of the connecting programs. librdmacm puts a [`CmaHeader`] at its start.
 //!
 //! | message | purpose |
 //! |---|---|

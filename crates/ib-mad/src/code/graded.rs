@@ -1,4 +1,4 @@
-//! Values that a query compares by a selector: their order, the best value, and the values possible on a path.
+//! Comparison by a selector: the order of values, and the best value that a path permits.
 use super::{Mtu, PacketLifeTime, Rate, Selected, Selector};
 use crate::wire::Bits;
 use core::cmp::Ordering;
@@ -43,8 +43,8 @@ impl Graded for PacketLifeTime {
 }
 
 impl Selector {
-    /// True if a value of grade `own` satisfies the selector and `requested`. [`Best`](Self::Best) admits every value,
-    /// because the best value is only known among all.
+    /// True if the rank `own` compares with the rank `requested` as the selector requires. [`Best`](Self::Best) admits
+    /// every value; the caller chooses the best one.
     pub(crate) fn admits(self, own: Option<u64>, requested: Option<u64>) -> bool {
         let order = own.zip(requested).map(|(own, requested)| own.cmp(&requested));
         match self {
@@ -57,15 +57,15 @@ impl Selector {
 }
 
 impl<T: Graded> Selected<T> {
-    /// True if a value satisfies the selector and the value. [`Selector::Best`] admits every value, because the best
-    /// value is only known among all.
+    /// True if `own` compares with the requested value as the selector requires. [`Selector::Best`] admits every value:
+    /// to find the best record, compare all records.
     #[must_use]
     pub fn admits(self, own: T) -> bool {
         self.selector().admits(own.grade(), self.parts().1.grade())
     }
 
-    /// Returns the best value that satisfies the selector on a path with this `limit`. Such a path has values that are
-    /// as good as `limit` or worse: smaller packets, lower rates, longer lifetimes.
+    /// Returns the best value that satisfies the selector and that a path with this `limit` permits. The path permits
+    /// `limit` and every worse value: a smaller MTU, a lower rate, a longer lifetime.
     ///
     /// ```
     /// use ib_mad::{Mtu, Selected, Selector};

@@ -8,7 +8,7 @@ small! {
 }
 
 impl VirtualLane {
-    /// Lane of subnet management. In an SL-to-VL table it means that the packet is dropped.
+    /// Lane of subnet management (VL 15). In an SL-to-VL table, this value means that packets are dropped.
     pub const MANAGEMENT: Self = Self::MAX;
 }
 

@@ -68,13 +68,13 @@ code! {
 code! {
     /// State of a subnet manager (IBTA 14.2.5.13).
     pub struct SmState(u8) {
-        /// Disabled by another subnet manager: neither manages the subnet nor takes over.
+        /// Another subnet manager disabled this manager, which neither manages the subnet nor takes over.
         NOT_ACTIVE = 0 "not active",
-        /// Explores the subnet.
+        /// The manager explores the subnet.
         DISCOVERING = 1 "discovering",
-        /// Polls the master and takes over if the master fails.
+        /// The manager polls the master and takes over if the master fails.
         STANDBY = 2 "standby",
-        /// Manages the subnet.
+        /// The manager configures the subnet.
         MASTER = 3 "master",
     }
 }

@@ -56,7 +56,8 @@ code! {
 }
 
 impl Rate {
-    /// Returns the signalling rate in Mb/s. FDR and later count 64/66 coding, as `ib_rate_to_mbps` of Linux does.
+    /// Returns the signalling rate in Mb/s, as `ib_rate_to_mbps` of Linux does: for FDR and later, 64/66 coding is
+    /// included. `None` for an undefined code.
     #[must_use]
     pub const fn mbps(self) -> Option<u32> {
         Some(match self {
@@ -87,7 +88,7 @@ impl Rate {
         })
     }
 
-    /// Returns the code whose name has this many whole Gb/s; `2` stands for 2.5.
+    /// Returns the code of a rate in Gb/s; 2 stands for 2.5 Gb/s. `None` if no code has this rate.
     #[must_use]
     pub const fn from_gbps(gbps: u32) -> Option<Self> {
         Some(match gbps {

@@ -4,7 +4,7 @@ use crate::wire::{Access, Bits, Field, Wire};
 use core::{fmt, marker::PhantomData};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// Comparison of the value beside it with a record's, 2 bits (IBTA 15.2.5.16).
+/// Comparison of a record's value with the requested value, 2 bits (IBTA 15.2.5.16).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
@@ -25,7 +25,7 @@ pub enum Selector {
 }
 
 impl Selector {
-    /// Returns the selector of the low 2 bits.
+    /// Returns the selector in the low 2 bits.
     const fn from_bits(bits: u8) -> Self {
         match bits & 3 {
             0 => Self::GreaterThan,
@@ -65,13 +65,13 @@ impl<T: Bits> Selected<T> {
         let [.., byte] = (selector.into_raw() << 6 | value.into_raw() & 0x3f).to_be_bytes();
         Self(byte, PhantomData)
     }
-    /// Packs a value with [`Selector::Exactly`], as responses have it.
+    /// Packs a value with [`Selector::Exactly`], the selector of responses.
     #[must_use]
     pub fn exactly(value: T) -> Self {
         Self::new(Selector::Exactly, value)
     }
-    /// Returns selector and value. [`value`](Selected::<crate::Mtu>::value) also works in constants, for the types of
-    /// records.
+    /// Returns selector and value. In constants use [`value`](Selected::<crate::Mtu>::value), which exists for `Mtu`,
+    /// `Rate` and `PacketLifeTime`.
     #[must_use]
     pub fn parts(self) -> (Selector, T) {
         (self.selector(), T::from_raw(u64::from(self.low())))
@@ -121,7 +121,7 @@ impl<T> core::hash::Hash for Selected<T> {
     }
 }
 impl<T> Selected<T> {
-    /// The byte 0.
+    /// Selector and value with every bit zero.
     pub const ZERO: Self = Self(0, PhantomData);
 }
 impl<T> Default for Selected<T> {
@@ -192,7 +192,7 @@ mod both_ways {
     use super::{Bits, Selected, Selector};
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-    /// The serialized form, the same as in a serialized structure.
+    /// Serialized form: a map of selector and value, as in a serialized structure.
     #[derive(Serialize, Deserialize)]
     #[serde(rename = "Selected")]
     struct Parts<T> {

@@ -7,13 +7,14 @@ use crate::{
 wire! {
     /// Settings of the flows of one service level.
     pub struct CaCongestionEntry [8] {
-        /// Time after which the index of a flow decreases by one, in units of 1.024 us.
+        /// Time after which a flow's index in the congestion control table (CCTI) decreases by one, in units of 1.024
+        /// us.
         pub ccti_timer: Be16,
-        /// Increase of a flow's index for each mark.
+        /// Increase of a flow's CCTI for each received backward congestion mark (BECN).
         pub ccti_increase: u8,
-        /// Index from which events are logged.
+        /// CCTI from which events are logged.
         pub trigger_threshold: u8,
-        /// Minimum index of a flow.
+        /// Minimum CCTI of a flow.
         pub ccti_min: u8,
         /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<3>,
@@ -33,7 +34,7 @@ wire! {
 }
 
 bits! {
-    /// Entry of the table of delays: the delay between packets.
+    /// Entry of the congestion control table: the delay between packets of a flow.
     pub struct CctEntry [2] {
         /// Exponent of the delay.
         cct_shift / with_cct_shift: u8 = 2,
@@ -43,14 +44,14 @@ bits! {
 }
 
 wire! {
-    /// A block of a channel adapter's table of delays (IBTA A10.4.3.9), 132 bytes; the attribute modifier is its
-    /// number.
+    /// A block of a channel adapter's congestion control table (IBTA A10.4.3.9), 132 bytes; the attribute modifier is
+    /// the block's number.
     pub struct CongestionControlTable [132] {
-        /// Highest index in use.
+        /// Highest CCTI in use.
         pub ccti_limit: Be16,
         /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<2>,
-        /// 64 entries of the table of delays.
+        /// 64 entries of the congestion control table.
         pub entries: [CctEntry; 64],
     }
 }

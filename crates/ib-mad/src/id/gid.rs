@@ -10,8 +10,8 @@ id! {
 
 impl FromStr for Guid {
     type Err = ParseIdError;
-    /// Reads a number, decimal or in hex behind `0x`, or four groups of four hex digits as sysfs and infiniband-diags
-    /// write them: `0002:c903:0000:0021`.
+    /// Reads a number (decimal, or hex with the prefix `0x`) or four groups of four hex digits, the format of sysfs and
+    /// infiniband-diags: `0002:c903:0000:0021`.
     fn from_str(text: &str) -> Result<Self, ParseIdError> {
         let value = if text.contains(':') { grouped(text) } else { crate::wire::parse_number(text) };
         value.map(Self::new).ok_or(ParseIdError { what: "GUID (0x and 16 hex digits, or 4 groups of 4)" })

@@ -5,7 +5,7 @@ use core::net::{Ipv4Addr, Ipv6Addr};
 flags! {
     /// Flags of a multicast GID, 4 bits (IBTA 4.1.1; RFC 3306 and RFC 3956 for the two upper flags).
     pub struct MulticastFlags(u8) {
-        /// The group is transient: it was created when it was needed and is not a well-known group.
+        /// The group is transient: it has no well-known GID.
         TRANSIENT = 0x1 "transient",
         /// The group id contains the prefix of a subnet.
         PREFIX = 0x2 "prefix",

@@ -36,8 +36,8 @@ pub enum GroupUse {
     Ipv6 {
         /// Partition of the group.
         pkey: Pkey,
-        /// IPv6 address with the low 80 bits from the GID. The GID lacks its flags and scope; here they are 0 and the
-        /// scope of the GID.
+        /// IPv6 multicast address. The GID has only its low 80 bits; here its flags are 0 and its scope is that of the
+        /// GID.
         address: Ipv6Addr,
     },
     /// Datagrams of the RDMA connection manager, IPv4.
@@ -51,7 +51,7 @@ pub enum GroupUse {
     RdmaCmIpv6 {
         /// Partition of the group.
         pkey: Pkey,
-        /// IPv6 address, as in [`GroupUse::Ipv6`].
+        /// IPv6 multicast address, restored as in [`GroupUse::Ipv6`].
         address: Ipv6Addr,
     },
     /// Group of ibacm's multicast protocol.
@@ -72,8 +72,8 @@ pub enum GroupUse {
 impl Gid {
     /// Returns the IPv6 address of a group of IPv6 over InfiniBand; `None` for any other GID.
     ///
-    /// The GID contains the low 80 bits of the address. The flags and the scope of the address are lost; here they are
-    /// 0 and the scope of the GID.
+    /// The GID has only the low 80 bits of the address. In the returned address, the flags are 0 and the scope is that
+    /// of the GID.
     #[must_use]
     pub const fn ipoib_ipv6_address(self) -> Option<Ipv6Addr> {
         match GroupUse::of(self) {
@@ -82,8 +82,8 @@ impl Gid {
         }
     }
 
-    /// Returns the group of the RDMA connection manager for datagrams to an IPv4 multicast address. It is not the IPoIB
-    /// group of that address.
+    /// Returns the group of the RDMA connection manager for datagrams to an IPv4 multicast address. The IPoIB group of
+    /// that address is another group.
     #[must_use]
     pub const fn rdma_cm_ipv4(pkey: Pkey, scope: u8, address: Ipv4Addr) -> Self {
         with_signature(Self::ipoib_ipv4(pkey, scope, address), RDMA_CM_IPV4)
@@ -158,7 +158,7 @@ const fn u64_of(bytes: [u8; 7]) -> u64 {
     u64::from_be_bytes([0, a, b, c, d, e, f, g])
 }
 
-/// Returns the IPv6 address made of the low 80 bits and the scope of a GID.
+/// Returns an IPv6 multicast address with the scope and the low 80 bits of a GID.
 const fn ipv6(gid: Gid) -> Ipv6Addr {
     let low = u128::from_be_bytes(gid.get()) & ((1 << 80) - 1);
     Ipv6Addr::from_bits((0xff00_u128 | gid.multicast_scope() as u128) << 112 | low)

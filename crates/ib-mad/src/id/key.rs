@@ -7,7 +7,7 @@ id! {
     pub struct Mkey(u64), "{:#018x}"
 }
 id! {
-    /// Subnet manager key, 8 bytes: it authenticates a subnet manager, and makes a requester trusted by subnet
+    /// Subnet manager key, 8 bytes: authenticates a subnet manager to other managers, and a trusted requester to subnet
     /// administration (IBTA 14.4.7).
     pub struct SmKey(u64), "{:#018x}"
 }
@@ -42,7 +42,7 @@ small! {
     Qpn(u32) 24 "{:#x}";
     /// Packet sequence number, 24 bits (IBTA 9.2).
     Psn(u32) 24 "{}";
-    /// Vendor of devices or of management classes: an IEEE organization number, 24 bits.
+    /// Vendor id: an IEEE organization number (OUI), 24 bits.
     VendorId(u32) 24 "{:#08x}";
 }
 

@@ -1,16 +1,17 @@
 //! Services, service levels, flows and transactions.
 //!
-//! [`ServiceRange`] names service ids as policies, partitions and listeners do: by number, or by port space and port.
+//! [`ServiceRange`] reads and prints ranges of service ids as configuration files write them: by number, or by port
+//! space and port.
 use super::{from_str_number, small};
 use crate::{ParseIdError, code, id};
 use core::{fmt, str::FromStr};
 
 id! {
-    /// Service id, 8 bytes: the service that a connection request is for (IBTA A3; A11 for IP services).
+    /// Service id, 8 bytes: the service requested by a connection request (IBTA A3; A11 for IP services).
     pub struct ServiceId(u64), "{:#018x}"
 }
 id! {
-    /// Transaction id, 8 bytes: a response has that of its request. Linux reserves the upper half for the kernel.
+    /// Transaction id, 8 bytes: a response copies the id of its request. Linux reserves the upper half for the kernel.
     pub struct TransactionId(u64), "{:#018x}"
 }
 from_str_number! {
@@ -40,7 +41,7 @@ code! {
     }
 }
 
-/// Programs with a port of their own in the port space [`PortSpace::TCP`].
+/// Programs with a fixed port in the port space [`PortSpace::TCP`].
 const PROGRAMS: [(&str, u64); 2] = [("lustre", 0x0106_03db), ("storage-scale", 0x0106_04a7)];
 
 impl ServiceId {
@@ -185,7 +186,7 @@ mod tests {
     use proptest::prelude::*;
     use std::string::ToString;
 
-    /// Covers the ports of Lustre and of IBM Storage Scale, and the forms that OpenSM's policies use.
+    /// Covers the ports of Lustre and IBM Storage Scale, and the formats of OpenSM's policies.
     #[test]
     fn service_range_is_read_and_printed() {
         for (text, first, last, again) in [

@@ -44,7 +44,8 @@ macro_rules! small {
     ($($(#[$m:meta])* $name:ident($int:ty) $bits:literal $($fmt:literal)?;)*) => {$(
         $(#[$m])*
         ///
-        /// No value is wider: [`new`](Self::new) and `TryFrom` reject wider numbers, [`of`](Self::of) does not compile.
+        /// [`new`](Self::new) and `TryFrom` reject wider numbers; [`of`](Self::of) does not compile with a wider
+        /// number.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
         pub struct $name($int);
         impl $name {

@@ -1,4 +1,4 @@
-//! Management classes, and the layout that is fixed for each: its version, and the offset of its data.
+//! Management classes, and the version and data offset of each class.
 use super::MadHeader;
 use crate::{code, rmpp::RmppHeader, sa::SaHeader, vendor::is_vendor_oui, wire::Be16};
 
@@ -45,7 +45,8 @@ impl MgmtClass {
         }
     }
 
-    /// Returns the class that defines the attributes: the LID-routed class for directed routes, else this class.
+    /// Returns the class that defines the attributes: `SUBN_LID_ROUTED` for `SUBN_DIRECTED_ROUTE`, any other class
+    /// itself.
     #[must_use]
     pub const fn attribute_class(self) -> Self {
         match self {

@@ -48,7 +48,7 @@ impl Method {
     }
 
     /// Returns the method of the response (IBTA 13.4.5): `GetResp` for Get and Set, `TrapRepress` for Trap, and so on.
-    /// `None` for Send and for responses, which have no response.
+    /// `None` for Send and for responses.
     #[must_use]
     pub const fn response(self) -> Option<Self> {
         match self {

@@ -50,9 +50,9 @@ struct Position {
 }
 
 impl Mad {
-    /// Returns a request to read an attribute; the attribute in the request is zero.
+    /// Returns a request to read an attribute. The attribute's bytes in the request are zero.
     ///
-    /// Performance management needs a port number in the attribute; use [`request`](Self::request) for it.
+    /// For performance management use [`request`](Self::request), because the attribute must contain a port number.
     #[must_use]
     pub fn get<A: Attribute>(modifier: u32, tid: TransactionId) -> Self {
         Self::request(Method::GET, modifier, tid, &A::ZERO)
@@ -64,7 +64,7 @@ impl Mad {
         Self::request(Method::SET, modifier, tid, attribute)
     }
 
-    /// Returns a Send, which has no response by method, as messages of communication management.
+    /// Returns a datagram with the method Send, for example a message of communication management.
     #[must_use]
     pub fn send<A: Attribute>(tid: TransactionId, message: &A) -> Self {
         Self::request(Method::SEND, 0, tid, message)
@@ -91,9 +91,9 @@ impl Mad {
 
     /// Returns a datagram with an attribute that several classes share: Notice, InformInfo or ClassPortInfo.
     ///
-    /// The class version is [`MgmtClass::version`], which is 1 for vendor classes; write any other version into the
-    /// header. Subnet management has no [`ClassPortInfo`](crate::notice::ClassPortInfo); a directed route has no room
-    /// for its end.
+    /// The class version is [`MgmtClass::version`], 1 for vendor classes; for another version, change the header
+    /// afterwards. Do not use [`ClassPortInfo`](crate::notice::ClassPortInfo) with subnet management: the class does
+    /// not define it, and in a directed route its last 8 bytes would be cut off.
     #[must_use]
     pub fn request_shared<A: SharedAttribute>(
         class: MgmtClass,

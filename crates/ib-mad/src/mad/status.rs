@@ -6,8 +6,8 @@ use crate::device::DeviceStatus;
 use core::fmt;
 
 code! {
-    /// Status of a response: general bits in the lower byte, a class-specific code in the upper byte (IBTA 13.4.7). The
-    /// constants have the names that every class shares; [`Status::of`] also prints class-specific codes.
+    /// Status of a response: general bits in the lower byte, a class-specific code in the upper byte (IBTA 13.4.7).
+    /// `Display` names the values that all classes share; [`Status::of`] also names class-specific codes.
     pub struct Status(u16) {
         /// The request succeeded.
         OK = 0x0000 "success",
@@ -73,7 +73,7 @@ impl Status {
     pub const SA_REQUEST_INVALID: Self = Self::new(0x0200);
     /// No record matches.
     pub const SA_NO_RECORDS: Self = Self::new(0x0300);
-    /// More than one record matches a request for one.
+    /// A Get matches more than one record.
     pub const SA_TOO_MANY_RECORDS: Self = Self::new(0x0400);
     /// A GID in the request is invalid.
     pub const SA_INVALID_GID: Self = Self::new(0x0500);

@@ -21,7 +21,7 @@ code! {
         UNPATH = 68 "unpath",
         /// Paths should be queried again.
         REPATH = 69 "repath",
-        /// A port of a switch changed its link state.
+        /// The link state of a switch port changed.
         LINK_STATE_CHANGED = 128 "link state changed",
         /// The local link integrity errors reached their threshold.
         LINK_INTEGRITY_THRESHOLD = 129 "link integrity threshold",
@@ -114,13 +114,13 @@ details! {
     Gid(GidTrap) = Subnet GID_IN_SERVICE | GID_OUT_OF_SERVICE | MGID_CREATED | MGID_DESTROYED,
     /// Paths are no longer valid, or should be queried again.
     Path(PathTrap) = Subnet UNPATH | REPATH,
-    /// A link changed its state.
+    /// The state of a link changed.
     LinkState(LinkStateTrap) = Subnet LINK_STATE_CHANGED,
     /// A port had errors.
     PortError(PortErrorTrap) = Subnet LINK_INTEGRITY_THRESHOLD | BUFFER_OVERRUN_THRESHOLD | WATCHDOG_TIMER_EXPIRED,
-    /// A port changed its properties.
+    /// The properties of a port changed.
     Capability(CapabilityTrap) = Subnet LOCAL_CHANGES,
-    /// A system changed its GUID.
+    /// The GUID of a system image changed.
     SystemImage(SystemImageTrap) = Subnet SYSTEM_IMAGE_GUID_CHANGED,
     /// A request had a wrong M_Key.
     BadMkey(BadMkeyTrap) = Subnet BAD_MKEY,

@@ -45,7 +45,7 @@ impl Producer {
     /// Notices of every producer, in a subscription.
     pub const ANY: Self = Self::MAX;
 
-    /// Returns the number as a vendor id, which it is unless the notice is generic.
+    /// Returns the number as a vendor id; valid if the notice is not generic.
     #[must_use]
     pub const fn vendor(self) -> VendorId {
         VendorId::masked(self.get())
@@ -102,7 +102,7 @@ wire! {
         pub issuer_lid: Lid,
         /// Toggle bit and count.
         pub toggle_count: NoticeToggleCount,
-        /// Details, by the trap number; see [`Notice::details`].
+        /// Details, whose layout the trap number determines; see [`Notice::details`].
         pub data_details: Octets<54>,
     }
 }

@@ -49,15 +49,15 @@ wire! {
     /// 32  reserved | producer or vendor (3)
     /// ```
     pub struct InformInfo [36] {
-        /// GID of the port that the notices are about; zero to use the LIDs.
+        /// GID of the port to which the notices refer; zero to select by LID.
         pub gid: Gid,
-        /// First LID that the notices are about; 0xFFFF for all.
+        /// First LID to which the notices refer; 0xFFFF for all.
         pub lid_range_begin: Lid,
-        /// Last LID that the notices are about; ignored if the first is 0xFFFF or the GID is not zero.
+        /// Last LID to which the notices refer; ignored if `lid_range_begin` is 0xFFFF or `gid` is not zero.
         pub lid_range_end: Lid,
         /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<2>,
-        /// Definition of the notices: 1 the specification, 0 a vendor.
+        /// 1 for notices that the specification defines, 0 for notices that a vendor defines.
         pub is_generic: u8,
         /// Action: 1 subscribes, 0 unsubscribes.
         pub subscribe: u8,

@@ -7,7 +7,7 @@ use crate::{
 };
 
 bits! {
-    /// Validity of the list of other changes.
+    /// Flag for changes other than those of the capability mask.
     pub struct OtherLocalChanges [1] in CapabilityTrap.other {
         _: 7,
         /// True if something other than the capability mask changed; [`LocalChanges`] lists it.
@@ -42,13 +42,13 @@ wire! {
         pub lid_addr: Lid,
         /// Reserved: zero when sent, ignored when received.
         pub reserved2: Reserved<1>,
-        /// Validity of the list of other changes.
+        /// Flag for changes other than those of the capability mask.
         pub other: OtherLocalChanges,
-        /// New capability mask.
+        /// Capability mask after the change.
         pub capability_mask: PortCapability,
         /// Other local changes.
         pub changes: LocalChanges,
-        /// New second capability mask.
+        /// Second capability mask after the change.
         pub capability_mask2: PortCapability2,
         /// Reserved: zero when sent, ignored when received.
         pub reserved3: Reserved<40>,

@@ -15,7 +15,7 @@ macro_rules! attributes {
     ($($class:ident $id:literal $name:ident,)*) => {
         /// An attribute of an Omni-Path datagram.
         ///
-        /// An attribute without a type in this crate has no variant; it is not an error, and its bytes stay bytes.
+        /// An attribute without a type in this crate has no variant, and `parse` returns `Ok(None)` for it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum OpaAttribute<'a> {

@@ -1,7 +1,7 @@
 //! Omni-Path: datagrams of base version 0x80, up to 2,048 bytes, with LIDs of 4 bytes.
 //!
-//! The datagrams start with the common header of InfiniBand. Some attributes have the same number and another layout;
-//! therefore they have their own types. Sources: `rdma/opa_smi.h`, `rdma/opa_port_info.h` and `sa_query.c` of Linux 6,
+//! The datagrams start with the common header of InfiniBand. Attributes whose layout differs from that of InfiniBand
+//! have their own types in this module. Sources: `rdma/opa_smi.h`, `rdma/opa_port_info.h` and `sa_query.c` of Linux 6,
 //! and `stl_sm_types.h`, `stl_pm.h` of opa-ff 10.11 (<https://github.com/cornelisnetworks/opa-ff>).
 //!
 //! ```text

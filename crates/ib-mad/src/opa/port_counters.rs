@@ -21,7 +21,7 @@ bits! {
     }
 }
 bits! {
-    /// Right shifts of counters before they are added to a sum of errors.
+    /// Right shifts of two counters before they are added to the sum of errors.
     pub struct OpaResolution [4] {
         _: 24,
         /// Shift of the local link integrity errors.
@@ -71,13 +71,13 @@ wire! {
         pub port_rcv_bubble: Counter64,
         /// Number of packets that the port marked.
         pub port_mark_fecn: Counter64,
-        /// Number of received packets that the port may not accept.
+        /// Number of received packets that the port is not permitted to accept.
         pub port_rcv_constraint_errors: Counter64,
         /// Number of received packets that the switch could not forward.
         pub port_rcv_switch_relay_errors: Counter64,
         /// Number of packets that were dropped instead of sent.
         pub port_xmit_discards: Counter64,
-        /// Number of packets that the port may not send.
+        /// Number of packets that the port is not permitted to send.
         pub port_xmit_constraint_errors: Counter64,
         /// Number of received packets that a switch on the path marked as bad.
         pub port_rcv_remote_physical_errors: Counter64,
@@ -145,7 +145,8 @@ wire! {
 }
 
 wire! {
-    /// Data counters of a port, 136 bytes (`stl_pm.h`). Those of each requested lane follow as [`OpaVlDataCounters`].
+    /// Data counters of a port, 136 bytes (`stl_pm.h`). The counters of each requested lane follow as
+    /// [`OpaVlDataCounters`].
     pub struct OpaDataCounters [136] {
         /// Number of the port.
         pub port_number: u8,
@@ -212,19 +213,20 @@ wire! {
 }
 
 wire! {
-    /// Error counters of a port, 96 bytes (`stl_pm.h`). Those of each requested lane follow as [`OpaVlErrorCounters`].
+    /// Error counters of a port, 96 bytes (`stl_pm.h`). The counters of each requested lane follow as
+    /// [`OpaVlErrorCounters`].
     pub struct OpaErrorCounters [96] {
         /// Number of the port.
         pub port_number: u8,
         /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<7>,
-        /// Number of received packets that the port may not accept.
+        /// Number of received packets that the port is not permitted to accept.
         pub port_rcv_constraint_errors: Counter64,
         /// Number of received packets that the switch could not forward.
         pub port_rcv_switch_relay_errors: Counter64,
         /// Number of packets that were dropped instead of sent.
         pub port_xmit_discards: Counter64,
-        /// Number of packets that the port may not send.
+        /// Number of packets that the port is not permitted to send.
         pub port_xmit_constraint_errors: Counter64,
         /// Number of received packets that a switch on the path marked as bad.
         pub port_rcv_remote_physical_errors: Counter64,

@@ -104,7 +104,7 @@ wire! {
         pub partition_enforcement: OpaPartitionEnforcement,
         /// Number of data lanes in use.
         pub operational: OpaOperationalVls,
-        /// P_Key of packets with a header of 8 bytes, which do not contain it.
+        /// P_Key of packets with a header of 8 bytes, a header without a P_Key field.
         pub pkey_8b: Pkey,
         /// Upper 12 bits of the P_Key of packets with a header of 10 bytes.
         pub pkey_10b: Pkey,

@@ -8,9 +8,9 @@ use crate::{
 wire! {
     /// The route of a directed-route datagram, at byte 32, 144 bytes (`struct opa_smp` in `opa_smi.h`).
     pub struct OpaDirectedRoute [144] {
-        /// LID of the node at which the directed route starts; permissive if that is the requester.
+        /// LID of the node at which the directed route starts; permissive if the route starts at the requester.
         pub dr_slid: OpaLid,
-        /// LID of the node at which the directed route ends; permissive if that is the responder.
+        /// LID of the node at which the directed route ends; permissive if the route ends at the responder.
         pub dr_dlid: OpaLid,
         /// Output port of each hop.
         pub initial_path: Octets<64>,

@@ -12,14 +12,14 @@ bits! {
         ip_version / with_ip_version: u8 = 4,
         /// Traffic class: class of service between subnets.
         traffic_class / with_traffic_class: u8 = 8,
-        /// Flow label: packets of one flow stay in order.
+        /// Flow label: routers keep packets with the same label in order.
         flow_label / with_flow_label: FlowLabel = 20,
     }
 }
 
 wire! {
-    /// Global route header (IBTA 8.3), 40 bytes. Every multicast packet has it, and a unicast packet has it if its
-    /// sender gave a [`GlobalRoute`](crate::GlobalRoute).
+    /// Global route header (IBTA 8.3), 40 bytes. Every multicast packet has this header. A unicast packet has it if the
+    /// sender's address vector has a [`GlobalRoute`](crate::GlobalRoute).
     pub struct Grh [40] {
         /// Version, traffic class and flow label.
         pub flow: GrhFlow,
@@ -40,9 +40,9 @@ impl Grh {
     /// Next header of the InfiniBand transport: the base transport header.
     pub const NEXT_HEADER_IBA: u8 = 0x1b;
 
-    /// Returns the GID of the sender, for the 40 bytes before a received datagram. They are a global route header, or
-    /// have the IPv4 header of `RoCEv2` in the last 20 bytes (IBTA A17.4); its address is returned as a mapped address.
-    /// `None` if there is neither header.
+    /// Returns the GID of a received datagram's sender. The 40 bytes before the datagram are a global route header, or
+    /// end with the IPv4 header of `RoCEv2` (IBTA A17.4). An IPv4 address is returned as an IPv4-mapped GID. `None` if
+    /// there is neither header.
     #[must_use]
     pub fn source_gid(&self) -> Option<Gid> {
         match self.ipv4()? {
@@ -51,7 +51,8 @@ impl Grh {
         }
     }
 
-    /// Returns the destination GID of the datagram, a port's or a group's, as [`source_gid`](Self::source_gid) does.
+    /// Returns the destination GID of a received datagram: the GID of a port or group. Reads both headers as
+    /// [`source_gid`](Self::source_gid) does.
     #[must_use]
     pub fn destination_gid(&self) -> Option<Gid> {
         match self.ipv4()? {
@@ -72,7 +73,8 @@ impl Grh {
 }
 
 code! {
-    /// Operation of a packet (IBTA 9.2.1), with the transport in the upper 3 bits. Only datagrams have constants.
+    /// Operation of a packet (IBTA 9.2.1), with the transport in the upper 3 bits. Only the operations of datagrams
+    /// have constants.
     pub struct OpCode(u8) {
         /// A datagram in one packet.
         UD_SEND_ONLY = 0x64 "UD SEND only",
@@ -84,7 +86,7 @@ code! {
 bits! {
     /// Solicited event, migration, padding and version.
     pub struct BthFlags [1] in Bth.flags {
-        /// Solicited event: the receiver may be woken up.
+        /// Solicited event: requests an event at the receiver.
         solicited_event / with_solicited_event: bool = 1,
         /// Migration state of the connection.
         migration / with_migration: bool = 1,
@@ -106,7 +108,7 @@ bits! {
 }
 
 impl Congestion {
-    /// The byte as the invariant CRC covers it.
+    /// The byte in the computation of the invariant CRC: all ones.
     pub(super) const ONES: Self = Self([0xff]);
 }
 

@@ -1,4 +1,4 @@
-//! The headers of a packet (IBTA 7, 8, 9), for captures: [`Headers`].
+//! Packet headers of captured packets (IBTA 7, 8, 9). Start with [`Headers`].
 //!
 //! ```text
 //!  0  LRH (8)     local route: lane, service level, LIDs, length

@@ -103,7 +103,7 @@ impl<'a> Headers<'a> {
         Self::transport(packet, true)
     }
 
-    /// Parses a packet. In a packet that is not whole, neither padding nor CRC can be found.
+    /// Parses a packet. A truncated packet has no padding and no CRC.
     fn transport(packet: &'a [u8], is_whole: bool) -> Result<Self, DecodeError> {
         let (bth, rest) = Bth::parse_prefix(packet)?;
         let (rest, icrc) = match rest.split_last_chunk() {
@@ -124,16 +124,17 @@ impl<'a> Headers<'a> {
         if let Transport::Datagram(deth) = self.transport { Some(deth) } else { None }
     }
 
-    /// Returns the management datagram: the payload of a datagram to queue pair 0 or 1 that has at least the common
-    /// header. If a class redirected its datagrams to another queue pair, read [`payload`](Self::payload) instead.
+    /// Returns the management datagram: the payload of a datagram to queue pair 0 or 1, if it has at least the common
+    /// header. For datagrams that a class redirected to another queue pair, use [`payload`](Self::payload).
     #[must_use]
     pub fn mad(&self) -> Option<MadRef<'a>> {
         self.deth().filter(|_| self.bth.dest_qp.get() <= Qpn::GSI)?;
         MadRef::new(self.payload).ok()
     }
 
-    /// Computes the invariant CRC of the packet: CRC-32 of everything before it, with ones for fields that may change
-    /// on the path (IBTA 7.8.1; over Ethernet A16.5.1 and A17.3.3, with ones for the local route header).
+    /// Computes the invariant CRC of the packet: a CRC-32 of all bytes before the CRC field, with ones in place of
+    /// fields that may change on the path (IBTA 7.8.1). Over Ethernet, ones replace the local route header (IBTA
+    /// A16.5.1, A17.3.3).
     ///
     /// Returns `None` if headers are missing, as after [`parse_transport`](Self::parse_transport).
     #[must_use]
@@ -184,12 +185,12 @@ fn masked(crc: Crc, header: &[u8], may_change: fn(usize) -> u8) -> Crc {
     header.iter().enumerate().fold(crc, |crc, (at, byte)| crc.add(&[byte | may_change(at)]))
 }
 
-/// Returns the variable bits of an IPv4 header: type of service, time to live, checksum.
+/// Returns the bits of an IPv4 header that may change on the path: type of service, time to live, checksum.
 const fn ipv4_may_change(at: usize) -> u8 {
     if matches!(at, 1 | 8 | 10 | 11) { ONES } else { 0 }
 }
 
-/// Returns the variable bits of an IPv6 header: traffic class, flow label, hop limit.
+/// Returns the bits of an IPv6 header that may change on the path: traffic class, flow label, hop limit.
 const fn ipv6_may_change(at: usize) -> u8 {
     match at {
         0 => 0x0f,
@@ -245,7 +246,7 @@ mod tests {
             assert_eq!((headers.icrc, headers.vcrc), (Some(ICRC), Some([0xaa, 0xbb])));
             assert_eq!(headers.icrc_is_right(), Some(true));
         }
-        // A truncated packet has no CRCs, and its payload cannot be distinguished from padding.
+        // A truncated packet has no CRCs, and the end of its payload is unknown.
         let cut = Headers::parse(&packet[..packet.len() - 2]).unwrap();
         assert_eq!((cut.icrc, cut.vcrc), (Some(ICRC), None));
         let cut = Headers::parse(&packet[..packet.len() - 3]).unwrap();

@@ -14,8 +14,8 @@ pub enum Transport<'a> {
     /// Header of an acknowledgement, or of an RDMA READ or atomic response. The payload of an atomic response is the
     /// original value.
     Ack(&'a Aeth),
-    /// No extended header: middle or last packets, or a SEND over a connection. Also any unknown operation, whose
-    /// extended header is then in the payload.
+    /// No extended header: a middle or last packet, or a SEND over a connection. Also used for an unknown operation,
+    /// whose extended header is at the start of the payload.
     Other,
 }
 

@@ -49,9 +49,9 @@ wire! {
         pub port_rcv_switch_relay_errors: Be16,
         /// Number of packets that were dropped instead of sent.
         pub port_xmit_discards: Be16,
-        /// Number of packets that the switch may not send.
+        /// Number of packets that the switch is not permitted to send.
         pub port_xmit_constraint_errors: u8,
-        /// Number of received packets that the switch may not accept.
+        /// Number of received packets that the switch is not permitted to accept.
         pub port_rcv_constraint_errors: u8,
         /// In a Set: further counters to clear.
         pub counter_select2: CounterSelect2,

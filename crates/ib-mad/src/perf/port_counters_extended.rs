@@ -46,9 +46,9 @@ wire! {
         pub port_rcv_switch_relay_errors: Counter64,
         /// Number of packets that were dropped instead of sent.
         pub port_xmit_discards: Counter64,
-        /// Number of packets that the switch may not send.
+        /// Number of packets that the switch is not permitted to send.
         pub port_xmit_constraint_errors: Counter64,
-        /// Number of received packets that the switch may not accept.
+        /// Number of received packets that the switch is not permitted to accept.
         pub port_rcv_constraint_errors: Counter64,
         /// Number of times that physical errors reached their limit.
         pub local_link_integrity_errors: Counter64,

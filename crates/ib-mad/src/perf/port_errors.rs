@@ -20,9 +20,9 @@ wire! {
         pub port_malformed_packet_errors: Be16,
         /// Number of packets for which the buffer had no room.
         pub port_buffer_overrun_errors: Be16,
-        /// Number of packets whose LID has no port in the switch.
+        /// Number of packets for whose destination LID the switch has no output port.
         pub port_dlid_mapping_errors: Be16,
-        /// Number of packets whose service level has no lane in the switch.
+        /// Number of packets for whose service level the switch has no lane.
         pub port_vl_mapping_errors: Be16,
         /// Number of packets whose output port is their input port.
         pub port_looping_errors: Be16,
@@ -42,9 +42,9 @@ wire! {
         pub port_inactive_discards: Be16,
         /// Number of packets discarded because they exceed the MTU of the neighbour.
         pub port_neighbor_mtu_discards: Be16,
-        /// Number of packets discarded because of their time in the switch.
+        /// Number of packets discarded because they stayed too long in the switch.
         pub port_sw_lifetime_limit_discards: Be16,
-        /// Number of packets discarded because of their time at the head of the queue.
+        /// Number of packets discarded because they stayed too long at the head of the queue.
         pub port_sw_hoq_lifetime_limit_discards: Be16,
     }
 }

@@ -7,8 +7,8 @@ use crate::{
 wire! {
     /// Counters of links of 14 Gb/s per lane and more (IBTA 16.1.4.13), 152 bytes; element `n` is lane `n`.
     ///
-    /// A port with Reed-Solomon correction uses the layout of [`PortExtendedSpeedsCountersRsFec`] instead. The
-    /// attribute does not contain the mode; PortInfoExtended does.
+    /// A port with Reed-Solomon correction uses the layout of [`PortExtendedSpeedsCountersRsFec`] instead. The mode of
+    /// correction is in PortInfoExtended.
     pub struct PortExtendedSpeedsCounters [152] {
         /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,

@@ -70,7 +70,7 @@ bits! {
 wire! {
     /// Control of a sampling: quantities, start and duration (IBTA 16.1.3.2), 80 bytes.
     pub struct PortSamplesControl [80] {
-        /// Operation that the counters are for.
+        /// Operation whose packets and data are counted, for counters of one operation.
         pub op_code: u8,
         /// Number of the sampled port.
         pub port_select: u8,
@@ -90,7 +90,7 @@ wire! {
         pub sample_start: Counter32,
         /// Duration of the sampling, in ticks.
         pub sample_interval: Counter32,
-        /// Tag of the sampling, by which its requester recognizes the result.
+        /// Tag of the sampling, which the result copies.
         pub tag: Be16,
         /// Quantity of each of the fifteen counters.
         pub counter_select: [SampledCounter; 15],

@@ -72,9 +72,9 @@ wire! {
         pub flags: RmppFlags,
         /// Reason of a STOP or ABORT.
         pub status: u8,
-        /// DATA: segment number; ACK: number of the last segment received in order.
+        /// Segment number (DATA), or number of the last segment received in order (ACK).
         pub data1: Be32,
-        /// DATA: payload length in first and last segments; ACK: number of the last segment of the window.
+        /// Payload length in the first and last segment (DATA), or number of the window's last segment (ACK).
         pub data2: Be32,
     }
 }

@@ -57,7 +57,7 @@ impl<'a> Segment<'a> {
     }
 }
 
-/// Returns the datagram that answers `headers`: the same headers in the other direction, this RMPP header, no data.
+/// Returns the response to a segment: `headers` in the other direction, with this RMPP header and without data.
 pub(super) fn answer(headers: &[u8], rmpp: RmppHeader) -> [u8; MAD_SIZE] {
     let mut mad = [0; MAD_SIZE];
     mad.iter_mut().zip(headers).for_each(|(to, from)| *to = *from);

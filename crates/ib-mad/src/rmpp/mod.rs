@@ -1,8 +1,9 @@
 //! The reliable multi-packet protocol, RMPP (IBTA 13.6): messages of several datagrams, without I/O.
 //!
-//! The caller sends and waits. A [`Segmenter`] returns the datagrams to send. A [`Reassembler`] takes received
-//! datagrams and returns the responses. Time is an argument, counted from any start. A message is the headers of a
-//! datagram, once, followed by all data. It is in the caller's buffer, whose size is the limit of its length.
+//! A [`Segmenter`] returns the datagrams to send. A [`Reassembler`] takes received datagrams and returns the responses.
+//! The caller does the I/O and passes the time, measured from any fixed start. A message consists of the headers of one
+//! datagram and all data. The caller's buffer holds the message, so the size of the buffer limits the length of the
+//! message.
 //!
 //! ```text
 //! sender                        receiver

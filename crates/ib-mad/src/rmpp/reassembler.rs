@@ -11,7 +11,7 @@ use core::time::Duration;
 pub struct ReassemblerLimits {
     /// Number of segments that the sender may send before it waits for an acknowledgement, 1 to 64.
     pub window: u8,
-    /// Time-out of the next segment.
+    /// Time after which the transfer fails if no segment arrives.
     pub segment_timeout: Duration,
 }
 
@@ -27,8 +27,8 @@ impl Default for ReassemblerLimits {
 pub enum Received {
     /// The message is incomplete. The caller sends the datagram, if there is one, to the sender.
     More(Option<[u8; MAD_SIZE]>),
-    /// The message is complete; see [`Reassembler::message`]. The caller sends the acknowledgement; a datagram without
-    /// RMPP has none.
+    /// The message is complete; see [`Reassembler::message`]. The caller sends the acknowledgement, if there is one. A
+    /// datagram without RMPP has no acknowledgement.
     Done(Option<[u8; MAD_SIZE]>),
     /// The transfer ended early. The datagram, if there is one, reports the reason to the sender.
     Failed(RmppStatus, Option<[u8; MAD_SIZE]>),
@@ -49,8 +49,8 @@ enum State {
 
 /// Reassembles a message in a caller's buffer: headers of the first segment, then the data of all segments.
 ///
-/// A reassembler is for one message; the caller finds it by source and transaction id. It borrows or owns its buffer
-/// (`&mut [u8]`, `Vec<u8>`, `[u8; N]`), so that a map can hold transfers.
+/// Each message needs a reassembler of its own, which the caller finds by source and transaction id. The buffer may be
+/// borrowed or owned (`&mut [u8]`, `Vec<u8>`, `[u8; N]`), so that a map can hold transfers.
 ///
 /// ```
 /// use core::time::Duration;
@@ -150,7 +150,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Reassembler<B> {
         }
     }
 
-    /// Returns the buffer; it starts with the message, if that is complete.
+    /// Returns the buffer. If the message is complete, the buffer starts with the message.
     #[must_use]
     pub fn into_buffer(self) -> B {
         self.buffer

@@ -9,7 +9,7 @@ use core::time::Duration;
 /// Limits of a [`Segmenter`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmenterLimits {
-    /// Time-out of an acknowledgement, after which segments are sent again.
+    /// Time after which unacknowledged segments are sent again.
     pub ack_timeout: Duration,
     /// Number of times that segments are sent again.
     pub retries: u8,
@@ -43,7 +43,7 @@ enum State {
 
 /// Splits a message into datagrams: each has the headers of the message, an RMPP header and a part of the data.
 ///
-/// It borrows or owns the message (`&[u8]`, `Vec<u8>`, a [`Table`](crate::sa::Table)), so that a map can hold
+/// The message may be borrowed or owned (`&[u8]`, `Vec<u8>`, a [`Table`](crate::sa::Table)), so that a map can hold
 /// transfers.
 ///
 /// ```
@@ -133,14 +133,14 @@ impl<B: AsRef<[u8]>> Segmenter<B> {
         self.segments
     }
 
-    /// Returns the next datagram to send, if the window permits. Call it until it returns `None`.
+    /// Returns the next datagram to send, if the window permits. Call this function until it returns `None`.
     pub fn poll_send(&mut self, now: Duration) -> Option<[u8; MAD_SIZE]> {
         let mut segment = [0; MAD_SIZE];
         self.poll_send_into(now, &mut segment).then_some(segment)
     }
 
-    /// Writes the next datagram to send, if the window permits, into `buffer`: after a umad header, or in registered
-    /// memory. Returns `true` if there was a datagram; it overwrites the whole buffer.
+    /// Writes the next datagram to send into `buffer`, if the window permits, and returns `true`. Overwrites the whole
+    /// buffer. Use this function to write after a umad header or into registered memory.
     pub fn poll_send_into(&mut self, now: Duration, buffer: &mut [u8; MAD_SIZE]) -> bool {
         if self.state != State::Open || self.next > self.window_last.min(self.segments) {
             return false;

@@ -33,7 +33,7 @@ flags! {
         QOS = 0x002 "IsQoSSupported",
         /// Reports the membership bit of P_Keys in reverse paths.
         REVERSE_PATH_PKEY = 0x004 "IsReversePathPKeyMembershipBitSupported",
-        /// Supports the end of multicast forwarding tables.
+        /// Supports `multicast_fdb_top`, the highest multicast LID in use.
         MULTICAST_TOP = 0x008 "IsMulticastTopSupported",
         /// Supports HierarchyInfo records.
         HIERARCHY_INFO = 0x010 "IsHierarchyInfoSupported",

@@ -9,14 +9,14 @@ pub enum Compare {
     /// Both values are equal.
     #[default]
     Equal,
-    /// Values are compared by the selector beside them, and for equality without a selector. For sizes, speeds and
-    /// times.
+    /// Values are compared by the selector in the query, or for equality if the query has no selector. Used for MTU,
+    /// rate and lifetime.
     Graded(Grades),
     /// Both P_Keys name the same partition; memberships may differ.
     Partition,
     /// Every bit that is set in the query is set in the record.
     Set,
-    /// Every record matches: the component controls the comparison of another one, or the number of records.
+    /// Every record matches: the component controls the comparison of another component, or the number of records.
     Ignored,
 }
 

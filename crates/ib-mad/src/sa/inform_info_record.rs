@@ -12,7 +12,7 @@ wire! {
     pub struct InformInfoRecord [80] {
         /// GID of the subscribed port.
         pub subscriber_gid: Gid,
-        /// Index of the subscription among those of the port.
+        /// Index of the subscription among the subscriptions of the port.
         pub enumeration: Be16,
         /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<6>,
@@ -28,14 +28,14 @@ sa_record! {
     InformInfoRecord INFORM_INFO_RECORD InformInfoMask;
     /// GID of the subscribed port.
     SUBSCRIBER_GID = 0x1 "subscriber_gid" subscriber_gid(value: Gid) |r| r.subscriber_gid = value;
-    /// Index of the subscription among those of the port.
+    /// Index of the subscription among the subscriptions of the port.
     ENUM = 0x2 "enumeration" enumeration(value: u16) |r| r.enumeration = value.into();
-    /// GID of the port that the notices are about.
+    /// GID of the port to which the notices refer.
     GID = 0x8 "inform_info.gid" gid(value: Gid) |r| r.inform_info.gid = value;
-    /// First LID of the range that the notices are about.
+    /// First LID of the range to which the notices refer.
     LID_RANGE_BEGIN = 0x10 "inform_info.lid_range_begin" lid_range_begin(value: Lid)
         |r| r.inform_info.lid_range_begin = value;
-    /// Last LID of the range that the notices are about.
+    /// Last LID of the range to which the notices refer.
     LID_RANGE_END = 0x20 "inform_info.lid_range_end" lid_range_end(value: Lid) |r| r.inform_info.lid_range_end = value;
     /// Notices of the specification (1) or of a vendor (0).
     IS_GENERIC = 0x80 "inform_info.is_generic" is_generic(value: u8) |r| r.inform_info.is_generic = value;

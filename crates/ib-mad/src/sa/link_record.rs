@@ -3,7 +3,7 @@ use super::record::sa_record;
 use crate::{Lid, wire};
 
 wire! {
-    /// A link between two ports (IBTA 15.2.5.13), 6 bytes; the distance in tables is 8 bytes.
+    /// A link between two ports (IBTA 15.2.5.13), 6 bytes; 8 bytes from record to record in a response.
     pub struct LinkRecord [6] {
         /// LID of the node at the first end.
         pub from_lid: Lid,

@@ -22,7 +22,7 @@ impl BitRange {
         read_bits(bytes, self.offset, self.bits)
     }
 
-    /// True if both have the same bits. Compares 64 bits at a time, because fields may be wider.
+    /// True if the field has the same bits in both records. Compares 64 bits at a time, because fields may be wider.
     fn is_same(self, one: &[u8], other: &[u8]) -> bool {
         (0..self.bits.div_ceil(64)).all(|word| {
             let start = word * 64;
@@ -35,9 +35,9 @@ impl BitRange {
 impl<R: SaRecord> Query<R> {
     /// True if a record matches the query: every component in the component mask matches.
     ///
-    /// Values with a selector (MTU, rate, lifetime) are compared as the selector requires, rates by their speed. P_Keys
-    /// match if they name the same partition. Everything else must be equal. With [`Selector::Best`] any value matches;
-    /// see [`select`](Self::select).
+    /// MTU, rate and lifetime are compared as their selectors require; rates are compared by speed. P_Keys match if
+    /// they name the same partition. All other values must be equal. With [`Selector::Best`] every value matches;
+    /// [`select`](Self::select) returns the best.
     ///
     /// ```
     /// use ib_mad::{Mtu, Selected, Selector, sa::{PathRecord, Query}};
@@ -106,7 +106,7 @@ impl<R: SaRecord> Query<R> {
         }
     }
 
-    /// Returns the selector of a value, if it is in the component mask. A value alone means exactly that value.
+    /// Returns the selector of a value, or [`Selector::Exactly`] if the selector is not in the component mask.
     fn selector(&self, value: &Component) -> Selector {
         let is_beside = |other: &&Component| {
             let path = other.field.strip_suffix("selector");

@@ -28,7 +28,7 @@ bits! {
 bits! {
     /// Proxy flag of a join.
     pub struct ProxyJoin [1] in McMemberRecord.proxy_join {
-        /// True if another port made the join.
+        /// True if another port requested the membership.
         proxy_join / with_proxy_join: bool = 1,
         _: 7,
     }
@@ -37,13 +37,13 @@ bits! {
 flags! {
     /// Set of membership kinds, 4 bits (IBTA 15.2.5.17).
     pub struct JoinState(u8) {
-        /// Sends and receives. The group exists while it has a full member.
+        /// The port sends and receives. The group exists as long as it has a full member.
         FULL_MEMBER = 1 "full member",
-        /// Sends and receives. Does not keep the group in existence.
+        /// The port sends and receives. The membership does not keep the group in existence.
         NON_MEMBER = 2 "non-member",
-        /// Sends only. Does not keep the group in existence.
+        /// The port only sends. The membership does not keep the group in existence.
         SEND_ONLY_NON_MEMBER = 4 "send-only non-member",
-        /// Sends only. Keeps the group in existence.
+        /// The port only sends. The membership keeps the group in existence.
         SEND_ONLY_FULL_MEMBER = 8 "send-only full member",
     }
 }
@@ -91,22 +91,22 @@ sa_record! {
     QKEY = 0x4 "qkey" qkey(value: Qkey) |r| r.qkey = value;
     /// Multicast LID of the group.
     MLID = 0x8 "mlid" mlid(value: Lid) |r| r.mlid = value;
-    /// Selector of the MTU; prefer the setter of both.
+    /// Selector of the MTU; prefer the setter of value and selector.
     MTU_SELECTOR = 0x10 "mtu.selector" (Ignored) mtu_selector(value: Selector) |r| r.mtu = Selected::new(value, r.mtu.value());
-    /// Code of the MTU; prefer the setter of both.
+    /// Code of the MTU; prefer the setter of value and selector.
     MTU = 0x20 "mtu.value" (graded Mtu) mtu_value(value: Mtu) |r| r.mtu = Selected::new(r.mtu.selector(), value);
     /// Traffic class of the global route header, 8 bits.
     TRAFFIC_CLASS = 0x40 "traffic_class" traffic_class(value: u8) |r| r.traffic_class = value;
     /// Partition key of the group, 16 bits.
     PKEY = 0x80 "pkey" (Partition) pkey(value: Pkey) |r| r.pkey = value;
-    /// Selector of the rate; prefer the setter of both.
+    /// Selector of the rate; prefer the setter of value and selector.
     RATE_SELECTOR = 0x100 "rate.selector" (Ignored) rate_selector(value: Selector) |r| r.rate = Selected::new(value, r.rate.value());
-    /// Code of the rate; prefer the setter of both.
+    /// Code of the rate; prefer the setter of value and selector.
     RATE = 0x200 "rate.value" (graded Rate) rate_value(value: Rate) |r| r.rate = Selected::new(r.rate.selector(), value);
-    /// Selector of the lifetime; prefer the setter of both.
+    /// Selector of the lifetime; prefer the setter of value and selector.
     LIFE_SELECTOR = 0x400 "packet_life_time.selector" (Ignored) packet_life_time_selector(value: Selector)
         |r| r.packet_life_time = Selected::new(value, r.packet_life_time.value());
-    /// Code of the lifetime; prefer the setter of both.
+    /// Code of the lifetime; prefer the setter of value and selector.
     LIFE = 0x800 "packet_life_time.value" (graded PacketLifeTime) packet_life_time_value(value: PacketLifeTime)
         |r| r.packet_life_time = Selected::new(r.packet_life_time.selector(), value);
     /// Service level of the group's packets, 0 to 15.

@@ -1,6 +1,6 @@
 //! Subnet administration (IBTA 15): records, component masks, query builders.
 //!
-//! [`Query`] sets a record's field and its component mask bit together, so they cannot disagree.
+//! Each setter of [`Query`] sets a field of the record and the field's bit in the component mask.
 //!
 //! ```
 //! use ib_mad::{Lid, PortState, TransactionId, sa::{PortInfoRecord, Query}};
@@ -81,7 +81,7 @@ use crate::{
 };
 
 attributes! {
-    /// An attribute of subnet administration. Each record is one line here, besides its file and its `mod` and `use`.
+    /// An attribute of subnet administration.
     pub enum SaAttribute in SUBN_ADM at 56 with queries {
         own {
             InformInfo = 0x0003 as INFORM_INFO,

@@ -16,7 +16,7 @@ bits! {
 }
 
 wire! {
-    /// Query for paths between groups of ports (IBTA 15.2.5.25), 200 bytes; the response has path records.
+    /// Query for paths between groups of ports (IBTA 15.2.5.25), 200 bytes; the response consists of path records.
     ///
     /// ```text
     ///  0  raw 1, 3, flow label 20, hop limit 8

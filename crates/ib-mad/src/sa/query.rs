@@ -6,7 +6,8 @@ use crate::{
     wire::{Be64, Octets, find, read_bits},
 };
 
-/// A query for records of one type. Each setter sets a field and its component mask bit. Prints the fields in the mask.
+/// A query for records of one type. Each setter sets a field and its component mask bit. `Display` and `Debug` print
+/// the fields in the mask.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Query<R: SaRecord> {
     /// Record with the requested values; only fields whose bit is in the mask are used.
@@ -22,7 +23,7 @@ impl<R: SaRecord> Default for Query<R> {
 }
 
 impl<R: SaRecord> Query<R> {
-    /// Returns a query that every record matches.
+    /// Returns a query with an empty component mask, which every record matches.
     #[must_use]
     pub fn new() -> Self {
         Self { record: R::default(), mask: 0 }
@@ -60,14 +61,14 @@ impl<R: SaRecord> Query<R> {
         Self { record, mask }
     }
 
-    /// Returns the query without these components.
+    /// Removes components from the mask.
     #[must_use]
     pub fn without(mut self, mask: R::Mask) -> Self {
         self.mask &= !bitflags::Flags::bits(&mask);
         self
     }
 
-    /// Returns the query with these components added; their fields are set elsewhere.
+    /// Adds components to the mask; the caller sets their fields.
     #[must_use]
     pub(super) fn also(mut self, mask: R::Mask) -> Self {
         self.mask |= bitflags::Flags::bits(&mask);

@@ -3,10 +3,10 @@ use super::*;
 use crate::wire::Field;
 use core::fmt;
 
-/// A query whose record type is known at run time only. `{}` prints it in one line, `{:#}` one field a line.
+/// A query whose record type is known only at run time. `{}` prints the query in one line, `{:#}` one field per line.
 ///
-/// Fields that the component mask leaves out are not printed. [`MadRef::query`](crate::MadRef::query) returns the query
-/// of a datagram.
+/// Fields outside the component mask are not printed. [`MadRef::query`](crate::MadRef::query) returns the query of a
+/// datagram.
 #[derive(Clone, Copy)]
 pub struct QueryRef<'a> {
     name: &'static str,

@@ -15,8 +15,8 @@ pub trait SaRecord: Wire + Default {
 
 /// A component of a record: one or more bits of the component mask, and their field.
 ///
-/// If the field is an array with one element for each bit, each bit stands for one element, the lowest bit for the
-/// first. Otherwise the bits belong together.
+/// In an array field with as many elements as bits, each bit selects one element; the lowest bit selects the first
+/// element. In any other field, the bits together select the whole field.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Component {
@@ -117,8 +117,8 @@ pub struct Records<'a, R> {
 }
 
 impl<'a, R: Wire> Records<'a, R> {
-    /// Returns the records in `data`. `attribute_offset` is the distance between records in 8-byte words. Bytes after
-    /// the last whole record are padding. Some SAs send an offset of 0; it means that there is at most one record.
+    /// Returns the records in `data`. `attribute_offset` is the distance between records in 8-byte words. Some SAs send
+    /// 0, which means that there is at most one record. Bytes after the last whole record are padding.
     ///
     /// # Errors
     /// [`DecodeError::BadValue`] if the offset is less than the size of a record.

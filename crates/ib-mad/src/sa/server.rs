@@ -1,4 +1,4 @@
-//! The server's side: reads the query of a request, and responds with a status or a record.
+//! Functions for a subnet administrator: read the query of a request, and respond with a status or a record.
 use super::{PathMask, Query, SaHeader, SaMad, SaRecord};
 use crate::{
     AttributeId, DecodeError, Mtu, PacketLifeTime, Rate, Selected, Status,
@@ -30,7 +30,8 @@ impl<R: SaRecord> Query<R> {
     }
 }
 
-/// Returns the requested value, if it is in the component mask. A value without selector means exactly that value.
+/// Returns the requested value and its selector, if the value is in the component mask. Without a selector in the mask,
+/// the selector is [`Selector::Exactly`].
 fn requested<T: Bits>(has_value: bool, has_selector: bool, own: Selected<T>) -> Option<Selected<T>> {
     has_value.then(|| if has_selector { own } else { Selected::exactly(own.parts().1) })
 }
@@ -38,18 +39,20 @@ fn requested<T: Bits>(has_value: bool, has_selector: bool, own: Selected<T>) -> 
 macro_rules! selected {
     ($($record:ident $mask:ident;)*) => {$(
         impl Query<$record> {
-            /// Returns the requested MTU, if there is one. A value without selector means exactly that value.
+            /// Returns the requested MTU and its selector, if the MTU is in the component mask. Without a selector in
+            /// the mask, the selector is [`Selector::Exactly`].
             #[must_use]
             pub fn requested_mtu(&self) -> Option<Selected<Mtu>> {
                 requested(self.has($mask::MTU), self.has($mask::MTU_SELECTOR), self.record.mtu)
             }
-            /// Returns the requested rate, if there is one. A value without selector means exactly that value.
+            /// Returns the requested rate and its selector, if the rate is in the component mask. Without a selector in
+            /// the mask, the selector is [`Selector::Exactly`].
             #[must_use]
             pub fn requested_rate(&self) -> Option<Selected<Rate>> {
                 requested(self.has($mask::RATE), self.has($mask::RATE_SELECTOR), self.record.rate)
             }
-            /// Returns the requested packet lifetime, if there is one. A value without selector means exactly that
-            /// value.
+            /// Returns the requested packet lifetime and its selector, if the lifetime is in the component mask.
+            /// Without a selector in the mask, the selector is [`Selector::Exactly`].
             #[must_use]
             pub fn requested_packet_life_time(&self) -> Option<Selected<PacketLifeTime>> {
                 requested(self.has($mask::LIFE), self.has($mask::LIFE_SELECTOR), self.record.packet_life_time)
@@ -64,10 +67,10 @@ selected! {
 }
 
 impl SaMad {
-    /// Returns the response to this request with a status and without a record. Its SM_Key is zero (IBTA 15.4.1).
+    /// Returns the response to this request with a status, without a record, and with an SM_Key of zero (IBTA 15.4.1).
     ///
     /// # Errors
-    /// [`DecodeError::BadValue`] if this datagram has no response because it is a response itself.
+    /// [`DecodeError::BadValue`] if this datagram is a response.
     pub fn answer(&self, status: Status) -> Result<Self, DecodeError> {
         let mut header = self.header;
         header.answer(status)?;

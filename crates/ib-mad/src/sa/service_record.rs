@@ -28,7 +28,7 @@ wire! {
         pub reserved: Reserved<2>,
         /// Lease of the registration, in seconds; all ones means no limit.
         pub service_lease: Be32,
-        /// Key that a change of the record requires; zero means none.
+        /// Key required to change the record; zero means that no key is required.
         pub service_key: Octets<16>,
         /// Name of the service.
         pub service_name: Text<64>,
@@ -54,7 +54,7 @@ sa_record! {
     SERVICE_PKEY = 0x4 "service_pkey" service_pkey(value: Pkey) |r| r.service_pkey = value;
     /// Lease of the registration, in seconds; all ones means no limit.
     SERVICE_LEASE = 0x10 "service_lease" service_lease(value: u32) |r| r.service_lease = value.into();
-    /// Key that a change of the record requires.
+    /// Key required to change the record.
     SERVICE_KEY = 0x20 "service_key" service_key(value: Octets<16>) |r| r.service_key = value;
     /// Name of the service.
     SERVICE_NAME = 0x40 "service_name" service_name(value: Text<64>) |r| r.service_name = value;

@@ -6,18 +6,18 @@ use crate::{
 };
 
 sa_record! {
-    /// Component mask of a [`ClassPortInfo`], which is requested without one.
+    /// Component mask of a [`ClassPortInfo`]; requests have an empty mask.
     ClassPortInfo CLASS_PORT_INFO ClassPortInfoMask;
 }
 sa_record! {
     /// Component mask of an [`InformInfo`]. `OpenSM` accepts a Set without a mask and then uses all fields;
     /// `srp_daemon` of rdma-core sets the bits of the fields that it fills in (`srp_ib_types.h`).
     InformInfo INFORM_INFO InformMask;
-    /// GID of the port that the notices are about.
+    /// GID of the port to which the notices refer.
     GID = 0x1 "gid" gid(value: Gid) |r| r.gid = value;
-    /// First LID of the range that the notices are about.
+    /// First LID of the range to which the notices refer.
     LID_RANGE_BEGIN = 0x2 "lid_range_begin" lid_range_begin(value: Lid) |r| r.lid_range_begin = value;
-    /// Last LID of the range that the notices are about.
+    /// Last LID of the range to which the notices refer.
     LID_RANGE_END = 0x4 "lid_range_end" lid_range_end(value: Lid) |r| r.lid_range_end = value;
     /// Notices of the specification (1) or of a vendor (0).
     IS_GENERIC = 0x10 "is_generic" is_generic(value: u8) |r| r.is_generic = value;
@@ -36,7 +36,7 @@ sa_record! {
     PRODUCER = 0x1000 "producer" producer(value: Producer) |r| r.producer = value.into();
 }
 sa_record! {
-    /// Component mask of a [`SaNotice`], which is reported without one.
+    /// Component mask of a [`SaNotice`]; reports have an empty mask.
     SaNotice NOTICE NoticeMask;
 }
 

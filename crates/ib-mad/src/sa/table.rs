@@ -19,12 +19,12 @@ pub enum TableError {
     /// The buffer is too short for the headers, or for another record.
     #[error("the buffer has no room for another record")]
     NoRoom,
-    /// The response to the request does not consist of such records.
+    /// The response to the request consists of records of another type.
     #[error(transparent)]
     Request(#[from] DecodeError),
 }
 
-/// Writes a response with many records into a buffer: headers once, then the records, each at a multiple of 8 bytes.
+/// Writes a response with many records into a buffer: headers, then the records at multiples of 8 bytes.
 /// [`finish`](Self::finish) returns the message for a [`Segmenter`](crate::rmpp::Segmenter).
 ///
 /// ```
@@ -58,11 +58,11 @@ impl<R: SaRecord, B: AsMut<[u8]>> TableWriter<R, B> {
     /// Distance between records, in bytes.
     const STEP: usize = size_of::<R>().next_multiple_of(8);
 
-    /// Starts the response to a request, without a record yet. The size of `buffer` is the maximum size of the message.
+    /// Starts a response without records. The size of `buffer` is the maximum size of the message.
     ///
     /// # Errors
-    /// [`TableError::NoRoom`] if the headers do not fit; [`TableError::Request`] if the request is for records of
-    /// another type, or is no request.
+    /// [`TableError::NoRoom`] if the headers do not fit; [`TableError::Request`] if `request` is for records of another
+    /// type, or is not a request.
     pub fn new(request: &SaMad, mut buffer: B) -> Result<Self, TableError> {
         request.check_record::<R>()?;
         let answer = request.answer(Status::OK)?;
@@ -97,7 +97,7 @@ impl<R: SaRecord, B: AsMut<[u8]>> TableWriter<R, B> {
         Ok(())
     }
 
-    /// Returns the message. Its headers have the distance between records and the length, as a single segment would.
+    /// Returns the message. Its headers contain the distance between records, and the length as in a single segment.
     ///
     /// A table without records is a valid response; its distance between records is 0.
     #[must_use]

@@ -6,13 +6,13 @@ use crate::{
 };
 
 wire! {
-    /// A node on a path (IBTA 15.2.5.19), 46 bytes. Its ids are GUIDs that the SA may have replaced by other numbers.
+    /// A node on a path (IBTA 15.2.5.19), 46 bytes. The ids are GUIDs or other numbers by which the SA replaces GUIDs.
     ///
     /// No public source names its component mask bits.
     pub struct TraceRecord [46] {
         /// Subnet prefix, the upper 64 bits of a GID.
         pub gid_prefix: Be64,
-        /// Generation of the replaced ids; it increases when they change.
+        /// Generation of the ids, which increases when the SA changes the ids.
         pub id_generation: Be16,
         /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,

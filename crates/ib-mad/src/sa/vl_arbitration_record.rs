@@ -9,7 +9,7 @@ wire! {
         pub lid: Lid,
         /// Number of the output port.
         pub output_port_num: u8,
-        /// Half of a table: 1 and 2 of the low-priority table; 3 and 4 of the high-priority table.
+        /// Number of the half: 1 and 2 are the low-priority table, 3 and 4 the high-priority table.
         pub block_num: u8,
         /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<4>,

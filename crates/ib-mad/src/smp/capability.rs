@@ -56,13 +56,13 @@ flags! {
         CLIENT_REREGISTRATION = 0x0200_0000 "IsClientReregistrationSupported",
         /// Sends notices about other local changes.
         OTHER_LOCAL_CHANGES_NOTICE = 0x0400_0000 "IsOtherLocalChangesNoticeSupported",
-        /// Has a table of link speeds and widths that go together.
+        /// Has a table of the link speeds and widths that can be combined.
         LINK_SPEED_WIDTH_PAIRS = 0x0800_0000 "IsLinkSpeedWidthPairsTableSupported",
         /// Has a table of vendor-specific attributes.
         VENDOR_SPECIFIC_MADS = 0x1000_0000 "IsVendorSpecificMadsTableSupported",
         /// Can suppress traps about P_Keys of multicast packets.
         MULTICAST_PKEY_TRAP_SUPPRESSION = 0x2000_0000 "IsMcastPkeyTrapSuppressionSupported",
-        /// Reports the end of its multicast forwarding table.
+        /// Reports the highest multicast LID in use in its multicast forwarding table.
         MULTICAST_FDB_TOP = 0x4000_0000 "IsMulticastFDBTopSupported",
         /// Supports HierarchyInfo.
         HIERARCHY_INFO = 0x8000_0000 "IsHierarchyInfoSupported",
@@ -88,7 +88,7 @@ flags! {
         MKEY_PROTECT_BITS_EXT = 0x0040 "IsMKeyProtectBitsExtSupported",
         /// Sends trap 128 with more details.
         ENHANCED_TRAP_128 = 0x0080 "IsEnhancedTrap128Supported",
-        /// Reports the end of its P_Key table.
+        /// Reports where the used part of its P_Key table ends.
         PARTITION_TOP = 0x0100 "IsPartitionTopSupported",
         /// Has the enhanced QoS arbiter.
         ENHANCED_QOS_ARBITER = 0x0200 "IsEnhancedQoSArbiterSupported",

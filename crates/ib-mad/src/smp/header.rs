@@ -18,7 +18,7 @@ wire! {
     pub struct Smp [256] {
         /// Common header of every datagram; class 0x01.
         pub header: MadHeader,
-        /// M_Key of the requester: the key of the port, or zero.
+        /// M_Key that the requester presents, or zero.
         pub mkey: Mkey,
         /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<32>,
@@ -67,11 +67,11 @@ wire! {
         pub reserved: Reserved<2>,
         /// Attribute modifier, defined by the attribute: a port number, a block number.
         pub attribute_modifier: Be32,
-        /// M_Key of the requester: the key of the port, or zero.
+        /// M_Key that the requester presents, or zero.
         pub mkey: Mkey,
-        /// LID of the node at which the directed route starts; permissive if that is the requester.
+        /// LID of the node at which the directed route starts; permissive if the route starts at the requester.
         pub dr_slid: Lid,
-        /// LID of the node at which the directed route ends; permissive if that is the responder.
+        /// LID of the node at which the directed route ends; permissive if the route ends at the responder.
         pub dr_dlid: Lid,
         /// Reserved: zero when sent, ignored when received.
         pub reserved2: Reserved<28>,

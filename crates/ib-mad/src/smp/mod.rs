@@ -1,7 +1,7 @@
 //! Subnet management (IBTA 14): datagrams and attributes that a subnet manager reads and writes.
 //!
-//! Datagrams of class 0x01 are routed by LID ([`Smp`]), those of class 0x81 along a list of ports ([`DrSmp`]). Both
-//! have the 64 bytes of the attribute at the same offset, so that [`SmpAttribute`] reads both.
+//! Datagrams of class 0x01 are routed by LID ([`Smp`]). Datagrams of class 0x81 follow a list of ports ([`DrSmp`]). The
+//! attribute has 64 bytes and the same offset in both classes, so [`SmpAttribute`] reads both.
 //!
 //! ```text
 //!   0  common header (24 bytes)

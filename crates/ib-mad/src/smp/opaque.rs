@@ -1,4 +1,4 @@
-//! Attributes without a public layout: their bytes are kept and shown unchanged.
+//! Attributes without a public layout, kept and shown as bytes.
 use crate::{wire, wire::Octets};
 
 wire! {

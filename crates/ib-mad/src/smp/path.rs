@@ -4,8 +4,8 @@ use core::{cmp::Ordering, fmt, str::FromStr};
 
 /// Output ports of a directed-route datagram, hop by hop (IBTA 14.2.2); at most [`DrPath::MAX_HOPS`].
 ///
-/// The text form is that of `smpquery -D`: `0` is the local port, `0,1,5` goes out by port 1 and at the next node by
-/// port 5. Paths are ordered port by port, so that a path precedes its extensions.
+/// The text form is that of `smpquery -D`: `0` is the local port; `0,1,5` leaves the local node by port 1 and the next
+/// node by port 5. Paths are ordered port by port: a path precedes every longer path that starts with it.
 ///
 /// ```
 /// use ib_mad::smp::DrPath;
@@ -23,7 +23,7 @@ pub struct DrPath {
     ports: [u8; 64],
 }
 
-/// Error of making a path.
+/// Error of a path that is too long or cannot be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DrPathError {

@@ -11,7 +11,8 @@ bits! {
         life_time_value / with_life_time_value: TimeCode = 5,
         /// True if a port changed its state since this bit was cleared by writing 1.
         port_state_change / with_port_state_change: bool = 1,
-        /// Support of optimized SL-to-VL programming: 0 none, 1 one table for all output ports, 2 one table for each.
+        /// Support of optimized SL-to-VL programming: 0 none, 1 one table for all output ports, 2 one table for each
+        /// output port.
         optimized_sl_to_vl_mapping_programming / with_optimized_sl_to_vl_mapping_programming: u8 = 2,
     }
 }

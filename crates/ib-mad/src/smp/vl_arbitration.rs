@@ -15,7 +15,7 @@ wire! {
     pub struct VlWeight [2] {
         /// Virtual lane of the entry.
         pub lane: VlLane,
-        /// Weight in units of 64 bytes; the entry is skipped if it is 0.
+        /// Weight in units of 64 bytes; 0 means that the entry is skipped.
         pub weight: u8,
     }
 }
@@ -23,8 +23,8 @@ wire! {
 wire! {
     /// Half of one of a port's two VL arbitration tables (IBTA 14.2.5.9), 64 bytes.
     ///
-    /// The attribute modifier has the port number in its lower half. The upper half is 1 and 2 for the halves of the
-    /// low-priority table, 3 and 4 for those of the high-priority table.
+    /// The attribute modifier has the port number in its lower half. The upper half is the number of the half table: 1
+    /// and 2 are the low-priority table, 3 and 4 the high-priority table.
     pub struct VlArbitrationTable [64] {
         /// Entries of the table, in the order of arbitration.
         pub entries: [VlWeight; 32],

@@ -25,7 +25,7 @@ pub struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// Splits a frame, as a file reads or writes it, into header and datagram.
+    /// Splits a frame that was read from a umad file, or will be written to one, into header and datagram.
     ///
     /// # Errors
     /// [`DecodeError::TooShort`] if the bytes end before the header does.

@@ -6,7 +6,8 @@ use crate::{
 };
 
 wire! {
-    /// Header of a frame. Numbers between program and kernel are in the machine's order, the others in network order.
+    /// Header of a frame. Numbers for the kernel alone are in the machine's byte order, numbers of the packet in
+    /// network order.
     pub struct UmadHeader [64] {
         /// Agent that sends or has received the frame.
         pub id: Host32,
@@ -48,7 +49,7 @@ wire! {
 }
 
 wire! {
-    /// Header of a frame without a P_Key index, the default for a program that did not choose the other layout.
+    /// Header of a frame without a P_Key index. A program that has not selected the other layout receives this header.
     pub struct UmadHeaderOld [56] {
         /// Agent that sends or has received the frame.
         pub id: Host32,

@@ -1,4 +1,4 @@
-//! Registration of agents: numbers and structures of the `ioctl`s. The program makes the call.
+//! Registration of agents: numbers and structures of the `ioctl`s, which this crate does not call.
 use crate::{
     Method, MgmtClass, VendorId, Wire, wire,
     wire::{ByteOrder, Host16, Host32, Host64, InBytes, Reserved},
@@ -18,8 +18,9 @@ pub const ENABLE_PKEY: u32 = 0x1b03;
 /// Number of the `ioctl` with a [`RegisterRequest2`], which also selects frames with a P_Key index.
 pub const REGISTER_AGENT2: u32 = 0xc028_1b04;
 
-/// Set of request methods that an agent receives, one bit each, in the kernel's format: bit `n` of the program's
-/// `unsigned long` number `n / 64`, or `n / 32` where it has 4 bytes. The bytes are in the machine's order.
+/// Set of request methods that an agent receives, one bit each, in the kernel's format: an array of `unsigned long` in
+/// the machine's byte order. Method `n` is bit `n % 64` of element `n / 64`, or with a 4-byte `unsigned long` bit `n %
+/// 32` of element `n / 32`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(transparent)]
 pub struct MethodMask([u8; 16]);
@@ -28,7 +29,8 @@ impl MethodMask {
     /// The empty set.
     pub const NONE: Self = Self([0; 16]);
 
-    /// Returns the set with another method. Response methods (bit 7) need no registration and are ignored.
+    /// Adds a method to the set. A response method (bit 7) is ignored, because agents receive responses without
+    /// registration.
     #[must_use]
     pub fn with(mut self, method: Method) -> Self {
         let (byte, bit) = place(method.get(), LONG, cfg!(target_endian = "big"));
@@ -47,7 +49,8 @@ impl MethodMask {
 /// Size of the program's `unsigned long`, in bytes.
 const LONG: usize = size_of::<usize>();
 
-/// Returns the byte of a method in the mask and its bit there. The byte of a response method is past the end.
+/// Returns the index of a method's byte in the mask, and the method's bit in that byte. For a response method, the
+/// index is past the end.
 const fn place(method: u8, long: usize, is_big_endian: bool) -> (usize, u8) {
     let byte = method as usize / 8;
     let in_long = byte % long;

@@ -1,4 +1,4 @@
-//! Datagrams that are changed in place.
+//! Views to change a datagram in place.
 use super::{
     MadRef,
     layout::{check, check_vendor},

@@ -33,7 +33,7 @@ impl Format {
                     | MgmtClass::ACM
             );
         match header.base_version {
-            // In other classes only the header is read, in any version.
+            // For classes without a layout in this crate, any version is accepted: only the common header is read.
             1 if is_class_of_ours && header.class_version != header.mgmt_class.version() => Self::Unknown,
             1 => Self::InfiniBand,
             OPA_BASE_VERSION if is_class_of_opa && header.class_version == OPA_CLASS_VERSION => Self::OmniPath,

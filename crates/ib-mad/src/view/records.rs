@@ -25,14 +25,15 @@ impl<'a> MadRef<'a> {
     /// # Ok::<(), ib_mad::DecodeError>(())
     /// ```
     ///
-    /// The length of a table is the payload length of a single RMPP segment, or else the length of the message. A
-    /// segment after the first has no records. A table without RMPP is not specified; it ends with its last byte that
-    /// is not zero. Up to 6 bytes after a datagram are taken for CRCs.
+    /// The length of a table is the payload length in a single RMPP segment, or the length of a reassembled message.
+    /// For a segment after the first, no records are returned. The specification requires RMPP for a table; a table
+    /// without RMPP ends with the last record that is not all zero. Up to 6 bytes after a datagram are regarded as
+    /// CRCs.
     ///
     /// # Errors
-    /// [`DecodeError::BadValue`] if the class or a version is another, if the attribute is not the record's, if the
-    /// distance between the records of a table is less than their size, or if the datagram ends before the header of
-    /// subnet administration does (then `what` is the class).
+    /// [`DecodeError::BadValue`] if the class, a version or the attribute differs from that of `R`, if the distance
+    /// between the records of a table is less than the size of a record, or if the datagram ends within the header of
+    /// subnet administration (then `what` is the class).
     pub fn records<R: SaRecord>(&self) -> Result<Records<'a, R>, DecodeError> {
         if self.class() != MgmtClass::SUBN_ADM {
             return Err(DecodeError::BadValue { what: "mgmt_class", value: self.class().get().into() });
@@ -41,11 +42,11 @@ impl<'a> MadRef<'a> {
         self.records_of(R::ID)
     }
 
-    /// Returns the paths of an Omni-Path datagram; counts them as [`records`](Self::records) does.
+    /// Returns the paths in an Omni-Path datagram; the rules for their number are those of [`records`](Self::records).
     ///
     /// # Errors
-    /// [`DecodeError::BadValue`] if the base version is not that of Omni-Path, if the class or the attribute is
-    /// another, or if the distance between the records of a table is less than their size.
+    /// [`DecodeError::BadValue`] if the base version is not that of Omni-Path, if the class or the attribute is not
+    /// that of path records, or if the distance between the records of a table is less than the size of a record.
     #[cfg(feature = "opa")]
     pub fn opa_paths(&self) -> Result<Records<'a, crate::opa::OpaPathRecord>, DecodeError> {
         if self.format() != super::layout::Format::OmniPath {
@@ -65,13 +66,13 @@ impl<'a> MadRef<'a> {
         }
         let offset = sa.attribute_offset.get();
         match self.is_table() {
-            true if self.counts_nothing() => Records::new(self.without_zeros(), offset),
+            true if self.has_no_data_length() => Records::new(self.without_zeros(), offset),
             true => Records::new(self.record_bytes(), offset),
             false => Records::new(self.record_bytes(), 0),
         }
     }
 
-    /// True for an RMPP segment after the first. Its data starts anywhere in a record.
+    /// True for an RMPP segment after the first. The data of such a segment may start in the middle of a record.
     #[must_use]
     pub fn is_later_segment(&self) -> bool {
         self.is_one_datagram() && self.rmpp().is_some_and(|rmpp| rmpp.flags.active() && !rmpp.flags.first())
@@ -94,9 +95,9 @@ impl<'a> MadRef<'a> {
         self.as_bytes().len() <= self.format().mad_size() + CHECK_SUMS
     }
 
-    /// True if the datagram has no length of its data: there is no RMPP header, or a program left it for the kernel to
-    /// fill in.
-    fn counts_nothing(&self) -> bool {
+    /// True if the datagram does not contain the length of its data: it has no RMPP header, or the kernel is to fill in
+    /// the RMPP header.
+    fn has_no_data_length(&self) -> bool {
         let counts = |rmpp: &RmppHeader| rmpp.flags.active() && rmpp.rmpp_type != RmppType::NONE;
         self.is_one_datagram() && !self.rmpp().is_some_and(counts)
     }
@@ -119,7 +120,7 @@ impl<'a> MadRef<'a> {
                 let payload = usize::try_from(rmpp.data2.get()).unwrap_or(usize::MAX);
                 data.get(..payload.saturating_sub(size_of::<SaHeader>())).unwrap_or(data)
             }
-            // Segments after the first start anywhere in a record.
+            // Segments after the first may start in the middle of a record.
             (false, _) if self.is_one_datagram() => &[],
             _ => data,
         }
@@ -183,7 +184,7 @@ mod tests {
         let mad = MadRef::new(bytes).unwrap();
         let lids: Vec<u16> = mad.records::<PathRecord>().unwrap().map(|path| path.dlid.get()).collect();
         // The printed attribute agrees with the count.
-        if mad.status().is_ok() && !mad.counts_nothing() {
+        if mad.status().is_ok() && !mad.has_no_data_length() {
             assert_eq!(mad.attribute().unwrap().structure().is_some(), !lids.is_empty());
         }
         lids

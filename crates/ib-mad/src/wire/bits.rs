@@ -3,12 +3,13 @@ use core::fmt;
 
 /// A part of a bit-packed word.
 ///
-/// Getters and setters of [`bits!`](crate::bits!) work in constants, and methods of a trait do not. In `bits!` a part
-/// is therefore `bool`, an unsigned number, or a type made by `code!` or `flags!`.
+/// The type of a part in [`bits!`](crate::bits!) is `bool`, an unsigned number, or a type defined by `code!` or
+/// `flags!`. Other types are impossible there: getters and setters work in constants, where trait methods cannot be
+/// called.
 pub trait Bits: Sized {
     /// Returns the value of the low bits of `raw`.
     fn from_raw(raw: u64) -> Self;
-    /// Returns the value in the low bits. The word cuts off bits over the part's width.
+    /// Returns the value in the low bits. Bits above the width of the part are cut off.
     fn into_raw(self) -> u64;
     /// Writes the value in readable form.
     ///
@@ -45,7 +46,8 @@ macro_rules! bits_int { ($($t:ty)*) => {$(
 )*}; }
 bits_int!(u8 u16 u32 u64);
 
-/// Converts between a part's value and its bits in constants: numbers here, other types by their own functions.
+/// Converts between a part's value and its bits, in constants too. Numbers are converted here, other types by their
+/// functions `__from_bits` and `__to_bits`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __part {
@@ -138,8 +140,8 @@ pub const fn store<const N: usize>(value: u64) -> [u8; N] {
 /// Defines a bit-packed word of `[N]` big-endian bytes: parts from the most significant bit down, `_` for reserved
 /// bits.
 ///
-/// Each part is `getter / with_setter : Type = width`. The compiler checks that the parts fill the word. A word that is
-/// one field of a structure may name the field with `in Structure.field`; then the structure has the getters as well.
+/// Each part is `getter / with_setter : Type = width`. The compiler checks that the parts fill the word. With `in
+/// Structure.field` after the size, the structure that has the word as its field gets the same getters.
 ///
 /// ```
 /// use ib_mad::bits;

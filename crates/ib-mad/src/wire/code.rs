@@ -2,7 +2,8 @@
 
 /// Defines an open code space: a number with named values. Unknown values are kept, compared and shown as numbers.
 ///
-/// In a structure the type is a whole big-endian number; in a bit-packed word it is a part of any width.
+/// In a structure, the type is a big-endian number of whole bytes. In a bit-packed word, the type is a part of any
+/// width.
 ///
 /// ```
 /// ib_mad::code! {
@@ -44,7 +45,7 @@ macro_rules! code {
             pub const fn __to_bits(self) -> u64 {
                 self.get() as u64
             }
-            /// The code 0; the code space defines its meaning, if it has one.
+            /// The code 0, which may have no name.
             pub const ZERO: Self = Self::new(0);
             /// Returns the code with this number.
             #[must_use]

@@ -1,4 +1,4 @@
-//! The table of a structure's fields, and the functions that read and print by it.
+//! Description of a structure's fields, and functions that read and print fields by it.
 use core::fmt;
 
 /// A field of a wire structure: its name, its bits, and how it is printed.
@@ -16,11 +16,11 @@ pub struct Field {
     pub reserved: bool,
     /// Byte order of a number.
     pub order: ByteOrder,
-    /// Fields of one element, for a bit-packed word or a nested structure. Their offsets count from that element.
+    /// Fields of one element, for a bit-packed word or a nested structure, with offsets from the start of the element.
     pub parts: &'static [Self],
     /// Prints the field; `bytes` are those of the enclosing structure or word.
     pub show: fn(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result,
-    /// Prints one element of an array; any other field is printed as a whole, whatever the index.
+    /// Prints one element of an array. For any other field, prints the whole field and ignores the index.
     pub show_element: fn(bytes: &[u8], index: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result,
     /// Getter and setter of a part of a bit-packed word; `None` for a field of whole bytes.
     pub access: Option<Access>,
@@ -51,9 +51,9 @@ pub struct Access {
 /// Byte order of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ByteOrder {
-    /// Most significant byte first; used by everything that leaves the node.
+    /// Most significant byte first; used in packets.
     Network,
-    /// The machine's byte order; used only between a program and the kernel of one node.
+    /// The machine's byte order; used only between a program and the local kernel.
     Host,
 }
 
@@ -73,8 +73,8 @@ pub fn dissect(fields: &[Field], bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fm
 
 /// Finds a field by its path and returns its first bit in the structure and its width in bits.
 ///
-/// A path is names joined by dots, each with an index for one element of an array: `flow_hop.flow_label`, `guids[3]`,
-/// `entries[0].vl`.
+/// A path consists of names joined by dots. A name with an index selects one element of an array:
+/// `flow_hop.flow_label`, `guids[3]`, `entries[0].vl`.
 #[must_use]
 pub fn find(fields: &[Field], path: &str) -> Option<(u32, u32)> {
     let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));

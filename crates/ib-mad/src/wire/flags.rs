@@ -2,8 +2,9 @@
 
 /// Defines a set of named bits in a big-endian number. Bits without a name are kept, compared and shown as a number.
 ///
-/// In a structure the type is a whole number; in a bit-packed word it is a part of any width. It implements
-/// [`Flags`](crate::wire::Flags) of the crate bitflags, as component masks do, and its methods also work in constants.
+/// In a structure, the type is a number of whole bytes. In a bit-packed word, the type is a part of any width. The type
+/// implements [`Flags`](crate::wire::Flags) of the crate bitflags, as component masks do. Its methods also work in
+/// constants.
 ///
 /// ```
 /// ib_mad::flags! {

@@ -1,6 +1,6 @@
 //! `id!`: an identifier.
 
-/// Defines an identifier: a number in network order with its own type. Values are ordered as their numbers are.
+/// Defines an identifier: a number in network order with its own type. Values are ordered by their numbers.
 ///
 /// ```
 /// ib_mad::id! {

@@ -10,7 +10,7 @@ pub trait Wire: FromBytes + IntoBytes + KnownLayout + Immutable + Unaligned + Co
     const NAME: &'static str;
     /// The value with every byte zero.
     const ZERO: Self;
-    /// Fields in order; empty for a plain value. For an array, the fields of one element.
+    /// Fields in byte order; for an array the fields of one element; empty for a plain value.
     const FIELDS: &'static [Field] = &[];
     /// Number of elements: 1, or more for an array.
     const COUNT: u32 = 1;
@@ -25,7 +25,7 @@ pub trait Wire: FromBytes + IntoBytes + KnownLayout + Immutable + Unaligned + Co
     /// Errors of the formatter only.
     fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 
-    /// Writes one element of an array; any other value is written as a whole, whatever the index.
+    /// Writes one element of an array. For any other value, writes the whole value and ignores the index.
     ///
     /// # Errors
     /// Errors of the formatter only.
@@ -99,7 +99,7 @@ impl<T: Wire, const N: usize> Wire for [T; N] {
     }
 }
 
-/// Returns the bytes of a structure as they go over the wire.
+/// Returns the bytes of a structure as they are on the wire.
 pub fn as_bytes<T: Wire>(structure: &T) -> &[u8] {
     structure.as_bytes()
 }

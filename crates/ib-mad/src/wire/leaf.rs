@@ -1,4 +1,4 @@
-//! The values of a structure, one after the other.
+//! Iteration over the values of a structure.
 use super::{ByteOrder, Field, read_bits};
 use core::fmt;
 
@@ -59,7 +59,7 @@ pub fn leaves<'a>(fields: &'static [Field], bytes: &'a [u8]) -> Leaves<'a> {
     own
 }
 
-/// Depth of nested structures, the outermost included. No structure of the crate is deeper.
+/// Maximum nesting of structures, including the outermost structure.
 const DEPTH: usize = 6;
 
 /// Iterator over the values of a structure; see [`leaves`].

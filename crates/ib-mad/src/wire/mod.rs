@@ -8,8 +8,8 @@
 //! | [`code!`](crate::code!) | an open code space with names; unknown values are kept | [`Method`](crate::Method) |
 //! | [`flags!`](crate::flags!) | a set of named bits; bits without a name are kept | [`PortCapability`](crate::smp::PortCapability) |
 //!
-//! Each macro also generates a table of [`Field`]s. One dissector ([`dissect`]), one property test and one comparison
-//! with the tables of other programs therefore serve every structure.
+//! Each macro also generates a table of [`Field`]s. The dissector ([`dissect`]), a property test and the comparison
+//! with the tables of other programs use these tables, so that they cover every structure.
 mod bits;
 mod code;
 mod field;

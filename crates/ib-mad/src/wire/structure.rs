@@ -3,11 +3,11 @@
 /// Defines a wire structure: typed fields in the specification's order, with its size `[N]` in bytes checked at compile
 /// time.
 ///
-/// `pub status: Status as show_status` prints a field by a function that gets the whole structure, for a field whose
-/// meaning depends on others.
+/// `pub status: Status as show_status` prints the field by the function `show_status`, which gets the whole structure.
+/// Use this form for a field whose meaning depends on other fields.
 ///
-/// Derives the traits of zerocopy (the calling crate needs `zerocopy` with its `derive` feature), equality by bytes,
-/// `Default` as all zero, `Debug` through the dissector, and [`Wire`](crate::Wire).
+/// The structure implements [`Wire`](crate::Wire), the traits of zerocopy, equality by bytes, `Default` (all zero), and
+/// `Debug` by the dissector. The calling crate needs `zerocopy` with its `derive` feature.
 ///
 /// ```
 /// use ib_mad::{Lid, Wire, wire, wire::Reserved};

@@ -1,7 +1,7 @@
 //! Implementations that the features `serde` and `arbitrary` add to every structure; those of values are in `value.rs`.
 //!
-//! Without the feature the macros are empty. They are defined under this crate's features, because the crate that calls
-//! `wire!` has features of its own.
+//! Without the feature, the macros are empty. The features are those of this crate, not of the crate that calls
+//! `wire!`.
 
 #[doc(hidden)]
 #[macro_export]
@@ -162,7 +162,7 @@ mod dissected {
         }
     }
 
-    /// True if the text is this number in decimal. Needs no buffer for the text.
+    /// True if the text is this number in decimal. Compares while the text is written, without a buffer.
     fn is_decimal(text: &dyn fmt::Display, number: u64) -> bool {
         struct Reader(Option<u64>);
         impl fmt::Write for Reader {

@@ -1,7 +1,7 @@
-//! Implementations that identifiers, codes, sets of bits and numbers have in common: hex output, and serde.
+//! Hex output and serde for identifiers, codes, sets of bits and numbers.
 //!
-//! In a readable format a value is serialized as its printed text if that text is read back as the same value, and as
-//! its number otherwise. In other formats it is serialized as its number.
+//! In a readable format, a value is serialized as its printed text if parsing that text returns the same value.
+//! Otherwise, and in other formats, the value is serialized as its number.
 
 /// Implements `LowerHex` and `UpperHex` for a type with a getter of its number.
 #[doc(hidden)]

@@ -84,7 +84,7 @@ fn run_options(args: &args::Args, out: &mut Output) -> io::Result<i32> {
     Ok(status)
 }
 
-/// Runs `run` every `seconds` and prints its output when it changes. Ends when the reader of the output closes the
+/// Calls `run` every `seconds` and prints the output when it changes. Ends when the reader of the output closes the
 /// pipe.
 fn watch(seconds: u16, mut run: impl FnMut(&mut Output) -> io::Result<i32>) -> io::Result<i32> {
     let mut previous = Vec::new();

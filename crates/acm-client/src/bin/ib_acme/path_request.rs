@@ -87,8 +87,8 @@ pub(crate) fn reversible_path() -> PathRecord {
     PathRecord { reversible_paths, ..record }
 }
 
-/// Requests a path. For names and IP addresses a daemon has one path only: further requirements need a second request
-/// by GID.
+/// Requests a path. For a name or an IP address, a daemon returns only one path. Further requirements therefore need a
+/// second request, by GID.
 ///
 /// # Errors
 /// An error number.

@@ -81,7 +81,7 @@ impl Server {
         }
     }
 
-    /// Requests an endpoint by its index (from 1) among the endpoints of a port (0: of all ports).
+    /// Requests an endpoint: `index` counts from 1 among the endpoints of `port`; port 0 stands for all ports.
     ///
     /// # Errors
     /// As [`ask`](Self::ask).
@@ -100,7 +100,7 @@ impl Server {
 
 fn open(service: &Service) -> Result<Connection, ClientError> {
     let mut options = Options::default();
-    // The time limits are the daemon's.
+    // Without a time limit here: the daemon limits the time of a request.
     options.timeout = None;
     Connection::open(service, options)
 }
@@ -130,8 +130,8 @@ fn tcp(host: &str, mut last_errno: i32, out: &mut Output) -> io::Result<Result<C
     Ok(Err(NotConnected { status: -1, errno: first.unwrap_or(last_errno) }))
 }
 
-/// Returns the TCP port of the local daemon, which is used for other hosts, too. If the port file does not exist,
-/// `errno` changes, as in rdma-core's ib_acme.
+/// Returns the TCP port of the local daemon. ib_acme uses the same port for other hosts. If the port file does not
+/// exist, `errno` changes, as in rdma-core's ib_acme.
 fn port(errno: &mut i32, out: &mut Output) -> io::Result<u16> {
     const DEFAULT: u16 = 6125;
     let text = match fs::read_to_string(PORT_FILE) {

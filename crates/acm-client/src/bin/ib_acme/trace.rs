@@ -138,7 +138,8 @@ fn counters(server: &mut Server) -> Counters {
     server.counters(PerfTarget::Total).unwrap_or_default()
 }
 
-/// The requests that the daemon sent meanwhile, by its counters. Other clients may have caused them, too.
+/// Kinds of requests that the daemon sent during the trace, by its counters. Other clients may have caused these
+/// requests.
 struct SentRequests {
     multicast: bool,
     sa: bool,

@@ -10,8 +10,8 @@ use std::{
     process::ExitCode,
 };
 
-/// Prints the error to standard error and the usage to standard output, and returns 1, like rdma-core's ib_acme. The
-/// text differs.
+/// Prints the error to standard error and the usage to standard output, and returns 1, like rdma-core's ib_acme, but
+/// with another text.
 pub(crate) fn show(words: &[OsString], refusal: &Refusal) -> ExitCode {
     let program = words.first().map_or("ib_acme".into(), |word| word.to_string_lossy());
     match refusal {

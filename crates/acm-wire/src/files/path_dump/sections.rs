@@ -1,5 +1,4 @@
-//! Reading a dump in pieces, with the destinations of selected sources only. Other sections are skipped without
-//! parsing.
+//! Reading of a dump in pieces. Only the destinations of selected sources are parsed.
 use super::{
     super::line::{Line, LineError, LineErrorKind, Location, is_blank},
     Entry, Source, destination, source,
@@ -25,24 +24,24 @@ pub struct Sections {
     block: Block,
 }
 
-/// Owner of the next destinations.
+/// The source to which the next destinations belong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Block {
-    /// No source yet, and no error was reported for that.
+    /// No source yet. No error was reported for the missing source.
     #[default]
     None,
-    /// A source that is not selected or not valid, or no source and an error was reported for that.
+    /// A source that is not selected, an invalid source, or a missing source that was reported.
     Skipped,
     /// A selected source.
     Selected,
 }
 
 impl Sections {
-    /// Reads the next piece: whole lines. The last line of the dump may lack its end.
+    /// Reads the next piece of the dump, which consists of whole lines. The last line of the dump may lack its end.
     ///
     /// Calls `report` with each source, with the destinations of the sources that `select` accepts, and with the error
-    /// of each invalid line, in the order of the dump. Destinations of other sources are skipped without checks. The
-    /// results are those of [`parse`](super::parse) without the skipped destinations.
+    /// of each invalid line, in the order of the dump. Destinations of other sources are skipped without checks. All
+    /// other results equal those of [`parse`](super::parse).
     pub fn read<'a>(
         &mut self,
         piece: &'a [u8],

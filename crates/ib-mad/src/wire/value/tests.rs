@@ -1,4 +1,4 @@
-//! Serialized values are read back as the same values, in a readable and in a compact format.
+//! Tests that deserialization returns the serialized value, in a readable and in a compact format.
 extern crate std;
 use crate::{
     notice::Producer,
