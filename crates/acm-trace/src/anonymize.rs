@@ -14,7 +14,7 @@ pub enum AnonymizeError {
     /// The trace cannot be read.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// The trace is one of a fabric. Names in the packets of many nodes cannot be masked.
+    /// The trace is a trace of a fabric. Names in the packets of many nodes cannot be masked.
     #[error("a trace of a fabric; only that of a core can be copied without names")]
     Fabric,
     /// The copy cannot be written.
@@ -24,7 +24,7 @@ pub enum AnonymizeError {
 
 /// Copies a trace with other names and IP addresses. Entries that the reader skips are not copied.
 ///
-/// The copy should replay as the original does. Check it with [`Replay`](crate::Replay) before you publish it.
+/// Before you publish the copy, replay it with [`Replay`](crate::Replay): the result should be that of the original.
 ///
 /// # Errors
 /// The trace cannot be read, it is a trace of a fabric, or the copy cannot be written.
@@ -44,7 +44,7 @@ pub fn anonymize<W: Write>(trace: impl Read, out: W, mask: &Mask) -> Result<(W, 
             (Entry::Fact(dated), None) if matches!(dated.fact, Fact::Crossing(_)) => {
                 return Err(AnonymizeError::Fabric);
             }
-            // The reader returns no other fact before a start.
+            // The reader returns no other fact before the start of a core.
             (Entry::Fact(_), None) => {}
             (Entry::Fact(dated), Some(recorder)) => match &dated.fact {
                 Fact::Input(input) => recorder.input(dated.time, &input.as_input()),

@@ -2,7 +2,7 @@
 use crate::error::{Damage, TraceError};
 use std::io::{ErrorKind, Read};
 
-/// The longest accepted block, in bytes. A longer one is damage: a wrong length must not fill the memory.
+/// Maximum length of a block, in bytes. A greater length is treated as damage, so that it does not exhaust the memory.
 const LONGEST: u32 = 1 << 28;
 
 /// A whole block.
@@ -63,7 +63,7 @@ impl<R: Read> Blocks<R> {
     pub(crate) fn next(&mut self) -> Result<Option<Raw>, TraceError> {
         let offset = self.offset;
         let mut bytes = Vec::new();
-        // A section header gives the byte order behind its length. Every block has at least these 12 bytes.
+        // In a section header, the byte order follows the length. Every block has at least 12 bytes.
         let whole = self.fill(&mut bytes, 12)?;
         let (Some([kind, length, order]), true) = (words(&bytes), whole) else {
             let is_pcapng = offset > 0 || Raw::SECTION.to_le_bytes().iter().zip(&bytes).all(|(a, b)| a == b);

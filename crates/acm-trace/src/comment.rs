@@ -1,4 +1,4 @@
-//! Comments of packets, `acm KIND key=value key=value`: values that the packet has no field for.
+//! Comments of packets, `acm KIND key=value key=value`, for values without a field in the packet.
 use crate::Kind;
 use core::{fmt::Write as _, str::FromStr};
 
@@ -42,7 +42,7 @@ impl Comment {
     }
 }
 
-/// A comment that was read. Keys that are never looked up are ignored: they may be from a newer version.
+/// A parsed comment. Unknown keys, for example of a newer version, are ignored.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ParsedComment<'a> {
     /// The word behind `acm`.

@@ -70,7 +70,7 @@ pub(crate) fn other(data: &[u8], newer: bool) -> Result<Decoded, DecodeFailure> 
     let code = u16::from_be_bytes([high, low]);
     let Some(kind) = Kind::of(code) else { return Ok(Decoded::Unknown(format!("kind {code:#x}"))) };
     match body_of(kind, body) {
-        // A newer minor version may have new values in a known kind.
+        // A known kind may have new values in a newer minor version.
         Err(Damage::Text(error)) if newer || minor > VERSION.1 => Ok(Decoded::Unknown(format!("{kind}: {error}"))),
         other => Ok(other?),
     }
@@ -146,7 +146,7 @@ fn kernel(body: &[u8]) -> Result<(KernelRequestId, Option<PortId>, PathRecord), 
     Ok((KernelRequestId(u32::from_be_bytes(*id)), port, *PathRecord::parse(path)?))
 }
 
-/// Decodes a datagram of another length than 256 bytes. The comment in front of it holds its header fields.
+/// Decodes a datagram whose length is not 256 bytes. The comment before the datagram holds its header fields.
 fn without_headers(kind: Kind, body: &[u8]) -> Result<Decoded, Damage> {
     let (length, rest) = front(body)?;
     let length = usize::from(u16::from_be_bytes(*length));

@@ -11,7 +11,7 @@ pub struct Difference {
     pub frame: u64,
     /// Number of inputs and time-outs up to the difference.
     pub step: u64,
-    /// The last of these inputs, as text.
+    /// The last input or time-out before the difference, as text.
     pub input: String,
     /// The recorded output, one line for each field.
     pub expected: String,
@@ -20,8 +20,7 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// Returns the fields that differ: name, expected value, actual value. A field that only one side has is empty on
-    /// the other side.
+    /// Returns the fields that differ: name, expected value, actual value. The value of a missing field is empty.
     #[must_use]
     pub fn fields(&self) -> Vec<(&str, &str, &str)> {
         let (expected, actual): (Vec<_>, Vec<_>) = (lines(&self.expected).collect(), lines(&self.actual).collect());

@@ -9,7 +9,7 @@ pub enum TraceError {
     /// The file cannot be read.
     #[error("cannot be read at byte {offset}: {source}")]
     Read {
-        /// Number of bytes that were read before.
+        /// Number of bytes that were read before the error.
         offset: u64,
         /// The error of the system.
         source: std::io::Error,
@@ -54,7 +54,7 @@ pub enum Damage {
     /// A packet belongs to an interface without a description.
     #[error("a packet of interface {0}, which is not described")]
     Interface(u32),
-    /// An interface has times in another unit than nanoseconds.
+    /// The unit of an interface's times is not nanoseconds.
     #[error("an interface whose times are no nanoseconds")]
     Resolution,
     /// A packet is shorter than its headers.
@@ -69,7 +69,7 @@ pub enum Damage {
     /// An InfiniBand packet has no comment of this format.
     #[error("an InfiniBand packet without a comment that says what it is")]
     NoComment,
-    /// A packet has another magic number.
+    /// A packet has a wrong magic number.
     #[error("a packet without the four letters of a trace")]
     Magic,
     /// The text of a packet does not fit its kind.
@@ -86,16 +86,16 @@ pub enum Damage {
     Time,
 }
 
-/// A note about something that the reader skipped, or that is missing.
+/// A note about a skipped or missing part of the trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
-    /// The trace ends without an end mark. Everything before is readable.
+    /// The trace ends without an end mark. All entries up to the end were read.
     Cut {
         /// Offset of the end of the last whole block.
         offset: u64,
     },
-    /// The section has a newer minor version. The reader skips what it does not recognize.
+    /// The section has a newer minor version. The reader skips unknown parts.
     Newer {
         /// Offset of the section.
         offset: u64,
@@ -116,7 +116,8 @@ pub enum Note {
         /// The kind or interface that the packet names.
         what: String,
     },
-    /// The recording machine has another byte order. Clients' messages cannot be interpreted on this machine.
+    /// The byte order of the recording machine differs from that of this machine, so clients' messages cannot be
+    /// interpreted.
     ByteOrder {
         /// Offset of the section.
         offset: u64,

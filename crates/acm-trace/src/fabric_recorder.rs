@@ -13,7 +13,8 @@ use std::io::{self, Write};
 /// A packet between a port and its fabric.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Crossing {
-    /// True if the port received the packet, false if it sent it. A packet that was lost on its way was only sent.
+    /// True if the port received the packet, false if it sent it. A packet that was lost on its way appears only as
+    /// sent.
     pub delivered: bool,
     /// Number of the node.
     pub node: u32,
@@ -74,22 +75,22 @@ impl<W: Write> FabricRecorder<W> {
     /// Starts a file.
     ///
     /// # Errors
-    /// Those of writing to the file.
+    /// Errors of writing to the file.
     pub fn new(out: W) -> io::Result<Self> {
         Ok(Self { writer: Writer::of_fabric(out)?, now: Time::ZERO })
     }
 
-    /// Writes a packet that crossed `at` after the start of the fabric. Times never decrease: a packet that comes late
-    /// gets the time of the packet before it.
+    /// Writes a packet that a port sent or received at the time `at` after the start of the fabric. If `at` is before
+    /// the time of the previous packet, the packet gets the time of the previous packet.
     ///
     /// # Errors
-    /// Those of writing to the file.
+    /// Errors of writing to the file.
     pub fn crossing(&mut self, at: Duration, crossing: &Crossing) -> io::Result<()> {
         self.now = self.now.max(Time::ZERO + at);
         self.writer.packet(self.now, &crossing.packet(self.now))
     }
 
-    /// Returns the file, for example to flush it between two packets.
+    /// Returns the file, for example to flush the file between two packets.
     pub fn get_mut(&mut self) -> &mut W {
         self.writer.get_mut()
     }
@@ -97,7 +98,7 @@ impl<W: Write> FabricRecorder<W> {
     /// Writes the end of the trace and returns the file.
     ///
     /// # Errors
-    /// Those of writing to the file.
+    /// Errors of writing to the file.
     pub fn finish(mut self) -> io::Result<W> {
         self.writer.packet(self.now, &encode::end())?;
         self.writer.finish()

@@ -6,11 +6,12 @@ use serde::{Deserialize, Serialize};
 /// An entry of a trace.
 #[derive(Clone, Debug)]
 pub enum Entry {
-    /// The start of a core. The facts that follow belong to it. A file may hold several cores, one after another.
+    /// The start of a core, to which the facts up to the next start belong. A file may hold several cores, one after
+    /// another.
     Start(Box<Start>),
     /// A fact.
     Fact(Dated),
-    /// A note: the reader skipped something, or something is missing.
+    /// A note about a skipped or missing part of the trace.
     Note(Note),
 }
 
@@ -19,7 +20,7 @@ pub enum Entry {
 pub struct Dated {
     /// Number of the packet in the file, from 1, as Wireshark counts packets.
     pub frame: u64,
-    /// Offset of its block in the file, in bytes.
+    /// Offset of the packet's block in the file, in bytes.
     pub offset: u64,
     /// Time of the core's clock.
     pub time: Time,
@@ -40,7 +41,7 @@ pub enum Fact {
     Lost(u64),
     /// A packet, in a trace of a fabric.
     Crossing(Box<Crossing>),
-    /// The end of the recording. A file can end without it.
+    /// The end of the recording. The end is missing if the recorder was interrupted.
     End,
 }
 
@@ -68,7 +69,7 @@ impl From<Option<Deadline>> for Timeout {
 pub struct Start {
     /// Version of the program that recorded the trace.
     pub program: String,
-    /// The core's seed. It predicts every random number of the core.
+    /// The core's seed, which predicts every random number of the core.
     pub seed: Seed,
     /// The core's options.
     pub config: Config,
@@ -78,7 +79,7 @@ pub struct Start {
 }
 
 impl Start {
-    /// Creates the start of a core that this version records on this machine.
+    /// Creates the start of a core that this program records on this machine.
     #[must_use]
     pub fn new(config: &Config, seed: impl Into<Seed>) -> Self {
         let program = env!("CARGO_PKG_VERSION").to_owned();
@@ -87,7 +88,7 @@ impl Start {
 }
 
 impl core::fmt::Debug for Start {
-    // Without the seed: it is secret.
+    // The seed is secret, so it is not printed.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Start").field("program", &self.program).field("config", &self.config).finish_non_exhaustive()
     }

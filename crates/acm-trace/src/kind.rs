@@ -53,7 +53,7 @@ macro_rules! kinds {
 kinds! {
     /// The options of the section's core.
     Start 0x01 "start",
-    /// The end of the section: nothing is missing.
+    /// The end of a complete section.
     End 0x02 "end",
     /// A gap: the number of missing packets.
     Lost 0x03 "lost",
@@ -115,7 +115,7 @@ kinds! {
     LongReply 0x41 "long_reply",
     /// [`Output::KernelReply`](acm_sansio::Output::KernelReply) with a path.
     KernelReply 0x42 "kernel_reply",
-    /// [`Output::KernelReply`](acm_sansio::Output::KernelReply) without one.
+    /// [`Output::KernelReply`](acm_sansio::Output::KernelReply) without a path.
     KernelRefusal 0x43 "kernel_refusal",
     /// [`Output::CloseClient`](acm_sansio::Output::CloseClient).
     CloseClient 0x44 "close_client",

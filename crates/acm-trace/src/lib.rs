@@ -1,7 +1,7 @@
 //! Traces of an acm core: its inputs and outputs, with the time of each, in one pcapng file.
 //!
-//! The core is deterministic. A replay gives the recorded inputs to a new core and compares its outputs with the
-//! recorded ones, byte for byte. Wireshark and tshark open the file without conversion.
+//! The core is deterministic. A replay passes the recorded inputs to a new core, and compares its outputs with the
+//! recorded outputs, byte for byte. Wireshark and tshark open the file without conversion.
 //!
 //! ```
 //! use acm_sansio::{Acm, Config, Input, Output, PortId, Time};
@@ -22,8 +22,8 @@
 //!
 //! # The file
 //!
-//! A section holds the life of one core. A file may have several sections. Each section has two interfaces. Times are
-//! nanoseconds of the core's clock.
+//! A section holds the trace of one core, from its start to its end. A file may have several sections. Each section has
+//! two interfaces. Times are nanoseconds of the core's clock.
 //!
 //! | interface | link type | content |
 //! |---|---|---|
@@ -32,9 +32,8 @@
 //!
 //! Inputs are marked inbound and outputs outbound (`epb_flags`). Comments have the form `acm NAME key=value key=value`.
 //! The comment of the section header holds `version`, `program`, `seed` and `config` (a hash of the options). The seed
-//! is secret: it predicts the core's transaction ids. The comment of an InfiniBand packet holds the name of its
-//! [`Kind`] and the values that its headers have no field for: `id`, `port`, `endpoint`, `timeout_ns`, `retries` and
-//! others.
+//! is secret, because it predicts the core's transaction ids. The comment of an InfiniBand packet holds the name of its
+//! [`Kind`] and values without a field in its headers: `id`, `port`, `endpoint`, `timeout_ns`, `retries` and others.
 //!
 //! A packet of interface 1 begins with a header of 8 bytes: the letters `ACMT`, the major and the minor version (1 byte
 //! each), and the code of its [`Kind`] (2 bytes, most significant byte first). The body depends on the kind:
@@ -48,19 +47,19 @@
 //! | `end` | nothing |
 //! | any other | JSON: the options for `start`, the deadline for `timeout`, otherwise the input or output with its fields |
 //!
-//! A trace of a fabric (`ib-sim serve --record`) has `view=fabric` in the comment of its section header. Except `end`, its
-//! packets are on interface 0: `fabric_sent` is inbound, `fabric_delivered` is outbound. Their comments hold the number
-//! of the `node` and of its `port`. A packet that was lost on its way is only `fabric_sent`. Such a trace cannot be
-//! replayed. It exists since version 1.1.
+//! A trace of a fabric (`ib-sim serve --record`) has `view=fabric` in the comment of its section header. All packets
+//! except `end` are on interface 0: `fabric_sent` is inbound, `fabric_delivered` is outbound. Comments hold the numbers
+//! of `node` and `port`. A packet that was lost on its way appears only as `fabric_sent`. Traces of a fabric cannot be
+//! replayed. They exist since version 1.1.
 //!
-//! Version 1.2 adds `provider_call` and `provider_said`. Their messages and datagrams are hexadecimal text, two digits
-//! for each byte. `start` names the providers and the subnets that each serves.
+//! Version 1.2 adds `provider_call` and `provider_said`. In both, messages and datagrams are hexadecimal text, two
+//! digits for each byte. `start` contains the providers and the subnets that each provider serves.
 //!
-//! Numbers are in network byte order. A client's message is in the byte order of the recording machine, which the
-//! section header gives.
+//! Numbers are in network byte order. A client's message is in the byte order of the recording machine. The section
+//! header indicates this byte order.
 //!
-//! A reader skips what it does not recognize in a newer minor version and reports a [`Note`]. Another major version is
-//! an error.
+//! In a newer minor version, a reader skips unknown parts and reports a [`Note`] for each. Another major version is an
+//! error.
 //!
 //! # Modules
 //!

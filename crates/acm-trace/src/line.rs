@@ -237,7 +237,7 @@ fn mad_fields(bytes: &[u8], line: &mut Line<'_>) {
         }
         Err(error) => line("mad", &error),
     }
-    // Bytes that no field shows are compared, too.
+    // The bytes are compared as well, because not every byte belongs to a field.
     line("bytes", &Digits(bytes));
 }
 

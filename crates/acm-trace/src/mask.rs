@@ -22,13 +22,13 @@ use std::sync::Arc;
 /// Bytes of an entry before its address.
 const ENTRY_HEAD: usize = 8;
 
-/// Replaces names and IP addresses. The replacement of an address is the same everywhere. Different addresses have
-/// different replacements.
+/// Replaces names and IP addresses. Equal addresses have equal replacements; different addresses have different
+/// replacements.
 ///
-/// There is no table: the replacement of each letter, digit or bit depends on everything before it and on a key. The
-/// length, the positions of letters and digits, and the case stay. Addresses with a common prefix have replacements
-/// with a common prefix. The first 8 bits of an IPv4 address and the first 16 bits of an IPv6 address stay. GIDs, LIDs,
-/// GUIDs and P_Keys stay: they identify ports, but reveal no name.
+/// The replacement of each letter, digit or bit is computed from a key and from all characters or bits before it.
+/// Unchanged are the length of a name, the positions of letters and digits, and the case. Addresses with a common
+/// prefix have replacements with a common prefix. The first 8 bits of an IPv4 address and the first 16 bits of an IPv6
+/// address are unchanged. GIDs, LIDs, GUIDs and P_Keys are unchanged: they identify ports, but reveal no name.
 #[derive(Clone)]
 pub struct Mask {
     key: [u8; 16],
@@ -41,7 +41,7 @@ impl core::fmt::Debug for Mask {
 }
 
 impl Mask {
-    /// Creates a mask. The key must be secret: it reveals the original names.
+    /// Creates a mask. Keep the key secret: with the key, the original names can be computed.
     #[must_use]
     pub const fn new(key: [u8; 16]) -> Self {
         Self { key }
@@ -94,7 +94,7 @@ impl Mask {
         Ipv6Addr::from(octets)
     }
 
-    /// Flips each bit behind the first `first` bits, or not, depending on the bits before it.
+    /// Flips some of the bits after the first `first` bits. The preceding bits determine whether a bit is flipped.
     fn bits(&self, what: u8, octets: &mut [u8], first: usize) {
         let original =
             u128::from_be_bytes(core::array::from_fn(|index| octets.get(index).copied().unwrap_or_default()));
@@ -141,7 +141,7 @@ impl Mask {
                 Input::SourceSelected { request: *request, source: source.map(|source| self.ip(source)) }
             }
             Input::Datagram { endpoint, source, payload } => {
-                // A datagram of another length may have names, too.
+                // A datagram of another length may contain names, too.
                 bytes.extend_from_slice(payload);
                 bytes.resize(payload.len().max(size_of::<AcmMad>()), 0);
                 if let Ok((mad, _)) = AcmMad::parse_prefix(bytes) {
@@ -169,7 +169,7 @@ impl Mask {
                 Input::Interfaces(all.iter().map(masked).collect())
             }
             Input::Preloaded(Preload::Hosts(hosts)) => Input::Preloaded(Preload::Hosts(Arc::new(self.hosts(hosts)))),
-            // Every variant is named, so that a new variant does not compile without a decision here.
+            // Every variant is listed, so that the compiler requires a decision for a new variant.
             Input::ClientClosed(_)
             | Input::KernelRequest { .. }
             | Input::KernelTimeout(_)
@@ -302,7 +302,7 @@ impl Mask {
         masked
     }
 
-    /// Masks the addresses in an event. They are found in its JSON form, because the event has many variants.
+    /// Masks the addresses in an event. Works on the JSON form of the event, because events have many variants.
     fn event(&self, event: &Event) -> Result<Event, serde_json::Error> {
         let mut value = serde_json::to_value(event)?;
         self.value(&mut value)?;
@@ -325,12 +325,12 @@ impl Mask {
     }
 }
 
-/// Reports whether an address is a GID or a LID. Such an address stays as it is, with the bytes behind it.
+/// Reports whether an address is a GID or a LID. A GID or LID is unchanged, including the bytes after it.
 const fn is_of_fabric(address: &Address) -> bool {
     matches!(address, Address::Gid(_) | Address::Lid(_))
 }
 
-/// Returns the letter or digit that is `number` places further among the `count` that start with `first`.
+/// Rotates a letter or digit by `number` positions in the alphabet of `count` characters that starts with `first`.
 fn rotated(byte: u8, first: u8, count: u8, number: u64) -> u8 {
     let by = u8::try_from(number % u64::from(count)).unwrap_or_default();
     first + (byte - first + by) % count

@@ -15,7 +15,7 @@ pub enum OwnedInput {
     SaReport { port: PortId, lid: Lid, qpn: Qpn, mad: Vec<u8> },
     /// [`Input::Datagram`].
     Datagram { endpoint: EndpointId, source: DatagramSource, payload: Vec<u8> },
-    /// Any other input: it owns its data already.
+    /// Any other input, which borrows nothing.
     Other(Input<'static>),
 }
 

@@ -11,7 +11,8 @@ const ERF_INFINIBAND: u8 = 21;
 /// ERF flag of a record with variable length.
 const ERF_VARYING_LENGTH: u8 = 0x04;
 const ERF_HEADER: usize = 16;
-/// Lengths of the invariant and variant CRC, in bytes. Both are zero: the packet was recorded before it had a CRC.
+/// Lengths of the invariant and variant CRC, in bytes. Both CRCs are zero, because the packet was recorded before CRCs
+/// were computed.
 const INVARIANT_CRC: usize = 4;
 const VARIANT_CRC: usize = 2;
 

@@ -20,7 +20,7 @@ pub(crate) struct EndpointAddress {
 pub(crate) struct PortTable {
     ports: BTreeMap<PortId, PortAttributes>,
     endpoints: BTreeMap<EndpointId, EndpointAddress>,
-    /// By the index of the request only: the core reuses indexes.
+    /// Keyed by the index of the request without its generation, because the core reuses indexes.
     requests: BTreeMap<u32, (PortId, SaAddress)>,
 }
 

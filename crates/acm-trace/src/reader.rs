@@ -22,10 +22,10 @@ use pcap_file::{
 };
 use std::{collections::VecDeque, io::Read};
 
-/// Reads a trace, entry by entry. It returns no entry after an error.
+/// Reads a trace, entry by entry. After an error, the iterator ends.
 ///
-/// Unknown parts of newer versions or of other programs are skipped with a [`Note`]. The truncated end of a file is
-/// skipped with a [`Note`], too.
+/// Unknown parts of newer versions or of other programs are skipped, and so is the truncated end of a file. Each
+/// skipped part gives a [`Note`].
 pub struct Reader<R> {
     blocks: Blocks<R>,
     section: Option<Section>,
@@ -43,7 +43,7 @@ struct Section {
     program: String,
     seed: Seed,
     config: u64,
-    /// True for a trace of a fabric: it has no core and no options.
+    /// True for a trace of a fabric, which has no core and no options.
     of_fabric: bool,
     started: bool,
     ended: bool,

@@ -12,7 +12,7 @@ use std::{
     io::{self, Write},
 };
 
-/// Records one core at a time into a file. Each packet is one call of the file's `write`.
+/// Records one core at a time into a file. Each packet is written by one call of the file's `write`.
 ///
 /// Call [`Recorder::drive`] and [`Recorder::handle_timeout`] instead of the core's methods. A write error stops the
 /// recording, but never the core. [`Recorder::finish`] returns the error.
@@ -32,10 +32,10 @@ impl<W: Write> core::fmt::Debug for Recorder<W> {
 }
 
 impl<W: Write> Recorder<W> {
-    /// Starts a file, for a core without any input yet.
+    /// Starts a file for a core. The core must not have had any input.
     ///
     /// # Errors
-    /// Those of writing to the file.
+    /// Errors of writing to the file.
     pub fn new(out: W, start: &Start) -> io::Result<Self> {
         let config = encode::start(&start.config)?;
         let mut writer = Writer::new(out, start, &config)?;
@@ -43,13 +43,14 @@ impl<W: Write> Recorder<W> {
         Ok(Self { writer, ports: PortTable::default(), now: Time::ZERO, facts: 0, mask: None, failed: None })
     }
 
-    /// Returns the same recorder, which replaces names and IP addresses from now on.
+    /// Replaces names and IP addresses in everything that is recorded from now on.
     #[must_use]
     pub fn masked(self, mask: Mask) -> Self {
         Self { mask: Some(mask), ..self }
     }
 
-    /// Ends the trace of this core and starts another core in the same file. The new core has had no input yet.
+    /// Ends the trace of this core and starts the trace of another core in the same file. The new core must not have
+    /// had any input.
     pub fn restart(&mut self, start: &Start) {
         self.end();
         self.begin(start);
@@ -69,13 +70,13 @@ impl<W: Write> Recorder<W> {
         self.keep(written);
     }
 
-    /// Writes a gap of `count` facts.
+    /// Records that `count` facts are missing.
     pub fn lost(&mut self, now: Time, count: u64) {
         self.facts += count;
         self.write(now, Ok(encode::lost(count)));
     }
 
-    /// Writes a gap for the last `count` facts, whose packets the caller dropped.
+    /// Records that the last `count` facts are missing, because the caller dropped their packets.
     pub fn thrown_away(&mut self, now: Time, count: u64) {
         self.facts = self.facts.saturating_sub(count);
         self.lost(now, count);
@@ -157,8 +158,8 @@ impl<W: Write> Recorder<W> {
 
     /// Records and calls [`Acm::drain`].
     ///
-    /// [`Acm::drain`] handles the inputs that `carry_out` returns by itself. This method queues them, so that each can
-    /// be recorded.
+    /// [`Acm::drain`] handles the inputs that `carry_out` returns. This method queues these inputs instead, so that it
+    /// can record each of them.
     pub fn drain(&mut self, acm: &mut Acm, now: Time, mut carry_out: impl FnMut(Output) -> Option<Input<'static>>) {
         let mut inputs = VecDeque::new();
         loop {
@@ -209,7 +210,7 @@ impl<W: Write> Recorder<W> {
         self.writer.get_ref()
     }
 
-    /// Returns the file. Its content may be taken out between two packets.
+    /// Returns the file. The caller may take content out of the file between two packets.
     pub fn get_mut(&mut self) -> &mut W {
         self.writer.get_mut()
     }
@@ -217,7 +218,7 @@ impl<W: Write> Recorder<W> {
     /// Writes the end mark and returns the file.
     ///
     /// # Errors
-    /// The first error of writing. Nothing was written after it.
+    /// The first error of writing to the file. Nothing was written after this error.
     pub fn finish(mut self) -> io::Result<W> {
         self.end();
         self.into_inner()
@@ -235,8 +236,8 @@ impl<W: Write> Recorder<W> {
 /// Returns the first bytes of a further file of a recording. `facts` is the number of facts of the same core in the
 /// earlier files.
 ///
-/// The file starts with a gap of `facts` facts. Appended to the earlier files, it is replayed like them. Alone, it can
-/// be printed and counted, but not replayed.
+/// The file starts with a gap of `facts` facts. Appended to the earlier files, it can be replayed. Alone, it can only
+/// be printed and counted.
 ///
 /// # Errors
 /// The options cannot be written as text.

@@ -1,4 +1,4 @@
-//! Replays a trace: gives its inputs to a new core and compares the outputs.
+//! Replays a trace: passes its inputs to a new core and compares the outputs.
 use crate::{
     difference::Difference,
     error::{Note, TraceError},
@@ -51,7 +51,7 @@ pub struct Replayed {
     pub cores: u64,
     /// Number of inputs and time-outs.
     pub inputs: u64,
-    /// Number of outputs. Each equals the recorded output.
+    /// Number of outputs, each equal to the recorded output.
     pub outputs: u64,
     /// Number of facts after a gap, which cannot be compared.
     pub not_compared: u64,
@@ -81,11 +81,11 @@ impl<'a> Replay<'a> {
 
     /// Replays every core of a trace.
     ///
-    /// A section that starts with a gap continues the previous section if both have the same seed and the gap has as
-    /// many facts as the previous section. This is the case for concatenated files of one recording.
+    /// Concatenated files of one recording are replayed as one trace: a section that starts with a gap continues the
+    /// previous section if both have the same seed, and if the gap has as many facts as the previous section.
     ///
     /// # Errors
-    /// The trace cannot be read, or an output differs. Only the first difference is returned.
+    /// The trace cannot be read, or an output differs. The replay ends at the first difference.
     pub fn run(&mut self, trace: impl Read) -> Result<Replayed, ReplayError> {
         let mut done = Replayed::default();
         let mut previous: Option<Section> = None;
@@ -106,7 +106,7 @@ impl<'a> Replay<'a> {
                         && previous.is_continued(running, *count)
                     {
                         done.cores -= 1;
-                        // The previous file was not truncated: it continues here.
+                        // The end mark of the previous file is not missing: the recording continues in this file.
                         if let Some(Note::Cut { .. }) = done.notes.last() {
                             done.notes.pop();
                         }
@@ -133,7 +133,7 @@ struct Section {
     seed: Seed,
     /// Number of facts so far, including missing facts.
     facts: u64,
-    /// The core; `None` after a gap, where nothing can be compared.
+    /// The core; `None` after a gap, where outputs cannot be compared.
     core: Option<Core>,
 }
 
@@ -170,7 +170,7 @@ struct Core {
     outputs: VecDeque<Output>,
     /// Number of inputs and time-outs so far.
     step: u64,
-    /// The last input or time-out. It is formatted only for a difference.
+    /// The last input or time-out, formatted only for a difference.
     last: Option<Fact>,
 }
 

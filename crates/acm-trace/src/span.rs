@@ -71,7 +71,7 @@ struct Open {
 /// The longest time between the first send of a request and a retry.
 const RETRY_PERIOD: Duration = Duration::from_secs(60);
 
-/// Finds the spans of a trace. A request without a response uses memory until its core ends.
+/// Finds the spans of a trace. A request without a response is kept until the end of its core.
 #[derive(Debug, Default)]
 pub struct Spans {
     clients: BTreeMap<ClientId, VecDeque<([u8; 8], Open)>>,
@@ -79,7 +79,7 @@ pub struct Spans {
     group: BTreeMap<TransactionId, Open>,
     peers: BTreeMap<TransactionId, Open>,
     sa: BTreeMap<SaRequestId, Open>,
-    /// Requests of ports to the SA or to a group, in a trace of a fabric.
+    /// Open requests of ports to the SA or to a group, in a trace of a fabric.
     ports: BTreeMap<(u32, u8, Phase, TransactionId), Open>,
 }
 
@@ -92,7 +92,7 @@ fn is_success(reply: &[u8]) -> bool {
 }
 
 impl Spans {
-    /// Adds an entry. Returns the span that ends with it.
+    /// Adds an entry. Returns the span that ends with this entry.
     pub fn add(&mut self, entry: &Entry) -> Option<Span> {
         match entry {
             // Open requests of the previous core get no response.
@@ -192,8 +192,7 @@ impl Spans {
         }
     }
 
-    /// Returns the oldest request with the transaction id of the reply: replies may come in another order than
-    /// requests.
+    /// Returns the oldest request with the transaction id of the reply. Replies need not be in the order of requests.
     fn replied(&mut self, client: ClientId, reply: &[u8]) -> Option<(Phase, Open, bool)> {
         let open = self.clients.get_mut(&client)?;
         let reply_tid = tid(reply);

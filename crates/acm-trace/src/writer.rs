@@ -34,7 +34,7 @@ const NAMES: [&str; 2] = ["InfiniBand", "acm"];
 const INBOUND: u32 = 1;
 const OUTBOUND: u32 = 2;
 
-/// Bytes of a packet's block without its data and options.
+/// Size of a packet's block without its data and options, in bytes.
 const FIXED: usize = 32;
 const OPTION_COMMENT: u16 = 1;
 const OPTION_FLAGS: u16 = 2;
@@ -43,7 +43,7 @@ const END_OF_OPTIONS: u32 = 0;
 /// Writes the blocks of a file.
 pub(crate) struct Writer<W: Write> {
     blocks: PcapNgWriter<W>,
-    /// The block of the last packet. Its memory is reused.
+    /// The block of the last packet, whose memory is reused.
     block: Vec<u8>,
 }
 
@@ -54,7 +54,7 @@ fn failed(error: pcap_file::PcapError) -> io::Error {
     }
 }
 
-/// Returns a hash of a configuration: SipHash-2-4 with a key of zeros. It detects mistakes, not forgeries.
+/// Returns a hash of a configuration: SipHash-2-4 with a key of zeros. The hash detects mistakes, not forgeries.
 pub(crate) fn hash(bytes: &[u8]) -> u64 {
     let mut hasher = SipHasher24::new();
     hasher.write(bytes);
@@ -89,7 +89,8 @@ impl<W: Write> Writer<W> {
         Self::begin(out, of_core(start, config))
     }
 
-    /// Starts a trace of a fabric. It has neither seed nor options, but a reader of version 1.0 requires both values.
+    /// Starts a trace of a fabric. Such a trace has neither seed nor options, but a reader of version 1.0 requires both
+    /// values.
     pub(crate) fn of_fabric(out: W) -> io::Result<Self> {
         let comment = comment(env!("CARGO_PKG_VERSION")).with("seed", 0).with("config", 0).with("view", FABRIC);
         Self::begin(out, section(comment))
@@ -134,8 +135,8 @@ impl<W: Write> Writer<W> {
         self.lay_out(now, kind, [head, bytes], None)
     }
 
-    /// Writes the block of a packet with one call of `write`. The layout is done here, in reused memory, because a
-    /// recording daemon writes a packet for each reply.
+    /// Writes the block of a packet with one call of `write`. For speed, the block is assembled here in reused memory:
+    /// a recording daemon writes a packet for each reply.
     fn lay_out(&mut self, now: Time, kind: Kind, data: [&[u8]; 2], comment: Option<&str>) -> io::Result<()> {
         let length = data[0].len() + data[1].len();
         let padding = length.next_multiple_of(4) - length;
@@ -171,7 +172,7 @@ impl<W: Write> Writer<W> {
         self.blocks.get_ref()
     }
 
-    /// Returns the file. Its content may be taken out between two packets.
+    /// Returns the file. The caller may take content out of the file between two packets.
     pub(crate) fn get_mut(&mut self) -> &mut W {
         self.blocks.get_mut()
     }

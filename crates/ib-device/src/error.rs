@@ -1,4 +1,4 @@
-//! Errors of devices, and how results of system calls and of libibverbs become errors.
+//! Errors of devices, and conversion of the results of system calls and of libibverbs.
 #[cfg(feature = "verbs")]
 use core::ptr::NonNull;
 use nix::errno::Errno;
@@ -19,7 +19,7 @@ pub enum Error {
         /// The system's error.
         source: io::Error,
     },
-    /// A file whose text has the wrong form.
+    /// A file with invalid text.
     #[error("{}: {text:?} is not a {what}", path.display())]
     Text {
         /// Path of the file.
@@ -34,10 +34,10 @@ pub enum Error {
     Call {
         /// Name of the function, or a description of the operation.
         call: &'static str,
-        /// Its error number.
+        /// Error number of the call.
         errno: Errno,
     },
-    /// The device was removed while it was open. Close everything that belongs to it.
+    /// The device was removed while it was open. Close everything that belongs to the device.
     #[error("the device is gone")]
     Gone,
     /// No device has this name.
@@ -48,22 +48,14 @@ pub enum Error {
     Length {
         /// Kind of the message.
         what: &'static str,
-        /// Its length in bytes.
+        /// Length of the message in bytes.
         got: usize,
-        /// Shortest possible length in bytes.
+        /// Minimum length in bytes.
         min: usize,
-        /// Longest possible length in bytes.
+        /// Maximum length in bytes.
         max: usize,
     },
-    /// The device cannot scatter a datagram over as many segments as are needed.
-    #[error("the device takes {max_sge} segments for each receive: {needed} are needed")]
-    Segments {
-        /// The device's limit (`max_sge`).
-        max_sge: i32,
-        /// The number needed.
-        needed: u8,
-    },
-    /// Every send buffer waits for its completion. Poll, then try again.
+    /// All send buffers are in use. Poll for completions, then retry.
     #[error("all {depth} sends of the queue pair are under way")]
     SendQueueFull {
         /// Number of send buffers.

@@ -8,9 +8,9 @@
 //! | [`uevent`] | the kernel's messages about added and removed devices | nothing |
 //! | [`link`] | width and speed of a link, and its rate code | nothing |
 //!
-//! Every file descriptor is non-blocking. A type gives access to it by `AsFd` or by a method. Read from it until the
-//! result is `Ok(None)`: edge-triggered polling requires this. The crate starts no thread, reads no clock and writes no
-//! log.
+//! Every file descriptor is non-blocking, and accessible by `AsFd` or by a method. After a descriptor became readable,
+//! read until the result is `Ok(None)`, as edge-triggered polling requires. The crate starts no thread, reads no clock
+//! and writes no log.
 //!
 //! ```no_run
 //! let found = ib_device::sysfs::Sysfs::default().scan()?;

@@ -5,9 +5,9 @@ use ib_mad::Rate;
 /// The layer below the packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LinkLayer {
-    /// InfiniBand: LIDs, a subnet manager.
+    /// InfiniBand, with LIDs and a subnet manager.
     InfiniBand,
-    /// Ethernet (RoCE, iWARP): no LIDs, no subnet manager.
+    /// Ethernet (RoCE, iWARP), without LIDs and subnet manager.
     Ethernet,
     /// Another link layer, or unknown.
     Other,
@@ -30,8 +30,8 @@ impl LinkRate {
     /// Creates a rate from the numbers of `ibv_port_attr`: `active_width` (1 = 1x, 2 = 4x, 4 = 8x, 8 = 12x, 16 = 2x)
     /// and `active_speed` (1 SDR, 2 DDR, 4 QDR, 8 FDR10, 16 FDR, 32 EDR, 64 HDR, 128 NDR, 256 XDR).
     ///
-    /// `None` for undefined numbers. XDR does not fit the 8 bits of libibverbs' field: the field is 0 at a port that
-    /// runs at XDR, but the rate is in sysfs.
+    /// `None` for undefined numbers. XDR does not fit in the 8 bits of libibverbs' field `active_speed`, which is 0 for
+    /// XDR. Use the rate in sysfs for such a port.
     #[must_use]
     pub const fn from_codes(active_width: u8, active_speed: u16) -> Option<Self> {
         let lanes = match active_width {
@@ -74,8 +74,8 @@ impl LinkRate {
         self.tenths
     }
 
-    /// Returns the code of this rate. A rate without a code (for example of 16 lanes) has the code of the next slower
-    /// rate.
+    /// Returns the code of this rate. For a rate without a code (for example of 16 lanes), returns the code of the next
+    /// slower rate.
     #[must_use]
     pub fn code(self) -> Rate {
         let gbps = self.tenths / 10;
@@ -85,7 +85,7 @@ impl LinkRate {
     }
 }
 
-/// Returns the whole Gb/s in the name of a rate.
+/// Returns the rate in Gb/s that is the name of a code.
 fn nominal_gbps(rate: Rate) -> Option<u32> {
     let name = rate.name()?;
     name.split([' ', '.']).next()?.parse().ok()
@@ -128,7 +128,7 @@ mod tests {
             [15, 20, 16, 17, 18],
             [20, 16, 17, 21, 22],
             [16, 17, 21, 23, 24],
-            // 8x and 12x XDR (1600, 2400 Gb/s) have no code and use the next lower one.
+            // 8x and 12x XDR (1600, 2400 Gb/s) have no code, and get the code of the next lower rate.
             [17, 21, 23, 24, 24],
         ];
         for (row, speed) in codes.iter().zip([1, 2, 4, 8, 16, 32, 64, 128, 256]) {

@@ -1,7 +1,7 @@
 //! The kernel's messages about added and removed RDMA devices (netlink KOBJECT_UEVENT).
 //!
-//! When a message arrives, the device exists, but its device files may not have their owner and mode yet: udev sets
-//! them a moment later. If a file cannot be opened yet, retry after the next message or after a short time.
+//! When a message arrives, the device exists, but udev may not yet have set owner and mode of the device files. If a
+//! file cannot be opened, retry after the next message or after a short time.
 use crate::{Error, Result};
 use nix::{
     errno::Errno,
@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 /// Multicast group of the kernel's messages. Group 2 has udev's messages, which have another format.
 const KERNEL_GROUP: u32 = 1;
-/// Bytes of the buffer for a message. The kernel's messages are shorter (its UEVENT_BUFFER_SIZE is 2048).
+/// Length of the buffer for a message in bytes. The kernel's messages have at most 2048 bytes (UEVENT_BUFFER_SIZE).
 const BUFFER_LENGTH: usize = 8192;
 
 /// A socket that receives the kernel's messages about devices.
@@ -77,7 +77,7 @@ impl UeventSocket {
         Ok(Self { fd })
     }
 
-    /// Returns the next message about RDMA, or `None` if there is none for now.
+    /// Returns the next message about RDMA; `None` if no message has arrived.
     ///
     /// # Errors
     /// [`Error::Call`] if the socket cannot be read.
@@ -99,14 +99,14 @@ impl UeventSocket {
     }
 }
 
-/// Receives a message. Returns its length, and true if the kernel sent it.
+/// Receives a message. Returns the length of the message, and true if the kernel is the sender.
 fn receive(fd: &OwnedFd, buffer: &mut [u8]) -> core::result::Result<(usize, bool), Errno> {
     let (length, sender) = recvfrom::<NetlinkAddr>(fd.as_raw_fd(), buffer)?;
     Ok((length, sender.is_some_and(|sender| sender.pid() == 0)))
 }
 
 impl AsFd for UeventSocket {
-    /// Readable while there are messages.
+    /// Returns the socket, which is readable while there are messages.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }

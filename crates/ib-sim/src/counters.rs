@@ -21,25 +21,26 @@ counters! {
     ud_unicast,
     /// Datagrams sent to a group.
     ud_multicast,
-    /// Datagrams received; each member's copy of a multicast counts.
+    /// Datagrams received; for a multicast datagram, each member's copy is counted.
     ud_delivered,
     /// Datagrams lost on a link, by its loss rate or because it is down.
     ud_lost,
     /// Datagrams duplicated by a link.
     ud_duplicated,
-    /// Datagrams delayed by a link, so that later ones can pass.
+    /// Datagrams that a link delayed, so that later datagrams could overtake them.
     ud_reordered,
     /// Datagrams sent from or received at a port that is not active.
     ud_port_down,
     /// Datagrams to an unknown LID or to an unknown queue pair.
     ud_no_destination,
-    /// Datagrams with another Q_Key than the receiving queue pair.
+    /// Datagrams whose Q_Key differs from that of the receiving queue pair.
     ud_qkey_mismatch,
     /// Datagrams whose sender and receiver have P_Keys that do not match.
     ud_pkey_mismatch,
     /// Datagrams longer than the receiving port's MTU.
     ud_too_long,
-    /// Multicasts of ports that are not members of the group, and copies not delivered to queue pairs of such ports.
+    /// Multicast datagrams from ports that are not members of the group, and copies that were not delivered because the
+    /// receiving port is not a member.
     ud_not_member,
     /// Path queries that the administrator received.
     sa_path_queries,
@@ -57,9 +58,9 @@ counters! {
     sa_errors,
     /// Lost requests and lost responses.
     sa_lost,
-    /// Requests that found the administrator's queue full.
+    /// Requests that arrived while the administrator's queue was full.
     sa_overflows,
-    /// Requests that reach no administrator: wrong LID, queue pair or class, port down, or administrator mute.
+    /// Requests that did not reach an administrator: wrong LID, queue pair or class, port down, or administrator mute.
     sa_unreachable,
     /// Transmissions repeated after a time-out.
     mad_retries,

@@ -4,10 +4,10 @@ use alloc::sync::Arc;
 use core::time::Duration;
 use ib_mad::{Lid, Pkey, Qkey, Qpn, ServiceLevel, packet::Grh};
 
-/// A packet between a port and the subnet. There is one for each transmission and one for each reception.
+/// A packet between a port and the subnet: the sending or the reception of a packet by a port.
 ///
-/// A packet that is lost, or refused where it arrives, was only sent. A multicast is sent once and received by each
-/// member. Requests between programs of two nodes by umad devices do not pass through the subnet.
+/// A packet that is lost, or dropped at its destination, has no reception. A multicast packet has one sending and a
+/// reception for each member. Requests between programs of two nodes by umad devices do not pass through the subnet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Crossing {
     /// Time of sending or reception, in the time of the subnet.

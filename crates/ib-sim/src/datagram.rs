@@ -5,11 +5,12 @@ use ib_mad::{AddressVector, Gid, GlobalRoute, Lid, Qkey, Qpn, ServiceLevel};
 /// A UD datagram to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Datagram<'a> {
-    /// The path to the destination. For a group its global route has the group's GID. A static rate has no effect.
+    /// The path to the destination. For a group, the global route contains the group's GID. A static rate has no
+    /// effect.
     pub to: AddressVector,
     /// Queue pair of the destination; [`Qpn::MULTICAST`] for a group.
     pub qpn: Qpn,
-    /// Queue key. If its top bit is set, the sending queue pair's own key is used instead (IBTA 10.2.5).
+    /// Queue key. If its top bit is set, the packet gets the queue key of the sending queue pair instead (IBTA 10.2.5).
     pub qkey: Qkey,
     /// The payload, up to the MTU.
     pub payload: &'a [u8],
@@ -49,9 +50,9 @@ pub struct Source {
 /// The address and the time-out of a management datagram, as in Linux's umad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MadSend {
-    /// The sender. The response has the same number.
+    /// The agent that sends the datagram. The response has the same number.
     pub agent: crate::AgentId,
-    /// LID of the destination. Only the LID of the port's subnet manager responds.
+    /// LID of the destination. Only the port's subnet manager responds.
     pub dlid: Lid,
     /// Queue pair of the destination: 1.
     pub qpn: Qpn,
@@ -59,7 +60,7 @@ pub struct MadSend {
     pub sl: ServiceLevel,
     /// Index of a P_Key in the sending port's table.
     pub pkey_index: u16,
-    /// Time to wait for a response to each transmission. Zero: no response is expected, and a response is dropped.
+    /// Time to wait for a response to each transmission. With zero, no response is expected, and a response is dropped.
     pub timeout: Duration,
     /// Number of retransmissions after time-outs.
     pub retries: u32,

@@ -11,7 +11,7 @@ pub enum Error {
     /// The port has no such queue pair.
     #[error("no such queue pair: {} of port {}", .0.qpn, .0.port)]
     NoSuchQp(QpId),
-    /// The queue pair number is in use, or is one of the two that every node has.
+    /// The queue pair number is in use, or is 0 or 1.
     #[error("queue pair number {} is taken at node {}", .0.qpn, .0.port.node)]
     QpnTaken(QpId),
     /// The P_Key table of the port has no such index.
@@ -44,7 +44,7 @@ pub enum Error {
         /// The port's MTU in bytes.
         mtu: u16,
     },
-    /// All LIDs or all queue pair numbers are in use.
+    /// All LIDs or all queue pair numbers are in use; the text names the exhausted numbers.
     #[error("no {0} is left")]
     Exhausted(&'static str),
     /// Another port has one of the port's LIDs.

@@ -6,13 +6,13 @@ use ib_mad::{Lid, Qpn, packet::Grh, sa::SaMad};
 /// An event at a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A datagram was received. The receivers of one multicast share its bytes.
+    /// A datagram was received. The receivers of a multicast datagram share its bytes.
     Datagram {
         /// The receiving queue pair.
         qp: QpId,
         /// The sender.
         source: Source,
-        /// The global route header, if the packet had one. Every multicast has one.
+        /// The global route header, if the packet had one. Every multicast packet has one.
         grh: Option<Grh>,
         /// The payload.
         payload: Arc<[u8]>,
@@ -26,7 +26,7 @@ pub enum Event {
         /// The response, with any status.
         mad: Box<SaMad>,
     },
-    /// A request had no response to any of its transmissions. Linux returns it with status 110 (`ETIMEDOUT`).
+    /// No transmission of a request had a response. Linux returns such a request with status 110 (`ETIMEDOUT`).
     MadTimedOut {
         /// Port that sent the request.
         port: PortId,
@@ -45,10 +45,11 @@ pub enum Event {
         /// The segments as one message, in the form in which Linux's umad returns it.
         message: Vec<u8>,
     },
-    /// A report of the administrator: a notice that the port subscribed to. It is repeated until the port sends a
-    /// response with its transaction id ([`Subnet::send_mad`](crate::Subnet::send_mad) without a time-out).
+    /// A report of the administrator: a notice to which the port subscribed. The administrator repeats the report until
+    /// the port responds with the report's transaction id ([`Subnet::send_mad`](crate::Subnet::send_mad) with a
+    /// time-out of zero).
     Report {
-        /// Port that received it.
+        /// Port that received the report.
         port: PortId,
         /// LID of the sender.
         slid: Lid,
@@ -64,9 +65,9 @@ pub enum Event {
         /// The change.
         change: PortChange,
     },
-    /// A request to the external administrator, which responds by
-    /// [`Subnet::respond_to_mad`](crate::Subnet::respond_to_mad). Only with
-    /// [`SaMode::External`](crate::SaMode::External). Every transmission of a request has the same id.
+    /// A request to the external administrator ([`SaMode::External`](crate::SaMode::External)). The administrator
+    /// responds by [`Subnet::respond_to_mad`](crate::Subnet::respond_to_mad). Every transmission of a request has the
+    /// same id.
     SaRequest {
         /// The id for the response.
         request: RequestId,

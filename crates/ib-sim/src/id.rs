@@ -58,7 +58,8 @@ impl fmt::Display for PortId {
     }
 }
 
-/// A queue pair. Numbers are unique in a node. A number is used again only after all others.
+/// A queue pair. Numbers are unique in a node. The number of a closed queue pair is assigned again only after all other
+/// numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct QpId {
     /// The port that the queue pair is bound to.
@@ -81,12 +82,12 @@ pub struct AgentId(pub u64);
 pub struct RequestId(pub(crate) u64);
 
 impl RequestId {
-    /// Returns the number, which the caller may send along with the request.
+    /// Returns the number, for example to send it to another process along with the request.
     #[must_use]
     pub const fn get(self) -> u64 {
         self.0
     }
-    /// Creates an id from a number of [`RequestId::get`]. An unknown or ended request is ignored where the id is used.
+    /// Creates an id from a number of [`RequestId::get`]. The id of an unknown or ended request has no effect.
     #[must_use]
     pub const fn new(number: u64) -> Self {
         Self(number)

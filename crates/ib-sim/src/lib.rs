@@ -1,7 +1,7 @@
 //! A simulated InfiniBand subnet: ports, UD queue pairs, multicast, subnet administration, faults.
 //!
-//! [`Subnet`] is the core. It has no clock and does no I/O. The same seed and the same calls give the same events, byte
-//! for byte. The parameter `now` of its methods is the time since the start of the simulation; it must not decrease.
+//! [`Subnet`] is the core. It has no clock and does no I/O. Equal seeds and equal calls give equal events, byte for
+//! byte. The parameter `now` of its methods is the time since the start of the simulation; it must not decrease.
 //!
 //! ```
 //! use core::time::Duration;
@@ -25,9 +25,9 @@
 //! | module or type | contents |
 //! |---|---|
 //! | [`Subnet`] | the core's API |
-//! | [`Settings`] | settings that can change while it runs: faults, the administrator's behaviour, multicast rules |
-//! | `client` | attaching to a subnet that another process serves (feature `client`) |
-//! | `server` | serving a subnet on a unix socket (feature `server`) |
+//! | [`Settings`] | settings that can change while the subnet runs: faults, the administrator's behaviour, multicast rules |
+//! | `client` | client of a subnet that another process serves (feature `client`) |
+//! | `server` | server of a subnet on a unix socket (feature `server`) |
 //! | `uplink` | administration by a real OpenSM behind ibsim (feature `server`) |
 #![no_std]
 #![forbid(unsafe_code)]

@@ -15,7 +15,7 @@ pub(crate) const fn possible_state(state: PortState) -> Option<PortState> {
 /// Defines the changes of a port, each with its number in `enum ibv_event_type` and its name.
 macro_rules! changes {
     ($($(#[$m:meta])* $change:ident = $code:literal $name:literal,)*) => {
-        /// A change of a port. Each is an asynchronous event of verbs.
+        /// A change of a port, which verbs reports as an asynchronous event.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum PortChange {
             $($(#[$m])* $change,)*
@@ -61,7 +61,7 @@ changes! {
     Pkey = 12 "P_Keys changed",
     /// The port's subnet manager changed.
     Sm = 13 "subnet manager changed",
-    /// The subnet manager requests new subscriptions and joins: it may have lost all registrations.
+    /// The subnet manager requests new subscriptions and joins, because it may have lost all registrations.
     ClientReregister = 17 "client reregister",
     /// The port's GID table changed.
     Gid = 18 "GIDs changed",
@@ -92,7 +92,7 @@ pub struct Port {
     pub sm_sl: ServiceLevel,
     /// PortInfo.SubnetTimeOut n, 0..=31: a packet crosses the subnet within 4.096 us x 2^n.
     pub subnet_timeout: u8,
-    /// True for a port of an Ethernet network (RoCE), which has no administrator and no switches of the subnet.
+    /// True for a port of an Ethernet network (RoCE), without administrator and InfiniBand switches.
     pub ethernet: bool,
 }
 
@@ -147,9 +147,9 @@ impl Port {
 /// The state of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// Name of its host. The second device of a host has `:1` appended, the third `:2`.
+    /// Name of the host. For the second device of a host, `:1` is appended, for the third `:2`.
     pub name: String,
-    /// GUID of the node; its ports have their own.
+    /// GUID of the node; each port has another GUID.
     pub guid: Guid,
     /// The ports. The first has number 1.
     pub ports: Vec<Port>,
@@ -170,12 +170,12 @@ impl Node {
     }
 }
 
-/// Splits a node's name into the name of the host and the number of the device. A channel adapter is a node of its own
-/// in the subnet; the nodes of one host are named `node1`, `node1:1`, `node1:2`.
+/// Splits a node's name into the name of the host and the number of the device. Each channel adapter is a node of the
+/// subnet; the nodes of one host are named `node1`, `node1:1`, `node1:2`.
 #[must_use]
 pub fn host_and_device(name: &str) -> (&str, u8) {
     let numbered = name.rsplit_once(':').and_then(|(host, number)| Some((host, number.parse().ok()?)));
-    // The first device has no number. No device has two spellings.
+    // The name of the first device has no number, so that each device has only one name.
     let is_one = |(host, number): &(&str, u8)| (1..MAX_DEVICES).contains(number) && name == format!("{host}:{number}");
     numbered.filter(is_one).unwrap_or((name, 0))
 }
@@ -248,8 +248,8 @@ impl Default for SubnetConfig {
 }
 
 impl SubnetConfig {
-    /// Returns node number `number` (k, from 1): name `node{k}`, node GUID 0x0002c90300000000 + 16 k, the port GUIDs
-    /// after it, LID (k P + p + 14) << LMC for port p of P.
+    /// Returns the node with number k, from 1: its name is `node{k}`, its node GUID is 0x0002c90300000000 + 16 k,
+    /// followed by the port GUIDs. Port p of P ports has LID (k P + p + 14) << LMC.
     ///
     /// # Errors
     /// [`crate::Error::Exhausted`] if the LID would not be a unicast LID.

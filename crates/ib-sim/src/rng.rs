@@ -1,5 +1,5 @@
-//! The subnet's random numbers. The generator is part of this crate, because its sequence must never change: a seed
-//! always means the same simulation.
+//! Random numbers of the subnet. This crate has its own generator, because the sequence must never change: equal seeds
+//! must give equal simulations in every version.
 
 /// SplitMix64.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ pub(crate) struct TimerKey {
     order: u64,
 }
 
-/// Entries in the order of their times; entries with the same time in the order in which they were added.
+/// Entries in the order of their times. Entries with the same time are in the order in which they were added.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule<T> {
     timers: BTreeMap<TimerKey, T>,

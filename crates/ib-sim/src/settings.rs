@@ -12,16 +12,16 @@ use ib_mad::{FlowLabel, Mtu, PacketLifeTime, Rate, ServiceLevel, Status};
 /// The settings that can change while a subnet runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Faults of every link without faults of its own ([`Subnet::set_link`](crate::Subnet::set_link)).
+    /// Faults of all links except those set by [`Subnet::set_link`](crate::Subnet::set_link).
     pub faults: Faults,
     /// The switches between the ports.
     pub tree: Tree,
-    /// If true, a port sends and receives one UD packet at a time, at its rate. Default: false.
+    /// If true, a port sends and receives one UD packet at a time, at the port's rate. Default: false.
     pub link_rates: bool,
-    /// If true, an attached queue pair receives its own multicasts. Default: false.
+    /// If true, an attached queue pair also receives the multicast datagrams that it sent. Default: false.
     pub multicast_to_sender: bool,
-    /// If true, only ports that joined a group send to it and receive from it, and only by its present LID. If false,
-    /// an attached queue pair is enough. Default: true.
+    /// If true, a port must join a group before it can send or receive the group's datagrams, and must use the group's
+    /// current LID. If false, an attached queue pair is enough. Default: true.
     pub strict_multicast: bool,
     /// The administrator's behaviour.
     pub sa: SaSettings,
@@ -50,13 +50,13 @@ pub struct Faults {
     pub loss: Probability,
     /// Probability that a datagram is sent twice. The second copy has its own delay.
     pub duplicate: Probability,
-    /// Probability that a datagram is held back, so that later datagrams pass it.
+    /// Probability that a datagram is held back, so that later datagrams overtake it.
     pub reorder: Probability,
-    /// Longest time that a reordered datagram is held back; zero means 1 ms.
+    /// Maximum time for which a reordered datagram is held back; zero means 1 ms.
     pub reorder_hold: Duration,
     /// Time from sender to receiver.
     pub delay: Duration,
-    /// Longest random addition to the delay. Datagrams of one link stay in order.
+    /// Maximum random addition to the delay. Jitter does not change the order of a link's datagrams.
     pub jitter: Duration,
     /// If true, all datagrams are lost.
     pub down: bool,
@@ -66,16 +66,16 @@ pub struct Faults {
 /// default has no delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Tree {
-    /// Nodes of a leaf switch; 0: all nodes are on one.
+    /// Number of nodes of a leaf switch; 0 for a single leaf switch with all nodes.
     pub leaf: u32,
-    /// Leaf switches of a pod, which share a second level of switches; 0: all are in one pod.
+    /// Number of leaf switches of a pod, which share a second level of switches; 0 for a single pod.
     pub pod: u32,
     /// Time from one switch to the next, or to a port.
     pub hop_delay: Duration,
 }
 
 impl Tree {
-    /// Returns the number of switches between two nodes: 1 on a leaf, 3 in a pod, else 5.
+    /// Returns the number of switches between two nodes: 1 at the same leaf switch, 3 in the same pod, otherwise 5.
     #[must_use]
     pub fn switches(self, from: NodeId, to: NodeId) -> u32 {
         let part = |number: u32, size: u32| number.checked_div(size).unwrap_or(0);
@@ -89,7 +89,7 @@ impl Tree {
         }
     }
 
-    /// Returns the time from one node to another: a hop to each switch, and one to the port.
+    /// Returns the time from one node to another: one hop to each switch on the path, and one hop to the port.
     #[must_use]
     pub fn delay(self, from: NodeId, to: NodeId) -> Duration {
         self.hop_delay * (self.switches(from, to) + 1)
@@ -99,17 +99,19 @@ impl Tree {
 /// The administrator's behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SaSettings {
-    /// Probability that a request is lost, and that a response is lost.
+    /// Probability that a request is lost. The same probability applies to a response.
     pub loss: Probability,
     /// Time until a response.
     pub delay: Duration,
-    /// Time that the administrator needs for one request before it starts the next. Zero: no limit.
+    /// Time that the administrator needs for one request before it starts the next request. With zero, the rate of
+    /// requests is not limited.
     pub service_time: Duration,
-    /// Time that it needs for each record of a table.
+    /// Time that the administrator needs for each record of a table.
     pub record_time: Duration,
-    /// Requests that may wait for the administrator, if it has a service time; 0: no limit.
+    /// Maximum number of requests that wait for the administrator, if `service_time` is not zero; 0 for no limit.
     pub queue: u32,
-    /// If true, a request that finds the queue full gets the status BUSY at once. If false, it is lost.
+    /// If true, a request that arrives while the queue is full gets the status BUSY at once. If false, the request is
+    /// lost.
     pub busy_when_full: bool,
     /// If true, the administrator does not respond.
     pub mute: bool,
@@ -117,7 +119,7 @@ pub struct SaSettings {
     pub notices: bool,
     /// Status of every response, if set.
     pub status: Option<Status>,
-    /// Status of the response to a path query with an unknown GID. Default: no records, as with OpenSM.
+    /// Status of the response to a path query with an unknown GID. Default: `SA_NO_RECORDS`, as in OpenSM.
     pub unknown_gid_status: Status,
 }
 
@@ -141,9 +143,9 @@ impl Default for SaSettings {
 /// Values in the administrator's paths that the request does not set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathSettings {
-    /// MTU; `None`: the smaller MTU of both ports.
+    /// MTU of the path; with `None`, the smaller MTU of both ports.
     pub mtu: Option<Mtu>,
-    /// Rate; `None`: the lower rate of both ports.
+    /// Rate of the path; with `None`, the lower rate of both ports.
     pub rate: Option<Rate>,
     /// Packet lifetime. A path from a port to itself has 0.
     pub packet_life_time: PacketLifeTime,
@@ -153,13 +155,13 @@ pub struct PathSettings {
     pub traffic_class: u8,
     /// Flow label for the global route header, 20 bits.
     pub flow_label: FlowLabel,
-    /// Hop limit of every path, also if the request sets another one.
+    /// Hop limit of every path, even if the request contains another hop limit.
     pub hop_limit: u8,
     /// Number of paths (NumbPath) in the record.
     pub num_path: u8,
     /// If true, paths are reversible.
     pub reversible: bool,
-    /// Path bits of both LIDs, as far as the ports' LMC allows.
+    /// Path bits of both LIDs, truncated to the ports' LMC.
     pub path_bits: u8,
 }
 

@@ -1,6 +1,7 @@
 //! Subnet management: responses of a port's agent to tools such as `smpquery`.
 //!
-//! There are no switches, so that a directed route without hops reaches the local node only. Attributes cannot be set.
+//! The subnet has no switches that can be managed. A directed route must have no hops, and reaches the local node.
+//! Attributes cannot be set.
 use crate::{Node, Port, Subnet, id::PortId};
 use ib_mad::{
     Guid, Lid, LinkDownDefault, LinkSpeed, LinkSpeedExt, LinkSpeeds, LinkSpeedsExt, LinkWidth, LinkWidths, Mad, Method,
@@ -16,7 +17,7 @@ use ib_mad::{
 
 /// PortInfo.CapabilityMask of every port. Among others, client reregistration is supported.
 pub(crate) const CAPABILITIES: u32 = 0x2651_e848;
-/// Vendor of every node, which tools can name.
+/// Vendor id of every node, for which tools know a name.
 const VENDOR: VendorId = VendorId::of::<0x02c9>();
 /// Entries of every P_Key table, used or not.
 pub(crate) const PKEY_ENTRIES: usize = 32;
@@ -24,7 +25,7 @@ pub(crate) const PKEY_ENTRIES: usize = 32;
 pub(crate) const GID_ENTRIES: usize = 8;
 
 impl Subnet {
-    /// Returns the response to a subnet management packet from the port `from` to `dlid`; `None` if there is none.
+    /// Returns the response to a subnet management packet from the port `from` to `dlid`; `None` if no port responds.
     #[must_use]
     pub fn smp_response(&self, from: PortId, dlid: Lid, request: &Mad) -> Option<Mad> {
         let id = match request.datagram::<DrSmp>() {
@@ -104,7 +105,8 @@ pub(crate) fn node_info(node: &Node, port: &Port, id: PortId) -> NodeInfo {
 
 fn port_info(port: &Port, local_port_num: u8) -> PortInfo {
     let (width, speed) = port.width_and_speed();
-    // SDR, DDR and QDR have bits of their own here. From FDR (verbs: 16) on, speeds are "extended".
+    // This field has bits for SDR, DDR and QDR. FDR (16 in verbs) and higher speeds are in the field of extended
+    // speeds.
     let (base, extended) = if speed < 16 { (LinkSpeed::new(speed), 0) } else { (LinkSpeed::QDR, speed >> 4) };
     let physical = if port.state == PortState::DOWN { PortPhysicalState::POLLING } else { PortPhysicalState::LINK_UP };
     let widths = LinkWidths::X1 | LinkWidths::X4 | LinkWidths::from_bits_retain(width);

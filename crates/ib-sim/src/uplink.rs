@@ -1,9 +1,9 @@
-//! Administration of the subnet by a real subnet manager: an attachment to a running ibsim at each node.
+//! Administration of the subnet by a real subnet manager, through an attachment to a running ibsim at each node.
 //!
-//! ibsim simulates the subnet management side of a fabric, and OpenSM runs on it. This module copies the attributes
-//! that OpenSM sets at ibsim's ports (LID, state, P_Keys, LID of the subnet manager), detects a restart of the subnet
-//! manager, and passes requests to OpenSM's administrator and its responses back. Datagrams stay in [`Subnet`], which
-//! updates its groups from the responses.
+//! ibsim simulates the subnet management of a fabric, which OpenSM manages. This module copies the attributes that
+//! OpenSM sets at ibsim's ports (LID, state, P_Keys, LID of the subnet manager), and detects a restart of the subnet
+//! manager. It passes requests to OpenSM's administrator and returns the responses. Datagrams do not pass through
+//! ibsim: [`Subnet`] delivers them, and updates its groups from the administrator's responses.
 //!
 //! ibsim accepts at most 10 clients, including OpenSM.
 mod manager;
@@ -42,15 +42,15 @@ use wire::{ClientInfo, ControlMessage, MAGIC, Packet, control};
 
 /// Time between two queries of the ports and of the subnet manager: ibsim does not report changes.
 const INTERVAL: Duration = Duration::from_millis(50);
-/// Longest time for a response of ibsim while attaching.
+/// Time-out of ibsim's responses while attaching.
 const TIMEOUT: Duration = Duration::from_secs(3);
-/// Bits of a transaction id for the number of a request; the bits above have the number of the ibsim client.
+/// Bits of a transaction id that hold the number of a request. The higher bits hold the number of the ibsim client.
 const REQUEST_BITS: u32 = 48;
 
 /// An error of attaching to ibsim.
 #[derive(Debug, thiserror::Error)]
 pub enum UplinkError {
-    /// A socket failed. The most likely reason is that ibsim does not run.
+    /// A socket failed, most likely because ibsim does not run.
     #[error("ibsim at abstract socket {base}:ctl, node {node}: {error}")]
     Io {
         /// First part of the names of ibsim's sockets.
@@ -60,7 +60,7 @@ pub enum UplinkError {
         /// The system's error.
         error: io::Error,
     },
-    /// ibsim refused: it has no such node, or has 10 clients already.
+    /// ibsim rejected the attachment: it has no such node, or already has 10 clients.
     #[error("ibsim refuses to attach a client at node {node}: unknown name, or 10 clients already")]
     Refused {
         /// Name of the node to attach at.
@@ -77,7 +77,7 @@ pub struct Uplink {
     due: Duration,
 }
 
-/// The query on a control socket that has no response yet.
+/// The unanswered query on a control socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PendingQuery {
     None,
@@ -107,7 +107,8 @@ impl Uplink {
         let mut nodes = Vec::new();
         for (number, name) in (1..).zip(names) {
             let (link, info) = Link::attach(base, number, name)?;
-            // ibsim assigns the GUIDs so; the port GUID in its NodeInfo is the node's.
+            // ibsim assigns port GUIDs this way. The port GUID in ibsim's NodeInfo is the node GUID, so it cannot be
+            // used.
             let guid = Guid::new(info.node_guid.get() + 1);
             let port = Port {
                 guid,
@@ -151,12 +152,12 @@ impl Uplink {
             link.query_manager(port.sm_lid);
         }
         for link in &mut self.links {
-            // Also repeats a query whose response was lost.
+            // This query also replaces a query whose response was lost.
             link.query_port_info();
         }
     }
 
-    /// Passes a request to the administrator at this LID. A request that cannot be sent is lost, so that it times out.
+    /// Passes a request to the administrator at this LID. A request that cannot be sent is lost and times out.
     pub(crate) fn forward(&self, request: RequestId, port: PortId, sm_lid: Lid, mad: &SaMad) {
         let Some(link) = self.links.iter().find(|link| link.node == port.node) else { return };
         let mut mad = *mad;
@@ -189,7 +190,7 @@ impl Uplink {
 impl Drop for Uplink {
     fn drop(&mut self) {
         for link in &self.links {
-            // Otherwise ibsim removes a client only when it next sends to it.
+            // Without this message, ibsim removes a client only when sending to the client fails.
             let _ = link.control.send(as_bytes(&link.message(control::DISCONNECT, &[])));
         }
     }
@@ -297,7 +298,7 @@ impl Link {
         let mut buffer = [0; size_of::<Packet>()];
         while let Ok(length) = (&self.data).read(&mut buffer) {
             let Ok(packet) = Packet::parse(buffer.get(..length).unwrap_or_default()) else { continue };
-            // A request that ibsim returned as undeliverable ends by its time-out.
+            // A request that ibsim returned as undeliverable ends when it times out.
             let header = &packet.mad.header;
             if packet.status.get() != 0 {
                 if header.mgmt_class == MgmtClass::SUBN_LID_ROUTED {

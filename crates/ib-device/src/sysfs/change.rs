@@ -5,10 +5,10 @@ use bitflags::bitflags;
 /// A difference between two scans.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// A new device. Open it.
+    /// A device was added. Open the device.
     Added(String),
-    /// A device that was removed, or replaced by another device of the same name. In the second case [`Change::Added`]
-    /// follows. Close the device.
+    /// A device was removed, or was replaced by another device of the same name. Close the device. For a replaced
+    /// device, [`Change::Added`] follows.
     Removed(String),
     /// A port of an existing device changed.
     Port {
@@ -25,15 +25,15 @@ bitflags! {
     /// The changed attributes of a port.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct PortChange: u8 {
-        /// Logical state: a port carries packets only in the state active.
+        /// Logical state. A port carries packets only in the state "active".
         const STATE = 1;
         /// LID or LMC.
         const LID = 2;
         /// Subnet manager's LID or service level.
         const SM = 4;
-        /// An entry of the P_Key table or its index.
+        /// P_Key table: an entry, or the index of an entry.
         const PKEYS = 8;
-        /// An entry of the GID table or its index.
+        /// GID table: an entry, or the index of an entry.
         const GIDS = 16;
         /// Rate of the link.
         const RATE = 32;
@@ -42,8 +42,8 @@ bitflags! {
     }
 }
 
-/// Returns the differences from `old` to `new`: first removed, then added, then changed devices. Programs without
-/// events, or after a lost event, scan again and compare.
+/// Returns the differences from `old` to `new`: first removed, then added, then changed devices. Use this function in
+/// programs without events, and after events were lost.
 #[must_use]
 pub fn changes(old: &[Device], new: &[Device]) -> Vec<Change> {
     let mut changes = Vec::new();

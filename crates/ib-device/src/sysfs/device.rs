@@ -10,13 +10,13 @@ use std::path::PathBuf;
 /// An RDMA device: `/sys/class/infiniband/NAME`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Device {
-    /// The kernel's name, `mlx5_0`. Names are unique; an administrator can change them.
+    /// The kernel's name, for example `mlx5_0`. Names are unique. An administrator can rename a device.
     pub name: String,
     /// GUID of the node. Not unique: a virtual function may have the GUID of its physical function.
     pub node_guid: Guid,
-    /// The device's description of itself, usually the names of host and device.
+    /// Node description, usually the names of host and device.
     pub node_description: String,
-    /// Version of the firmware, if it has one.
+    /// Version of the firmware, if the device reports a version.
     pub firmware: Option<String>,
     /// `/dev/infiniband/uverbsN`, if libibverbs can open the device.
     pub uverbs: Option<PathBuf>,
@@ -45,8 +45,8 @@ impl Device {
         self.ports.iter().find(|port| port.number == number)
     }
 
-    /// True if both values can be the same device at different times: the attributes that never change are equal. A
-    /// device that replaced another one of the same name has another GUID.
+    /// True if the attributes that never change are equal, so that both values can be the same device at different
+    /// times. A replacement of the same name has another GUID.
     #[must_use]
     pub fn is_same_device(&self, other: &Self) -> bool {
         let numbers = |device: &Self| device.ports.iter().map(|port| port.number).collect::<Vec<_>>();

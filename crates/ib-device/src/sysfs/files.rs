@@ -1,4 +1,4 @@
-//! Reading a class directory: files with one value each, and directories whose entries are numbers.
+//! Reads class directories: files with one value each, and directories whose entries are numbers.
 use crate::{Error, Result};
 use ib_mad::Guid;
 use std::{
@@ -18,7 +18,7 @@ impl Dir<'_> {
         Ok(text.trim_end().into())
     }
 
-    /// Returns the file's text, or `None` if there is no such file: older kernels and some devices lack some files.
+    /// Returns the file's text; `None` if the file does not exist, as with older kernels and some devices.
     pub(super) fn optional_text(self, name: &str) -> Result<Option<String>> {
         match self.text(name) {
             Ok(text) => Ok(Some(text)),
@@ -38,7 +38,7 @@ impl Dir<'_> {
         parse(&text).ok_or_else(|| Error::Text { path: self.0.join(name), what, text })
     }
 
-    /// Returns the sorted names of the entries; none if the directory does not exist.
+    /// Returns the sorted names of the entries. A directory that does not exist has no entries.
     pub(super) fn names(self) -> Result<Vec<String>> {
         let entries = match fs::read_dir(self.0) {
             Ok(entries) => entries,

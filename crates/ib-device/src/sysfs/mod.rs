@@ -1,7 +1,8 @@
 //! InfiniBand devices, read from `/sys/class/infiniband*` without a C library.
 //!
-//! sysfs does not have the MTU of a port: use `verbs::Context::query_port`, or the port's PortInfo. The kernel caches
-//! the state of a port. An event (`verbs::Event`) means that the state changed: read the device again after each event.
+//! sysfs does not have the MTU of a port: use `verbs::Context::query_port`, or the port's PortInfo. Read the device
+//! again after each event (`verbs::Event`). Reading more often returns the state that the kernel has cached since the
+//! last event.
 mod change;
 mod device;
 mod files;

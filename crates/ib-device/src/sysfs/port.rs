@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// A port: `/sys/class/infiniband/NAME/ports/NUMBER`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Port {
-    /// Number of the port in the device, from 1. Port 0 is a switch's own port.
+    /// Number of the port in the device, from 1. Port 0 is the management port of a switch.
     pub number: u8,
     /// Logical state; packets pass only in [`PortState::ACTIVE`].
     pub state: PortState,
@@ -15,19 +15,19 @@ pub struct Port {
     pub link_layer: LinkLayer,
     /// Base LID; [`Lid::NONE`] until the subnet manager assigned one.
     pub lid: Lid,
-    /// The port answers to 2^LMC LIDs.
+    /// LID mask control: the port has 2^LMC LIDs.
     pub lmc: Lmc,
     /// LID of the subnet manager. The subnet administrator has the same LID.
     pub sm_lid: Lid,
     /// Service level to the subnet manager.
     pub sm_sl: ServiceLevel,
-    /// Rate of the link, or its last rate; `None` if the driver does not report a rate.
+    /// Rate of the link, or the last rate of a link that is down; `None` if the driver does not report a rate.
     pub rate: Option<LinkRate>,
     /// GIDs in the order of their indexes, without unused entries.
     pub gids: Vec<GidEntry>,
     /// P_Keys in the order of their indexes, without unused entries (partition 0).
     pub pkeys: Vec<PkeyEntry>,
-    /// The file for MADs of this port, if the module ib_umad is loaded.
+    /// The umad file of this port, if the module ib_umad is loaded.
     pub umad: Option<UmadFile>,
 }
 
@@ -61,7 +61,7 @@ pub struct PkeyEntry {
 impl Port {
     pub(super) fn read(dir: Dir<'_>, port: u8) -> Result<Self> {
         let link_layer = match dir.optional_text("link_layer")?.as_deref() {
-            // Kernels before 2.6.37 have no such file and support InfiniBand only.
+            // Kernels before 2.6.37 support only InfiniBand and have no such file.
             None | Some("InfiniBand") => LinkLayer::InfiniBand,
             Some("Ethernet") => LinkLayer::Ethernet,
             Some(_) => LinkLayer::Other,
@@ -82,7 +82,7 @@ impl Port {
         })
     }
 
-    /// Returns the port's GUID, from its GID 0. `None` on an Ethernet link and while the table is empty.
+    /// Returns the port's GUID, from the GID at index 0; `None` on an Ethernet link and while the GID table is empty.
     #[must_use]
     pub fn guid(&self) -> Option<Guid> {
         let first = self.gids.first().filter(|entry| entry.index == 0)?;
@@ -101,7 +101,8 @@ impl Port {
         self.pkeys.iter().find(|entry| entry.pkey == pkey).map(|entry| entry.index)
     }
 
-    /// Returns the index of the P_Key for the subnet administrator: that of the default partition, or else 0.
+    /// Returns the index of the P_Key for requests to the subnet administrator: the index of the default partition's
+    /// P_Key, or 0.
     #[must_use]
     pub fn sa_pkey_index(&self) -> u16 {
         let full = self.pkey_index(Pkey::DEFAULT_FULL);

@@ -18,7 +18,7 @@ pub struct Sysfs {
 pub struct Scan {
     /// The devices in the order of their names (`mlx5_2` before `mlx5_10`).
     pub devices: Vec<Device>,
-    /// Devices that could not be read, with the errors. A device that is removed during the scan is not a failure.
+    /// Devices that could not be read, with the errors. Excludes devices that were removed during the scan.
     pub failures: Vec<(String, Error)>,
 }
 
@@ -42,7 +42,7 @@ impl Sysfs {
         Self { class: class.into(), dev: dev.into() }
     }
 
-    /// Reads all devices. Without an RDMA driver there are no devices, which is not an error.
+    /// Reads all devices. Without an RDMA driver, the result is empty.
     ///
     /// # Errors
     /// [`Error::File`] if a class directory exists and cannot be listed. Errors of one device are in
@@ -63,10 +63,10 @@ impl Sysfs {
         Ok(scan)
     }
 
-    /// Reads one device, for example after an event. `None` if it does not exist.
+    /// Reads one device, for example after an event. Returns `None` if the device does not exist.
     ///
     /// # Errors
-    /// [`Error::File`] or [`Error::Text`] if it cannot be read.
+    /// [`Error::File`] or [`Error::Text`] if the device cannot be read.
     pub fn device(&self, name: &str) -> Result<Option<Device>> {
         self.read(name, &self.umads()?, &self.uverbs()?)
     }
@@ -101,8 +101,8 @@ impl Sysfs {
     }
 }
 
-/// Returns the entries of a class with this prefix: the classes also have `abi_version` and `issmN`. An entry that is
-/// removed during the scan is left out.
+/// Returns the entries of a class with this prefix. The prefix excludes other entries such as `abi_version` and
+/// `issmN`. An entry that is removed during the scan is left out.
 fn entries<T>(class: &Path, prefix: &str, read: impl Fn(Dir<'_>, &str) -> Result<T>) -> Result<Vec<T>> {
     let mut found = Vec::new();
     for name in Dir(class).names()?.iter().filter(|name| name.starts_with(prefix)) {

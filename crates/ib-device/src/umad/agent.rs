@@ -2,7 +2,7 @@
 use super::ioctl::{RegisterAgent, RegisterAgent2, USER_RMPP};
 use ib_mad::{Method, MgmtClass};
 
-/// A registered agent: its number in one open umad file.
+/// A registered agent, identified by its number in one open umad file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AgentId(pub(super) u32);
 
@@ -17,7 +17,7 @@ impl AgentId {
 /// The handling of messages that are longer than one MAD.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Rmpp {
-    /// Without RMPP: each MAD is a message.
+    /// No RMPP: each MAD is a message.
     #[default]
     None,
     /// The kernel handles RMPP: a long message is one write or one read (RMPP version 1).
@@ -29,13 +29,14 @@ pub enum Rmpp {
 /// An agent: the datagrams that it sends and receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Agent {
-    /// Management class of its datagrams.
+    /// Management class of the agent's datagrams.
     pub class: MgmtClass,
     /// Version of the class's format.
     pub class_version: u8,
     /// Handling of long messages.
     pub rmpp: Rmpp,
-    /// Methods of the requests that it receives. At most one agent of a port can have a method of a class.
+    /// Methods of the requests that the agent receives. At each port, only one agent can receive the requests with a
+    /// method of a class.
     pub methods: Methods,
     /// Vendor (24 bits) of a class 0x30..=0x4F; 0 for all other classes.
     pub oui: u32,
@@ -48,7 +49,7 @@ impl Agent {
         Self { class, class_version, rmpp: Rmpp::None, methods: Methods::NONE, oui: 0 }
     }
 
-    /// Sets the methods of the requests that it receives.
+    /// Sets the methods of the requests that the agent receives.
     #[must_use]
     pub const fn serving(self, methods: Methods) -> Self {
         Self { methods, ..self }
@@ -104,10 +105,10 @@ impl Agent {
 pub struct Methods(u128);
 
 impl Methods {
-    /// The empty set: an agent that receives responses only.
+    /// The empty set, for an agent that receives only responses.
     pub const NONE: Self = Self(0);
 
-    /// Adds a method. Responses (bit 7) need no registration and are not added.
+    /// Adds a method. A response method (bit 7) is ignored, because agents receive responses without registration.
     #[must_use]
     pub const fn with(self, method: Method) -> Self {
         match method.get() {

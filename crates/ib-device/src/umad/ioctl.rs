@@ -3,7 +3,7 @@
 use crate::{Error, Result};
 use std::{fs::File, os::fd::AsRawFd};
 
-/// Flag of an agent: the program handles RMPP itself.
+/// Flag of an agent: the program handles RMPP.
 pub(super) const USER_RMPP: u32 = 1;
 
 #[cfg(target_pointer_width = "64")]
@@ -11,7 +11,7 @@ type Longs = [u64; 2];
 #[cfg(target_pointer_width = "32")]
 type Longs = [u32; 4];
 
-/// `struct ib_user_mad_reg_req`. Its mask of longs is at a multiple of 4, hence the packing.
+/// `struct ib_user_mad_reg_req`. Packed, because the mask of longs is aligned only to 4 bytes.
 #[derive(Debug)]
 #[repr(C, packed(4))]
 pub(super) struct RegisterAgent {

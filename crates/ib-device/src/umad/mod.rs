@@ -6,7 +6,7 @@
 //! 3. [`UmadPort::send`], and [`UmadPort::receive`] into a [`ReceiveBuffer`] until it returns `None`.
 //!
 //! The kernel writes the agent's number to the upper 32 bits of a request's transaction id. Match responses by the
-//! lower 32 bits. answers by the lower 32.
+//! lower 32 bits.
 mod address;
 mod agent;
 mod ioctl;

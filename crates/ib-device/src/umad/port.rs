@@ -14,27 +14,27 @@ use std::{
     path::Path,
 };
 
-/// Bytes of the shortest MAD that the kernel accepts: a MAD header and an RMPP header.
+/// Minimum length of a MAD that the kernel accepts, in bytes: a MAD header and an RMPP header.
 const SHORTEST_MAD: usize = 36;
 
 /// A port's MAD interface: `/dev/infiniband/umadN`, open and non-blocking.
 ///
-/// Dropping it unregisters its agents. Their requests end without a response or an error.
+/// Dropping the port unregisters all agents. Open requests end without a response or an error.
 #[derive(Debug)]
 pub struct UmadPort {
     file: File,
-    /// Memory for the frame of a send.
+    /// Buffer in which the frame of a send is assembled.
     frame: Vec<u8>,
 }
 
 /// The kernel's handling of a MAD after it was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expect {
-    /// No response is expected. Nothing is received, not even an error.
+    /// No response is expected. The program receives neither a response nor an error.
     Nothing,
-    /// A response with the same transaction id is expected. If none arrives within `timeout` (whole ms, at least 1),
-    /// the kernel sends the MAD again, up to `retries` times. Then the request is received with [`Received::failure`]
-    /// `ETIMEDOUT`.
+    /// A response with the same transaction id is expected. If no response arrives within `timeout` (whole ms, at least
+    /// 1), the kernel retransmits the MAD, up to `retries` times. After the last time-out, the kernel returns the
+    /// request with [`Received::failure`] `ETIMEDOUT`.
     Response {
         /// Time to wait after each transmission.
         timeout: Duration,
@@ -47,7 +47,7 @@ impl UmadPort {
     /// Opens the file and switches to frames with a P_Key index.
     ///
     /// # Errors
-    /// [`Error::File`] if it cannot be opened. Usually root or the group `rdma` has access.
+    /// [`Error::File`] if the file cannot be opened. On most systems, root and the group `rdma` have access.
     pub fn open(path: &Path) -> Result<Self> {
         let file = File::options()
             .read(true)
@@ -68,8 +68,8 @@ impl UmadPort {
         let mut request = agent.request2();
         match ioctl::register_agent2(&self.file, &mut request) {
             Ok(()) => Ok(AgentId(request.id)),
-            // A kernel before 3.17 returns ENOTTY. A replacement of the kernel's umad may return EINVAL or ENOSYS. Use
-            // the first form of the request.
+            // A kernel before 3.17 returns ENOTTY, a replacement of the kernel's umad may return EINVAL or ENOSYS.
+            // Retry with the first form of the request.
             Err(Errno::ENOTTY | Errno::EINVAL | Errno::ENOSYS) if agent.rmpp != Rmpp::Program => {
                 let mut request = agent.request();
                 ioctl::register_agent(&self.file, &mut request).map_err(Error::call("REGISTER_AGENT"))?;
@@ -79,7 +79,7 @@ impl UmadPort {
         }
     }
 
-    /// Unregisters an agent. Its requests end without a response or an error.
+    /// Unregisters an agent. Open requests of the agent end without a response or an error.
     ///
     /// # Errors
     /// [`Error::Call`] with `EINVAL` if there is no such agent.
@@ -91,8 +91,8 @@ impl UmadPort {
     /// whose RMPP header has the flag "active". The kernel sets the upper half of a request's transaction id, and the
     /// lengths in the RMPP header.
     ///
-    /// The call may sleep in spite of `O_NONBLOCK` if the kernel has to resolve the neighbour first (RoCE: about 1 s
-    /// for a GID that no host has).
+    /// In spite of `O_NONBLOCK`, the call may sleep while the kernel resolves the neighbour (RoCE: about 1 s for a GID
+    /// that no host has).
     ///
     /// # Errors
     /// [`Error::Length`]; [`Error::Gone`]; [`Error::Call`] with `EINVAL` for an address that the port cannot reach
@@ -113,7 +113,7 @@ impl UmadPort {
         }
     }
 
-    /// Receives the next MAD or failed request; `None` if there is none for now.
+    /// Receives the next MAD or failed request; `None` if none has arrived.
     ///
     /// # Errors
     /// [`Error::Gone`] after the device was removed; [`Error::Call`] with `ENOMEM` if there is no memory for a long
@@ -124,7 +124,7 @@ impl UmadPort {
 }
 
 impl AsFd for UmadPort {
-    /// Readable while there are MADs to receive.
+    /// Returns the file, which is readable while there are MADs to receive.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
@@ -165,7 +165,7 @@ mod tests {
     use crate::umad::Methods;
     use ib_mad::{AddressVector, FlowLabel, Lid, MgmtClass, ServiceLevel};
 
-    /// `/dev/null` refuses all requests with ENOTTY, as an old kernel refuses the newer form.
+    /// `/dev/null` rejects all requests with ENOTTY, as an old kernel rejects the newer form.
     #[test]
     fn registration_fails_if_both_forms_are_refused() {
         let null = Path::new("/dev/null");

@@ -13,7 +13,7 @@ const HEADER: usize = size_of::<UmadHeader>();
 /// Bytes for the longest single MAD (2048 on Omni-Path; 256 on InfiniBand).
 const INITIAL_LENGTH: usize = HEADER + 2048;
 
-/// A buffer for frames. It grows with the first long message and does not shrink.
+/// A buffer for frames, which grows when a longer message is received and never shrinks.
 #[derive(Debug)]
 pub struct ReceiveBuffer {
     bytes: Vec<u8>,
@@ -22,14 +22,14 @@ pub struct ReceiveBuffer {
 /// A received frame: a MAD from the fabric, or a failed request of this program.
 #[derive(Clone, Copy, Debug)]
 pub struct Received<'a> {
-    /// The sender's address. For a failed request: the header with which it was sent.
+    /// Header of the frame. Contains the sender's address, or for a failed request the header of the request.
     pub header: &'a UmadHeader,
-    /// The MAD, or a whole long message. For a failed request the kernel returns only the MAD header.
+    /// The MAD, or a whole long message. For a failed request, the kernel returns only the MAD header.
     pub mad: &'a [u8],
 }
 
 impl Received<'_> {
-    /// Returns the agent that the frame is for.
+    /// Returns the agent to which the frame belongs.
     #[must_use]
     pub const fn agent(&self) -> AgentId {
         AgentId(self.header.id.get())
@@ -64,7 +64,7 @@ impl Received<'_> {
     /// Returns the common header of the MAD.
     ///
     /// # Errors
-    /// [`DecodeError::TooShort`]: the kernel sends no such frames, but a simulated device may.
+    /// [`DecodeError::TooShort`], which occurs only with a simulated device.
     pub fn mad_header(&self) -> core::result::Result<&MadHeader, DecodeError> {
         let too_short = DecodeError::TooShort { what: "MadHeader", need: size_of::<MadHeader>(), got: self.mad.len() };
         MadHeader::ref_from_prefix(self.mad).map(|(header, _)| header).map_err(|_| too_short)
@@ -84,7 +84,8 @@ impl ReceiveBuffer {
                 Ok(length) => break length,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // The message stays in the queue, and the header in the buffer has its length.
+                // The message stays in the kernel's queue. The header, which is in the buffer, has the length of the
+                // message.
                 Err(error) if errno(&error) == Errno::ENOSPC => self.grow()?,
                 Err(error) => return Err(Error::call("read")(errno(&error))),
             }
@@ -92,7 +93,7 @@ impl ReceiveBuffer {
         let frame = self.bytes.get(..length).unwrap_or_default();
         match UmadHeader::ref_from_prefix(frame) {
             Ok((header, mad)) => Ok(Some(Received { header, mad })),
-            // The end of a file. A real umad file has none.
+            // End of the file, which does not occur with a real umad file.
             Err(_) => Err(Error::Gone),
         }
     }
@@ -100,7 +101,7 @@ impl ReceiveBuffer {
     fn grow(&mut self) -> Result<()> {
         let length = UmadHeader::ref_from_prefix(&self.bytes).map(|(header, _)| header.length.get());
         let length = usize::try_from(length.unwrap_or(0)).unwrap_or(usize::MAX);
-        // At least twice the present length, so that a wrong header cannot cause an endless loop.
+        // At least twice the current length, so that a wrong header cannot cause an endless loop.
         let length = length.max(self.bytes.len().saturating_mul(2));
         let more = length.saturating_sub(self.bytes.len());
         self.bytes.try_reserve_exact(more).map_err(|_| Error::Call { call: "read", errno: Errno::ENOMEM })?;
@@ -118,7 +119,7 @@ mod tests {
         os::{fd::OwnedFd, unix::net::UnixStream},
     };
 
-    /// Returns a file that has these bytes to read and then would block, and its other end.
+    /// Returns a file from which these bytes can be read before it would block, and the other end of the file.
     fn file_with(bytes: &[u8]) -> (File, UnixStream) {
         let (near, mut far) = UnixStream::pair().unwrap();
         near.set_nonblocking(true).unwrap();

@@ -7,7 +7,7 @@ use ib_mad::AddressVector;
 use rdma_sys::{ibv_ah, ibv_ah_attr, ibv_create_ah, ibv_destroy_ah, ibv_gid, ibv_global_route};
 use std::{collections::BTreeMap, sync::Arc};
 
-/// An address handle. It is destroyed when its last owner drops it: the cache, or a send without a completion.
+/// An address handle, destroyed when its last owner drops it. Owners are the cache and each send without a completion.
 #[derive(Debug)]
 pub(super) struct AddressHandle {
     handle: NonNull<ibv_ah>,
@@ -63,7 +63,7 @@ impl Drop for AddressHandle {
 #[derive(Debug)]
 pub(super) struct AddressHandles<T = AddressHandle> {
     handles: BTreeMap<AddressVector, Cached<T>>,
-    /// Greatest number of handles, at least 1.
+    /// Maximum number of handles, at least 1.
     limit: usize,
     /// Number of lookups so far, the clock of `last_use`.
     now: u64,
@@ -76,7 +76,7 @@ struct Cached<T> {
 }
 
 impl AddressHandles {
-    /// Returns the handle for this address. Creates the handle if it is not in the cache.
+    /// Returns the handle for this address from the cache, or creates the handle.
     pub(super) fn get(&mut self, context: &Context, port: u8, to: &AddressVector) -> Result<Arc<AddressHandle>> {
         self.get_or_make(to, || AddressHandle::new(context, port, to))
     }
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!([1, 2, 1, 3, 1, 2, 1].map(|lid| get(&mut handles, lid)), [1, 2, 2, 3, 3, 4, 4]);
         handles.clear();
         assert_eq!(get(&mut handles, 1), 5);
-        // A handle that cannot be created replaces no other.
+        // If the handle cannot be created, no cached handle is dropped.
         let nowhere = AddressVector::local(Lid::new(9), ServiceLevel::ZERO);
         assert!(matches!(handles.get_or_make(&nowhere, || Err(Error::Gone)), Err(Error::Gone)));
         assert_eq!(get(&mut handles, 1), 5);

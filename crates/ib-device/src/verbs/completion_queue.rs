@@ -6,14 +6,14 @@ use core::{mem::MaybeUninit, ptr::NonNull};
 use ib_mad::{Lid, Qpn};
 use rdma_sys::{ibv_cq, ibv_create_cq, ibv_destroy_cq, ibv_poll_cq, ibv_req_notify_cq, ibv_wc, ibv_wc_flags};
 
-/// Number of completions that a poll takes at most.
+/// Maximum number of completions of a poll.
 pub(super) const BATCH: u8 = 16;
 
 /// A completion queue on its context's channel.
 #[derive(Debug)]
 pub(super) struct CompletionQueue {
     cq: NonNull<ibv_cq>,
-    /// True if a living queue pair uses the queue, so that it cannot be destroyed.
+    /// True if an existing queue pair uses the queue, so that the queue cannot be destroyed.
     leaked: bool,
     /// Keeps the channel alive.
     context: Context,
@@ -36,7 +36,7 @@ pub(super) struct WorkCompletion {
 }
 
 impl CompletionQueue {
-    /// Creates a queue with room for this number of completions. Its events on the channel have this key.
+    /// Creates a queue with room for `entries` completions. The queue's events on the channel have this key.
     pub(super) fn new(context: &Context, key: QueueKey, entries: u32) -> Result<Self> {
         let entries = i32::try_from(entries).unwrap_or(i32::MAX);
         // SAFETY: context and channel live as long as the `Context`, of which `self` has a clone.
@@ -48,7 +48,8 @@ impl CompletionQueue {
         self.cq.as_ptr()
     }
 
-    /// Requests an event for the next completion. Completions that are in the queue already cause no event: poll again.
+    /// Requests an event for the next completion. After this call, poll again: completions that are already in the
+    /// queue cause no event.
     pub(super) fn arm(&self) -> Result<()> {
         // SAFETY: the queue lives as long as `self`.
         check("ibv_req_notify_cq", unsafe { ibv_req_notify_cq(self.as_ptr(), 0) })

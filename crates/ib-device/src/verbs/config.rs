@@ -8,15 +8,15 @@ pub struct UdConfig {
     pub port: u8,
     /// Index of the queue pair's P_Key in the port's table.
     pub pkey_index: u16,
-    /// Key of the queue pair: it receives only datagrams with this key.
+    /// Queue key. The queue pair receives only datagrams with this key.
     pub qkey: Qkey,
-    /// Number of receive buffers: the datagrams that can be received between two polls.
+    /// Number of receive buffers: the maximum number of datagrams received between two polls.
     pub recv_depth: u32,
-    /// Number of send buffers: the sends that can wait for their completion.
+    /// Number of send buffers: the maximum number of sends without a completion.
     pub send_depth: u32,
-    /// Length in bytes of the longest payload that can be sent and received. A longer received payload, up to the
-    /// largest MTU, is only reported ([`Completion::TooLong`](super::Completion::TooLong)). Its end is written to
-    /// memory that all receives share, so that a receive buffer needs no more than this length.
+    /// Maximum payload of sent and received datagrams in bytes, which determines the size of a receive buffer. For a
+    /// longer received datagram, only [`Completion::TooLong`](super::Completion::TooLong) is reported; the device
+    /// writes the end of the payload to memory that all receives share.
     pub max_payload: u32,
     /// Number of cached address handles.
     pub address_handles: usize,

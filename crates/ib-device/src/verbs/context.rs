@@ -21,7 +21,8 @@ use rdma_sys::{
 };
 use std::{os::fd::BorrowedFd, sync::Arc};
 
-/// An open device. Clones share the device. It is closed when the last clone and the last queue pair are dropped.
+/// An open device. Clones share the device. The device is closed when the last clone and the last queue pair are
+/// dropped.
 #[derive(Clone, Debug)]
 pub struct Context {
     inner: Arc<Inner>,
@@ -36,11 +37,11 @@ pub struct PortAttributes {
     pub link_layer: LinkLayer,
     /// Largest MTU that the port supports.
     pub max_mtu: Mtu,
-    /// Present MTU.
+    /// MTU in use.
     pub active_mtu: Mtu,
     /// Base LID, the first of the port's LIDs.
     pub lid: Lid,
-    /// The port has 2^LMC LIDs.
+    /// LID mask control: the port has 2^LMC LIDs.
     pub lmc: Lmc,
     /// LID of the subnet manager.
     pub sm_lid: Lid,
@@ -48,7 +49,7 @@ pub struct PortAttributes {
     pub sm_sl: ServiceLevel,
     /// PortInfo.SubnetTimeOut n: a packet crosses the subnet within 4.096 us * 2^n.
     pub subnet_timeout: u8,
-    /// Rate of the link; `None` if the codes are undefined (XDR): use the rate in sysfs.
+    /// Rate of the link; `None` if the codes are undefined, as for XDR. Then use the rate in sysfs.
     pub rate: Option<LinkRate>,
     /// Number of entries of the P_Key table.
     pub pkey_table_len: u16,
@@ -94,8 +95,9 @@ impl Context {
     /// Opens the device of this name, the name of a [`crate::sysfs::Device`].
     ///
     /// # Errors
-    /// [`Error::NoDevice`] if libibverbs has no such device: its provider library may be missing. [`Error::Call`] with
-    /// `EACCES` or `EPERM` without access to the device file, `ENOSYS` without the module ib_uverbs.
+    /// [`Error::NoDevice`] if libibverbs has no such device, for example because the provider library is missing.
+    /// [`Error::Call`] with `EACCES` or `EPERM` without access to the device file, `ENOSYS` without the module
+    /// ib_uverbs.
     pub fn open(name: &str) -> Result<Self> {
         let context = open_device(name)?;
         let close = || {
@@ -128,14 +130,14 @@ impl Context {
         &self.inner.name
     }
 
-    /// Returns libibverbs' `struct ibv_context` for another library. It is open as long as a clone of this value lives.
-    /// The other library must not read asynchronous events nor change the flags of the files.
+    /// Returns libibverbs' `struct ibv_context` for another library. The context is open as long as a clone of this
+    /// value exists. The other library must not read asynchronous events, and must not change the flags of the files.
     #[must_use]
     pub fn as_ptr(&self) -> *mut c_void {
         self.context().cast()
     }
 
-    /// Queries the attributes of a port. sysfs does not have all of them: MTU and subnet timeout are here only.
+    /// Queries the attributes of a port, including MTU and subnet time-out, which sysfs does not have.
     ///
     /// # Errors
     /// [`Error::Call`] with `EINVAL` if there is no such port; [`Error::Gone`].
@@ -168,21 +170,21 @@ impl Context {
         })
     }
 
-    /// Returns the file that is readable while there are asynchronous events.
+    /// Returns a file that is readable while there are asynchronous events.
     #[must_use]
     pub fn async_fd(&self) -> BorrowedFd<'_> {
         // SAFETY: the file is open as long as the context, which is borrowed.
         unsafe { BorrowedFd::borrow_raw((*self.context()).async_fd) }
     }
 
-    /// Returns the file that is readable when a queue pair has completions.
+    /// Returns a file that is readable when a queue pair has completions.
     #[must_use]
     pub fn completion_fd(&self) -> BorrowedFd<'_> {
         // SAFETY: the file is open as long as the channel, which lives as long as the context, which is borrowed.
         unsafe { BorrowedFd::borrow_raw((*self.inner.channel.as_ptr()).fd) }
     }
 
-    /// Returns the next asynchronous event, or `None` if there is none for now.
+    /// Returns the next asynchronous event; `None` if no event has arrived.
     ///
     /// # Errors
     /// [`Error::Gone`] after the device was removed.
@@ -219,8 +221,8 @@ impl Context {
         }
     }
 
-    /// Returns the next queue pair that may have completions, or `None` if there is none for now. A queue pair is
-    /// reported again after its [`super::UdQueuePair::poll`] returned `None`.
+    /// Returns the next queue pair that may have completions; `None` if no queue pair has been reported. A queue pair
+    /// is reported again only after its [`super::UdQueuePair::poll`] returned `None`.
     ///
     /// # Errors
     /// [`Error::Gone`] after the device was removed.
@@ -244,8 +246,8 @@ impl Context {
         Ok(Some(QueueKey::from_ptr(key)))
     }
 
-    /// Returns the number of objects that the device did not free when they were dropped: queue pairs, completion
-    /// queues, memory, address handles. They stay until the process ends.
+    /// Returns the number of leaked objects: queue pairs, completion queues, memory and address handles that the device
+    /// did not free when they were dropped. Leaked objects stay until the process ends.
     #[must_use]
     pub fn leaked(&self) -> u64 {
         self.inner.leaked.load(Ordering::Relaxed)

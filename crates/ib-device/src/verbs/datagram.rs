@@ -9,17 +9,17 @@ code! {
     pub struct CompletionStatus(u8) {
         /// No error.
         SUCCESS = 0 "success",
-        /// A packet longer than the buffer, or a message longer than the port's MTU.
+        /// The packet is longer than the buffer, or the message is longer than the port's MTU.
         LOCAL_LENGTH = 1 "local length error",
-        /// An operation that the queue pair does not support.
+        /// The queue pair does not support the operation.
         LOCAL_QP_OPERATION = 2 "local queue pair operation error",
-        /// Memory that is not registered.
+        /// The memory is not registered.
         LOCAL_PROTECTION = 4 "local protection error",
-        /// Not started: the queue pair had failed or was reset.
+        /// The operation was not started, because the queue pair had failed or was reset.
         FLUSHED = 5 "flushed",
-        /// Memory to which access is not allowed.
+        /// Access to the memory is not permitted.
         LOCAL_ACCESS = 8 "local access error",
-        /// A failure of the device.
+        /// The device failed.
         FATAL = 19 "fatal error",
         /// Another error of the transport.
         GENERAL = 21 "general error",
@@ -41,9 +41,9 @@ impl SendId {
 /// A result of [`super::UdQueuePair::poll`].
 #[derive(Clone, Copy, Debug)]
 pub enum Completion<'a> {
-    /// A datagram was received. Its memory belongs to the queue pair and is valid until the next call.
+    /// A datagram was received. The datagram borrows memory of the queue pair until the next call.
     Received(Datagram<'a>),
-    /// A datagram was received that is longer than [`super::UdConfig::max_payload`]. Its contents are lost.
+    /// A datagram longer than [`super::UdConfig::max_payload`] was received. Its contents are lost.
     TooLong {
         /// Length of the payload in bytes.
         len: u32,
@@ -52,17 +52,17 @@ pub enum Completion<'a> {
         /// Queue pair of the sender.
         src_qpn: Qpn,
     },
-    /// A datagram was sent. It may still be lost on its way.
+    /// A datagram was sent. The network may still lose the datagram.
     Sent(SendId),
-    /// A datagram was not sent. The queue pair recovers by itself: send again.
+    /// A datagram was not sent. The queue pair recovers automatically; the program may send the datagram again.
     SendFailed {
         /// The send that failed.
         id: SendId,
         /// The error; not [`CompletionStatus::SUCCESS`].
         status: CompletionStatus,
     },
-    /// Receiving failed. The queue pair recovers by itself and keeps its number and groups. Datagrams that arrived
-    /// shortly before may be lost.
+    /// Receiving failed. The queue pair recovers automatically, and keeps its number and groups. Datagrams that arrived
+    /// shortly before the failure may be lost.
     ReceiveFailed(CompletionStatus),
 }
 
@@ -77,7 +77,7 @@ pub struct Datagram<'a> {
     pub sl: ServiceLevel,
     /// Path bits of the destination LID.
     pub path_bits: u8,
-    /// The global route header, if the packet had one: all multicast, and every packet on RoCE.
+    /// The global route header, if the packet had one. Every multicast packet and every packet on RoCE has one.
     pub grh: Option<&'a Grh>,
     /// The payload.
     pub payload: &'a [u8],

@@ -31,29 +31,29 @@ pub enum Event {
     },
     /// The queue pair is in error. Call [`super::UdQueuePair::recover`].
     QueuePairError(QueueKey),
-    /// The queue pair's completions are lost. Drop the queue pair and create a new one.
+    /// The queue pair's completions are lost. Drop the queue pair and create another queue pair.
     CompletionQueueError(QueueKey),
-    /// The device failed or is being removed. Close everything that belongs to it.
+    /// The device failed or is being removed. Close everything that belongs to the device.
     DeviceFatal,
-    /// An event that UD queue pairs do not need, with its number in `enum ibv_event_type`.
+    /// An event that does not concern UD queue pairs, with its number in `enum ibv_event_type`.
     Other(u32),
 }
 
-/// A change of a port. Events may arrive in another order than their causes: a client reregistration may arrive before
-/// the port is active.
+/// A change of a port. Events need not arrive in the order of the changes: for example, a client reregistration may
+/// arrive before the port is active.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum PortEvent {
     /// The port became active. May be reported more than once.
     Active,
     /// The port is no longer active.
     Error,
-    /// The port has another LID.
+    /// The LID of the port changed.
     LidChange,
-    /// The P_Key table changed: an index may have another key.
+    /// The P_Key table changed. The key at an index may be another key.
     PkeyChange,
-    /// The subnet manager has another LID or service level.
+    /// The LID or the service level of the subnet manager changed.
     SmChange,
-    /// The subnet manager lost the registrations of its clients: join groups again.
+    /// The subnet manager lost the registrations of its clients. Join all groups again.
     ClientReregister,
     /// The GID table changed.
     GidChange,

@@ -1,17 +1,17 @@
-//! UD queue pairs, port attributes and asynchronous events, by libibverbs.
+//! UD queue pairs, port attributes and asynchronous events, through libibverbs.
 //!
 //! A [`Context`] is an open device. It has a protection domain, one completion channel, and the file of asynchronous
 //! events. A [`UdQueuePair`] sends and receives datagrams of one port and P_Key. To wait for events:
 //!
 //! 1. Poll [`Context::completion_fd`] and [`Context::async_fd`], also edge-triggered.
 //! 2. When `completion_fd` is readable, call [`Context::next_completion`] until it returns `None`. Each result is the
-//!    [`QueueKey`] of a queue pair: call its [`UdQueuePair::poll`] until `None`. This arms the queue pair for its next
-//!    completion. A new queue pair is armed.
+//!    [`QueueKey`] of a queue pair: call [`UdQueuePair::poll`] of this queue pair until it returns `None`. Then the
+//!    next completion causes an event again. For a new queue pair, the first completion causes an event.
 //! 3. When `async_fd` is readable, call [`Context::next_event`] until it returns `None`.
 //!
 //! After a device was removed (`EIO`), libibverbs frees nothing. Queue pairs, completion queues, memory and the
 //! completion channel with its file stay until the process ends, because the device might still write to them.
-//! [`Context::leaked`] counts them.
+//! [`Context::leaked`] returns the number of these objects.
 //!
 //! Privileges: read and write access to `/dev/infiniband/uverbsN`, and lockable memory (`ulimit -l`) for the buffers.
 //! From Linux 6.4 on, a [`Qkey`](ib_mad::Qkey) with its upper bit set, such as that of general services, requires

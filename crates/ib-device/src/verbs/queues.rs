@@ -13,14 +13,14 @@ use rdma_sys::{
     ibv_qp_type, ibv_query_qp, ibv_recv_wr, ibv_send_flags, ibv_send_wr, ibv_sge, ibv_wr_opcode, ud_t,
 };
 
-/// Bytes of inline data to request, so that a MAD is sent without registered memory.
+/// Requested size of inline data in bytes, so that a MAD is sent without registered memory.
 const INLINE: u32 = 256;
 
 /// Number of memory segments of a receive: the slot, and the memory for the rest of a longer packet.
 pub(super) const RECEIVE_SEGMENTS: u8 = 2;
 
-/// A UD queue pair with one completion queue for sends and one for receives, so that completions of sends need not wait
-/// behind a backlog of receives.
+/// A UD queue pair with two completion queues. The queues are separate so that a backlog of receives does not delay the
+/// completions of sends.
 #[derive(Debug)]
 pub(super) struct Queues {
     qp: NonNull<ibv_qp>,
@@ -28,7 +28,7 @@ pub(super) struct Queues {
     pub(super) sent: CompletionQueue,
     /// Completions of receives.
     pub(super) received: CompletionQueue,
-    /// Bytes of the longest payload that can be sent inline.
+    /// Maximum payload of an inline send in bytes.
     inline: usize,
     destroyed: bool,
     /// Keeps the device open.
@@ -70,14 +70,14 @@ impl Queues {
             let qp = unsafe { ibv_create_qp(context.pd(), &raw mut attributes) };
             non_null("ibv_create_qp", qp).map(|qp| (qp, attributes.cap.max_inline_data))
         };
-        // Without inline support the device refuses the first attempt. Sends then use registered memory.
+        // A device without inline support rejects the first attempt. Sends then use registered memory.
         let (qp, inline) = create(INLINE).or_else(|_| create(0))?;
         let queues = Self { qp, sent, received, inline: inline as usize, destroyed: false, context: context.clone() };
         queues.arm()?;
         Ok(queues)
     }
 
-    /// Requests an event for the next completion of either direction. Earlier completions cause no event.
+    /// Requests an event for the next completion of a send or a receive. Earlier completions cause no event.
     pub(super) fn arm(&self) -> Result<()> {
         self.sent.arm()?;
         self.received.arm()
@@ -108,7 +108,8 @@ impl Queues {
         self.modify(state::IBV_QPS_RTS, mask::IBV_QP_SQ_PSN, |_| {})
     }
 
-    /// Resumes sending after a failed send; receiving was not affected. Returns false if the queue pair must restart.
+    /// Resumes sending after a failed send, which did not affect receiving. Returns false if the queue pair must be
+    /// restarted.
     pub(super) fn resume_sending(&self) -> Result<bool> {
         match self.state()? {
             state::IBV_QPS_RTS => Ok(true),
@@ -196,8 +197,8 @@ impl Queues {
         check("ibv_detach_mcast", unsafe { ibv_detach_mcast(self.qp.as_ptr(), &raw const gid, mlid.get()) })
     }
 
-    /// Destroys the queue pair. Returns false if the device did not destroy it: posted memory and the completion queues
-    /// must then stay.
+    /// Destroys the queue pair. Returns false if the device did not destroy the queue pair. Posted memory and the
+    /// completion queues must then stay.
     pub(super) fn destroy(&mut self) -> bool {
         if !self.destroyed {
             // SAFETY: created in `new`, and destroyed only here.

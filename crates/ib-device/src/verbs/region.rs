@@ -22,7 +22,7 @@ pub(super) struct Region {
     /// Used bytes of a slot.
     slot_len: u32,
     slots: u32,
-    /// True if the device may still use the memory, so that it must never be freed.
+    /// True if the device may still use the memory, which must then never be freed.
     leaked: bool,
     /// Keeps the protection domain alive.
     context: Context,

@@ -39,12 +39,12 @@ impl Sends {
         self.free.is_empty()
     }
 
-    /// Takes a free slot; `None` if every slot is in use.
+    /// Removes a slot from the free slots; `None` if every slot is in use.
     pub(super) fn take(&mut self) -> Option<u32> {
         self.free.pop()
     }
 
-    /// Frees a slot whose send was refused.
+    /// Frees a slot whose send was rejected.
     pub(super) fn give_back(&mut self, slot: u32) {
         self.free.push(slot);
     }

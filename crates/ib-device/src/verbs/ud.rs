@@ -21,29 +21,29 @@ const MAX_MTU: u32 = 4096;
 
 /// A UD queue pair, ready to send and to receive.
 ///
-/// [`Self::poll`] recovers it from every error. Its number stays the same until it is dropped; its groups stay
-/// attached. Dropping it detaches it from its groups and frees everything. The program has to leave the groups at the
-/// subnet administrator itself.
+/// [`Self::poll`] recovers the queue pair from every error. The queue pair number and the attached groups stay the
+/// same. Dropping the queue pair detaches it from its groups and frees all resources. Leaving the groups at the subnet
+/// administrator is up to the program.
 #[derive(Debug)]
 pub struct UdQueuePair {
     queues: Queues,
     config: UdConfig,
     key: QueueKey,
     receives: Region,
-    /// Memory for the rest of packets that are longer than a slot. Never read.
+    /// Memory for the ends of packets that are longer than a slot. The program never reads this memory.
     overflow: Region,
     sends: Sends,
     handles: AddressHandles,
     groups: Vec<(Gid, Lid)>,
-    /// Number of restarts. Completions with another epoch are from before the last restart.
+    /// Number of restarts. A completion with another number is from before the last restart.
     epoch: u32,
     /// Polled completions of receives that were not handled yet.
     completed: VecDeque<WorkCompletion>,
     /// Receive slots that are not posted.
     idle: Vec<u32>,
-    /// True after a failure, so that the state must be checked.
+    /// True after a failure. The state of the queue pair must then be checked.
     failed: bool,
-    /// The last field: the device must outlive the others.
+    /// The last field, so that the device is closed after all other fields are dropped.
     context: Context,
 }
 
@@ -88,7 +88,7 @@ impl UdQueuePair {
         Ok(pair)
     }
 
-    /// Returns the queue pair number, by which others address it.
+    /// Returns the queue pair number, to which other ports send datagrams.
     #[must_use]
     pub fn qpn(&self) -> Qpn {
         self.queues.qpn()
@@ -108,12 +108,12 @@ impl UdQueuePair {
 
     /// Sends a datagram. If the Q_Key's upper bit is set, the device sends the queue pair's own Q_Key (IBTA 10.2.5).
     ///
-    /// Creating the address handle of a new destination is a system call. On RoCE the call resolves the neighbour,
+    /// For a new destination, an address handle is created by a system call. On RoCE, this call resolves the neighbour,
     /// which may take some time.
     ///
     /// # Errors
-    /// [`Error::Length`]; [`Error::SendQueueFull`]: wait for a completion; [`Error::Call`] for an address that the
-    /// device refuses (`EINVAL`: no GRH on RoCE). After an error nothing was sent.
+    /// [`Error::Length`]; [`Error::SendQueueFull`] until a send completes; [`Error::Call`] for an address that the
+    /// device rejects (`EINVAL`: no GRH on RoCE). After an error nothing was sent.
     pub fn send(&mut self, to: &AddressVector, qpn: Qpn, qkey: Qkey, payload: &[u8]) -> Result<SendId> {
         let max = self.sends.memory.slot_len();
         let len = u32::try_from(payload.len()).ok().filter(|len| *len <= max);
@@ -169,12 +169,12 @@ impl UdQueuePair {
         }
     }
 
-    /// Returns the next completion, sends before receives. `None` if there is none for now; the completion channel then
-    /// reports the next one. Recovers the queue pair from errors.
+    /// Returns the next completion, sends before receives. `None` if there is no completion; the completion channel
+    /// then reports the next completion. Recovers the queue pair from errors.
     ///
     /// # Errors
-    /// [`Error::Gone`], or [`Error::Call`] if the device cannot recover the queue pair or cannot request events. The
-    /// channel then may not report completions: call again later.
+    /// [`Error::Gone`], or [`Error::Call`] if the device cannot recover the queue pair or cannot request events. After
+    /// an error the channel may not report completions, so call this function again later.
     pub fn poll(&mut self) -> Result<Option<Completion<'_>>> {
         match self.poll_next()? {
             None => Ok(None),
@@ -218,7 +218,7 @@ impl UdQueuePair {
                     if armed {
                         return Ok(None);
                     }
-                    // Completions before the arming cause no event: poll once more.
+                    // Completions before the call of `arm` cause no event, so poll once more.
                     self.queues.arm()?;
                     armed = true;
                 }
@@ -244,7 +244,7 @@ impl UdQueuePair {
         self.idle.push(slot);
         match completion.status {
             CompletionStatus::SUCCESS => {
-                // A device that works reports at least the length of the header.
+                // The length includes the global route header; a smaller length is a fault of the device.
                 let len = completion.len.checked_sub(GRH_LEN)?;
                 Some(if len > self.config.max_payload {
                     let WorkCompletion { slid, src_qpn, .. } = completion;
@@ -253,7 +253,7 @@ impl UdQueuePair {
                     Polled::Datagram(slot, completion)
                 })
             }
-            // The first failed receive had the cause; the others are flushed.
+            // The first failed receive has reported the cause; all other receives are flushed.
             CompletionStatus::FLUSHED => None,
             status => Some(Polled::Other(Completion::ReceiveFailed(status))),
         }
@@ -281,11 +281,11 @@ impl UdQueuePair {
         Ok(())
     }
 
-    /// Recovers a failed queue pair; does nothing if the queue pair works. [`Self::poll`] recovers by itself; call this
-    /// after [`super::Event::QueuePairError`].
+    /// Recovers a failed queue pair; does nothing if the queue pair works. Call this function after
+    /// [`super::Event::QueuePairError`]. [`Self::poll`] calls it after failed completions.
     ///
     /// # Errors
-    /// [`Error::Gone`], or [`Error::Call`] if the device refuses.
+    /// [`Error::Gone`], or [`Error::Call`] if the device rejects the operation.
     pub fn recover(&mut self) -> Result<()> {
         if !self.queues.resume_sending()? {
             self.restart()?;
@@ -298,7 +298,7 @@ impl UdQueuePair {
     /// as [`Completion::SendFailed`].
     ///
     /// # Errors
-    /// [`Error::Call`] with `EINVAL` for an index that does not exist: call again with another index.
+    /// [`Error::Call`] with `EINVAL` for an index that does not exist; call again with another index.
     pub fn set_pkey_index(&mut self, index: u16) -> Result<()> {
         if index == self.config.pkey_index {
             return Ok(());
@@ -311,19 +311,21 @@ impl UdQueuePair {
     /// [`Self::poll`] restarts the queue pair.
     ///
     /// # Errors
-    /// [`Error::Gone`], or [`Error::Call`] if the device refuses.
+    /// [`Error::Gone`], or [`Error::Call`] if the device rejects the operation.
     pub fn flush(&mut self) -> Result<()> {
         self.failed = true;
         self.queues.fail()
     }
 
-    /// Drops the cached address handles. Call this when GIDs of the port have other indexes: a handle has an index.
+    /// Drops the cached address handles. Call this function when the indexes of the port's GIDs change, because a
+    /// handle contains such an index.
     pub fn clear_address_handles(&mut self) {
         self.handles.clear();
     }
 
-    /// Attaches the queue pair to a group, by its GID and the LID that the subnet administrator assigned. Does nothing
-    /// if it is attached with this LID. With another LID it is detached first.
+    /// Attaches the queue pair to a group, by the GID of the group and the LID that the subnet administrator assigned.
+    /// If the queue pair is attached with another LID, detaches it first. If it is attached with this LID, does
+    /// nothing.
     ///
     /// # Errors
     /// [`Error::Call`]: `EINVAL` for a GID that is not a multicast GID.
@@ -338,10 +340,10 @@ impl UdQueuePair {
         Ok(())
     }
 
-    /// Detaches the queue pair from a group. Does nothing if it is not attached.
+    /// Detaches the queue pair from a group. Does nothing if the queue pair is not attached.
     ///
     /// # Errors
-    /// [`Error::Call`] if the device refuses.
+    /// [`Error::Call`] if the device rejects the operation.
     pub fn detach(&mut self, group: Gid) -> Result<()> {
         let Some(at) = self.groups.iter().position(|(attached, _)| *attached == group) else { return Ok(()) };
         let (group, mlid) = self.groups.swap_remove(at);
@@ -353,7 +355,7 @@ impl UdQueuePair {
         self.failed = true;
         self.queues.restart(self.config.port, self.config.pkey_index, self.config.qkey)?;
         self.epoch = self.epoch.wrapping_add(1);
-        // Nothing is posted now. Completions from before must make room in the completion queues.
+        // Nothing is posted now. Old completions are removed to make room in the completion queues.
         for queue in [&self.queues.sent, &self.queues.received] {
             loop {
                 self.completed.clear();

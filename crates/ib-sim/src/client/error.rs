@@ -12,7 +12,7 @@ pub enum ClientError {
     /// The server refused the connection.
     #[error("the simulated subnet refused: {0}")]
     Refused(Refusal),
-    /// The server sent a message that is invalid in this version.
+    /// The server sent a message that is invalid in this version of the protocol.
     #[error("the simulated subnet sent a bad message: {0}")]
     BadMessage(#[from] DecodeError),
     /// The server closed the connection.

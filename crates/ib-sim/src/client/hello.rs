@@ -9,7 +9,7 @@ use std::{
     path::Path,
 };
 
-/// Longest time for the response to a hello, and for a message that must not be lost while the socket is full.
+/// Time-out of the response to a hello, and of sending a message that must not be lost while the socket is full.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Connects and sends a hello. The socket is blocking, with a time-out.

@@ -15,7 +15,7 @@ pub enum Message<'a> {
         qpn: Qpn,
         /// The sender.
         source: Source,
-        /// The global route header, if the packet had one. Every multicast has one.
+        /// The global route header, if the packet had one. Every multicast packet has one.
         grh: Option<&'a Grh>,
         /// The payload.
         payload: &'a [u8],
@@ -29,7 +29,7 @@ pub enum Message<'a> {
         /// The response, with the request's transaction id.
         mad: &'a SaMad,
     },
-    /// A request had no response to any of its transmissions.
+    /// No transmission of a request had a response.
     MadTimedOut {
         /// Number of the port that sent the request.
         port: u8,
@@ -38,10 +38,10 @@ pub enum Message<'a> {
         /// The request, with its transaction id.
         mad: &'a SaMad,
     },
-    /// A report of the administrator. The program responds by [`Client::send_mad`](super::Client::send_mad) without a
-    /// time-out.
+    /// A report of the administrator. To respond, the program calls [`Client::send_mad`](super::Client::send_mad) with
+    /// a time-out of zero.
     Report {
-        /// Number of the port that received it.
+        /// Number of the port that received the report.
         port: u8,
         /// LID of the sender.
         slid: Lid,

@@ -1,4 +1,4 @@
-//! Attaching to a subnet that another process serves (`ib-sim serve`).
+//! Client of a subnet that another process serves (`ib-sim serve`).
 mod control;
 mod error;
 mod hello;

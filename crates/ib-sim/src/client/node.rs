@@ -28,9 +28,8 @@ use std::{
 
 /// A program's attachment to a node.
 ///
-/// Only [`connect`](Self::connect) waits for the server. The file descriptor ([`AsFd`]) is non-blocking and readable
-/// when there are messages: call [`receive`](Self::receive) until it returns `None`. The queue pairs are closed with
-/// the connection.
+/// Only [`connect`](Self::connect) waits for the server. The file descriptor ([`AsFd`]) is non-blocking. When it is
+/// readable, call [`receive`](Self::receive) until it returns `None`. The end of the connection closes the queue pairs.
 #[derive(Debug)]
 pub struct Client {
     socket: Socket,
@@ -44,7 +43,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Attaches to the node with this name. `None`: to the first node without another program.
+    /// Attaches to the node with this name, or with `None` to the first node without another program.
     ///
     /// # Errors
     /// [`ClientError::Io`] if no server uses the socket, [`ClientError::Refused`] if there is no such node.
@@ -160,7 +159,7 @@ impl Client {
         self.suspend_qp(qpn)
     }
 
-    /// Attaches a queue pair to a group. To receive its datagrams, the port must also join the group at the
+    /// Attaches a queue pair to a group. To receive the group's datagrams, the port must also join the group at the
     /// administrator.
     ///
     /// # Errors
@@ -197,8 +196,8 @@ impl Client {
         }
     }
 
-    /// Sends a management datagram, as Linux's umad does. With a time-out the result is [`Message::Mad`] or
-    /// [`Message::MadTimedOut`]. The time-out is rounded up to whole ms.
+    /// Sends a management datagram, as Linux's umad does. If the time-out is not zero, the result is [`Message::Mad`]
+    /// or [`Message::MadTimedOut`]. The time-out is rounded up to whole ms.
     ///
     /// # Errors
     /// [`ClientError::Io`].
@@ -219,7 +218,7 @@ impl Client {
         self.send_reliably(&message)
     }
 
-    /// Returns the next message; `None` if there is none for now. Messages of unknown kinds are ignored.
+    /// Returns the next message; `None` if no message has arrived. Messages of unknown kinds are ignored.
     ///
     /// # Errors
     /// [`ClientError::Gone`] after the connection was closed, [`ClientError::BadMessage`], [`ClientError::Io`].

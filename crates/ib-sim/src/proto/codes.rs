@@ -48,8 +48,9 @@ code! {
         UMAD = 2 "umad",
         /// Commands of the operator of the simulation.
         CONTROL = 3 "control",
-        /// The kernel's messages about the devices of the node's host. Each message is the sender's netlink port id (4
-        /// bytes in host byte order; the kernel's is 0) and the bytes that a NETLINK_KOBJECT_UEVENT socket reads.
+        /// The kernel's messages about the devices of the node's host. Each message consists of the sender's netlink
+        /// port id (4 bytes in host byte order; 0 for the kernel) and of the bytes that a NETLINK_KOBJECT_UEVENT socket
+        /// would read.
         UEVENT = 4 "uevent",
     }
 }
@@ -57,9 +58,9 @@ code! {
 code! {
     /// The failed part of a queue pair.
     pub struct Fault(u8) {
-        /// The queue pair: it is in error, and posted work is lost without completions.
+        /// The queue pair is in error, and posted work is lost without completions.
         QUEUE_PAIR = 1 "queue pair",
-        /// The completion queue of its receives: there are no further completions.
+        /// The completion queue of receives has failed, and there are no further completions.
         COMPLETION_QUEUE = 2 "completion queue",
     }
 }
@@ -69,7 +70,7 @@ code! {
     pub struct Refusal(u16) {
         /// Not refused.
         NONE = 0 "not refused",
-        /// The message is too short or not valid in its role.
+        /// The message is too short, or is invalid in the role of the connection.
         BAD_MESSAGE = 1 "bad message",
         /// The versions of both sides differ.
         BAD_VERSION = 2 "bad version",
@@ -83,7 +84,7 @@ code! {
         BAD_QPN = 6 "bad queue pair number",
         /// The port's table has no such P_Key index.
         NO_SUCH_PKEY = 7 "no such P_Key index",
-        /// The port's table has no such GID index, or a GID that must be a group's is not.
+        /// The port's table has no such GID index, or the GID is not that of a multicast group.
         BAD_GID = 8 "bad GID",
         /// The datagram is longer than the MTU.
         TOO_LONG = 9 "datagram too long",

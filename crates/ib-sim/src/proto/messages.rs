@@ -11,14 +11,14 @@ use ib_mad::{
 pub const VERSION: u16 = 1;
 /// Magic number of a connection: `IBSM`.
 pub const MAGIC: u32 = 0x4942_534d;
-/// Bytes of the longest message.
+/// Maximum length of a message in bytes.
 pub const MAX_MESSAGE: usize = 65_536;
 /// Number of queue pair numbers of a program.
 pub const QPN_BLOCK: u32 = 256;
 /// Status in [`MadIn`] of a request without a response: Linux's `ETIMEDOUT`.
 pub const TIMED_OUT: u32 = 110;
 
-/// Sender of a uevent message without text, which reports lost messages. Linux reports them by `ENOBUFS`.
+/// Sender of a uevent message without text, which reports that messages were lost. Linux reports the loss by `ENOBUFS`.
 pub const UEVENTS_LOST: u32 = u32::MAX;
 
 wire! {
@@ -36,7 +36,7 @@ wire! {
         pub port: u8,
         /// Zero.
         pub reserved: Reserved<2>,
-        /// Name of the node; empty: the first node without another program.
+        /// Name of the node; if empty, the first node without another program.
         pub node: Text<64>,
     }
 }
@@ -52,7 +52,7 @@ wire! {
         pub node: Be32,
         /// GUID of the node.
         pub guid: Guid,
-        /// Number of its ports.
+        /// Number of the node's ports.
         pub ports: u8,
         /// Zero.
         pub reserved: Reserved<7>,
@@ -72,7 +72,7 @@ wire! {
         pub kind: Kind,
         /// Number of the port at the node, from 1.
         pub port: u8,
-        /// Number of the change, as [`PortChange::code`](crate::PortChange::code); 0: no change.
+        /// Number of the change, as [`PortChange::code`](crate::PortChange::code); 0 for no change.
         pub change: u8,
         /// Logical state: down, init, armed or active.
         pub state: PortState,
@@ -160,13 +160,13 @@ wire! {
         pub from: Be32,
         /// The destination's queue pair.
         pub to: Be32,
-        /// Queue key; if its highest bit is set, the packet has the sending queue pair's key instead.
+        /// Queue key. If its top bit is set, the packet gets the queue key of the sending queue pair instead.
         pub qkey: Qkey,
         /// Service level of the packet, 0..=15.
         pub sl: u8,
         /// Path bits of the source LID.
         pub path_bits: u8,
-        /// Not 0 if there is a global route: the fields below.
+        /// Not 0 if the packet has a global route, which the fields below describe.
         pub global: u8,
         /// Index of the source GID in the port's table.
         pub sgid_index: u8,
@@ -176,7 +176,7 @@ wire! {
         pub hop_limit: u8,
         /// TClass of the global route header, 8 bits.
         pub traffic_class: u8,
-        /// Static rate; 0: the port's own.
+        /// Static rate; 0 for the rate of the port.
         pub static_rate: Rate,
         /// Zero.
         pub reserved: Reserved<1>,
@@ -202,7 +202,7 @@ wire! {
         pub sl: u8,
         /// Path bits of the destination LID.
         pub path_bits: u8,
-        /// Not 0 if there is a global route header; otherwise the header is zero.
+        /// Not 0 if the packet has a global route header; otherwise `grh` is zero.
         pub global: u8,
         /// Zero.
         pub reserved: Reserved<3>,
@@ -228,7 +228,7 @@ wire! {
         pub agent: Be64,
         /// Queue pair of the destination.
         pub qpn: Be32,
-        /// Time in ms to wait for a response to each transmission; 0: no response is expected.
+        /// Time in ms to wait for a response to each transmission; 0 if no response is expected.
         pub timeout_ms: Be32,
         /// Number of retransmissions.
         pub retries: Be32,
@@ -246,7 +246,7 @@ wire! {
         pub port: u8,
         /// Zero.
         pub reserved: Reserved<1>,
-        /// 0, or [`TIMED_OUT`].
+        /// 0 for a response, [`TIMED_OUT`] for a request that timed out.
         pub status: Be32,
         /// Number of the request's sender.
         pub agent: Be64,
@@ -272,7 +272,7 @@ wire! {
 }
 
 wire! {
-    /// Registers an agent of a umad device for requests of these methods. Shorter than any frame.
+    /// Registers an agent of a umad device for requests with these methods. The message is shorter than any frame.
     pub struct UmadServe [24] {
         /// [`Kind::UMAD_SERVE`].
         pub kind: Kind,
@@ -304,7 +304,8 @@ wire! {
 }
 
 wire! {
-    /// Unregisters an agent of a umad device. Its requests end without a response. Shorter than any frame.
+    /// Unregisters an agent of a umad device. Requests of the agent end without a response. The message is shorter than
+    /// any frame.
     pub struct UmadForget [8] {
         /// [`Kind::UMAD_FORGET`].
         pub kind: Kind,

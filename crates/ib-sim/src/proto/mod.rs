@@ -12,8 +12,8 @@
 //! | [`Role::UEVENT`] | <- messages about the node's device, each as the kernel sends it to a NETLINK_KOBJECT_UEVENT socket |
 //! | [`Role::CONTROL`] | -> one command as text, <- its output as text in any number of packets, then the end |
 //!
-//! A program chooses its queue pair numbers from the block in [`Welcome`], so that it need not wait for a response. A
-//! program that does not read loses datagrams, as a queue pair without receive buffers does.
+//! A program assigns queue pair numbers from the block in [`Welcome`], so that it need not wait for the server. A
+//! program that does not read its messages loses datagrams, like a queue pair without receive buffers.
 mod codes;
 mod convert;
 mod messages;

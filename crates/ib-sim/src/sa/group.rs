@@ -9,21 +9,21 @@ use ib_mad::{
 /// A multicast group and its members.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// GID of the group; 0xff is its first byte.
+    /// GID of the group; its first byte is 0xff.
     pub mgid: Gid,
     /// Multicast LID.
     pub mlid: Lid,
-    /// Queue key of its datagrams.
+    /// Queue key of the group's datagrams.
     pub qkey: Qkey,
     /// P_Key of the group: switches drop datagrams of other partitions.
     pub pkey: Pkey,
-    /// Largest payload of its datagrams.
+    /// Maximum payload of the group's datagrams.
     pub mtu: Mtu,
-    /// Greatest rate of its datagrams.
+    /// Maximum rate of the group's datagrams.
     pub rate: Rate,
-    /// Longest time that its datagrams spend in the subnet: 4.096 us x 2^n.
+    /// Maximum time of the group's datagrams in the subnet: 4.096 us x 2^n.
     pub packet_life_time: PacketLifeTime,
-    /// TClass in the global route header of its datagrams.
+    /// Traffic class in the global route header of the group's datagrams.
     pub traffic_class: u8,
     /// Service level, flow label and hop limit.
     pub sl_flow_hop: SlFlowHop,
@@ -47,7 +47,7 @@ impl Group {
         self.members.get(&port).is_some_and(|state| state.intersects(both))
     }
 
-    /// True if a member keeps the group alive.
+    /// True if a member's join state keeps the group in existence.
     pub(crate) fn lives(&self) -> bool {
         let keepers = JoinState::FULL_MEMBER | JoinState::SEND_ONLY_FULL_MEMBER;
         self.members.values().any(|state| state.intersects(keepers))

@@ -10,9 +10,9 @@ use ib_mad::{
     wire::{InBytes, Octets},
 };
 
-/// Time that a report waits for its response before it is sent again.
+/// Time after which a report without a response is sent again.
 const REPORT_TIMEOUT: Duration = Duration::from_secs(1);
-/// Greatest number of transmissions of a report.
+/// Maximum number of transmissions of a report.
 const TRANSMISSIONS: u32 = 4;
 
 impl Subnet {

@@ -22,12 +22,13 @@ const CREATE: McMemberMask = McMemberMask::QKEY
     .union(McMemberMask::SL)
     .union(McMemberMask::FLOW_LABEL);
 
-/// Components that are not compared with the group: they are no properties of it, or the administrator chooses them.
+/// Components that are not compared with the group, because they are not properties of the group, or because the
+/// administrator chooses them.
 const NOT_COMPARED: McMemberMask =
     McMemberMask::MLID.union(McMemberMask::HOP_LIMIT).union(McMemberMask::LIFE).union(McMemberMask::PROXY_JOIN);
 
 impl Subnet {
-    /// Returns the one membership or, without a port, the one group that matches.
+    /// Returns the matching membership. Without a port in the query, returns the matching group.
     pub(super) fn find_member(&self, query: &Query<McMemberRecord>) -> SaResult<McMemberRecord> {
         let port_gid = query.has(McMemberMask::PORT_GID).then_some(query.record().port_gid);
         let port = port_gid.map(|gid| self.port_by_gid(gid).ok_or(Status::SA_NO_RECORDS)).transpose()?;

@@ -65,7 +65,8 @@ impl Subnet {
         path().filter(agrees).ok_or(Status::SA_NO_RECORDS)
     }
 
-    /// Returns the port of one end, if the query has its GID or LID. Both must be of the same port.
+    /// Returns the port of one end, if the query contains the GID or LID of the end. GID and LID must belong to the
+    /// same port.
     fn end(&self, gid: Option<Gid>, lid: Option<Lid>) -> SaResult<Option<PortId>> {
         let by_gid = match gid {
             Some(gid) => Some(self.port_by_gid(gid).ok_or(self.settings().sa.unknown_gid_status)?),

@@ -10,7 +10,7 @@ use ib_mad::{Gid, Lid, notice::TrapNumber, sa::SaMad};
 /// The administrator of a subnet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum SaMode {
-    /// The subnet itself.
+    /// The built-in administrator of the subnet.
     #[default]
     Internal,
     /// An external administrator, by [`Event::SaRequest`](crate::Event::SaRequest) and

@@ -40,7 +40,7 @@ impl Subnet {
         }
     }
 
-    /// Returns the paths between the ports of a query. Without a source or a destination it means all ports.
+    /// Returns the paths between the ports of a query. A missing source or destination stands for all ports.
     fn paths(&self, requester: PortId, query: &Query<PathRecord>) -> Result<Vec<PathRecord>, Status> {
         let mask = query.mask();
         if mask.intersects(PathMask::DGID | PathMask::DLID) {
@@ -65,7 +65,7 @@ impl Subnet {
 
     fn members(&self, query: &Query<McMemberRecord>, trusted: bool) -> Vec<McMemberRecord> {
         if !(trusted || query.has(McMemberMask::PORT_GID)) {
-            // As in OpenSM, only requesters with the SM_Key get the members.
+            // As in OpenSM, only a request with the SM_Key returns the members.
             let query = query.without(McMemberMask::JOIN_STATE);
             let records = self.groups().map(|group| group.record(Gid::ZERO, JoinState::empty()));
             return records.filter(|record| query.matches(record)).collect();

@@ -26,8 +26,8 @@ impl ServingAgent {
 }
 
 impl Server {
-    /// Registers an agent for requests. If an agent of another program has the same methods, that agent continues to
-    /// receive the requests.
+    /// Registers an agent for requests. If another program's agent is already registered for the same methods, the
+    /// requests continue to go to the other agent.
     pub(super) fn register_agent(&mut self, token: Token, port: PortId, serve: &UmadServe) {
         if serve.kind == Kind::UMAD_SERVE {
             let methods = serve.methods.map(ib_mad::wire::Be64::get);
@@ -36,7 +36,7 @@ impl Server {
         }
     }
 
-    /// Sends a report to every program at the node, and to the first agent that is registered for it.
+    /// Sends a report to every program at the node, and to the first agent that is registered for reports.
     pub(super) fn send_report(&mut self, port: PortId, slid: Lid, qpn: Qpn, mad: &SaMad) {
         let header =
             ReportIn { kind: Kind::REPORT_IN, port: port.port, slid, qpn: Be32::new(qpn.get()), ..ReportIn::default() };
@@ -57,7 +57,8 @@ impl Server {
         self.agents.iter().find(|(_, agent)| agent.matches(port, header)).map(|(key, _)| *key)
     }
 
-    /// Passes a request to the agent that is registered for it at the destination port. Returns false if there is none.
+    /// Passes a request to the agent that is registered at the destination port for the request's class and method.
+    /// Returns false if there is no such agent.
     pub(super) fn pass_to_agent(
         &mut self,
         now: Duration,
@@ -72,7 +73,8 @@ impl Server {
             _ => return false,
         };
         let Some((token, agent)) = self.agent_for(to, &mad.header) else { return false };
-        // Without a destination the request does not reach the subnet's administrator, and only the agent can respond.
+        // The destination is removed so that the subnet's administrator does not receive the request: only the agent
+        // can respond.
         let unsent = MadSend { dlid: Lid::default(), ..send };
         let requester = Requester::Umad(request.0, request.1);
         let Ok(id) = self.send_mad(now, from, requester, unsent, mad) else { return true };

@@ -11,9 +11,9 @@ use std::{
     os::fd::{AsRawFd, RawFd},
 };
 
-/// Greatest number of queued messages with which a datagram is queued. Beyond it, datagrams are lost.
+/// Number of queued messages from which datagrams are dropped.
 const DATAGRAMS: usize = 1024;
-/// Greatest number of queued messages. Beyond it, the connection is closed.
+/// Maximum number of queued messages. One more message closes the connection.
 const MESSAGES: usize = 8192;
 /// Requested size in bytes of the kernel's send buffer.
 const SEND_BUFFER: usize = 4 << 20;
@@ -31,7 +31,7 @@ pub(super) enum Role {
     Control,
     /// The kernel's messages about devices.
     Uevents(NodeId),
-    /// To be closed when all messages are sent.
+    /// A connection that is closed as soon as all queued messages are sent.
     Ending,
 }
 
@@ -53,7 +53,7 @@ pub(super) struct Connection {
 impl Connection {
     pub(super) fn new(socket: Socket) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
-        // If the system's limit is lower, messages are queued here earlier.
+        // If the system permits only a smaller buffer, messages are queued in the server earlier.
         let _ = socket.set_send_buffer_size(SEND_BUFFER);
         Ok(Self { socket, queue: VecDeque::new(), role: Role::New })
     }

@@ -1,7 +1,7 @@
 //! Removing and adding devices, for programs under ib-sim-preload.
 //!
 //! Removing a device closes the connections of its programs and umad files, as unloading a driver does. Programs
-//! receive IBV_EVENT_DEVICE_FATAL, and umad files fail with EIO. A daemon that is attached to the socket itself loses
+//! receive IBV_EVENT_DEVICE_FATAL, and umad files fail with EIO. A daemon that is attached to the server's socket loses
 //! its fabric.
 use super::{
     connection::{Connection, Role},
@@ -38,7 +38,7 @@ impl Server {
             return Err("the device is gone already".to_string());
         }
         let ports = self.ports_of(node);
-        // The files change before the programs are notified, because they read the files then.
+        // The files change before the programs are notified, because notified programs read the files.
         self.with_tree(node, |tree, node| tree.remove_node(node))?;
         self.disconnect(|connection| match connection.role {
             Role::Umad(port) => port.node == node,
@@ -73,7 +73,7 @@ impl Server {
         Ok(())
     }
 
-    /// Disconnects the programs of a node's device. The device stays, and they may open it again.
+    /// Disconnects the programs of a node's device. The device stays, and the programs may open it again.
     pub(super) fn fail_device(&mut self, node: NodeId) -> Result<(), String> {
         if self.unplugged.contains(&node) {
             return Err("the device is gone".to_string());
@@ -105,7 +105,7 @@ impl Server {
         Ok(())
     }
 
-    /// Adds the umad device of a port. If it exists, only the kernel's message is sent.
+    /// Adds the umad device of a port. If the umad device exists, only the kernel's message is sent.
     pub(super) fn add_umad(&mut self, port: PortId) -> Result<(), String> {
         if self.unplugged.contains(&port.node) {
             return Err("the device is gone".to_string());
@@ -146,7 +146,7 @@ impl Server {
         self.send_uevent(port.node, action, "infiniband_mad", &name);
     }
 
-    /// Sends the kernel's messages about a device: its files first.
+    /// Sends the kernel's messages about a device. The messages about the device's files are sent first.
     fn send_device_uevents(&mut self, id: NodeId, action: Action) {
         let Some(node) = self.subnet.node(id) else { return };
         let (device, uverbs) = (node.device(), uverbs(node));

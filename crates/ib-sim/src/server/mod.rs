@@ -1,8 +1,8 @@
-//! Serving a subnet to other processes of this machine, over a unix socket ([`proto`](crate::proto)).
+//! Server of a subnet for other processes of this machine, over a unix socket ([`proto`](crate::proto)).
 //!
 //! The server has one thread and never waits for a slow program. Messages that a program does not read are queued up to
-//! a bound. Beyond it the program loses datagrams. A program that does not read management datagrams and port events
-//! either loses its connection.
+//! a limit. Above the limit, datagrams to the program are dropped. If management datagrams and port events exceed a
+//! second limit, the server closes the connection.
 mod agents;
 mod clock;
 mod connection;

@@ -16,7 +16,7 @@ use ib_mad::{
 };
 use mio::Token;
 
-/// Greatest length of a table in bytes, so that it fits in one message of the server.
+/// Maximum length of a table in bytes, so that the table fits in one message.
 const MAX_TABLE: usize = 60_000;
 
 impl Server {
@@ -72,7 +72,7 @@ impl Server {
         self.send(token, message);
     }
 
-    /// Sends a table to its program. One that is longer than a message of the server becomes an error.
+    /// Sends a table to the requesting program. If the table does not fit in a message, sends an error instead.
     fn respond_with_table(&mut self, agent: AgentId, message: &[u8]) {
         if message.len() <= MAX_TABLE {
             return self.respond(agent, message, 0);
@@ -88,8 +88,8 @@ impl Server {
         if let (Some(tree), Some(node)) = (&self.tree, self.subnet.node(id.node))
             && !self.unplugged.contains(&id.node)
         {
-            // The files change before the programs are notified, because they read the files then. If the disk is full,
-            // the old files stay.
+            // The files change before the programs are notified, because notified programs read the files. If the disk
+            // is full, the old files stay.
             let _ = tree.write_port(node, id.port, port);
         }
         let message = proto::port_info(id.port, port, change);

@@ -251,7 +251,7 @@ impl Server {
     ) -> Result<AgentId, Refusal> {
         let agent = AgentId(self.requests);
         self.requests += 1;
-        // Without a time-out no response is expected that would remove the entry.
+        // With a time-out of zero, no response is expected, so that an entry would never be removed.
         if !send.timeout.is_zero() {
             self.requesters.insert(agent, (port, requester));
         }
@@ -266,8 +266,8 @@ impl Server {
         })
     }
 
-    /// Handles a frame that a program wrote to a umad device. A short frame is ignored, because there is no way to
-    /// refuse it.
+    /// Handles a frame that a program wrote to a umad device. A frame that is too short is ignored, because the program
+    /// has already written it successfully.
     fn handle_umad_frame(&mut self, now: Duration, token: Token, port: PortId, frame: &[u8]) {
         if frame.len() == size_of::<UmadForget>()
             && let Ok(forget) = UmadForget::parse(frame)
@@ -297,7 +297,7 @@ impl Server {
         bytes.resize(256, 0);
         let Ok(mad) = SaMad::parse_mut(&mut bytes) else { return };
         if !mad.header.method.is_response() {
-            // Linux uses the upper half of the transaction id itself. Here it is the number of the connection.
+            // Linux sets the upper half of the transaction id. The server sets it to the number of the connection.
             let high = u64::try_from(token.0).unwrap_or_default() << 32;
             let low = mad.header.transaction_id.get() & 0xffff_ffff;
             mad.header.transaction_id = TransactionId::new(high | low);
@@ -331,8 +331,8 @@ impl Server {
 }
 
 impl Server {
-    /// Returns the response to requests that only tools send: subnet management. These responses are never delayed or
-    /// lost.
+    /// Returns the response to a request of subnet management, which only tools send. Such a response is never delayed
+    /// or lost.
     fn response_for_tools(&mut self, id: PortId, header: &UmadHeader, mad: &SaMad) -> Option<Vec<u8>> {
         match mad.header.mgmt_class {
             MgmtClass::SUBN_LID_ROUTED | MgmtClass::SUBN_DIRECTED_ROUTE if header.qpn.get() == 0 => {
@@ -390,7 +390,7 @@ mod tests {
             server.blocks.insert(of, last);
             assert_eq!(server.next_block(of), Some(last));
         }
-        // After the last block the first one follows.
+        // The first block follows the last block.
         assert_eq!(server.next_block(node), Some(FIRST_BLOCK + QPN_BLOCK));
         assert_eq!(server.next_block(other), Some(FIRST_BLOCK));
     }

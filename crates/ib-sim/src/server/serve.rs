@@ -29,12 +29,12 @@ use std::{
 
 const LISTENER: Token = Token(0);
 const WAKER: Token = Token(1);
-/// The uplink's sockets have the tokens from here to `FIRST_CONNECTION`.
+/// First token of the uplink's sockets; the last is before `FIRST_CONNECTION`.
 const FIRST_UPLINK: usize = 2;
 const FIRST_CONNECTION: usize = 1000;
-/// Greatest number of connections.
+/// Maximum number of connections.
 const MAX_CONNECTIONS: usize = 4096;
-/// Greatest number of messages that are read from a connection before the other connections are read.
+/// Maximum number of messages that are read from a connection before other connections are read.
 const TURN: usize = 64;
 /// Time until `accept` is called again after it failed, for example without file descriptors.
 const ACCEPT_RETRY: Duration = Duration::from_millis(100);
@@ -58,7 +58,7 @@ pub struct Stopper {
 }
 
 impl Stopper {
-    /// Makes [`Server::run`] return.
+    /// Stops the server: [`Server::run`] returns.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::SeqCst);
         // An error means that the server was dropped.
@@ -110,9 +110,9 @@ pub struct Server {
     pub(super) blocks: BTreeMap<NodeId, u32>,
     pub(super) counters: ServerCounters,
     pub(super) tree: Option<Tree>,
-    /// Nodes whose device is removed.
+    /// Nodes whose device was removed.
     pub(super) unplugged: BTreeSet<NodeId>,
-    /// Ports whose umad device is removed.
+    /// Ports whose umad device was removed.
     pub(super) without_umad: BTreeSet<PortId>,
     /// Number of messages about devices so far.
     pub(super) uevents: u64,
@@ -124,8 +124,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Serves `subnet` on a socket at `path`, which any user may use. The socket of a server that has ended is
-    /// replaced.
+    /// Creates a server of `subnet` on a socket at `path`, to which any user may connect. Replaces the socket of a
+    /// server that has ended.
     ///
     /// # Errors
     /// The system's error; `AddrInUse` if another server uses the path.
@@ -210,7 +210,7 @@ impl Server {
         Ok(())
     }
 
-    /// Sets the watcher, which replaces the former one.
+    /// Sets the watcher, and drops the previous watcher.
     pub fn set_watcher(&mut self, watcher: Box<dyn Watcher>) {
         self.subnet.watch();
         self.watcher = Some(watcher);
@@ -230,7 +230,7 @@ impl Server {
     /// Serves until it is stopped.
     ///
     /// # Errors
-    /// The system's error when waiting for events. An error of one connection closes only this connection.
+    /// The system's error if waiting for events fails. An error of one connection closes only this connection.
     pub fn run(&mut self) -> io::Result<()> {
         let mut events = Events::with_capacity(256);
         while !self.stopper.stop.load(Ordering::SeqCst) {
@@ -356,7 +356,7 @@ impl Server {
 
     pub(super) fn close(&mut self, token: Token) {
         let Some(connection) = self.connections.remove(&token) else { return };
-        // Closing the descriptor is not enough if a forked child has a copy.
+        // Closing the descriptor does not deregister it while a forked child has a copy.
         let _ = self.poll.registry().deregister(&mut SourceFd(&connection.fd()));
         if let Role::Program { node, qps, .. } = connection.role {
             for (qpn, port) in qps {

@@ -17,7 +17,7 @@ pub trait Watcher: Debug + Send {
     /// Handles a packet on a link.
     fn crossed(&mut self, crossing: &Crossing);
 
-    /// Called before the server waits for events.
+    /// Handles the end of a turn: the server calls this method before it waits for events.
     fn idle(&mut self);
 }
 

@@ -89,12 +89,12 @@ impl Tree {
         let home = self.home(node);
         let class = home.join("sys/class");
         for (number, _) in (1..).zip(&node.ports) {
-            // An error means that it was removed before.
+            // An error means that the umad device was removed before.
             let _ = self.remove_umad(node, number);
         }
         fs::remove_dir_all(class.join("infiniband_verbs").join(uverbs(node)))?;
         fs::remove_file(home.join("dev/infiniband").join(uverbs(node)))?;
-        // The rename makes the device vanish at once for programs that read its files.
+        // The rename removes all files of the device at once, for programs that read them.
         let gone = self.root.join(".gone");
         fs::rename(class.join("infiniband").join(node.device()), &gone)?;
         fs::remove_dir_all(gone)
@@ -115,7 +115,7 @@ impl Tree {
                 self.write(&types.join(index.to_string()), "IB/RoCE v1")?;
             }
         }
-        // Entries of a longer old table become unused.
+        // If the old table was longer, its remaining entries become unused.
         let entries = fs::read_dir(&pkeys)?.count().max(PKEY_ENTRIES).max(port.pkeys.len());
         for index in 0..entries {
             let pkey = port.pkeys.get(index).copied().unwrap_or(Pkey::new(0));
@@ -131,7 +131,8 @@ impl Tree {
             ("cap_mask", &format!("{CAPABILITIES:#010x}")),
             ("rate", &rate_text(port)),
             ("link_layer", if port.ethernet { "Ethernet" } else { "InfiniBand" }),
-            // The last file: a program that waits for the state then reads the new values of the others.
+            // The file `state` is written last, so that a program that waits for the state reads the new values of all
+            // files.
             ("state", &state),
         ] {
             self.write(&dir.join(name), value)?;
@@ -144,7 +145,8 @@ impl Tree {
         self.root.join(node.host_and_device().0)
     }
 
-    /// Writes a line by a rename, so that readers see the old file or the new one. An unchanged file is not written.
+    /// Writes a line to a new file and renames the file, so that readers see either the old or the new line. An
+    /// unchanged file is not written.
     fn write(&self, path: &Path, value: &str) -> io::Result<()> {
         let line = if value.is_empty() { String::new() } else { format!("{value}\n") };
         if fs::read_to_string(path).is_ok_and(|old| old == line) {

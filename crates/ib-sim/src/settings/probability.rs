@@ -1,7 +1,7 @@
 //! Probabilities.
 use core::{fmt, str::FromStr};
 
-/// A probability in millionths: exact, comparable, and the same on every machine.
+/// A probability in millionths. Integers give equal results on every machine.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Probability(u32);
 
@@ -26,7 +26,7 @@ impl Probability {
     pub const fn get(self) -> u32 {
         self.0
     }
-    /// Returns a random result. A probability of 0 or 1 takes no number from the random sequence.
+    /// Returns true with this probability. For a probability of 0 or 1, the random sequence does not advance.
     pub(crate) const fn happens(self, rng: &mut crate::rng::Rng) -> bool {
         match self.0 {
             0 => false,

@@ -12,11 +12,12 @@ use ib_mad::{
     wire::Be16,
 };
 
-/// Bytes that a global route header counts beside the payload: transport headers (12 and 8) and invariant CRC (4).
+/// Bytes in the payload length of a global route header in addition to the payload: transport headers (12 and 8) and
+/// invariant CRC (4).
 const HEADERS: usize = 24;
 
 impl Subnet {
-    /// Sends a UD datagram. A datagram that is lost or refused on its way is not an error.
+    /// Sends a UD datagram. The loss of the datagram on its way, or at the receiver, is not an error.
     ///
     /// # Errors
     /// [`Error::NoSuchQp`], [`Error::NoSuchGid`], [`Error::NoGroup`], [`Error::TooLong`].
@@ -38,7 +39,8 @@ impl Subnet {
             self.counters.ud_port_down += 1;
             return Ok(());
         }
-        // IBTA 10.2.5: a controlled key is replaced by the sender's own, which only a privileged program can set.
+        // A Q_Key with the top bit is replaced by the Q_Key of the sending queue pair, which only a privileged program
+        // can set (IBTA 10.2.5).
         let qkey = if datagram.qkey.get() >> 31 == 1 { queue.qkey } else { datagram.qkey };
         let packet = Arc::new(Packet {
             from: from.port,
@@ -70,7 +72,7 @@ impl Subnet {
         Ok(())
     }
 
-    /// Returns the attached queue pairs that a multicast reaches.
+    /// Returns the attached queue pairs that a multicast datagram reaches.
     fn receivers(&mut self, from: QpId, pkey: Pkey, datagram: &Datagram<'_>) -> Vec<QpId> {
         let mgid = datagram.to.grh.unwrap_or_default().dgid;
         let strict = self.settings.strict_multicast;
@@ -79,7 +81,7 @@ impl Subnet {
             self.counters.ud_not_member += 1;
             return Vec::new();
         }
-        // Switches drop multicasts of another partition than the group's.
+        // Switches drop multicast datagrams whose partition is not that of the group.
         if group.is_some_and(|group| !group.pkey.same_partition(pkey)) {
             self.counters.ud_pkey_mismatch += 1;
             return Vec::new();
@@ -135,7 +137,7 @@ impl Subnet {
         Duration::from_nanos(1 + self.rng.below(nanos))
     }
 
-    /// Delivers a packet to its queue pair, or refuses it.
+    /// Delivers a packet to its queue pair, or drops it.
     pub(super) fn arrive(&mut self, arrival: Arrival) {
         let Arrival { to, path_bits, packet } = arrival;
         let Packet { slid, sl, source, qkey, pkey, grh, ref payload, .. } = *packet;

@@ -9,8 +9,8 @@ use core::time::Duration;
 use ib_mad::{Method, MgmtClass, Pkey, Qpn, Status, sa::SaMad};
 
 impl Subnet {
-    /// Sends a management datagram as Linux's umad does. With a time-out it is retransmitted up to `retries` times, and
-    /// the result is [`Event::Mad`] or [`Event::MadTimedOut`].
+    /// Sends a management datagram as Linux's umad does. If the time-out is not zero, the datagram is retransmitted up
+    /// to `retries` times, and the result is [`Event::Mad`] or [`Event::MadTimedOut`].
     ///
     /// # Errors
     /// [`Error::NoSuchPort`].
@@ -27,7 +27,7 @@ impl Subnet {
         Ok(())
     }
 
-    /// Drops the requests of an agent that was closed. They cause no further events.
+    /// Drops the requests of an agent that was closed. The dropped requests cause no further events.
     pub fn cancel_mads(&mut self, port: PortId, agent: AgentId) {
         let schedule = &mut self.schedule;
         self.requests.retain(|_, request| {
@@ -39,16 +39,17 @@ impl Subnet {
         });
     }
 
-    /// Drops the requests of all programs at a port, as the kernel does when their devices are closed. They are not
-    /// retransmitted.
+    /// Drops the requests of all programs at a port, as the kernel does when the programs' devices are closed. The
+    /// dropped requests are not retransmitted.
     pub fn cancel_all_mads(&mut self, port: PortId) {
         let agents: BTreeSet<AgentId> =
             self.requests.values().filter(|request| request.port == port).map(|request| request.send.agent).collect();
         agents.into_iter().for_each(|agent| self.cancel_mads(port, agent));
     }
 
-    /// Delivers the response of the external administrator to an [`Event::SaRequest`]. Groups are updated from it. Its
-    /// transaction id is ignored. The response to a request that has ended is counted and ignored.
+    /// Delivers the response of the external administrator to an [`Event::SaRequest`], and updates groups and
+    /// memberships. The transaction id of the response is ignored. The response to a request that has ended is counted
+    /// and dropped.
     pub fn respond_to_mad(&mut self, now: Duration, request: RequestId, response: &SaMad) {
         self.advance(now);
         if let Some(pending) = self.requests.get(&request) {
@@ -63,7 +64,8 @@ impl Subnet {
         let reachable = self.port(port).is_some_and(|local| {
             let in_default = |pkey: &Pkey| pkey.same_partition(Pkey::DEFAULT_FULL);
             let index = usize::from(send.pkey_index);
-            // The administrator is in the default partition. A port that is not in this partition cannot use its key.
+            // The administrator is in the default partition. A port outside this partition cannot use the key of the
+            // partition.
             let key_fits = !local.pkeys.iter().any(in_default) || local.pkeys.get(index).is_some_and(in_default);
             local.carries()
                 && key_fits
@@ -117,19 +119,14 @@ impl Subnet {
         }
     }
 
-    /// Returns the time that the administrator needs for the requests that it has received.
-    #[must_use]
-    pub fn sa_backlog(&self) -> Duration {
-        self.sa.busy_until.saturating_sub(self.now)
-    }
-
-    /// True if as many requests wait for the administrator as may.
+    /// True if the queue of requests to the administrator is full.
     fn is_sa_full(&self) -> bool {
         let sa = &self.settings.sa;
         sa.queue > 0 && !sa.service_time.is_zero() && self.sa_backlog() >= sa.service_time * sa.queue
     }
 
-    /// Makes the table of a request for one, so that its length is known.
+    /// Builds the table if the request is a GetTable, because the time of the response depends on the number of
+    /// records.
     fn with_table(&mut self, job: SaJob) -> SaJob {
         let SaJob::Request { id, port, mad } = job else { return job };
         match self.table_response(port, &mad) {
@@ -167,7 +164,7 @@ impl Subnet {
         }
     }
 
-    /// Handles the time-out of a transmission. `at` is the deadline, also if the caller is late.
+    /// Handles the time-out of a transmission. `at` is the deadline of the transmission, even if the caller is late.
     pub(super) fn handle_mad_timeout(&mut self, at: Duration, id: RequestId) {
         let Some(mut request) = self.requests.remove(&id) else { return };
         match request.send.retries.checked_sub(1) {

@@ -2,7 +2,7 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `state` | the type, its clock, its events |
+//! | `state` | the type [`Subnet`], its clock, its events |
 //! | `nodes` | nodes, ports, queue pairs |
 //! | `deliver` | UD datagrams and the faults of links |
 //! | `mad` | management datagrams and their responses |

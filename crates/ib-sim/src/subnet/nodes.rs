@@ -7,7 +7,7 @@ use crate::{Error, Node, NodeConfig, NodeId, Port, PortChange, PortId, QpId};
 use alloc::{collections::BTreeMap, vec::Vec};
 use ib_mad::{Gid, Guid, Lid, PortState, Qkey, Qpn, notice::TrapNumber};
 
-/// The first queue pair number that is assigned. Lower numbers are QP 0 and QP 1 of every node and those of its kernel.
+/// The first queue pair number that is assigned. Lower numbers are reserved for QP 0, QP 1 and the kernel of each node.
 const FIRST_QPN: u32 = 0x40;
 
 impl Subnet {
@@ -93,8 +93,8 @@ impl Subnet {
         self.gids.get(&gid).copied()
     }
 
-    /// Changes a port. Each difference from [`Subnet::port`] is an event. A port that is no longer active leaves its
-    /// groups.
+    /// Changes a port. Each difference from the previous state causes an event. A port that is no longer active leaves
+    /// its groups.
     ///
     /// # Errors
     /// [`Error::NoSuchPort`], [`Error::LidTaken`]; the subnet is then unchanged.
@@ -127,7 +127,7 @@ impl Subnet {
         Ok(())
     }
 
-    /// Replaces a port, whose new LIDs are in the index already, and queues events for the differences.
+    /// Replaces a port and queues events for the differences. The caller has already added the new LIDs to the index.
     fn replace(&mut self, id: PortId, port: Port) {
         let Some(current) = self.port_mut(id) else { return };
         let new = port.clone();
@@ -222,7 +222,7 @@ impl Subnet {
         Ok(())
     }
 
-    /// Closes a queue pair. Datagrams on their way to it are lost.
+    /// Closes a queue pair. Datagrams on their way to the queue pair are lost.
     ///
     /// # Errors
     /// [`Error::NoSuchQp`].
@@ -238,7 +238,7 @@ impl Subnet {
         Ok(())
     }
 
-    /// Attaches a queue pair to a group: it receives the group's datagrams that reach its port.
+    /// Attaches a queue pair to a group. The queue pair then receives the group's datagrams that reach the port.
     ///
     /// # Errors
     /// [`Error::NoSuchQp`], [`Error::NotMulticast`].

@@ -22,7 +22,7 @@ pub(crate) enum Timer {
 #[derive(Clone, Debug)]
 pub(crate) struct Arrival {
     pub(super) to: QpId,
-    /// Bits of the destination LID that the receiver's LMC leaves free.
+    /// Path bits of the destination LID: the low bits that the receiver's LMC masks.
     pub(super) path_bits: u8,
     /// The packet, which the receivers of a multicast share.
     pub(super) packet: Arc<Packet>,
@@ -33,7 +33,7 @@ pub(crate) struct Arrival {
 pub(crate) struct Packet {
     /// The sender's port.
     pub(super) from: PortId,
-    /// Destination LID; for a multicast, the group's.
+    /// LID of the destination port or group.
     pub(super) dlid: Lid,
     pub(super) slid: Lid,
     pub(super) sl: ServiceLevel,
@@ -57,10 +57,10 @@ pub(super) struct Request {
 /// Work of the administrator.
 #[derive(Debug)]
 pub(crate) enum SaJob {
-    /// A request that the subnet's own administrator responds to.
+    /// A request to the built-in administrator.
     Request { id: RequestId, port: PortId, mad: Box<SaMad> },
-    /// A table, complete. `message` has the form in which Linux's umad returns it.
+    /// A complete table. `message` has the form in which Linux's umad returns a table.
     Table { id: RequestId, records: u32, message: Vec<u8> },
-    /// A response that is complete: that of an external administrator, or an error.
+    /// A complete response of an external administrator, or an error.
     Response { id: RequestId, mad: Box<SaMad> },
 }

@@ -17,7 +17,7 @@ use ib_mad::{Gid, Lid, Qkey, Qpn, notice::TrapNumber, sa::SaMad};
 
 /// A simulated subnet.
 ///
-/// Its methods are of four kinds:
+/// The methods are of four kinds:
 /// - getters ([`port`](Self::port), [`groups`](Self::groups), ...),
 /// - actions of people and programs ([`add_node`](Self::add_node), [`send_datagram`](Self::send_datagram), ...),
 /// - [`handle_timeout`](Self::handle_timeout), to be called at the time of [`poll_timeout`](Self::poll_timeout),
@@ -34,7 +34,7 @@ pub struct Subnet {
     pub(super) gids: BTreeMap<Gid, PortId>,
     pub(super) attached: BTreeMap<Gid, BTreeSet<QpId>>,
     pub(super) links: BTreeMap<(PortId, PortId), Faults>,
-    /// Arrival time of the last datagram of a link with jitter. Later datagrams arrive after it.
+    /// Arrival time of the last datagram on each link with jitter. Later datagrams of the link arrive after this time.
     pub(super) last_arrival: BTreeMap<(PortId, PortId), Duration>,
     /// Links with a rate ([`Settings::link_rates`]).
     pub(super) wires: BTreeMap<PortId, Wire>,
@@ -100,7 +100,7 @@ impl Subnet {
     }
 
     /// Deletes a port's memberships at the administrator without an event at the port. Groups without members are
-    /// deleted, which is reported to subscribers.
+    /// deleted, and subscribers get a report.
     pub fn drop_memberships(&mut self, port: PortId) {
         for mgid in self.sa.remove_memberships(port) {
             self.report_trap(TrapNumber::MGID_DESTROYED, mgid);
@@ -123,19 +123,19 @@ impl Subnet {
         }
     }
 
-    /// Returns the next event; `None` if there is none for now.
+    /// Returns the next event; `None` if there is no event at this time.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
     /// Returns the time at which [`handle_timeout`](Self::handle_timeout) must be called; `None` if there is no timer.
-    /// Every method with `now` can change it.
+    /// Every method with a parameter `now` can change this time.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Duration> {
         self.schedule.next()
     }
 
-    /// Handles all timers that are due. Calling it too early is harmless.
+    /// Handles all timers that are due. Does nothing if no timer is due.
     pub fn handle_timeout(&mut self, now: Duration) {
         self.advance(now);
         while let Some((at, timer)) = self.schedule.pop_due(now) {
@@ -160,7 +160,7 @@ impl Subnet {
         &mut self.settings
     }
 
-    /// Sets the faults of the link from one port to another. `None`: the link has [`Settings::faults`] again.
+    /// Sets the faults of the link from one port to another. With `None`, the link gets [`Settings::faults`].
     pub fn set_link(&mut self, from: PortId, to: PortId, faults: Option<Faults>) {
         match faults {
             Some(faults) => self.links.insert((from, to), faults),

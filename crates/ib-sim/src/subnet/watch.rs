@@ -6,13 +6,13 @@ use core::time::Duration;
 use ib_mad::{Lid, Qkey, Qpn, as_bytes, sa::SaMad};
 
 impl Subnet {
-    /// Keeps a copy of every packet from now on. Call [`poll_crossing`](Self::poll_crossing) until it returns `None`
-    /// whenever [`poll_event`](Self::poll_event) is called.
+    /// Keeps a copy of every packet from now on. After each call of [`poll_event`](Self::poll_event), call
+    /// [`poll_crossing`](Self::poll_crossing) until it returns `None`.
     pub fn watch(&mut self) {
         self.crossings.get_or_insert_default();
     }
 
-    /// Returns the next packet on a link; `None` if there is none, or packets are not watched.
+    /// Returns the next packet on a link; `None` if there is no packet, or if packets are not watched.
     pub fn poll_crossing(&mut self) -> Option<Crossing> {
         self.crossings.as_mut()?.pop_front()
     }

@@ -3,7 +3,7 @@ use super::Subnet;
 use crate::{Port, PortId};
 use core::time::Duration;
 
-/// Bytes of a UD packet beside its payload: LRH 8, GRH 40, BTH 12, DETH 8, invariant CRC 4, variant CRC 2.
+/// Bytes of a UD packet in addition to its payload: LRH 8, GRH 40, BTH 12, DETH 8, invariant CRC 4, variant CRC 2.
 const HEADERS: usize = 74;
 
 /// Times at which the link of a port is free again.

@@ -1,10 +1,10 @@
-//! Detecting a restart of the subnet manager.
+//! Detection of a restart of the subnet manager.
 //!
-//! OpenSM requests a new registration of every port in its first sweep. ibsim does not pass this on, and the capability
-//! mask of its ports does not have the bit for it. Therefore the subnet manager is polled with SMInfo, as a standby
-//! manager does (IBTA 14.4.1). Its activity count increases as long as it works, and starts again in a new process. A
-//! new process may have reached the old count at the next poll. In this case ibsim has returned a poll as undeliverable
-//! before.
+//! In its first sweep, OpenSM requests a new registration (client reregistration) of every port. ibsim's ports do not
+//! have the capability bit for this request, and ibsim does not pass the request on. Therefore this module polls the
+//! subnet manager with SMInfo, as a standby manager does (IBTA 14.4.1). The activity count in SMInfo increases while
+//! the subnet manager works; a new process starts at zero. If a new process has already reached the old count at the
+//! next poll, ibsim has returned an earlier poll as undeliverable.
 use ib_mad::{Guid, SmState, smp::SmInfo};
 
 /// The last known state of the subnet manager.

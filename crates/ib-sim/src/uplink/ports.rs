@@ -1,4 +1,4 @@
-//! Copying the attributes of ibsim's ports to the subnet.
+//! Copies the attributes of ibsim's ports to the subnet.
 use crate::{Port, PortId, Subnet, port::possible_state};
 use alloc::{collections::BTreeMap, vec, vec::Vec};
 use ib_mad::{
@@ -6,8 +6,8 @@ use ib_mad::{
     smp::{PkeyTable, PortInfo},
 };
 
-/// Ports with new attributes at ibsim that could not be applied yet. Ports that exchange LIDs can only be changed
-/// together, so that these wait for the queries of the other ports.
+/// Ports whose new attributes at ibsim could not be applied yet. Ports that exchange LIDs can be changed only together,
+/// so a changed port waits for the queries of the other ports.
 #[derive(Debug, Default)]
 pub(super) struct Ports {
     waiting: BTreeMap<PortId, Port>,
@@ -34,8 +34,8 @@ impl Ports {
 
 /// Changes all of the ports, or none.
 fn set(subnet: &mut Subnet, ports: &BTreeMap<PortId, Port>) -> bool {
-    // OpenSM requests a new registration when a port comes up and when it took over the subnet. ibsim does not pass
-    // this on.
+    // OpenSM requests a new registration when a port comes up, and after OpenSM took over the subnet. ibsim does not
+    // pass this request on.
     let must_register = |(id, new): &(&PortId, &Port)| {
         let old = subnet.port(**id);
         let differs = old.is_some_and(|old| old.state != new.state || old.sm_lid != new.sm_lid);

@@ -1,4 +1,5 @@
-//! RMPP headers of tables from ibsim. ibsim has the length of a datagram beside it and does not support RMPP.
+//! RMPP headers of tables from ibsim. ibsim does not support RMPP, and stores the length of a datagram outside of the
+//! datagram.
 use ib_mad::{
     Method,
     rmpp::{RMPP_VERSION, RmppFlags, RmppHeader, RmppType},
@@ -9,8 +10,8 @@ use ib_mad::{
 /// Bytes before the payload of a segment.
 const HEADERS: u64 = 36;
 
-/// Returns the response with the RMPP header of a first segment, which OpenSM leaves to the kernel. The bytes after
-/// `length` are random memory of OpenSM. Of a longer response ibsim has only the first 256 bytes.
+/// Returns the response with the RMPP header of a first segment. OpenSM relies on the kernel to write this header. The
+/// bytes after `length` are random memory of OpenSM. ibsim keeps only the first 256 bytes of a longer response.
 pub(super) fn as_segment(response: &SaMad, length: u64) -> SaMad {
     if response.header.method != Method::GET_TABLE_RESP || response.rmpp.rmpp_type == RmppType::DATA {
         return *response;

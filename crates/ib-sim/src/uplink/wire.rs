@@ -1,6 +1,7 @@
-//! Messages between ibsim and its clients (facts: ibsim's `include/ibsim.h`).
+//! Messages between ibsim and its clients (source: ibsim's `include/ibsim.h`).
 //!
-//! ibsim sends its C structures as they are in memory. The layouts here are those of a little-endian 64-bit machine.
+//! ibsim sends C structures as they are in memory. The layouts in this module are those of a little-endian 64-bit
+//! machine.
 use ib_mad::{
     Lid,
     sa::SaMad,

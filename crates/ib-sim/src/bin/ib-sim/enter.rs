@@ -68,7 +68,8 @@ fn namespaces(dir: &Path) -> Result<(), Box<dyn Error>> {
         fs::create_dir_all(&source)?;
         mount(Some(&source), target, none, MsFlags::MS_BIND, none).map_err(|error| format!("{target}: {error}"))?;
     }
-    // Programs that connect to themselves by TCP need it. Other programs run without the program `ip`, too.
+    // Programs that use TCP on the local host need the loopback interface. Other programs run even without the program
+    // `ip`.
     let _ = Command::new("ip").args(["link", "set", "lo", "up"]).stderr(Stdio::null()).status();
     Ok(())
 }

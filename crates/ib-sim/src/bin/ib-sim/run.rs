@@ -45,7 +45,7 @@ pub(crate) struct Run {
     command: Vec<OsString>,
 }
 
-/// A temporary directory that is removed with its owner.
+/// A temporary directory that is removed when this value is dropped.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -58,7 +58,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // A directory that cannot be removed has no effect but its size.
+        // A directory that cannot be removed only uses disk space.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -117,7 +117,7 @@ impl Run {
         let tree = PathBuf::from(query("tree")?.trim_end());
         let nodes = query("nodes")?;
         let nodes = nodes.lines().filter_map(|line| line.split_whitespace().nth(1));
-        // The further devices of a host are available at its first node.
+        // The program at the first node of a host can use all devices of the host.
         let nodes = nodes.filter(|node| ib_sim::host_and_device(node).0 == *node);
         let nodes: Vec<&str> =
             nodes.filter(|node| self.only.is_empty() || self.only.iter().any(|only| only == node)).collect();
