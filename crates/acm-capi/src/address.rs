@@ -43,7 +43,7 @@ pub(crate) fn host(name: &str, port: u16) -> core::result::Result<Vec<Service>, 
     }
 }
 
-/// Returns the TCP port in the port file of the local daemon, or the default. It is used for other hosts, too.
+/// Returns the TCP port in the port file of the local daemon, or the default. The same port is used for other hosts.
 pub(crate) fn port() -> u16 {
     port_in(Path::new(PORT_FILE))
 }

@@ -1,4 +1,4 @@
-//! The process's connection, which the blocking functions share. It has one request in flight.
+//! The process's connection, which the blocking functions share, with one request in flight.
 use crate::{
     address::{self, ConnectFailure},
     errno::{self, Result},
@@ -14,7 +14,7 @@ fn client() -> Result<MutexGuard<'static, Option<Client>>> {
 }
 
 /// Connects to a socket if `dest` begins with `/`, otherwise to a host, and without `dest` to the daemon that librdmacm
-/// uses. The previous connection is closed even if this fails.
+/// uses. The previous connection is closed even if connecting fails.
 pub(crate) fn connect(dest: Option<&[u8]>) -> core::result::Result<(), ConnectFailure> {
     let failed = |errno| ConnectFailure { code: -1, errno };
     let mut client = client().map_err(failed)?;

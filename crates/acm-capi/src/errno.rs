@@ -1,4 +1,4 @@
-//! Error numbers as [`Errno`]. The numbers are those of [`acm_client::errno`].
+//! Error numbers as [`Errno`], with the values of [`acm_client::errno`].
 use acm_client::{ClientError, ClientStatus};
 use nix::errno::Errno;
 use std::io;

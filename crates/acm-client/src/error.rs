@@ -14,7 +14,7 @@ pub enum ProtocolError {
     #[error("a response without a request (transaction id {0:02x?})")]
     UnknownRequest([u8; 8]),
     /// The operation of the response differs from that of the request.
-    #[error("asked for {expected:?}, answered {received:?}")]
+    #[error("requested {expected:?}, received {received:?}")]
     WrongOperation {
         /// The operation of the request.
         expected: Operation,

@@ -30,7 +30,8 @@ pub(crate) fn run(
         let is_ok = execute(&mut objects, slot_id, slot, what);
         slot.queue.push(slot.provider, PluginEvent::Message(ProviderMessage::Returned { call, is_ok }));
     }
-    // The library's threads run until the program ends and may use the open objects. So the objects are never freed.
+    // The open objects are never freed, because the library's threads run until the program ends and may use the
+    // objects.
     slot.leaked_objects.store(Box::into_raw(objects).cast(), Ordering::Relaxed);
 }
 

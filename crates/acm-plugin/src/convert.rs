@@ -140,7 +140,7 @@ pub fn gid_of_interface(text: &str) -> Option<[u8; 16]> {
     Some(gid)
 }
 
-/// Returns the `errno` that a provider receives if there is no response.
+/// Returns the `errno` that a provider receives in place of a response.
 #[must_use]
 pub const fn errno(error: SaError) -> u32 {
     let errno = match error {
@@ -148,7 +148,7 @@ pub const fn errno(error: SaError) -> u32 {
         SaError::PortDown => libc::ENETDOWN,
         SaError::NotSent => libc::EIO,
         SaError::BadResponse => libc::EBADMSG,
-        // An error status is in the response itself.
+        // An error status is part of the response.
         SaError::Status(_) => 0,
     };
     errno.unsigned_abs()

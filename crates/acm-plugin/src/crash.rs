@@ -41,7 +41,7 @@ pub fn write_into(log: Option<OwnedFd>) {
     }
 }
 
-/// Reports whether the signal handlers are installed: the first library installs them.
+/// Reports whether the signal handlers are installed. They are installed with the first library.
 #[must_use]
 pub fn is_watching() -> bool {
     INSTALLED.is_completed()
@@ -73,7 +73,7 @@ pub(crate) fn install() {
     });
 }
 
-/// Writes the line. It must not take locks or allocate memory, because it is a signal handler.
+/// Writes the line. As a signal handler, this function takes no locks and allocates no memory.
 extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let name = SIGNALS.iter().find(|(number, _)| *number == signal).map_or("a signal", |(_, name)| *name);
     write("acm-mio: ");
@@ -99,8 +99,8 @@ extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_
         }
     }
     write("\n");
-    // Restore the previous actions. Then the signal comes again: the instruction is executed again, or `raise` sends
-    // it.
+    // Restores the previous actions. The signal then occurs again: the faulting instruction is repeated, or `raise`
+    // sends the signal.
     for ((number, _), previous) in SIGNALS.iter().zip(&PREVIOUS) {
         if let Some(previous) = previous.get() {
             // SAFETY: `previous` is an action that the kernel returned.

@@ -1,4 +1,4 @@
-//! Opens devices for libraries, which get the `struct ibv_context`.
+//! Opens devices for libraries. A library gets the `struct ibv_context` of the device.
 use acm_provider::abi::VerbsContext;
 use core::fmt;
 use ib_mad::Guid;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// The owner of an open device. The device is closed on drop.
 pub trait DeviceHandle {
-    /// Discards the device's events, because the kernel's list of events grows otherwise. The daemon gets the events
+    /// Discards the device's events, so that the kernel's list of events does not grow. The daemon reads the events
     /// through another handle.
     fn discard_events(&self) {}
 }
@@ -20,7 +20,7 @@ impl DeviceHandle for ib_device::verbs::Context {
     }
 }
 
-/// An open device, closed when this is dropped.
+/// An open device, closed on drop.
 pub struct OpenedDevice {
     verbs: *mut VerbsContext,
     handle: Box<dyn DeviceHandle>,

@@ -1,6 +1,6 @@
 //! The functions that libraries call, and the functions that `shim.c` needs.
 //!
-//! A library may call them from any thread, at any time, and with pointers that are not valid any more.
+//! A library may call these functions from any thread, at any time, and with invalid pointers.
 #![expect(unsafe_code, reason = "C calls them")]
 use crate::{
     convert::{self, HEADER},
@@ -69,7 +69,7 @@ unsafe extern "C" {
     fn acm_increment_counter(counter: c_int);
 }
 
-/// Returns the library that called a function from `address`. If the address is in no library, it is the library that
+/// Returns the library that called a function from `address`. If the address is in no library, returns the library that
 /// this thread is calling, or the only library of the program.
 fn calling_library(address: *const c_void) -> Option<&'static Slot> {
     let called = || running().and_then(|(slot, _)| slot.slot());

@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-/// A search for libraries in one directory. It opens each file once.
+/// A search for libraries in one directory, which opens each file once.
 #[derive(Debug)]
 pub struct Search {
     folder: PathBuf,
@@ -31,9 +31,9 @@ impl Search {
         Self { folder: folder.into(), opened: BTreeMap::new(), refused: Vec::new() }
     }
 
-    /// Returns the library for the `name` of a `provider` line. A path with `/` is a file, and a name that ends with
-    /// `.so` is a file in the directory. Any other name is the name of the provider, in upper or lower case: the search
-    /// tries `libNAME.so` first, then each `*.so` in the order of their names.
+    /// Returns the library for the `name` of a `provider` line. A name with `/` is the path of a file. A name that ends
+    /// with `.so` is a file in the directory. Any other name is the name of a provider, in upper or lower case: the
+    /// search tries `libNAME.so` first, then every `*.so` in the order of the file names.
     ///
     /// # Errors
     /// [`NotFound`]. [`Self::take_refused`] returns the defects of the libraries that were tried.
@@ -58,7 +58,7 @@ impl Search {
     }
 
     fn open(&mut self, path: &Path) -> Option<Arc<Library>> {
-        // A file with two names is one library.
+        // Two names of one file are the same library.
         let key = fs::canonicalize(path).unwrap_or_else(|_| path.into());
         if let Some(library) = self.opened.get(&key) {
             return library.clone();

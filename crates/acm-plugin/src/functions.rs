@@ -7,7 +7,7 @@ pub(crate) type Open<T> = unsafe extern "C" fn(*const T, *mut c_void, *mut *mut 
 /// A function that closes an object. Its argument is the provider's context.
 pub(crate) type Close = unsafe extern "C" fn(*mut c_void);
 
-/// The functions of [`Provider`] that the daemon calls. It never calls `query`, because the core handles that request.
+/// The functions of [`Provider`] that the daemon calls. `query` is missing, because the core handles QUERY_SA requests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Functions {
     pub(crate) open_device: unsafe extern "C" fn(*const Device, *mut *mut c_void) -> c_int,

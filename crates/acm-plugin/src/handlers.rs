@@ -16,7 +16,7 @@ pub(crate) type SaResult = (ExternalSaId, Result<Box<SaMad>, SaError>);
 /// Offsets of the method and the status in a MAD.
 const METHOD: usize = 3;
 const STATUS: core::ops::Range<usize> = 4..6;
-/// The bit that the method of a response has in addition to the method of the request.
+/// The bit of a method that marks a response.
 const RESPONSE: u8 = 0x80;
 
 /// Calls handlers until the channel is closed.

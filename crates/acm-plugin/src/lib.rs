@@ -15,13 +15,13 @@
 //! # Threads and locks
 //!
 //! One thread for each library calls its functions one after another. Another thread calls the handlers of SA
-//! responses, as in ibacm: a handler may run during a function. Events of a library may come from any thread, also
+//! responses. As in ibacm, a handler may run while a function runs. A library may send events from any thread, even
 //! during a call.
 //!
 //! There are two locks: one for the registry and one for the queue. (A third lock has the path of the option file,
-//! which is written once at the start.) A thread holds at most one of them, and calls no library meanwhile. The loop
-//! holds the queue's lock only to remove one event. A thread of a library waits up to 10 s (`queue::PUSH_TIMEOUT`) if
-//! the queue is full.
+//! which is written once at the start.) A thread holds at most one lock, and does not call a library while it holds the
+//! lock. The loop holds the queue's lock only to remove one event. A thread of a library waits up to 10 s
+//! (`queue::PUSH_TIMEOUT`) if the queue is full.
 //!
 //! A library is never closed, because it may have threads that are still running.
 #![warn(missing_debug_implementations)]

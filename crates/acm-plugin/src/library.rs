@@ -1,4 +1,4 @@
-//! A provider's library: its file is checked, it is loaded, and its provider is checked.
+//! A provider's library: checks the file, loads the library, and checks its provider.
 #![expect(unsafe_code, reason = "the library's own function")]
 use crate::functions::Functions;
 use acm_provider::abi::{self, Provider, ProviderQuery};
@@ -36,7 +36,8 @@ pub enum Defect {
     /// The file is a directory, a device or a pipe.
     #[error("no regular file")]
     NotRegular,
-    /// A user other than root can change the file, and would get the daemon's privileges.
+    /// A user other than root can change the file. The daemon does not load such a file, because the user would get the
+    /// daemon's privileges.
     #[error("{0}, and the daemon runs as root")]
     NotTrusted(&'static str),
     /// The system's loader failed.
@@ -54,7 +55,7 @@ pub enum Defect {
     /// The library has another version of the interface.
     #[error("made for version {0} of the interface of providers; this is version {expected}", expected = abi::VERSION)]
     Version(u32),
-    /// The library was compiled with another `struct acm_provider`.
+    /// The size of the library's `struct acm_provider` differs from that of ibacm.
     #[error("its struct acm_provider has {0} bytes, not {expected}", expected = size_of::<Provider>())]
     Size(usize),
     /// The provider has no name, or a name that an option line cannot contain.
@@ -65,7 +66,7 @@ pub enum Defect {
     NoFunction(&'static str),
 }
 
-/// A library that can be used. It stays open until the program ends.
+/// A checked library, which stays open until the program ends.
 #[derive(Debug)]
 pub struct Library {
     path: PathBuf,
@@ -185,7 +186,7 @@ fn load(path: PathBuf) -> Result<Library, Defect> {
     Ok(Library { path, name, functions, range })
 }
 
-/// Returns the message of the system's loader, without the path, which is already in the message of [`Refused`].
+/// Returns the message of the system's loader without the path, because the message of [`Refused`] contains the path.
 fn reason(error: &libloading::Error, path: &Path) -> String {
     let text = match error {
         libloading::Error::DlOpen { desc } => format!("{desc:?}").trim_matches('"').to_owned(),

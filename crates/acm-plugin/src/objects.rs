@@ -1,9 +1,9 @@
 //! The open objects of a library, and the C structures that the library points at. Only the thread that calls the
 //! library uses them.
 //!
-//! ibacm never frees devices and ports, and a library may read them after it closed them. So this module does not free
-//! them either, and reuses them when the device or the port comes back. Endpoints and addresses are freed after the
-//! function that closes them.
+//! ibacm never frees devices and ports, and a library may read a device or port after it was closed. Therefore this
+//! module does not free devices and ports either, and reuses them when they are opened again. Endpoints and addresses
+//! are freed after the function that closes them.
 #![expect(unsafe_code, reason = "it calls the library")]
 use crate::{
     convert,
@@ -67,7 +67,7 @@ struct Endpoint {
 
 struct AddedAddress {
     context: *mut c_void,
-    // The library points at both.
+    // The library keeps pointers to both.
     _c: Shared<abi::Address>,
     _text: Shared<[u8; 65]>,
 }
@@ -81,7 +81,8 @@ pub(crate) struct Objects {
     endpoints: BTreeMap<EndpointId, Endpoint>,
 }
 
-/// True if an object was opened, false if the library refused, or the reason of another failure for the log.
+/// True if an object was opened, false if the library rejected the object. An error is the reason of another failure,
+/// for the log.
 pub(crate) type OpenResult = Result<bool, String>;
 
 impl Objects {

@@ -50,8 +50,8 @@ struct LibraryThreads {
 }
 
 impl Plugins {
-    /// Returns a value without libraries. `wake` is called, in any thread, when [`Self::take`] has an event. Libraries
-    /// read their options from `option_file`.
+    /// Returns a value without libraries. A thread calls `wake` when [`Self::take`] has an event. Libraries read their
+    /// options from `option_file`.
     #[must_use]
     pub fn new(wake: impl Fn() + Send + Sync + 'static, option_file: CString) -> Self {
         exports::keep_symbols();
@@ -60,8 +60,8 @@ impl Plugins {
         Self { queue: Arc::new(Queue::new(wake)), libraries: Vec::new(), ended, alive }
     }
 
-    /// Starts the threads of a library, which is this provider from now on. The first call installs the handlers of
-    /// [`crash`].
+    /// Starts the threads of a library, which becomes the provider with this id. The first call installs the signal
+    /// handlers of [`crash`].
     ///
     /// # Errors
     /// [`StartError`].
@@ -98,7 +98,7 @@ impl Plugins {
         self.libraries.is_empty()
     }
 
-    /// Queues a call, which is made after the previous calls returned. Does not block.
+    /// Queues a call. The library's thread makes the call after all previous calls have returned. Does not block.
     pub fn call(&self, provider: ProviderId, call: Option<CallId>, what: ProviderCall) {
         let Some(library) = self.libraries.iter().find(|library| library.provider == provider) else { return };
         // Sending cannot fail: the threads run as long as `self` exists.
@@ -115,13 +115,13 @@ impl Plugins {
         self.queue.take()
     }
 
-    /// Waits up to `limit` until all calls have returned. Returns true if they have. The libraries and their threads
-    /// remain. So the caller must end the program without destructors, with [`crash::leave`].
+    /// Waits up to `limit` until all calls have returned. Returns true if all calls have returned. The threads of the
+    /// libraries continue to run, so the caller must end the program without destructors, with [`crash::leave`].
     pub fn stop(self, limit: Duration) -> bool {
         let Self { queue, libraries, ended, alive } = self;
         queue.close();
         drop((libraries, alive));
-        // Nothing is sent. The channel is disconnected when the threads have ended.
+        // Nothing is sent through the channel. The channel is disconnected when the threads have ended.
         matches!(ended.recv_timeout(limit), Err(std::sync::mpsc::RecvTimeoutError::Disconnected))
     }
 }

@@ -28,12 +28,12 @@ pub struct LogLine {
 
 /// Maximum number of events.
 const CAPACITY: usize = 4096;
-/// Lines are accepted only while the queue has fewer events than this.
+/// Number of events from which lines are dropped.
 const LINE_CAPACITY: usize = 1024;
 /// The time that a library's thread waits if the queue is full.
 pub(crate) const PUSH_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The queue. All threads of all libraries write to it.
+/// The queue, to which all threads of all libraries write.
 pub(crate) struct Queue {
     inner: Mutex<Inner>,
     not_full: Condvar,
@@ -49,12 +49,13 @@ struct Inner {
 }
 
 impl Queue {
-    /// Returns an empty queue. It calls `wake` when an event is added to the empty queue.
+    /// Returns an empty queue, which calls `wake` when an event is added while it is empty.
     pub(crate) fn new(wake: impl Fn() + Send + Sync + 'static) -> Self {
         Self { inner: Mutex::default(), not_full: Condvar::new(), wake: Box::new(wake) }
     }
 
-    /// Adds an event. If the queue is full, waits up to [`PUSH_TIMEOUT`]. Returns false if it is still full, or closed.
+    /// Adds an event. If the queue is full, waits up to [`PUSH_TIMEOUT`]. Returns false if the queue is still full, or
+    /// if it is closed.
     pub(crate) fn push(&self, from: ProviderId, event: PluginEvent) -> bool {
         let is_full = |inner: &mut Inner| inner.events.len() >= CAPACITY && !inner.is_closed;
         let waited = self.not_full.wait_timeout_while(self.lock(), PUSH_TIMEOUT, is_full);

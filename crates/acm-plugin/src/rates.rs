@@ -64,7 +64,7 @@ pub fn of_mtu(bytes: i32) -> u32 {
 mod tests {
     use super::*;
 
-    /// The values are those of ibacm 44.0, except where it is wrong or has no code (HDR, NDR, two lanes).
+    /// The values are those of ibacm 44.0, except for rates where ibacm is wrong or has no code (HDR, NDR, two lanes).
     #[test]
     fn links_have_the_rate_codes_of_ibacm_and_newer_codes() {
         let widths = [1, 2, 4, 8];

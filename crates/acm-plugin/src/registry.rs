@@ -1,7 +1,7 @@
-//! The pointers that libraries may pass back, at any time and from any thread. They may be invalid.
+//! The pointers that libraries pass to the daemon, at any time and from any thread. Such a pointer may be invalid.
 //!
-//! The registry looks up pointers by their address. Unknown pointers, or pointers to freed objects, are not
-//! dereferenced.
+//! The registry looks up each pointer by its address. A pointer that is unknown, or that points to a freed object, is
+//! not dereferenced.
 #![expect(unsafe_code, reason = "structures that libraries point at")]
 use crate::slots::SlotId;
 use acm_provider::abi::{Endpoint, Port, SaHandler, SaMad, UserMad};
@@ -24,8 +24,8 @@ struct Registry {
     ports: BTreeMap<usize, Vec<[u8; 16]>>,
     endpoints: BTreeMap<usize, (SlotId, EndpointId)>,
     mads: BTreeMap<usize, Entry>,
-    /// Datagrams that were sent and whose response was not handled: the library and the address of the datagram, which
-    /// may be freed.
+    /// Sent datagrams whose response was not handled: the library, and the address of the datagram. The library may
+    /// already have freed the datagram.
     sent: BTreeMap<u64, (SlotId, usize)>,
     last_id: u64,
     counts: BTreeMap<SlotId, Count>,
@@ -51,7 +51,7 @@ struct Entry {
     freed: bool,
 }
 
-/// The memory of a datagram. It is freed on drop.
+/// The memory of a datagram, freed on drop.
 struct MadMemory(NonNull<SaMad>);
 
 // SAFETY: the memory is not bound to a thread.

@@ -6,12 +6,12 @@ use std::sync::{Arc, OnceLock};
 
 /// Maximum number of libraries of a program.
 const SLOTS: usize = 64;
-/// Number of bits of an id for the library. They are above the bits of the request's index.
+/// Number of bits of an id for the library, above the bits of the request's index.
 const SLOT_BITS: u32 = 6;
 const INDEX_BITS: u32 = u32::BITS - SLOT_BITS;
 const _: () = assert!(SLOTS == 1 << SLOT_BITS);
 
-/// The index of a library in the table. It is never reused.
+/// The index of a library in the table, which is never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SlotId(u8);
 
@@ -24,7 +24,7 @@ pub(crate) struct Slot {
     /// Addresses of the library in memory.
     pub(crate) range: (usize, usize),
     pub(crate) queue: Arc<Queue>,
-    /// The open objects after the last call. They are never freed, because the library may still use them.
+    /// The open objects after the last call. The objects are never freed, because the library may still use them.
     pub(crate) leaked_objects: AtomicPtr<c_void>,
 }
 
@@ -86,12 +86,12 @@ pub(crate) fn request(number: u64) -> Option<(SlotId, ExternalRequestId)> {
 }
 
 thread_local! {
-    // A constant without a destructor: a signal handler can read it, because that takes no lock and allocates no
-    // memory.
+    // Initialized by a constant and without a destructor, so that a signal handler can read the value without locks and
+    // allocations.
     static RUNNING: Cell<Option<(SlotId, &'static str)>> = const { Cell::new(None) };
 }
 
-/// Marks the thread as executing a function of a library, until it is dropped.
+/// Marks the thread as executing a function of a library, until the mark is dropped.
 #[derive(Debug)]
 pub(crate) struct Running(PhantomData<*const ()>);
 

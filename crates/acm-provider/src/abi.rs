@@ -1,16 +1,17 @@
-//! The C interface of `infiniband/acm_prov.h`, with what it needs of `acm.h`, `umad.h` and `verbs.h`. All structures
-//! have the layout of a C compiler.
+//! The C interface of `infiniband/acm_prov.h`, with the required parts of `acm.h`, `umad.h` and `verbs.h`. All
+//! structures have the layout of a C compiler.
 //!
-//! A provider is a shared library that exports one function, [`PROVIDER_QUERY`]. The daemon calls it to get a
-//! [`Provider`], and then calls the functions of the [`Provider`]. The provider calls the functions of [`imports`],
-//! which the daemon exports. The following rules are not in the headers, but in ibacm's code (rdma-core
+//! A provider is a shared library that exports one function, [`PROVIDER_QUERY`]. The daemon calls this function to get
+//! a [`Provider`], and then calls the functions of the [`Provider`]. The provider calls the functions of [`imports`],
+//! which the daemon exports. The headers do not state the following rules, which result from ibacm's code (rdma-core
 //! `ibacm/src/acm.c`):
 //!
 //! - The daemon calls the functions of [`Provider`] one at a time. Another thread calls the handlers of [`SaMad`]s,
-//!   also while a function of [`Provider`] runs.
-//! - The caller owns a message. It is valid until the function returns. A provider that answers later copies it.
-//! - Any thread may call `acm_resolve_response` and `acm_query_response`, also before `resolve` returns. Each id is
-//!   answered once.
+//!   even while a function of [`Provider`] runs.
+//! - The caller owns a message, which is valid until the function returns. A provider that responds later must copy the
+//!   message.
+//! - Any thread may call `acm_resolve_response` and `acm_query_response`, even before `resolve` returns. Each id gets
+//!   exactly one response.
 //! - A [`Device`], [`Port`], [`Endpoint`] or [`Address`] is valid until the provider's function that closes it returns.
 //!   Exception: C ibacm moves an address when its endpoint gets another address. A provider must copy addresses.
 #![allow(unsafe_code, reason = "it declares the functions of the other side")]
@@ -40,7 +41,7 @@ pub struct VerbsContext {
 #[repr(C)]
 #[derive(Debug)]
 pub struct Device {
-    /// The daemon's open device. A provider that needs queue pairs opens the device by itself.
+    /// The daemon's open device. A provider that needs queue pairs must open the device again.
     pub verbs: *mut VerbsContext,
     /// Node GUID, in network byte order.
     pub guid: [u8; 8],
@@ -66,7 +67,7 @@ pub struct Endpoint {
     pub pkey: u16,
 }
 
-/// `union acm_ep_info`: 64 bytes. The type of the address gives their meaning. The alignment is that of `struct
+/// `union acm_ep_info`: 64 bytes, whose meaning depends on the type of the address. The alignment is that of `struct
 /// ibv_path_record`.
 #[repr(C, align(8))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,16 +164,16 @@ pub struct UserMad {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct SaMad {
-    /// For the provider's own use.
+    /// Pointer for use by the provider.
     pub context: *mut c_void,
-    /// Filled by the daemon. In a response, `status` is zero or an errno.
+    /// Header that the daemon fills in. In a response, `status` is zero or an errno.
     pub umad: UserMad,
     /// The datagram, in network byte order.
     pub mad: [u8; 256],
 }
 
-/// A function that the daemon calls when a [`SaMad`] has its response or has failed. The provider frees the `SaMad`,
-/// now or later.
+/// A function that the daemon calls when a request was answered or has failed. The provider must free the [`SaMad`], in
+/// this function or later.
 pub type SaHandler = unsafe extern "C" fn(mad: *mut SaMad);
 
 /// `struct acm_provider`: the functions of a provider. Functions that return an `int` return zero for success.
@@ -185,17 +186,17 @@ pub struct Provider {
     pub version: u32,
     /// Name of the provider in `provider` lines of the options.
     pub name: *const c_char,
-    /// A device with a port of the provider was added.
+    /// Opens a device: a device with a port of the provider was added.
     pub open_device: Option<unsafe extern "C" fn(device: *const Device, dev_context: *mut *mut c_void) -> c_int>,
-    /// The device was removed. Its ports are closed.
+    /// Closes a device that was removed, after its ports were closed.
     pub close_device: Option<unsafe extern "C" fn(dev_context: *mut c_void)>,
-    /// A port of the provider became active.
+    /// Opens a port of the provider that became active.
     pub open_port: Option<
         unsafe extern "C" fn(port: *const Port, dev_context: *mut c_void, port_context: *mut *mut c_void) -> c_int,
     >,
-    /// The port is no longer active. Its endpoints are closed.
+    /// Closes a port that is no longer active, after its endpoints were closed.
     pub close_port: Option<unsafe extern "C" fn(port_context: *mut c_void)>,
-    /// A partition of the port got its first address.
+    /// Opens an endpoint: a partition of the port got its first address.
     pub open_endpoint: Option<
         unsafe extern "C" fn(
             endpoint: *const Endpoint,
@@ -203,18 +204,18 @@ pub struct Provider {
             ep_context: *mut *mut c_void,
         ) -> c_int,
     >,
-    /// The partition lost its last address. All addresses are removed.
+    /// Closes an endpoint: the partition lost its last address.
     pub close_endpoint: Option<unsafe extern "C" fn(ep_context: *mut c_void)>,
-    /// An endpoint got an address.
+    /// Adds an address to an endpoint.
     pub add_address: Option<
         unsafe extern "C" fn(address: *const Address, ep_context: *mut c_void, addr_context: *mut *mut c_void) -> c_int,
     >,
-    /// An endpoint lost an address.
+    /// Removes an address from an endpoint.
     pub remove_address: Option<unsafe extern "C" fn(addr_context: *mut c_void)>,
-    /// Resolves the path from an address to another address, or to the destination of a path record.
-    /// `acm_resolve_response` follows with `id`, regardless of the return value.
+    /// Resolves the path from an address to another address, or to the destination of a path record. The provider must
+    /// call `acm_resolve_response` with `id`, regardless of the return value.
     pub resolve: Option<unsafe extern "C" fn(addr_context: *mut c_void, message: *mut Message, id: u64) -> c_int>,
-    /// Queries the SA for a path record. `acm_query_response` follows with `id`.
+    /// Queries the SA for a path record. The provider must call `acm_query_response` with `id`.
     pub query: Option<unsafe extern "C" fn(addr_context: *mut c_void, message: *mut Message, id: u64) -> c_int>,
     /// Handles an event of the port (`enum ibv_event_type`). ibacm passes only `IBV_EVENT_CLIENT_REREGISTER` (17).
     pub handle_event: Option<unsafe extern "C" fn(port_context: *mut c_void, event: c_uint) -> c_int>,
@@ -228,8 +229,8 @@ impl fmt::Debug for Provider {
     }
 }
 
-/// The functions of the daemon that a provider calls. Only a library that the daemon loaded can call them: in any other
-/// program they are undefined symbols.
+/// The functions of the daemon that a provider calls. Only a library that the daemon has loaded can call these
+/// functions; in any other program they are undefined symbols.
 pub mod imports {
     use super::{Endpoint, Message, Port, SaHandler, SaMad};
     use core::ffi::{c_char, c_int, c_void};
@@ -248,18 +249,18 @@ pub mod imports {
         );
         /// Returns non-zero if the 16 bytes are all zero.
         pub fn ib_any_gid(gid: *mut [u8; 16]) -> c_int;
-        /// Returns the index of a GID in a port's table, or the length of the table if the GID is not in it.
+        /// Returns the index of a GID in a port's table, or the length of the table if it does not contain the GID.
         pub fn acm_gid_index(port: *mut Port, gid: *mut [u8; 16]) -> u8;
-        /// Writes the GID at an index of a port's table. Returns non-zero if there is none.
+        /// Writes the GID at an index of a port's table. Returns non-zero if the table has no such index.
         pub fn acm_get_gid(port: *mut Port, index: c_int, gid: *mut [u8; 16]) -> c_int;
-        /// Writes the GID of the network interface with this name. Returns non-zero if it has none.
+        /// Writes the GID of the network interface with this name. Returns non-zero if the interface has no GID.
         pub fn acm_if_get_sgid(name: *mut c_char, gid: *mut [u8; 16]) -> c_int;
         /// Returns the component mask of the non-zero fields of a path record (64 bytes), in network byte order.
         pub fn acm_path_comp_mask(path: *mut [u8; 64]) -> u64;
-        /// Answers a request of [`Provider::resolve`](super::Provider::resolve). `message` is the message of the
-        /// request with a status and path records. The daemon copies it.
+        /// Responds to a request of [`Provider::resolve`](super::Provider::resolve). `message` is the message of the
+        /// request with a status and path records. The daemon copies the message.
         pub fn acm_resolve_response(id: u64, message: *mut Message) -> c_int;
-        /// Answers a request of [`Provider::query`](super::Provider::query), like `acm_resolve_response`.
+        /// Responds to a request of [`Provider::query`](super::Provider::query), like `acm_resolve_response`.
         pub fn acm_query_response(id: u64, message: *mut Message) -> c_int;
         /// Returns the `enum ibv_rate` for a port's `active_width` and `active_speed`.
         pub fn acm_get_rate(width: u8, speed: u8) -> u32;
@@ -276,7 +277,8 @@ pub mod imports {
         ) -> *mut SaMad;
         /// Frees a request to the SA.
         pub fn acm_free_sa_mad(mad: *mut SaMad);
-        /// Sends a request to the SA. Returns zero on success; only then the handler is called, once.
+        /// Sends a request to the SA. Returns zero on success. Only after success, the daemon calls the handler,
+        /// exactly once.
         pub fn acm_send_sa_mad(mad: *mut SaMad) -> c_int;
         /// Returns the path of the option file (`ibacm_opts.cfg`).
         pub fn acm_get_opts_file() -> *const c_char;

@@ -11,7 +11,7 @@ use std::{ffi::CString, ffi::OsStr, os::unix::ffi::OsStrExt as _, path::PathBuf}
 /// The level of a log line. The daemon writes lines up to its `log_level`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Always written.
+    /// Written at every `log_level`.
     Always = 0,
     /// Written at `log_level 1`.
     Info = 1,
@@ -19,24 +19,24 @@ pub enum Level {
     Debug = 2,
 }
 
-/// A counter of the daemon (`ACM_CNTR_*`), for [`count`]. The daemon itself counts requests, failures and responses
-/// without data.
+/// A counter of the daemon (`ACM_CNTR_*`), for [`count`]. The daemon counts requests, failures and responses without
+/// data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counter {
     /// Address lookups.
     AddressQuery = 3,
-    /// Address lookups that the cache answered.
+    /// Address lookups with a result from the cache.
     AddressCache = 4,
     /// Route lookups.
     RouteQuery = 5,
-    /// Route lookups that the cache answered.
+    /// Route lookups with a result from the cache.
     RouteCache = 6,
 }
 
 /// The provider's name, which precedes its log lines.
 static NAME: AtomicPtr<core::ffi::c_char> = AtomicPtr::new(core::ptr::null_mut());
 
-/// True when the process is exiting. The daemon's functions must not be called any more.
+/// True when the process is exiting. From then on, the daemon's functions must not be called.
 static OVER: AtomicBool = AtomicBool::new(false);
 
 pub(crate) extern "C" fn end() {
@@ -68,7 +68,7 @@ pub fn log(level: Level, text: fmt::Arguments<'_>) {
     unsafe { imports::acm_write(level as c_int, c"%s: %s\n".as_ptr(), name, line.as_ptr()) };
 }
 
-/// Returns the path of the daemon's option file (`ibacm_opts.cfg`). A provider must ignore unknown lines: they belong
+/// Returns the path of the daemon's option file (`ibacm_opts.cfg`). A provider must ignore unknown lines, which belong
 /// to the daemon or to other providers.
 #[must_use]
 pub fn options_file() -> PathBuf {

@@ -1,5 +1,5 @@
-//! ibacm's requests as requests of the core's clients. Each request gets its own transaction id, by which its reply is
-//! matched.
+//! Converts ibacm's requests to requests of the core's clients. Each request gets a unique transaction id, by which
+//! replies are matched.
 use acm_provider::plugin::Request;
 use acm_sansio::{Account, ClientId, Input};
 use core::net::IpAddr;
@@ -17,9 +17,9 @@ pub(crate) struct Clients {
     generation: u32,
     waiting: BTreeMap<u64, (ClientId, Request)>,
     next: u64,
-    /// The source that ibacm chose for the request that the core is handling.
+    /// The source that ibacm chose for the request that the core is currently handling.
     chosen_source: Option<IpAddr>,
-    /// Replies to be sent after the counters are published, because a client may ask for the counters next.
+    /// Replies, which are sent after the counters are published: the next request of a client may be for the counters.
     replies: Vec<(Request, Vec<u8>)>,
 }
 
@@ -61,7 +61,7 @@ impl Clients {
         }
     }
 
-    /// Closes a client. Its open requests are dropped, and thereby answered with ENODATA.
+    /// Closes a client and drops its open requests. A dropped request gets the response ENODATA.
     pub(crate) fn close(&mut self, client: ClientId) {
         self.open.retain(|_, open| *open != client);
         self.waiting.retain(|_, (of, _)| *of != client);

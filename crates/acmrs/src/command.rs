@@ -29,8 +29,8 @@ pub(crate) enum Command {
 /// The token of the commands' waker.
 pub(crate) const WAKE: Token = Token(0);
 
-/// Maximum number of queued requests. ibacm itself bounds the other commands: ports, addresses, and one SA response for
-/// each SA request of the core.
+/// Maximum number of queued requests. ibacm bounds the number of all other commands: ports, addresses, and one SA
+/// response for each SA request of the core.
 const MOST_REQUESTS: usize = 16_384;
 
 /// The sending end, for ibacm's threads. Sending never blocks.
@@ -50,7 +50,7 @@ pub(crate) struct Inbox {
 
 impl Commands {
     pub(crate) fn send(&self, command: Command) {
-        // After a panic there is no engine. A request in the command is then dropped, and thereby answered.
+        // After a panic there is no engine. A request in the command is then dropped, which sends the response ENODATA.
         if self.sender.send(command).is_ok() {
             let _ = self.waker.wake();
         }

@@ -24,7 +24,7 @@ pub(crate) struct Devices {
     registry: Registry,
     sysfs: Sysfs,
     depths: (NonZeroU32, NonZeroU32),
-    /// A device stays open, so that its index identifies it.
+    /// Devices stay open, so that the index of a device identifies it.
     open: Vec<Device>,
     pairs: BTreeMap<EndpointId, QueuePair>,
     keys: BTreeMap<(usize, QueueKey), EndpointId>,
@@ -117,7 +117,7 @@ impl Devices {
     }
 
     fn watch(&self, fd: BorrowedFd<'_>, token: Token) {
-        // On failure there are no datagrams, and the core reports a failure for each request.
+        // If registering fails, no datagrams are received, and the core reports a failure of each request.
         let _ = self.registry.register(&mut SourceFd(&fd.as_raw_fd()), token, Interest::READABLE);
     }
 
@@ -140,7 +140,7 @@ impl Devices {
     }
 
     pub(crate) fn open_pair(&mut self, id: EndpointId, device: &str, port: u8, pkey_index: u16) -> Result<Qpn, Error> {
-        /// Slots of the send queue for our requests. Responses use the others.
+        /// Slots of the send queue for this node's requests. Responses use all other slots.
         const REQUESTS: u32 = 64;
         let index = self.device(device)?;
         let context = &self.open.get(index).ok_or(Error::Gone)?.context;
@@ -245,7 +245,7 @@ impl QueuePair {
         }
     }
 
-    /// Sends queued datagrams while the send queue has room. A datagram that the device refuses for another reason is
+    /// Sends queued datagrams while the send queue has room. A datagram that the device rejects for another reason is
     /// dropped.
     fn send_waiting(&mut self) {
         while let Some((to, mad)) = self.waiting.front() {

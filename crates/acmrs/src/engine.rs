@@ -28,9 +28,9 @@ const MOST_PER_ITERATION: usize = 256;
 pub(crate) fn start() -> io::Result<Commands> {
     let (commands, inbox, poll) = command::new()?;
     let engine_commands = commands.clone();
-    // The core is created in its thread, because it cannot be sent to another thread.
+    // The core is created in the engine's thread, because a core cannot be sent to another thread.
     let run = move || {
-        // ibacm handles the signals. SIGPIPE would end the daemon when a client leaves before its reply.
+        // ibacm handles the signals. SIGPIPE would end the daemon when a client closes its connection before the reply.
         let _ = SigSet::all().thread_block();
         match Engine::new(poll, inbox, engine_commands) {
             Ok(engine) => engine.run(),
@@ -182,7 +182,8 @@ impl Engine {
         }
     }
 
-    /// Passes the attributes of an active port to the core. ibacm reports when a port is no longer active.
+    /// Passes the attributes of an active port to the core. Does nothing for other ports, because ibacm closes a port
+    /// that is no longer active.
     fn port_up(&mut self, now: Time, id: PortId) {
         let Some((device, number)) = self.host.ports.name(id) else { return };
         let device = device.to_owned();

@@ -28,7 +28,7 @@ impl Host {
         acm.drive(now, input, |output| self.carry_out(now, output));
     }
 
-    /// Carries out one output. Returns the input that results from it.
+    /// Carries out one output. Returns the input that results from the output, if there is one.
     pub(crate) fn carry_out(&mut self, now: Time, output: Output) -> Option<Input<'static>> {
         match output {
             Output::Reply { reply, .. } => self.clients.reply(&reply),
@@ -56,8 +56,8 @@ impl Host {
             }
             Output::Send { endpoint, to, mad } => self.devices.send(endpoint, &to, &mad),
             Output::Log(event) => self.log.write(now, &event, &self.ports),
-            // The other outputs do not occur: ibacm receives SA reports, serves the kernel as a client, never shuts the
-            // core down, and there are no other providers.
+            // All other outputs do not occur: ibacm receives SA reports, serves the kernel as a client and never shuts
+            // down the core, and there are no other providers.
             _ => {}
         }
         None

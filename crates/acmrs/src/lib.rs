@@ -1,9 +1,9 @@
 //! The project's protocol engine as a provider of C `ibacm`, with the name `acmrs`.
 //!
-//! One core ([`acm_sansio::Acm`]) serves all ports. It runs in its own thread (`engine`), which owns the queue pairs,
-//! the timers and the replies. ibacm's server thread only sends commands to it (`command`), so that it never blocks.
-//! ibacm's SA thread sends SA responses in the same way. Ports, endpoints and addresses of ibacm become inputs of the
-//! core. A request becomes a message of one of the core's clients (`clients`).
+//! One core ([`acm_sansio::Acm`]) serves all ports. The core runs in a separate thread (`engine`), which owns the queue
+//! pairs, the timers and the replies. ibacm's server thread only sends commands to the engine (`command`), so that the
+//! server thread never blocks. ibacm's SA thread sends SA responses as commands, too. Ports, endpoints and addresses of
+//! ibacm become inputs of the core. A request becomes a message of one of the core's clients (`clients`).
 #![forbid(unsafe_code)]
 #![deny(
     clippy::unwrap_used,

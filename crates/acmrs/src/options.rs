@@ -41,7 +41,7 @@ impl Settings {
     }
 }
 
-/// Logs options that only other providers support: preloaded files are supported by ibacmp and acm-mio.
+/// Logs options that this provider does not support: preloaded files, which ibacmp and acm-mio support.
 fn warn_if_unsupported(option: &Opt<'_>) {
     use acm_wire::files::opts::{AddrPreload, RoutePreload};
     let ignored = match option {
@@ -70,8 +70,8 @@ fn config(options: &Options<'_>) -> Config {
         timeout: options.timeout,
         retries: options.retries,
         resolve_depth: options.resolve_depth.get(),
-        // ibacm sends `sa_depth` requests at a time (default 1) and queues the others without a limit. They are queued
-        // in the core instead.
+        // ibacm sends `sa_depth` requests at a time (default 1) and queues further requests without a limit. With this
+        // depth, the core queues requests instead of ibacm.
         sa_depth: SaDepth::Fixed(options.sa_depth.map_or(1, NonZeroU32::get)),
         // ibacm receives SA reports and does not pass them to providers.
         sa_notices: false,

@@ -43,7 +43,7 @@ impl Ports {
         }
     }
 
-    /// Closes an endpoint. Returns the addresses that it still had.
+    /// Closes an endpoint. Returns the remaining addresses of the endpoint.
     pub(crate) fn close_endpoint(&mut self, port: PortId, handle: &Endpoint) -> Vec<Address> {
         let Some(port) = self.open.get_mut(&port) else { return Vec::new() };
         let closed = port.endpoints.extract_if(.., |open| open.handle.pkey() == handle.pkey());
@@ -67,7 +67,7 @@ impl Ports {
         endpoints.find(|open| open.handle.pkey() == handle.pkey()).map(|open| &mut open.addresses)
     }
 
-    /// Returns an open endpoint of the port. SA requests of the port are sent from it.
+    /// Returns an open endpoint of the port, through which SA requests of the port are sent.
     pub(crate) fn any_endpoint(&self, port: PortId) -> Option<&Endpoint> {
         self.open.get(&port)?.endpoints.first().map(|open| &open.handle)
     }

@@ -8,15 +8,15 @@ use acm_provider::plugin::{Address, Endpoint, Port, Provider, Refused, Request};
 use acm_sansio::PortId;
 use std::sync::{Mutex, PoisonError};
 
-/// The provider. The engine starts with the first port: ibacm loads every library of its directory, also those that no
-/// option names.
+/// The provider. The engine starts when the first port is opened, because ibacm also loads libraries that are not
+/// configured.
 #[derive(Debug, Default)]
 pub(crate) struct Acmrs(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
     commands: Option<Commands>,
-    /// The ids of ports. A port keeps its id when it closes and opens again.
+    /// The ids of ports. A port that is closed and opened again keeps its id.
     ports: Vec<(PortName, PortId)>,
 }
 

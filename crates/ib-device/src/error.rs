@@ -55,6 +55,14 @@ pub enum Error {
         /// Maximum length in bytes.
         max: usize,
     },
+    /// The device cannot scatter a datagram over the required number of segments.
+    #[error("the device takes {max_sge} segments for each receive: {needed} are needed")]
+    Segments {
+        /// The device's limit (`max_sge`).
+        max_sge: i32,
+        /// The required number.
+        needed: u8,
+    },
     /// All send buffers are in use. Poll for completions, then retry.
     #[error("all {depth} sends of the queue pair are under way")]
     SendQueueFull {

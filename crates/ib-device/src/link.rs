@@ -85,7 +85,7 @@ impl LinkRate {
     }
 }
 
-/// Returns the rate in Gb/s that is the name of a code.
+/// Returns the number of Gb/s in the name of a code, without its fraction.
 fn nominal_gbps(rate: Rate) -> Option<u32> {
     let name = rate.name()?;
     name.split([' ', '.']).next()?.parse().ok()

@@ -7,7 +7,7 @@ use std::panic::catch_unwind;
 /// Calls `work` and returns its value. If it fails, sets `errno` and returns `failed`. A panic is a defect of the
 /// library and sets ENOTRECOVERABLE. It does not unwind through C.
 pub(super) fn guard<T>(failed: T, work: impl FnOnce() -> Result<T>) -> T {
-    // State that a panic leaves inconsistent is behind locks, which are poisoned then: later calls fail.
+    // A panic poisons the locks of state that it may leave inconsistent, so later calls fail.
     let errno = match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(value)) => return value,
         Ok(Err(errno)) => errno,

@@ -1,8 +1,9 @@
 //! The C functions. They convert pointers to values, results to pointers, and errors to `errno`.
 //!
-//! All `unsafe` code of this crate is in this module. A function reads the caller's pointers at the beginning of a call
-//! and writes them at the end. `ib_acm_submit` and `ib_acm_poll` process the caller's array element by element, and
-//! hold the connection's lock. No code between the allocation of memory and the return of its pointer can panic.
+//! All `unsafe` code of this crate is in this module. A function reads from the caller's pointers at the beginning of a
+//! call, and writes to them at the end. `ib_acm_submit` and `ib_acm_poll` process the caller's array element by
+//! element, and hold the connection's lock. No code between the allocation of memory and the return of its pointer can
+//! panic.
 mod asynchronous;
 mod blocking;
 mod guard;

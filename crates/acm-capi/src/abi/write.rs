@@ -91,7 +91,7 @@ pub(super) unsafe fn free_memory<T>(memory: *mut T) {
     unsafe { free(memory.cast::<c_void>()) };
 }
 
-/// Returns the completion of a request. Its error is ENOMEM if there is no memory for the response.
+/// Returns the completion of a request, with the error ENOMEM if there is no memory for the response.
 pub(super) fn completion(request: &CompletedRequest) -> Completion {
     let mut completion = Completion {
         cookie: request.cookie,
@@ -124,11 +124,11 @@ pub(super) fn completion(request: &CompletedRequest) -> Completion {
     completion
 }
 
-/// Prints the source that the daemon chose to standard output. It uses the stream of C, because the caller writes to
-/// it, too.
+/// Prints the source that the daemon chose to standard output, through C's stream, because the caller writes to the
+/// same stream.
 pub(super) fn print_source(source: &Address) {
     let text = match source {
-        // A name may be no valid UTF-8: print its bytes.
+        // The bytes are printed, because a name need not be valid UTF-8.
         Address::Name(name) => name.as_bytes().to_vec(),
         other => other.to_string().into_bytes(),
     };

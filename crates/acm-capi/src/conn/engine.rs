@@ -92,7 +92,7 @@ impl Engine {
         self.requests.cancel_all();
     }
 
-    /// Updates the descriptor. Each call of the interface ends with this.
+    /// Updates the descriptor, at the end of each call of the interface.
     pub(crate) fn update_wake(&mut self, now: Instant) -> Result<()> {
         if let Some(link) = &self.link {
             let writes = link.is_connecting() || !self.requests.to_send().is_empty();
@@ -121,8 +121,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Handles a failed attempt to connect. If the daemon may be restarting, there is another attempt later. Any other
-    /// error is permanent and ends all requests.
+    /// Handles a failed attempt to connect. After an error that occurs during a restart of the daemon, schedules
+    /// another attempt. Any other error is permanent and completes all requests.
     fn connect_failed(&mut self, errno: Errno, now: Instant) {
         self.drop_link();
         let (first, longest) = RETRY;
@@ -172,7 +172,7 @@ impl Engine {
             match link.write(self.requests.to_send()) {
                 Ok(Some(count)) => self.requests.sent(count),
                 Ok(None) => return,
-                // Read the daemon's last responses before the connection is dropped.
+                // The daemon's last responses are read before the connection is dropped.
                 Err(Errno::EPIPE | Errno::ECONNRESET) => return,
                 Err(_) => return self.connection_lost(),
             }

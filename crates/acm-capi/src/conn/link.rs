@@ -10,7 +10,7 @@ use std::{
     os::fd::{AsFd, BorrowedFd},
 };
 
-/// The address of a daemon. It is resolved once, so that later calls do not block.
+/// The address of a daemon, resolved once, so that later calls do not block.
 #[derive(Clone, Debug)]
 pub(crate) struct Peer(SockAddr);
 
@@ -23,7 +23,7 @@ pub(crate) struct Link {
 
 impl Peer {
     /// Resolves the address of a daemon and connects. For a host, `timeout` applies to each of its addresses. Returns
-    /// no link if the daemon's queue of connections is full; the connection can be retried.
+    /// no link if the daemon's queue of connections is full; the caller may retry.
     pub(crate) fn find(service: &Service, timeout: Duration) -> Result<(Self, Option<Link>)> {
         match service {
             Service::Unix(path) => {

@@ -7,7 +7,8 @@ use std::{
     time::Instant,
 };
 
-/// A request that was alone on this many lost connections is not sent again: it may crash the daemon.
+/// Number of lost connections after which a request that was the only one in flight is not sent again, because the
+/// request may crash the daemon.
 const MAX_LOSSES: u8 = 2;
 
 /// A request of the caller.
@@ -33,9 +34,9 @@ pub(crate) struct CompletedRequest {
 struct PendingRequest {
     submission: Submission,
     deadline: Instant,
-    /// Number of lost connections on which it was the only request.
+    /// Number of lost connections on which this request was the only request in flight.
     losses: u8,
-    /// Id in the session; `None` if it is not sent.
+    /// Id in the session; `None` if the request is not sent.
     sent: Option<RequestId>,
 }
 
@@ -49,7 +50,8 @@ pub(crate) struct Requests {
     deadlines: BTreeSet<(Instant, u64)>,
     /// The pending requests that are in the session.
     sent: BTreeMap<RequestId, u64>,
-    /// Number of requests that are still sent one at a time. C ibacm closes a connection with two requests at once.
+    /// Number of requests that are still sent one at a time, because C ibacm closes a connection with two requests at
+    /// once.
     one_at_a_time: usize,
     completed: VecDeque<CompletedRequest>,
 }
@@ -82,7 +84,7 @@ impl Requests {
         Ok(self.last)
     }
 
-    /// Passes requests that are not sent to the session. Call it only with an established connection.
+    /// Passes unsent requests to the session. Call this function only while the connection is established.
     pub(crate) fn send(&mut self) {
         let limit = match self.one_at_a_time {
             0 => self.pending.len(),
@@ -132,9 +134,9 @@ impl Requests {
         }
     }
 
-    /// Requeues the requests in flight after the daemon closed the connection. If several were in flight, one of them
-    /// may be the cause, or there were too many at once. They are sent one at a time then. A request that is lost alone
-    /// [`MAX_LOSSES`] times completes with ECONNRESET.
+    /// Requeues the requests in flight after the daemon closed the connection. If several requests were in flight, one
+    /// of them may be the cause, or the daemon may not accept several at once. These requests are then sent one at a
+    /// time. A request that was alone on [`MAX_LOSSES`] lost connections completes with ECONNRESET.
     pub(crate) fn connection_lost(&mut self) {
         let lost = self.sent.len();
         if self.session.in_flight() > 1 {

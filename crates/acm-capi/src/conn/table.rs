@@ -1,4 +1,5 @@
-//! The table of open connections. Each has a unique number, so that a closed connection is detected.
+//! The table of open connections. Each connection has a unique number, so that the number of a closed connection is
+//! rejected.
 use super::engine::Engine;
 use crate::errno::Result;
 use nix::errno::Errno;
@@ -21,13 +22,14 @@ pub(crate) fn open(engine: Engine) -> Result<usize> {
     Ok(number)
 }
 
-/// Returns the connection with this number. The caller may use it until it drops it, even if it is closed meanwhile.
+/// Returns the connection with this number. The caller may use the returned value even if another thread closes the
+/// connection.
 pub(crate) fn find(number: usize) -> Result<Arc<Mutex<Engine>>> {
     let table = TABLE.read().map_err(|_| Errno::ENOTRECOVERABLE)?;
     table.1.get(&number).cloned().ok_or(Errno::EBADF)
 }
 
-/// Removes a connection. It is closed after the calls that use it have returned.
+/// Removes a connection from the table. The connection is closed after all calls that use it have returned.
 pub(crate) fn close(number: usize) -> Result<()> {
     let mut table = TABLE.write().map_err(|_| Errno::ENOTRECOVERABLE)?;
     let closed = table.1.remove(&number);

@@ -1,4 +1,4 @@
-//! The descriptor that is readable while a connection has work. It stays the same after a reconnection.
+//! The descriptor that is readable while a connection has work. A reconnection does not change the descriptor.
 use super::link::Link;
 use crate::errno::Result;
 use core::time::Duration;
@@ -31,7 +31,7 @@ impl Wake {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_CLOEXEC | TimerFlags::TFD_NONBLOCK)?;
         let flag = EventFd::from_value_and_flags(0, EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?;
-        // The events are never read: after a wake-up, the connection checks everything.
+        // The events are never read, because the connection checks all sources after a wake-up.
         epoll.add(&timer, EpollEvent::new(EpollFlags::EPOLLIN, 0))?;
         epoll.add(&flag, EpollEvent::new(EpollFlags::EPOLLIN, 0))?;
         Ok(Self { epoll, timer, due: None, flag, is_ready: false, writes: false })

@@ -45,12 +45,11 @@ impl Endpoint {
     }
 
     /// Sends a request to the subnet administrator (SA). The daemon's options `retries` and `timeout` apply. The daemon
-    /// chooses the transaction id on the wire; the response has the transaction id of the request. A thread of the
-    /// daemon calls `then` once. `then` must not block.
+    /// chooses the transaction id on the wire; the response has the transaction id of `request`. A thread of the daemon
+    /// calls `then` once. `then` must not block.
     ///
     /// # Errors
-    /// The request was not sent. `then` is not called.
-    /// The request was not sent, and `then` is not called.
+    /// [`SaRefused`] if the request was not sent. `then` is then not called.
     pub fn ask_sa(&self, request: &SaMad, then: impl FnOnce(SaResponse) + Send + 'static) -> Result<(), SaRefused> {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let raw = (*open).ok_or(SaRefused::Closed)?;

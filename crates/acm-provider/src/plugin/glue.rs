@@ -114,7 +114,7 @@ fn refused<T>(what: &str, result: Option<Result<T, Refused>>) -> Option<T> {
     }
 }
 
-/// Creates a value and hands it to the daemon as a context.
+/// Creates a value and passes it to the daemon as a context.
 ///
 /// # Safety
 /// `out` must be writable.
@@ -125,7 +125,7 @@ unsafe fn open<T>(what: &str, out: *mut *mut c_void, make: impl FnOnce() -> Resu
     0
 }
 
-/// Takes a context back from the daemon and drops it.
+/// Drops a context that the daemon returned.
 ///
 /// # Safety
 /// The context must come from [`open`] with the same `T`, and must not be used again.
@@ -139,8 +139,8 @@ unsafe fn close<T>(context: *mut c_void, what: &str, last: impl FnOnce(&T)) {
 }
 
 unsafe extern "C" fn open_device(_device: *const abi::Device, context: *mut *mut c_void) -> c_int {
-    // Devices have no context of their own: each port stores its device.
-    // SAFETY: the daemon provides writable memory for the context.
+    // Devices have no context, because each port stores its device. SAFETY: the daemon provides writable memory for the
+    // context.
     unsafe { *context = NonNull::dangling().as_ptr() };
     0
 }

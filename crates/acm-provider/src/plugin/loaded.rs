@@ -1,4 +1,4 @@
-//! Keeps a provider's library loaded, and keeps its panics out of the daemon.
+//! Keeps a provider's library loaded, and catches panics of the provider.
 #![allow(unsafe_code, reason = "dlopen")]
 use crate::daemon::{self, Level};
 use core::{any::Any, ffi::c_void, panic::AssertUnwindSafe};
@@ -12,7 +12,7 @@ pub(super) fn catch_panic<R>(what: &str, run: impl FnOnce() -> R) -> Option<R> {
         Err(panicked) => panicked,
     };
     daemon::log(Level::Always, format_args!("ERROR - panic in {what}: {}", text(&*panicked)));
-    // The value may have a destructor that panics, too.
+    // The destructor of the value may panic as well.
     core::mem::forget(panicked);
     None
 }
@@ -22,8 +22,8 @@ fn text(panicked: &(dyn Any + Send)) -> &str {
     text.or_else(|| panicked.downcast_ref::<String>().map(String::as_str)).unwrap_or("no text")
 }
 
-/// Keeps the library that contains this function loaded: ibacm may unload providers while their threads run. The
-/// threads stop calling the daemon when the process exits.
+/// Keeps the library that contains this function loaded, because ibacm may unload providers while their threads run.
+/// When the process exits, the threads stop calling the daemon.
 pub(super) fn keep(function: *const c_void) {
     // SAFETY: the function takes no arguments, and its library stays loaded. A failure is ignored.
     unsafe { libc::atexit(daemon::end) };

@@ -42,7 +42,7 @@ impl Port {
         Self { device: name, node_guid, number, open: Arc::new(Mutex::new(Some(Raw(raw)))) }
     }
 
-    /// Returns the name of the port's device; `None` if the daemon has not opened it.
+    /// Returns the name of the port's device; `None` if the daemon has not opened the device.
     #[must_use]
     pub fn device(&self) -> Option<&str> {
         self.device.as_deref()
@@ -60,7 +60,8 @@ impl Port {
         self.number
     }
 
-    /// Returns the GID at an index of the port's table; `None` if there is none, or if the port is closed.
+    /// Returns the GID at an index of the port's table; `None` if the table has no such index, or if the port is
+    /// closed.
     #[must_use]
     pub fn gid(&self, index: u16) -> Option<Gid> {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,17 +1,17 @@
 //! The interface of a provider.
 use super::{Address, Endpoint, Port, Request};
 
-/// A provider: finds paths. All functions except opening and resolving have a default.
+/// A provider, which resolves paths. All functions except opening and resolving have a default.
 pub trait Provider: Sized + Send + Sync + 'static {
     /// State of an open port.
     type Port: Send + Sync;
     /// State of an open endpoint: a partition of a port with at least one address.
     type Endpoint: Send + Sync;
 
-    /// Creates the provider. The daemon calls it once, after it has loaded the library.
+    /// Creates the provider. The daemon calls this function once, after it has loaded the library.
     ///
     /// # Errors
-    /// The provider cannot serve. The daemon logs the error and continues without it.
+    /// The provider cannot serve. The daemon logs the error and continues without this provider.
     fn load() -> Result<Self, Refused>;
 
     /// Opens a port that has become active.
@@ -35,8 +35,8 @@ pub trait Provider: Sized + Send + Sync + 'static {
         Ok(())
     }
 
-    /// Removes an address from an open endpoint. It may not be called for addresses that are left when the endpoint
-    /// closes.
+    /// Removes an address from an open endpoint. The daemon may close an endpoint without calling this function for the
+    /// remaining addresses.
     fn remove_address(&self, endpoint: &Self::Endpoint, address: &Address) {
         let _ = (endpoint, address);
     }
@@ -63,7 +63,7 @@ pub trait Provider: Sized + Send + Sync + 'static {
     }
 }
 
-/// The reason why a provider refuses something. The daemon logs it.
+/// The reason why a provider rejects a call, for the daemon's log.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Refused(String);

@@ -13,11 +13,11 @@ use acm_wire::client::{
 use core::fmt;
 use ib_mad::{Wire as _, acm::AcmAddressType, sa::PathRecord};
 
-/// A request for a path. It is a copy, and may be kept or sent to other threads. A request that is dropped without an
-/// answer is answered with ENODATA.
+/// A copy of a request for a path, which may be kept or sent to other threads. If a request is dropped without a
+/// response, the response is ENODATA.
 ///
-/// The answering thread may block: C ibacm writes the response to the client's socket and waits if the client does not
-/// read.
+/// Responding may block the thread: C ibacm writes the response to the client's socket, and waits if the client does
+/// not read.
 pub struct Request {
     id: u64,
     kind: Kind,
@@ -53,15 +53,14 @@ impl Request {
         Self { id, kind, message: Box::new(*message), answered: false }
     }
 
-    /// Returns the daemon's number for the response. In C ibacm it is the number of the client (0 is the kernel, the
-    /// maximum is 1022), so that several requests may have the same number. In acm-mio each request has its own number.
+    /// Returns the daemon's number for the response. In C ibacm, this is the number of the client (0 for the kernel, at
+    /// most 1022), so that several requests may have the same number. In acm-mio, each request has another number.
     #[must_use]
     pub const fn client(&self) -> u64 {
         self.id
     }
 
-    /// Returns the requested path record, of which only the non-zero fields are given; `None` for a request that names
-    /// addresses.
+    /// Returns the requested path record, whose zero fields match any value; `None` for a request with addresses.
     #[must_use]
     pub fn requested_path(&self) -> Option<&PathRecord> {
         let first = self.message.entries.first()?;
@@ -71,14 +70,14 @@ impl Request {
         PathRecord::parse(&first.info.0).ok()
     }
 
-    /// Returns the address that the path starts at; `None` for a request that gives a path record.
+    /// Returns the source address of the path; `None` for a request with a path record.
     #[must_use]
     pub fn source(&self) -> Option<Address> {
         let [_, source, _] = self.message.header.data;
         self.address(source)
     }
 
-    /// Returns the address that the path leads to; `None` for a request that gives a path record.
+    /// Returns the destination address of the path; `None` for a request with a path record.
     #[must_use]
     pub fn destination(&self) -> Option<Address> {
         let [_, _, destination] = self.message.header.data;
@@ -98,7 +97,7 @@ impl Request {
         self.kind == Kind::Resolve && self.requested_path().is_none() && chosen != 0
     }
 
-    /// Reports whether the client wants a cached path or ENODATA at once.
+    /// Reports whether the client requests an immediate response: a cached path or ENODATA.
     #[must_use]
     pub fn no_delay(&self) -> bool {
         let [_, _, destination] = self.message.header.data;
@@ -131,7 +130,7 @@ impl Request {
         bytes
     }
 
-    /// Answers the request with a path.
+    /// Responds with a path.
     pub fn answer(self, path: &PathRecord) {
         let mut answer = self.answer_head(Status::SUCCESS);
         let mut info = abi::EpInfo([0; 64]);
@@ -156,14 +155,14 @@ impl Request {
         if self.chose_source() { self.message.entries.get(usize::from(source)).copied() } else { None }
     }
 
-    /// Answers the request with an error.
+    /// Responds with an error.
     pub fn fail(self, status: Status) {
         let answer = self.answer_head(status);
         self.send(answer);
     }
 
-    /// Answers the request with a whole message: header and body. Version, length and transaction id of the header are
-    /// replaced. Excess entries are dropped.
+    /// Responds with a whole message: header and body. Version, length and transaction id of the header are replaced.
+    /// Excess entries are dropped.
     pub fn answer_with_message(self, message: &[u8]) {
         let mut answer = self.answer_head(Status::ENODATA);
         let Some((head, body)) = message.split_first_chunk::<HEADER_SIZE>() else {

@@ -43,7 +43,7 @@ struct Waiting {
     then: Box<dyn FnOnce(SaResponse) + Send>,
 }
 
-/// Position of the transaction id in a datagram.
+/// Range of the transaction id in a datagram, in bytes.
 const TID: core::ops::Range<usize> = 8..16;
 
 /// # Safety

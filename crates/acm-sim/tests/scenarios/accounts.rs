@@ -104,7 +104,9 @@ fn account_with_few_connections_keeps_them_beside_large_accounts() {
     let mut world = world(connections(100, 50));
     // Each takes half of what the ones before have left: 50, 25, 13, 6, 3.
     for user in 10..15 {
-        (0..100).for_each(|_| drop(world.connect(0, Account::User(user))));
+        for _ in 0..100 {
+            let _ = world.connect(0, Account::User(user));
+        }
     }
     // 3 connections are free, which is a share of 2. Each connection has sent a request and waits for its response.
     let few: Vec<_> = (0..8).map(|number| world.request_as(0, OTHER, &unknown(number))).collect();

@@ -1,8 +1,8 @@
 //! InfiniBand devices, read from `/sys/class/infiniband*` without a C library.
 //!
-//! sysfs does not have the MTU of a port: use `verbs::Context::query_port`, or the port's PortInfo. Read the device
-//! again after each event (`verbs::Event`). Reading more often returns the state that the kernel has cached since the
-//! last event.
+//! sysfs does not have the MTU of a port: use `verbs::Context::query_port`, or the port's PortInfo. sysfs returns the
+//! state of a port that the kernel has cached. An event (`verbs::Event`) reports a change: read the device again after
+//! each event.
 mod change;
 mod device;
 mod files;

@@ -119,6 +119,12 @@ impl Subnet {
         }
     }
 
+    /// Returns the time that the administrator needs for the requests that it has received.
+    #[must_use]
+    pub fn sa_backlog(&self) -> Duration {
+        self.sa.busy_until.saturating_sub(self.now)
+    }
+
     /// True if the queue of requests to the administrator is full.
     fn is_sa_full(&self) -> bool {
         let sa = &self.settings.sa;
