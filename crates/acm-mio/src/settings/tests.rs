@@ -435,7 +435,7 @@ fn table_of_bounds_has_the_defaults() {
         ("reports of the SA to a port", limits.reports as usize),
         ("destinations", limits.destinations),
         ("destinations that no local user has requested", limits.unsolicited),
-        ("destinations in each refresh queue", limits.renewals),
+        ("destinations in the refresh queues of each port", limits.renewals),
         ("entries of the negative cache", limits.negatives),
         ("peers that wait for the route of one response", limits.responders),
     ] {

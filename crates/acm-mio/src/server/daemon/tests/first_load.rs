@@ -26,7 +26,8 @@ fn request_waits_for_the_first_reading_of_preload_files() {
     let (mut daemon, mut client) = with_request(dir.path(), start);
     assert_ne!(daemon.timeout(), Some(Duration::ZERO), "the loop sleeps meanwhile");
     while daemon.preload.as_ref().unwrap().is_reading() {
-        daemon.take_preloads(start);
+        let now = daemon.clock.now();
+        daemon.take_preloads(now);
         std::thread::yield_now();
     }
     turns(&mut daemon);

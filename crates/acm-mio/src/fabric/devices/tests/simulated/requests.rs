@@ -129,19 +129,19 @@ fn forged_response_of_the_sa_is_dropped_and_the_request_sent_again() {
     let sent = request(id, &port, 7, long);
     assert!(bench.devices.sa_send(&sent));
     // The response comes from the LID of the subnet manager, which is another port's from now on.
-    let other = SaAddress { lid: Lid::new(0x700), ..sent.to };
+    let other = SaAddress { lid: port.lid, ..sent.to };
     bench.devices.requests.get_mut(&(id, 7)).unwrap().sent =
         SaSend { to: other, timeout: Duration::from_millis(1), ..sent };
     assert_eq!(
         bench.next(),
         OwnedInput::Failed(sent.id, SendFailure::TimedOut),
-        "no port has the LID of the second try"
+        "this LID has no subnet administration"
     );
     assert_eq!(bench.count("sa_responses_forged"), 1);
     assert!(bench.devices.requests.is_empty());
     // After three more tries the request fails.
     assert!(bench.devices.sa_send(&sent));
-    bench.devices.requests.get_mut(&(id, 7)).unwrap().sent.to.lid = Lid::new(0x700);
+    bench.devices.requests.get_mut(&(id, 7)).unwrap().sent.to.lid = port.lid;
     bench.devices.requests.get_mut(&(id, 7)).unwrap().resends = 3;
     assert_eq!(bench.next(), OwnedInput::Failed(sent.id, SendFailure::TimedOut));
     assert_eq!(bench.count("sa_responses_forged"), 2);
