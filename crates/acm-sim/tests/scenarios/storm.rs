@@ -62,7 +62,7 @@ fn restart_causes_joins_then_subscriptions_then_refreshes() {
     }
 }
 
-/// Half of the nodes are started at the same instant, with joins that the SA loses.
+/// All ports come up at the same instant. The SA loses the joins beyond its queue.
 #[test]
 fn joins_beyond_the_queue_of_the_sa_are_repeated_within_five_seconds() {
     let mut world = world_with_paths(100, 0);

@@ -34,7 +34,7 @@ fn nodes_join_again_within_a_second_after_an_sm_restart() {
     let report = study("sm-restart", 50);
     at_most(&report, "restart: all nodes joined after (s)", 1.0);
     at_most(&report, "restart: joins", 50.0);
-    at_most(&report, "restart: refreshes in the first second", 2450.0);
+    at_most(&report, "restart: refreshes in the first second", 100.0);
 }
 
 #[test]
