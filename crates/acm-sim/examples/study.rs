@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let mut runs: Vec<(u32, Report)> = Vec::new();
     for nodes in sizes {
-        // The peak of memory begins anew.
+        // Resets the peak of memory.
         fs::write("/proc/self/clear_refs", "5")?;
         let (start, before) = (Instant::now(), memory("VmRSS:"));
         let mut report = (study.run)(Options { nodes, ..options });

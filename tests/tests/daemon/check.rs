@@ -45,14 +45,14 @@ fn addresses_are_checked_on_the_given_fabric() {
 fn file_that_sighup_would_not_apply_has_an_exit_status() {
     let fabric = Fabric::serve(1, &[]);
     let mut node = Node::at(&fabric, 1).option("timeout 500\nretrys 1").join();
-    let said = check(&Node::at(&fabric, 1).option("timeout 500\nretrys 1"), node.dir());
-    assert!(has(&said, "warn ", "/opts: SIGHUP would not apply it: correct it"), "{said}");
-    assert!(!said.stdout.contains("/addr: SIGHUP would"), "{said}");
-    assert_eq!(said.code, Some(3), "{said}");
+    let checked = check(&Node::at(&fabric, 1).option("timeout 500\nretrys 1"), node.dir());
+    assert!(has(&checked, "warn ", "/opts: SIGHUP would not apply it: correct it"), "{checked}");
+    assert!(!checked.stdout.contains("/addr: SIGHUP would"), "{checked}");
+    assert_eq!(checked.code, Some(3), "{checked}");
     node.process.signal(nix::sys::signal::Signal::SIGHUP);
     node.process.wait_for("/opts: not applied", 1);
-    let said = check(&Node::at(&fabric, 1).option("timeout 500"), node.dir());
-    assert_eq!(said.code, Some(0), "{said}");
+    let checked = check(&Node::at(&fabric, 1).option("timeout 500"), node.dir());
+    assert_eq!(checked.code, Some(0), "{checked}");
 }
 
 #[test]

@@ -118,7 +118,7 @@ fn read_file(file: &ConfigFile, reading: Reading, problems: &mut Vec<String>) ->
     };
     match read() {
         Ok(text) => {
-            // A program that writes a file anew empties it first, and a full disk leaves it so.
+            // A program that replaces the content of a file empties it first. On a full disk it stays empty.
             let bad = reading == Reading::Again { was_empty: false } && text.trim_ascii().is_empty();
             if bad {
                 problems.push(format!("{path}: it is empty"));

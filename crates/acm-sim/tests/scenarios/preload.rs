@@ -265,7 +265,7 @@ fn new_host_table_replaces_wrong_hosts() {
 fn loaded_tables_answer_pending_lookups_and_replace_failures() {
     let mut world = World::new(WorldConfig { nodes: 3, ..WorldConfig::default() });
     let (hosts, routes) = (world.host_table(), world.route_table(0, OF_FILE));
-    // These nodes respond to nobody, and their lookups take seconds or have failed.
+    // These nodes do not respond, and their lookups take seconds or have failed.
     let dgid = world.port(2).gids[0];
     for node in [1, 2] {
         world.lose_endpoints(node);

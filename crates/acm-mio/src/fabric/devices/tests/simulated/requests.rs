@@ -145,7 +145,7 @@ fn forged_response_of_the_sa_is_dropped_and_the_request_sent_again() {
     bench.devices.requests.get_mut(&(id, 7)).unwrap().resends = 3;
     assert_eq!(bench.next(), OwnedInput::Failed(sent.id, SendFailure::TimedOut));
     assert_eq!(bench.count("sa_responses_forged"), 2);
-    // The subnet administrator itself is heard.
+    // The response of the subnet administrator is accepted.
     assert!(bench.devices.sa_send(&sent));
     let OwnedInput::Response(of, _) = bench.next() else { panic!("no response") };
     assert_eq!(of, sent.id);
