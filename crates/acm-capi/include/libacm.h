@@ -119,11 +119,11 @@ struct acm_ep_config_data {
 };
 #endif
 
-// Request kind: the path between two names. If `src_name` is NULL, the daemon selects the source. `dest_name` must not
-// be NULL.
+// Request kind: the path between two names. If `src_name` is NULL, the daemon selects the source. `dest_name` is
+// required.
 #define IB_ACM_RESOLVE_NAME 1
 
-// Request kind: the path between two IP addresses, AF_INET or AF_INET6. `src_ip` may be NULL, `dest_ip` must not.
+// Request kind: the path between two IP addresses, AF_INET or AF_INET6. `src_ip` may be NULL, `dest_ip` is required.
 #define IB_ACM_RESOLVE_IP 2
 
 // Request kind: the path that matches all fields of `path` that are not zero. With ACM_FLAGS_QUERY_SA in `flags`, the
@@ -131,31 +131,32 @@ struct acm_ep_config_data {
 #define IB_ACM_RESOLVE_PATH 3
 
 // Request kind: counters of the endpoint `index`, counted from 1, or of the endpoint with the address `src_name` or
-// `src_ip`. Without index and address: counters of the whole daemon.
+// `src_ip`. Without index and address, the counters of the whole daemon.
 #define IB_ACM_QUERY_PERF 4
 
-// Request kind: the endpoint `index`, counted from 1, of the endpoints of `port`, or of all endpoints for port 0.
+// Request kind: an endpoint. `index` counts from 1 among the endpoints of `port`; `port` 0 stands for all ports.
 #define IB_ACM_ENUM_EP 5
 
 // Argument of `ib_acm_cancel`: all requests of the connection.
 #define IB_ACM_ALL 0
 
-// A connection of `ib_acm_open`. The pointer is a number and must not be dereferenced. Functions reject the number of
-// a closed connection.
+// A connection of `ib_acm_open`. The pointer is a number, which must not be dereferenced. Functions reject the number
+// of a closed connection.
 struct ib_acm_conn;
 
-// A request. Members that its kind does not use must be zero: initialize it with `{ 0 }` or with named members.
+// A request. Members that the kind of request does not use must be zero: initialize requests with `{ 0 }` or with
+// named members.
 struct ib_acm_request {
-    // A value of the caller. It is copied to the completion.
+    // A value of the caller, which is copied to the completion.
     uint64_t cookie;
-    // The id for `ib_acm_cancel`. `ib_acm_submit` sets it; never 0.
+    // The id for `ib_acm_cancel`, which `ib_acm_submit` sets; never 0.
     uint64_t id;
-    // The kind: IB_ACM_RESOLVE_NAME and so on.
+    // The kind, for example IB_ACM_RESOLVE_NAME.
     uint32_t kind;
-    // Flags for paths. With ACM_FLAGS_NODELAY, a path that is not cached is ENODATA, and the daemon starts to look it
-    // up.
+    // Flags for paths. With ACM_FLAGS_NODELAY, the error for a path that is not cached is ENODATA, and the daemon
+    // starts to resolve the path.
     uint32_t flags;
-    // Time-out in milliseconds; 0 means 30000. The request completes within this time.
+    // Time-out in milliseconds, within which the request completes; 0 stands for 30000.
     uint32_t timeout_ms;
     // Number of an endpoint.
     uint8_t index;
@@ -167,7 +168,7 @@ struct ib_acm_request {
     const char *src_name;
     // Name of the destination.
     const char *dest_name;
-    // IP address of the source. The TCP or UDP port in it is ignored.
+    // IP address of the source. Its TCP or UDP port is ignored.
     const struct sockaddr *src_ip;
     // IP address of the destination, of the same family.
     const struct sockaddr *dest_ip;
@@ -177,7 +178,7 @@ struct ib_acm_request {
     uint64_t reserved2[3];
 };
 
-// The result of a request. Members that its kind does not use are zero.
+// The result of a request. Members that the kind of request does not use are zero.
 struct ib_acm_completion {
     // Copied from the request.
     uint64_t cookie;
@@ -187,9 +188,9 @@ struct ib_acm_completion {
     uint32_t kind;
     // 0, or an error number; see README.md of the library.
     int error;
-    // Status of the daemon's response: ACM_STATUS_ESRCADDR and so on; 0 also without a response.
+    // Status of the daemon's response, for example ACM_STATUS_ESRCADDR; 0 for success and if there was no response.
     uint32_t status;
-    // Type of `source`: ACM_EP_INFO_ADDRESS_IP and so on; 0 if the daemon did not select the source.
+    // Type of `source`, for example ACM_EP_INFO_ADDRESS_IP; 0 if the daemon did not select the source.
     uint32_t source_type;
     // The path of an IB_ACM_RESOLVE request.
     struct ibv_path_data path;
@@ -205,35 +206,37 @@ struct ib_acm_completion {
 extern "C" {
 #endif // __cplusplus
 
-// Opens a non-blocking connection. It is independent of the connection of the blocking functions and of other
-// connections. `service` is the path of a socket if it contains a `/`, otherwise `host` or `host:port`. NULL means the
-// daemon that librdmacm uses. `depth` is the maximum number of requests whose completion ib_acm_poll has not returned
-// yet; 0 means 64. More than 65536 is EINVAL.
+// Opens a non-blocking connection, which is independent of all other connections and of the blocking functions.
+// `service` is the path of a socket if it contains a `/`, otherwise `host` or `host:port`. NULL stands for the daemon
+// that librdmacm uses. `depth` is the maximum number of open requests, up to 65536; 0 stands for 64. A request is open
+// until ib_acm_poll returns its completion.
 //
-// Returns NULL and sets `errno` if there is no daemon: ENOENT, ECONNREFUSED. Only this function may block: for the
-// resolution of a host name, and up to 30 s for each address of the host. A connection uses four file descriptors.
-// After a fork, only one of the two processes may use the connection.
+// Returns NULL and sets `errno` on failure: ENOENT or ECONNREFUSED if there is no daemon, EINVAL for an invalid depth.
+// Of the functions for connections, only this function may block: to resolve a host name, and up to 30 s for each
+// address of the host. A connection uses four file descriptors. After a fork, only one of the two processes may use
+// the connection.
 //
 // # Safety
 // `service` is NULL, or a string.
 struct ib_acm_conn *ib_acm_open(const char *service, unsigned int depth);
 
-// Returns the descriptor for poll, select or epoll. It is readable while ib_acm_poll has work: a response, a time-out,
-// or a reconnection. It does not change while the connection is open. The caller must not read or close it. With
-// EPOLLET, call ib_acm_poll until it returns 0.
+// Returns the descriptor for poll, select or epoll. The descriptor is readable while ib_acm_poll has work: a response,
+// a time-out, or a reconnection. It does not change while the connection is open. The caller must not read or close
+// the descriptor. With EPOLLET, call ib_acm_poll until it returns 0.
 //
 // Returns -1 and sets `errno` to EBADF if `conn` is no open connection.
 int ib_acm_fd(struct ib_acm_conn *conn);
 
-// Submits requests, and sends as many as the socket accepts. The requests and the addresses that they point at are not
-// used after the call.
+// Submits requests, and sends as many as the socket accepts. After the call, the library does not use the requests and
+// the addresses to which they point.
 //
-// Returns the number of submitted requests, which are the first ones of the array. Each has its `id` set, and gets
-// exactly one completion unless the connection is closed before. If not even the first request is valid, returns -1
-// and sets `errno`: EAGAIN if `depth` requests are open; EINVAL, ENAMETOOLONG or EAFNOSUPPORT for an invalid request.
+// Returns the number of submitted requests, from the start of the array. The function sets the `id` of each submitted
+// request. Each submitted request gets exactly one completion, unless the connection is closed first. If the first
+// request cannot be submitted, returns -1 and sets `errno`: EAGAIN if `depth` requests are open; EINVAL, ENAMETOOLONG
+// or EAFNOSUPPORT for an invalid request.
 //
-// If the connection breaks, the library reconnects and sends the requests again. Requests have no side effects in the
-// daemon.
+// If the connection is lost, the library reconnects and sends the requests again, because requests have no side
+// effects in the daemon.
 //
 // # Safety
 // `requests` has `count` requests, whose pointers are NULL or valid for the kind of the request.
@@ -252,24 +255,23 @@ int ib_acm_poll(struct ib_acm_conn *conn, struct ib_acm_completion *completions,
 // Cancels the request `id`, or all requests with IB_ACM_ALL. A cancelled request completes with ECANCELED, and
 // ib_acm_poll returns its completion.
 //
-// Returns 0, or -1 and sets `errno`: ENOENT if the request is complete or does not exist.
+// Returns 0. On failure returns -1 and sets `errno`: ENOENT if the request is complete or does not exist.
 int ib_acm_cancel(struct ib_acm_conn *conn, uint64_t id);
 
 // Closes a connection after the calls of other threads on it have returned. Open requests get no completion. To get
-// their cookies, cancel all requests and poll before. Every later call with `conn` fails with EBADF.
+// their cookies, first cancel all requests and poll. Every later call with `conn` fails with EBADF.
 //
-// Returns 0, or -1 and sets `errno` to EBADF.
+// Returns 0. On failure returns -1 and sets `errno` to EBADF.
 int ib_acm_close(struct ib_acm_conn *conn);
 
 // Connects the process to a daemon and closes the previous connection. `dest_svc` is the path of a socket if it begins
 // with `/`, otherwise the name or address of a host. The port of a host is the number in the local file
-// /run/ibacm-tcp.port, or 6125. NULL means the daemon that librdmacm uses.
+// /run/ibacm-tcp.port, or 6125. NULL stands for the daemon that librdmacm uses.
 //
 // Returns 0 on success. On failure sets `errno` and returns the error number for a socket, or for a host -1 or the
 // error code of getaddrinfo (see gai_strerror). Blocks for at most 30 s for each address.
 //
-// All blocking functions may be called by several threads. This function waits until the request in flight has its
-// response.
+// Several threads may call the blocking functions. This function waits until the request in flight has its response.
 //
 // # Safety
 // `dest_svc` is NULL, or a string.
@@ -278,18 +280,18 @@ int ib_acm_connect(const char *dest_svc);
 // Closes the connection of the process. Waits until the request in flight has its response.
 void ib_acm_disconnect(void);
 
-// Resolves the path from one name to another. If `src` is NULL, the daemon selects the source, which it can for IP
-// addresses only. If `print` is not 0, the selected source is printed to standard output.
+// Resolves the path from one name to another. If `src` is NULL, `dest` must be an IP address, and the daemon selects
+// the source. If `print` is not 0, prints the selected source to standard output.
 //
-// Returns 0 and sets `paths` and `count`. The caller releases `paths` with ib_acm_free_paths. Otherwise returns -1,
-// sets `errno`, and writes nothing. The only flag in `flags` is ACM_FLAGS_NODELAY; others are ignored.
+// On success, returns 0 and sets `paths` and `count`. The caller releases `paths` with ib_acm_free_paths. On failure,
+// returns -1, sets `errno`, and writes nothing. The only flag in `flags` is ACM_FLAGS_NODELAY; others are ignored.
 //
-// If the connection breaks, the library reconnects and sends the request again. The time-out for the whole call is 30
+// If the connection is lost, the library reconnects and sends the request again. The time-out for the whole call is 30
 // s.
 //
 // # Safety
-// `src` is NULL or a string, `dest` is a string; `paths` and `count` are writable. If one of the latter three is NULL,
-// `errno` is EINVAL.
+// `src` is NULL or a string, `dest` is a string; `paths` and `count` are writable. If `dest`, `paths` or `count` is
+// NULL, `errno` is EINVAL.
 int ib_acm_resolve_name(const char *src,
                         const char *dest,
                         struct ibv_path_data **paths,
@@ -298,12 +300,12 @@ int ib_acm_resolve_name(const char *src,
                         int print);
 
 // Resolves the path from one IP address to another, AF_INET or AF_INET6. TCP and UDP ports in the addresses are
-// ignored. The rest is as for ib_acm_resolve_name. Addresses of different families are EINVAL, of other families
-// EAFNOSUPPORT.
+// ignored. Otherwise the function is like ib_acm_resolve_name. `errno` is EINVAL for addresses of different families,
+// and EAFNOSUPPORT for other families.
 //
 // # Safety
-// `src` is NULL or an address, `dest` is an address; `paths` and `count` are writable. If one of the latter three is
-// NULL, `errno` is EINVAL.
+// `src` is NULL or an address, `dest` is an address; `paths` and `count` are writable. If `dest`, `paths` or `count`
+// is NULL, `errno` is EINVAL.
 int ib_acm_resolve_ip(const struct sockaddr *src,
                       const struct sockaddr *dest,
                       struct ibv_path_data **paths,
@@ -314,7 +316,7 @@ int ib_acm_resolve_ip(const struct sockaddr *src,
 // Resolves the path that matches all fields of `path` that are not zero: LIDs or GIDs, and others. With
 // ACM_FLAGS_QUERY_SA in `flags`, the daemon queries the subnet administrator (SA) and ignores its cache.
 //
-// Returns 0 and writes the path to `path`, or returns -1 and sets `errno`.
+// On success, returns 0 and writes the path to `path`. On failure, returns -1 and sets `errno`.
 //
 // # Safety
 // `path` is readable and writable. NULL is EINVAL.
@@ -322,25 +324,26 @@ int ib_acm_resolve_path(struct ibv_path_record *path, uint32_t flags);
 
 // Queries the counters of the endpoint `index`, counted from 1, or of the whole daemon if `index` is 0.
 //
-// Returns 0 and sets `counters` and `count`. The caller releases `counters` with ib_acm_free_perf. Otherwise returns
-// -1, sets `errno`, and writes nothing. ib_acm_cntr_name returns the names of the counters. The maximum of `index` is
-// 255.
+// On success, returns 0 and sets `counters` and `count`. The caller releases `counters` with ib_acm_free_perf. On
+// failure, returns -1, sets `errno`, and writes nothing. ib_acm_cntr_name returns the names of the counters. The
+// maximum of `index` is 255.
 //
 // # Safety
 // `counters` and `count` are writable. NULL is EINVAL.
 int ib_acm_query_perf(int index, uint64_t **counters, int *count);
 
 // Queries the counters of the endpoint with the address `src`: a string for ACM_EP_INFO_NAME, a struct sockaddr_in for
-// ACM_EP_INFO_ADDRESS_IP, a struct sockaddr_in6 for ACM_EP_INFO_ADDRESS_IP6. The rest is as for ib_acm_query_perf.
+// ACM_EP_INFO_ADDRESS_IP, a struct sockaddr_in6 for ACM_EP_INFO_ADDRESS_IP6. Otherwise the function is like
+// ib_acm_query_perf.
 //
 // # Safety
 // `src` matches `type`; `counters` and `count` are writable. NULL is EINVAL.
 int ib_acm_query_perf_ep_addr(const uint8_t *src, uint8_t type, uint64_t **counters, int *count);
 
-// Queries the endpoint `index`, counted from 1, of the endpoints of `port`, or of all endpoints if `port` is 0.
+// Queries an endpoint. `index` counts from 1 among the endpoints of `port`; `port` 0 stands for all ports.
 //
-// Returns 0 and sets `data`, which the caller releases with ib_acm_free_ep_data. Otherwise returns -1, sets `errno`
-// (EINVAL if there is no such endpoint), and writes nothing. The maximum of `index` is 255.
+// On success, returns 0 and sets `data`, which the caller releases with ib_acm_free_ep_data. On failure, returns -1,
+// sets `errno` (EINVAL if there is no such endpoint), and writes nothing. The maximum of `index` is 255.
 //
 // # Safety
 // `data` is writable. NULL is EINVAL.
@@ -352,19 +355,19 @@ const char *ib_acm_cntr_name(int index);
 // Releases the paths of ib_acm_resolve_name and ib_acm_resolve_ip, as `free` does. NULL is ignored.
 //
 // # Safety
-// `paths` is NULL or from these functions, and is not used any more.
+// `paths` is NULL or from these functions, and is not used after the call.
 void ib_acm_free_paths(struct ibv_path_data *paths);
 
 // Releases the counters of ib_acm_query_perf and ib_acm_query_perf_ep_addr, as `free` does. NULL is ignored.
 //
 // # Safety
-// `counters` is NULL or from these functions, and is not used any more.
+// `counters` is NULL or from these functions, and is not used after the call.
 void ib_acm_free_perf(uint64_t *counters);
 
 // Releases the endpoint of ib_acm_enum_ep or of a completion, as `free` does. NULL is ignored.
 //
 // # Safety
-// `data` is NULL, from this function or from a completion, and is not used any more.
+// `data` is NULL, from ib_acm_enum_ep or from a completion, and is not used after the call.
 void ib_acm_free_ep_data(struct acm_ep_config_data *data);
 
 #ifdef __cplusplus

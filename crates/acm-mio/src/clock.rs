@@ -1,4 +1,4 @@
-//! The clock. No other file reads one.
+//! The clock. No other file reads a clock.
 use acm_sansio::Time;
 use std::time::Instant;
 

@@ -1,12 +1,12 @@
 //! The limit of open file descriptors, and the part of it for clients.
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-/// Descriptors to request: more than most nodes have processes.
+/// Number of descriptors to request, greater than the number of processes of most nodes.
 const REQUESTED: u64 = 65_536;
-/// Descriptors for devices, logs and the daemon's sockets.
+/// Number of descriptors for devices, logs and the daemon's sockets.
 const RESERVE: u64 = 256;
 
-/// Raises the soft limit to [`REQUESTED`], as far as the hard limit allows. Returns the limit in force.
+/// Raises the soft limit to [`REQUESTED`], or to the hard limit if it is lower. Returns the limit in force.
 pub(crate) fn raise() -> u64 {
     let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return RESERVE };
     let limit = raised(soft, hard);

@@ -49,8 +49,8 @@ fn replace_streams(null: &File) -> nix::Result<()> {
 }
 
 impl Starter {
-    /// Notifies the process that started the daemon that it serves. An error if that process has ended: its user would
-    /// start a second daemon, which this one would block.
+    /// Notifies the process that started the daemon that the daemon serves. Fails if that process has ended, because
+    /// its user would start a second daemon, which this daemon would block.
     pub(crate) fn notify(self) -> Result<(), DetachError> {
         unistd::write(&self.0, b"serves").map(|_| ()).map_err(|_| DetachError::StarterGone)
     }

@@ -1,18 +1,18 @@
-//! Effect of another value of an option when the files are read again.
+//! Effect of a changed option when the files are read again.
 use acm_wire::files::opts::Opt;
 
-/// Time from which another value of an option counts.
+/// Time from which a changed option is in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// From SIGHUP on.
     Reload,
     /// After a restart.
     Restart,
-    /// Never: C ibacm has the option, and nothing here depends on it.
+    /// Never, because the option exists only in C ibacm.
     Nothing(&'static str),
 }
 
-/// Returns the effect of another value: the column "reload" in `docs/operations.md`.
+/// Returns the effect of a changed option: the column "reload" in `docs/operations.md`.
 pub(crate) const fn effect(option: &Opt<'_>) -> Effect {
     match option {
         Opt::LogFile(_)
@@ -115,7 +115,7 @@ mod tests {
         assert!(ours > 0 && ours < words.len());
     }
 
-    /// A numeric option is a time or a bound, unless it is in the list below.
+    /// A numeric option is a time or a limit, unless it is in the list below.
     #[test]
     fn times_and_bounds_are_in_the_tables_of_deadlines() {
         let other_numbers = ["log_level", "umad_debug_level", "server_port", "min_mtu", "min_rate"];

@@ -1,4 +1,4 @@
-//! The lock file: it excludes a second daemon, and contains the process id.
+//! The lock file, which excludes a second daemon and contains the process id.
 use nix::{
     errno::Errno,
     fcntl::{FcntlArg, fcntl},
@@ -28,7 +28,7 @@ pub(crate) struct Lock {
     _file: File,
 }
 
-/// Returns the process that holds the lock, without any change.
+/// Returns the process that holds the lock. Does not change the file.
 pub(crate) fn holder(path: &Path) -> std::io::Result<Option<i32>> {
     let file = match OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(path) {
         Ok(file) => file,
@@ -52,8 +52,8 @@ fn whole() -> nix::libc::flock {
     }
 }
 
-/// Takes the lock and writes the process id. It is a POSIX lock, as ibacm's, so that both exclude each other. It
-/// belongs to this process and is not inherited by a fork.
+/// Takes the lock and writes the process id. The lock is a POSIX lock like ibacm's, so that both daemons exclude each
+/// other. A POSIX lock belongs to this process and is not inherited by a fork.
 pub(crate) fn take(path: &Path) -> Result<Lock, LockError> {
     let io = |error| LockError::Io(path.to_owned(), error);
     let mut options = OpenOptions::new();

@@ -76,8 +76,8 @@ fn main() -> ExitCode {
     match server::run(&args) {
         Ok(()) => providers::exit(0),
         Err(error) => {
-            // For a user at the terminal, as far as there is one. The log has the line as well, unless it is the same
-            // file.
+            // The line is for a user at the terminal, if there is one. The log contains the line, too, unless log and
+            // standard error are the same file.
             print_error(&error.to_string());
             providers::exit(error.exit_code())
         }

@@ -1,6 +1,6 @@
-//! Default names of a node's ports without an address file: those that `ib_acme -A` would write into one. The daemon
-//! does not write configuration files. A node of a simulated fabric has its name there, because many nodes run on one
-//! host.
+//! Names of a node's ports if there is no address file: the names that `ib_acme -A` would write. The daemon does not
+//! write an address file. A node of a simulated fabric uses its name in the fabric instead of the host's name, because
+//! many nodes run on one host.
 use crate::fabric::NamedPort;
 use acm_sansio::PortId;
 use acm_wire::{Address, Name};
@@ -48,8 +48,8 @@ impl DefaultNames {
         self.given.contains(&(port, *name))
     }
 
-    /// Assigns names to ports. The plain name stays as long as its port is active, and then moves to the first active
-    /// port; if no port is active, it stays. The numbers are those that a daemon would assign that starts now.
+    /// Assigns names to ports. The plain name moves to the first active port if its port is no longer active; if no
+    /// port is active, it stays. Numbered names are assigned as at the start of a daemon.
     pub(crate) fn choose(&mut self, mut ports: Vec<NamedPort>, is_active: impl Fn(PortId) -> bool) -> Change {
         ports.sort_by(|a, b| natural(&a.device, &b.device).then(a.number.cmp(&b.number)));
         let is_there = |id: PortId| ports.iter().any(|port| port.id == id);
@@ -57,7 +57,7 @@ impl DefaultNames {
             let first = ports.iter().map(|port| port.id).find(|port| is_active(*port));
             self.plain = first.or(self.plain.filter(|port| is_there(*port)));
         }
-        // Nothing is served before a port is active: the plain name is assigned first.
+        // The plain name is assigned first, because the daemon serves no addresses before a port is active.
         if self.node.is_empty() || self.plain.is_none() && self.given.is_empty() {
             return Change::default();
         }

@@ -1,4 +1,4 @@
-//! The program at the other end of a connection, as the log names it.
+//! The program at the other end of a connection, for the log.
 use core::{fmt, net::SocketAddr};
 use std::fs;
 
@@ -9,20 +9,20 @@ pub(crate) enum Peer {
     Process(u32),
     /// The address of a TCP connection.
     Address(SocketAddr),
-    /// Unknown to the system.
+    /// A program that the system cannot identify.
     Unknown,
 }
 
 impl Peer {
-    /// Returns the process with this id. A process of another PID namespace has none.
+    /// Returns the process with this id. A process of another PID namespace has id 0.
     pub(crate) fn process(number: i32) -> Self {
         u32::try_from(number).ok().filter(|number| *number > 0).map_or(Self::Unknown, Self::Process)
     }
 }
 
 impl fmt::Display for Peer {
-    /// Writes `ib_acme[4711]`, or `process 4711` if the process has ended or cannot be read. A program chooses its
-    /// name: bytes that are not printable ASCII are escaped.
+    /// Writes `ib_acme[4711]`, or `process 4711` if the process has ended or cannot be read. Bytes of the name other
+    /// than printable ASCII are escaped, because a program chooses its name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Process(number) => match fs::read(format!("/proc/{number}/comm")) {
@@ -47,7 +47,7 @@ mod tests {
         let name = fs::read_to_string(format!("/proc/{own}/comm")).unwrap_or(comm);
         assert_eq!(Peer::process(own.try_into().unwrap()).to_string(), format!("{}[{own}]", name.trim_end()));
         assert_eq!((Peer::process(0), Peer::process(-1)), (Peer::Unknown, Peer::Unknown));
-        // No process has so high an id.
+        // This id is above the maximum process id.
         assert_eq!(Peer::process(i32::MAX).to_string(), "process 2147483647");
         assert_eq!(Peer::Address("192.0.2.1:99".parse().unwrap()).to_string(), "192.0.2.1:99");
         assert_eq!(Peer::Unknown.to_string(), "a program");

@@ -2,15 +2,15 @@
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddrV6};
 use std::net::UdpSocket;
 
-/// Any port but 0: no datagram is sent.
+/// Destination port of the socket. Any port except 0 is possible, because no datagram is sent.
 const DISCARD: u16 = 9;
 /// Maximum number of interfaces that are tried for a link-local destination.
 const MOST_TRIED: usize = 16;
 
 /// Returns the local address of a UDP socket connected to `dest`; `None` without a route.
 ///
-/// A link-local destination has a route on every interface, and clients do not name the interface: the first one in
-/// `link_local` that can be connected is used.
+/// A link-local destination has a route on every interface, and requests of clients do not contain the interface.
+/// Therefore the first interface in `link_local` to which the socket can be connected is used.
 pub(crate) fn select(dest: IpAddr, link_local: impl Iterator<Item = u32>) -> Option<IpAddr> {
     match dest {
         IpAddr::V6(ip) if ip.is_unicast_link_local() => {

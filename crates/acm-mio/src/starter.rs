@@ -1,9 +1,9 @@
-//! Starts a daemon as a process of its own, and waits until it serves or has failed.
+//! Starts a daemon as a separate process, and waits until the daemon serves or has failed.
 //!
-//! The daemon is a new process of this program and not a fork: threads, a POSIX lock and registrations with the kernel
-//! do not survive a fork, so that a fork would have to come before anything is opened. The daemon's standard input is a
-//! pipe to this process, by which it reports that it serves ([`crate::detach`]). It inherits the other standard streams
-//! until then, so that a user sees its last line.
+//! The daemon is a new process of this program, not a fork: threads, POSIX locks and registrations with the kernel do
+//! not survive a fork. The daemon's standard input is a pipe to this process, through which the daemon reports that it
+//! serves ([`crate::detach`]). Until then, the daemon inherits standard output and standard error, so that a user sees
+//! its last line.
 use crate::clock::Clock;
 use acm_sansio::Time;
 use core::time::Duration;
@@ -26,7 +26,7 @@ pub(crate) enum StarterError {
     /// The process cannot be started.
     #[error("cannot become a daemon: {0}; try -P")]
     Io(#[from] io::Error),
-    /// The daemon has ended, and has printed why.
+    /// The daemon has ended and has printed the reason.
     #[error("ended with status {0}")]
     Failed(u8),
     /// The daemon has ended without a message.
@@ -61,7 +61,7 @@ const CHILDREN: Token = Token(1);
 /// Starts the daemon, and waits until it serves, at most `limit`.
 pub(crate) fn run(limit: Duration) -> Result<(), StarterError> {
     let mut poll = Poll::new()?;
-    // Before the child exists, which may end at once.
+    // Signals are prepared before the child exists, because the child may end at once.
     let mut children = Signals::new([SIGCHLD])?;
     poll.registry().register(&mut children, CHILDREN, Interest::READABLE)?;
     let (sender, mut pipe) = pipe::new()?;
@@ -74,7 +74,7 @@ pub(crate) fn run(limit: Duration) -> Result<(), StarterError> {
         }
         let passed = clock.now().since(Time::ZERO);
         if passed >= limit {
-            // The daemon is killed, but not waited for: it may hang in the kernel.
+            // The daemon is killed. This process does not wait for its end, because the daemon may hang in the kernel.
             let _ = daemon.kill();
             return Err(StarterError::Late(limit));
         }
@@ -86,7 +86,7 @@ pub(crate) fn run(limit: Duration) -> Result<(), StarterError> {
     }
 }
 
-/// Starts this program with the same arguments. No other process has its end of the pipe.
+/// Starts this program with the same arguments. Only the new process has the other end of the pipe.
 fn spawn(sender: pipe::Sender) -> io::Result<Child> {
     let mut words = env::args_os();
     let name = words.next().unwrap_or_else(|| env!("CARGO_PKG_NAME").into());
@@ -94,13 +94,13 @@ fn spawn(sender: pipe::Sender) -> io::Result<Child> {
     command.arg0(name).arg(SERVE).args(words).stdin(OwnedFd::from(sender)).spawn()
 }
 
-/// Returns the result of the start; `None` while it is not known.
+/// Returns the result of the start; `None` while the daemon neither serves nor has ended.
 fn outcome(daemon: &mut Child, pipe: &mut impl Read) -> io::Result<Option<Result<(), StarterError>>> {
     if serves(pipe)? {
         return Ok(Some(Ok(())));
     }
     let Some(status) = daemon.try_wait()? else { return Ok(None) };
-    // The daemon may have served between the two checks.
+    // The daemon may have sent its notification between the two checks.
     if serves(pipe)? {
         return Ok(Some(Ok(())));
     }

@@ -6,14 +6,14 @@ use std::{
     thread,
 };
 
-/// Runs `work` in a thread and returns its result. Panics if it takes 30 s: for tests of code that must not block.
+/// Runs `work` in a thread and returns its result. Panics after 30 s, for tests of code that must not block.
 pub(crate) fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, result) = mpsc::channel();
     thread::spawn(move || done.send(work()));
     result.recv_timeout(Duration::from_secs(30)).expect("it blocks, or panicked")
 }
 
-/// A writer that keeps everything; clones share it.
+/// A writer that stores all bytes, which clones share.
 #[derive(Clone, Default)]
 struct Written(Arc<Mutex<Vec<u8>>>);
 

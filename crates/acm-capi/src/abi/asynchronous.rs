@@ -24,21 +24,22 @@ use core::{
 use nix::errno::Errno;
 use std::{sync::MutexGuard, time::Instant};
 
-/// Default depth. With more open requests of a client, acm-mio stops reading from the client.
+/// Default depth: the number of open requests at which acm-mio stops reading from a client.
 const DEFAULT_DEPTH: usize = 64;
 /// The maximum depth.
 const MAX_DEPTH: usize = 1 << 16;
 /// The default of `timeout_ms`.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Opens a non-blocking connection. It is independent of the connection of the blocking functions and of other
-/// connections. `service` is the path of a socket if it contains a `/`, otherwise `host` or `host:port`. NULL means the
-/// daemon that librdmacm uses. `depth` is the maximum number of requests whose completion ib_acm_poll has not returned
-/// yet; 0 means 64. More than 65536 is EINVAL.
+/// Opens a non-blocking connection, which is independent of all other connections and of the blocking functions.
+/// `service` is the path of a socket if it contains a `/`, otherwise `host` or `host:port`. NULL stands for the daemon
+/// that librdmacm uses. `depth` is the maximum number of open requests, up to 65536; 0 stands for 64. A request is open
+/// until ib_acm_poll returns its completion.
 ///
-/// Returns NULL and sets `errno` if there is no daemon: ENOENT, ECONNREFUSED. Only this function may block: for the
-/// resolution of a host name, and up to 30 s for each address of the host. A connection uses four file descriptors.
-/// After a fork, only one of the two processes may use the connection.
+/// Returns NULL and sets `errno` on failure: ENOENT or ECONNREFUSED if there is no daemon, EINVAL for an invalid depth.
+/// Of the functions for connections, only this function may block: to resolve a host name, and up to 30 s for each
+/// address of the host. A connection uses four file descriptors. After a fork, only one of the two processes may use
+/// the connection.
 ///
 /// # Safety
 /// `service` is NULL, or a string.
@@ -57,9 +58,9 @@ pub unsafe extern "C" fn ib_acm_open(service: *const c_char, depth: c_uint) -> *
     })
 }
 
-/// Returns the descriptor for poll, select or epoll. It is readable while ib_acm_poll has work: a response, a time-out,
-/// or a reconnection. It does not change while the connection is open. The caller must not read or close it. With
-/// EPOLLET, call ib_acm_poll until it returns 0.
+/// Returns the descriptor for poll, select or epoll. The descriptor is readable while ib_acm_poll has work: a response,
+/// a time-out, or a reconnection. It does not change while the connection is open. The caller must not read or close
+/// the descriptor. With EPOLLET, call ib_acm_poll until it returns 0.
 ///
 /// Returns -1 and sets `errno` to EBADF if `conn` is no open connection.
 #[unsafe(no_mangle)]
@@ -67,15 +68,16 @@ pub extern "C" fn ib_acm_fd(conn: *mut Conn) -> c_int {
     guard(-1, || with(conn, |engine| Ok(engine.fd())))
 }
 
-/// Submits requests, and sends as many as the socket accepts. The requests and the addresses that they point at are not
-/// used after the call.
+/// Submits requests, and sends as many as the socket accepts. After the call, the library does not use the requests and
+/// the addresses to which they point.
 ///
-/// Returns the number of submitted requests, which are the first ones of the array. Each has its `id` set, and gets
-/// exactly one completion unless the connection is closed before. If not even the first request is valid, returns -1
-/// and sets `errno`: EAGAIN if `depth` requests are open; EINVAL, ENAMETOOLONG or EAFNOSUPPORT for an invalid request.
+/// Returns the number of submitted requests, from the start of the array. The function sets the `id` of each submitted
+/// request. Each submitted request gets exactly one completion, unless the connection is closed first. If the first
+/// request cannot be submitted, returns -1 and sets `errno`: EAGAIN if `depth` requests are open; EINVAL, ENAMETOOLONG
+/// or EAFNOSUPPORT for an invalid request.
 ///
-/// If the connection breaks, the library reconnects and sends the requests again. Requests have no side effects in the
-/// daemon.
+/// If the connection is lost, the library reconnects and sends the requests again, because requests have no side
+/// effects in the daemon.
 ///
 /// # Safety
 /// `requests` has `count` requests, whose pointers are NULL or valid for the kind of the request.
@@ -137,7 +139,7 @@ pub unsafe extern "C" fn ib_acm_poll(conn: *mut Conn, completions: *mut Completi
 /// Cancels the request `id`, or all requests with IB_ACM_ALL. A cancelled request completes with ECANCELED, and
 /// ib_acm_poll returns its completion.
 ///
-/// Returns 0, or -1 and sets `errno`: ENOENT if the request is complete or does not exist.
+/// Returns 0. On failure returns -1 and sets `errno`: ENOENT if the request is complete or does not exist.
 #[unsafe(no_mangle)]
 pub extern "C" fn ib_acm_cancel(conn: *mut Conn, id: u64) -> c_int {
     guard(-1, || {
@@ -155,9 +157,9 @@ pub extern "C" fn ib_acm_cancel(conn: *mut Conn, id: u64) -> c_int {
 }
 
 /// Closes a connection after the calls of other threads on it have returned. Open requests get no completion. To get
-/// their cookies, cancel all requests and poll before. Every later call with `conn` fails with EBADF.
+/// their cookies, first cancel all requests and poll. Every later call with `conn` fails with EBADF.
 ///
-/// Returns 0, or -1 and sets `errno` to EBADF.
+/// Returns 0. On failure returns -1 and sets `errno` to EBADF.
 #[unsafe(no_mangle)]
 pub extern "C" fn ib_acm_close(conn: *mut Conn) -> c_int {
     guard(-1, || conn::close(conn.addr()).map(|()| 0))

@@ -1,4 +1,5 @@
-//! The blocking functions, with the signatures of rdma-core's library. They share one connection of the process.
+//! The blocking functions, with the signatures of rdma-core's library. All blocking functions of a process share one
+//! connection.
 use super::{
     guard::guard,
     read,
@@ -17,13 +18,12 @@ use nix::{
 
 /// Connects the process to a daemon and closes the previous connection. `dest_svc` is the path of a socket if it begins
 /// with `/`, otherwise the name or address of a host. The port of a host is the number in the local file
-/// /run/ibacm-tcp.port, or 6125. NULL means the daemon that librdmacm uses.
+/// /run/ibacm-tcp.port, or 6125. NULL stands for the daemon that librdmacm uses.
 ///
 /// Returns 0 on success. On failure sets `errno` and returns the error number for a socket, or for a host -1 or the
 /// error code of getaddrinfo (see gai_strerror). Blocks for at most 30 s for each address.
 ///
-/// All blocking functions may be called by several threads. This function waits until the request in flight has its
-/// response.
+/// Several threads may call the blocking functions. This function waits until the request in flight has its response.
 ///
 /// # Safety
 /// `dest_svc` is NULL, or a string.
@@ -51,18 +51,18 @@ pub extern "C" fn ib_acm_disconnect() {
     });
 }
 
-/// Resolves the path from one name to another. If `src` is NULL, the daemon selects the source, which it can for IP
-/// addresses only. If `print` is not 0, the selected source is printed to standard output.
+/// Resolves the path from one name to another. If `src` is NULL, `dest` must be an IP address, and the daemon selects
+/// the source. If `print` is not 0, prints the selected source to standard output.
 ///
-/// Returns 0 and sets `paths` and `count`. The caller releases `paths` with ib_acm_free_paths. Otherwise returns -1,
-/// sets `errno`, and writes nothing. The only flag in `flags` is ACM_FLAGS_NODELAY; others are ignored.
+/// On success, returns 0 and sets `paths` and `count`. The caller releases `paths` with ib_acm_free_paths. On failure,
+/// returns -1, sets `errno`, and writes nothing. The only flag in `flags` is ACM_FLAGS_NODELAY; others are ignored.
 ///
-/// If the connection breaks, the library reconnects and sends the request again. The time-out for the whole call is 30
+/// If the connection is lost, the library reconnects and sends the request again. The time-out for the whole call is 30
 /// s.
 ///
 /// # Safety
-/// `src` is NULL or a string, `dest` is a string; `paths` and `count` are writable. If one of the latter three is NULL,
-/// `errno` is EINVAL.
+/// `src` is NULL or a string, `dest` is a string; `paths` and `count` are writable. If `dest`, `paths` or `count` is
+/// NULL, `errno` is EINVAL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ib_acm_resolve_name(
     src: *const c_char,
@@ -79,12 +79,12 @@ pub unsafe extern "C" fn ib_acm_resolve_name(
 }
 
 /// Resolves the path from one IP address to another, AF_INET or AF_INET6. TCP and UDP ports in the addresses are
-/// ignored. The rest is as for ib_acm_resolve_name. Addresses of different families are EINVAL, of other families
-/// EAFNOSUPPORT.
+/// ignored. Otherwise the function is like ib_acm_resolve_name. `errno` is EINVAL for addresses of different families,
+/// and EAFNOSUPPORT for other families.
 ///
 /// # Safety
-/// `src` is NULL or an address, `dest` is an address; `paths` and `count` are writable. If one of the latter three is
-/// NULL, `errno` is EINVAL.
+/// `src` is NULL or an address, `dest` is an address; `paths` and `count` are writable. If `dest`, `paths` or `count`
+/// is NULL, `errno` is EINVAL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ib_acm_resolve_ip(
     src: *const sockaddr,
@@ -109,7 +109,7 @@ pub unsafe extern "C" fn ib_acm_resolve_ip(
 /// Resolves the path that matches all fields of `path` that are not zero: LIDs or GIDs, and others. With
 /// ACM_FLAGS_QUERY_SA in `flags`, the daemon queries the subnet administrator (SA) and ignores its cache.
 ///
-/// Returns 0 and writes the path to `path`, or returns -1 and sets `errno`.
+/// On success, returns 0 and writes the path to `path`. On failure, returns -1 and sets `errno`.
 ///
 /// # Safety
 /// `path` is readable and writable. NULL is EINVAL.
@@ -129,9 +129,9 @@ pub unsafe extern "C" fn ib_acm_resolve_path(path: *mut PathRecord, flags: u32) 
 
 /// Queries the counters of the endpoint `index`, counted from 1, or of the whole daemon if `index` is 0.
 ///
-/// Returns 0 and sets `counters` and `count`. The caller releases `counters` with ib_acm_free_perf. Otherwise returns
-/// -1, sets `errno`, and writes nothing. ib_acm_cntr_name returns the names of the counters. The maximum of `index` is
-/// 255.
+/// On success, returns 0 and sets `counters` and `count`. The caller releases `counters` with ib_acm_free_perf. On
+/// failure, returns -1, sets `errno`, and writes nothing. ib_acm_cntr_name returns the names of the counters. The
+/// maximum of `index` is 255.
 ///
 /// # Safety
 /// `counters` and `count` are writable. NULL is EINVAL.
@@ -148,7 +148,8 @@ pub unsafe extern "C" fn ib_acm_query_perf(index: c_int, counters: *mut *mut u64
 }
 
 /// Queries the counters of the endpoint with the address `src`: a string for ACM_EP_INFO_NAME, a struct sockaddr_in for
-/// ACM_EP_INFO_ADDRESS_IP, a struct sockaddr_in6 for ACM_EP_INFO_ADDRESS_IP6. The rest is as for ib_acm_query_perf.
+/// ACM_EP_INFO_ADDRESS_IP, a struct sockaddr_in6 for ACM_EP_INFO_ADDRESS_IP6. Otherwise the function is like
+/// ib_acm_query_perf.
 ///
 /// # Safety
 /// `src` matches `type`; `counters` and `count` are writable. NULL is EINVAL.
@@ -175,10 +176,10 @@ pub unsafe extern "C" fn ib_acm_query_perf_ep_addr(
     })
 }
 
-/// Queries the endpoint `index`, counted from 1, of the endpoints of `port`, or of all endpoints if `port` is 0.
+/// Queries an endpoint. `index` counts from 1 among the endpoints of `port`; `port` 0 stands for all ports.
 ///
-/// Returns 0 and sets `data`, which the caller releases with ib_acm_free_ep_data. Otherwise returns -1, sets `errno`
-/// (EINVAL if there is no such endpoint), and writes nothing. The maximum of `index` is 255.
+/// On success, returns 0 and sets `data`, which the caller releases with ib_acm_free_ep_data. On failure, returns -1,
+/// sets `errno` (EINVAL if there is no such endpoint), and writes nothing. The maximum of `index` is 255.
 ///
 /// # Safety
 /// `data` is writable. NULL is EINVAL.
@@ -217,7 +218,7 @@ pub extern "C" fn ib_acm_cntr_name(index: c_int) -> *const c_char {
 /// Releases the paths of ib_acm_resolve_name and ib_acm_resolve_ip, as `free` does. NULL is ignored.
 ///
 /// # Safety
-/// `paths` is NULL or from these functions, and is not used any more.
+/// `paths` is NULL or from these functions, and is not used after the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ib_acm_free_paths(paths: *mut PathData) {
     // SAFETY: `paths` is NULL, or from `ib_acm_resolve_name` or `ib_acm_resolve_ip`, and not used any more (libacm.h).
@@ -227,7 +228,7 @@ pub unsafe extern "C" fn ib_acm_free_paths(paths: *mut PathData) {
 /// Releases the counters of ib_acm_query_perf and ib_acm_query_perf_ep_addr, as `free` does. NULL is ignored.
 ///
 /// # Safety
-/// `counters` is NULL or from these functions, and is not used any more.
+/// `counters` is NULL or from these functions, and is not used after the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ib_acm_free_perf(counters: *mut u64) {
     // SAFETY: `counters` is NULL, or from an `ib_acm_query_perf` function, and not used any more (libacm.h).
@@ -237,7 +238,7 @@ pub unsafe extern "C" fn ib_acm_free_perf(counters: *mut u64) {
 /// Releases the endpoint of ib_acm_enum_ep or of a completion, as `free` does. NULL is ignored.
 ///
 /// # Safety
-/// `data` is NULL, from this function or from a completion, and is not used any more.
+/// `data` is NULL, from ib_acm_enum_ep or from a completion, and is not used after the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ib_acm_free_ep_data(data: *mut EpConfigData) {
     // SAFETY: `data` is NULL, or from `ib_acm_enum_ep` or a completion, and not used any more (libacm.h).

@@ -2,44 +2,45 @@
 use core::ffi::{c_char, c_int};
 use nix::libc::sockaddr;
 
-/// Request kind: the path between two names. If `src_name` is NULL, the daemon selects the source. `dest_name` must not
-/// be NULL.
+/// Request kind: the path between two names. If `src_name` is NULL, the daemon selects the source. `dest_name` is
+/// required.
 pub const IB_ACM_RESOLVE_NAME: u32 = 1;
-/// Request kind: the path between two IP addresses, AF_INET or AF_INET6. `src_ip` may be NULL, `dest_ip` must not.
+/// Request kind: the path between two IP addresses, AF_INET or AF_INET6. `src_ip` may be NULL, `dest_ip` is required.
 pub const IB_ACM_RESOLVE_IP: u32 = 2;
 /// Request kind: the path that matches all fields of `path` that are not zero. With ACM_FLAGS_QUERY_SA in `flags`, the
 /// daemon queries the subnet administrator (SA).
 pub const IB_ACM_RESOLVE_PATH: u32 = 3;
 /// Request kind: counters of the endpoint `index`, counted from 1, or of the endpoint with the address `src_name` or
-/// `src_ip`. Without index and address: counters of the whole daemon.
+/// `src_ip`. Without index and address, the counters of the whole daemon.
 pub const IB_ACM_QUERY_PERF: u32 = 4;
-/// Request kind: the endpoint `index`, counted from 1, of the endpoints of `port`, or of all endpoints for port 0.
+/// Request kind: an endpoint. `index` counts from 1 among the endpoints of `port`; `port` 0 stands for all ports.
 pub const IB_ACM_ENUM_EP: u32 = 5;
 
 /// Argument of `ib_acm_cancel`: all requests of the connection.
 pub const IB_ACM_ALL: u64 = 0;
 
-/// A connection of `ib_acm_open`. The pointer is a number and must not be dereferenced. Functions reject the number of
-/// a closed connection.
+/// A connection of `ib_acm_open`. The pointer is a number, which must not be dereferenced. Functions reject the number
+/// of a closed connection.
 #[derive(Debug)]
 pub struct Conn {
     _private: [u8; 0],
 }
 
-/// A request. Members that its kind does not use must be zero: initialize it with `{ 0 }` or with named members.
+/// A request. Members that the kind of request does not use must be zero: initialize requests with `{ 0 }` or with
+/// named members.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct SubmittedRequest {
-    /// A value of the caller. It is copied to the completion.
+    /// A value of the caller, which is copied to the completion.
     pub cookie: u64,
-    /// The id for `ib_acm_cancel`. `ib_acm_submit` sets it; never 0.
+    /// The id for `ib_acm_cancel`, which `ib_acm_submit` sets; never 0.
     pub id: u64,
-    /// The kind: IB_ACM_RESOLVE_NAME and so on.
+    /// The kind, for example IB_ACM_RESOLVE_NAME.
     pub kind: u32,
-    /// Flags for paths. With ACM_FLAGS_NODELAY, a path that is not cached is ENODATA, and the daemon starts to look it
-    /// up.
+    /// Flags for paths. With ACM_FLAGS_NODELAY, the error for a path that is not cached is ENODATA, and the daemon
+    /// starts to resolve the path.
     pub flags: u32,
-    /// Time-out in milliseconds; 0 means 30000. The request completes within this time.
+    /// Time-out in milliseconds, within which the request completes; 0 stands for 30000.
     pub timeout_ms: u32,
     /// Number of an endpoint.
     pub index: u8,
@@ -51,7 +52,7 @@ pub struct SubmittedRequest {
     pub src_name: *const c_char,
     /// Name of the destination.
     pub dest_name: *const c_char,
-    /// IP address of the source. The TCP or UDP port in it is ignored.
+    /// IP address of the source. Its TCP or UDP port is ignored.
     pub src_ip: *const sockaddr,
     /// IP address of the destination, of the same family.
     pub dest_ip: *const sockaddr,
@@ -61,7 +62,7 @@ pub struct SubmittedRequest {
     pub reserved2: [u64; 3],
 }
 
-/// The result of a request. Members that its kind does not use are zero.
+/// The result of a request. Members that the kind of request does not use are zero.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Completion {
@@ -73,9 +74,9 @@ pub struct Completion {
     pub kind: u32,
     /// 0, or an error number; see README.md of the library.
     pub error: c_int,
-    /// Status of the daemon's response: ACM_STATUS_ESRCADDR and so on; 0 also without a response.
+    /// Status of the daemon's response, for example ACM_STATUS_ESRCADDR; 0 for success and if there was no response.
     pub status: u32,
-    /// Type of `source`: ACM_EP_INFO_ADDRESS_IP and so on; 0 if the daemon did not select the source.
+    /// Type of `source`, for example ACM_EP_INFO_ADDRESS_IP; 0 if the daemon did not select the source.
     pub source_type: u32,
     /// The path of an IB_ACM_RESOLVE request.
     pub path: PathData,
@@ -96,7 +97,7 @@ pub struct PathRecord(pub [u8; 64]);
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct PathData {
-    /// Flags: IBV_PATH_FLAG_PRIMARY and so on.
+    /// Flags, for example IBV_PATH_FLAG_PRIMARY.
     pub flags: u32,
     /// Zero.
     pub reserved: u32,

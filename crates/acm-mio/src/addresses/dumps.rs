@@ -3,14 +3,14 @@ use super::message::Dump;
 use acm_sansio::Time;
 use core::time::Duration;
 
-/// Minimum time between the starts of two dumps, so that a storm of changes does not cause a storm of dumps. It doubles
-/// after each dump that failed, up to 2^5 times.
+/// Minimum time between the starts of two dumps, so that many changes do not cause many dumps. The time doubles after
+/// each failed dump, up to 2^5 times.
 const PAUSE: Duration = Duration::from_millis(200);
 const MOST_DOUBLINGS: u32 = 5;
-/// Time after which an incomplete dump is given up and started again.
+/// Time after which an incomplete dump is aborted and started again.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// The dump that is running, and whether another one is due.
+/// The running dump, and whether another dump is due.
 #[derive(Debug)]
 pub(super) struct Dumps {
     running: Option<Running>,
@@ -36,7 +36,7 @@ pub(super) enum Next {
     Nothing,
     /// Request the second half.
     Send(Dump, u32),
-    /// Both halves are complete and consistent: links and addresses that they did not name do not exist.
+    /// Both halves are complete and consistent. Links and addresses that are in neither half do not exist.
     Complete,
 }
 
@@ -85,7 +85,7 @@ impl Dumps {
         (dump, self.sequence)
     }
 
-    /// Handles the end of the dump with this number. `failed`: the kernel has refused it.
+    /// Handles the end of the dump with this number. `failed` is true if the kernel rejected the dump.
     pub(super) fn done(&mut self, now: Time, sequence: u32, failed: bool) -> Next {
         let Some(running) = self.running.filter(|running| running.sequence == sequence) else {
             return Next::Nothing;
@@ -108,7 +108,7 @@ impl Dumps {
         }
     }
 
-    /// Reports whether the dump of links is running; that of addresses follows.
+    /// Reports whether the dump of links is running, which precedes the dump of addresses.
     pub(super) fn is_dumping_links(&self) -> bool {
         self.running.is_some_and(|running| running.dump == Dump::Links)
     }

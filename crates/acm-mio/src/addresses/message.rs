@@ -1,5 +1,5 @@
-//! Parses messages of rtnetlink. Only the attributes that are needed are parsed, so that unknown or malformed other
-//! attributes do no harm.
+//! Parses messages of rtnetlink. Only the required attributes are parsed. Other attributes are ignored, even if they
+//! are unknown or malformed.
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use ib_mad::{Gid, Pkey};
 use netlink_packet_core::{
@@ -41,7 +41,7 @@ const LINK_HEADER: usize = 16;
 /// Length of the fixed part of an address's message in bytes.
 const ADDRESS_HEADER: usize = 8;
 
-/// A link, as one message describes it.
+/// A link, with the attributes of one message.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(super) struct Link {
     pub(super) index: u32,
@@ -54,7 +54,7 @@ pub(super) struct Link {
     pub(super) master: Option<u32>,
     /// The alias that an administrator has set.
     pub(super) alias: String,
-    /// P_Key of an IPoIB link, if the kernel includes it.
+    /// P_Key of an IPoIB link, if the message contains the P_Key.
     pub(super) pkey: Option<Pkey>,
 }
 
@@ -67,11 +67,11 @@ pub(super) enum Notification {
     LinkRemoved(u32),
     /// A link has an address.
     Address(u32, IpAddr),
-    /// A link has an address no longer, or not yet.
+    /// An address of a link was removed, or is not yet usable.
     AddressRemoved(u32, IpAddr),
-    /// The dump with this number is complete, or the kernel has refused it.
+    /// The dump with this number is complete, or the kernel rejected it.
     Done { sequence: u32, failed: bool },
-    /// The kernel's tables changed while the dump with this number was made.
+    /// The kernel's tables changed during the dump with this number.
     Interrupted { sequence: u32 },
     /// Messages were lost.
     Lost,
@@ -98,7 +98,7 @@ pub(super) fn parse(datagram: &[u8]) -> (Vec<Notification>, bool) {
     (notifications, whole)
 }
 
-/// Parses one message. `None`: it is malformed; `Some(None)`: it is not needed.
+/// Parses one message. Returns `None` for a malformed message, and `Some(None)` for a message that is not needed.
 fn parse_message(kind: u16, sequence: u32, payload: &[u8]) -> Option<Option<Notification>> {
     Some(match kind {
         NLMSG_DONE => {
@@ -112,7 +112,7 @@ fn parse_message(kind: u16, sequence: u32, payload: &[u8]) -> Option<Option<Noti
         NLMSG_OVERRUN => Some(Notification::Lost),
         number::RTM_NEWLINK | number::RTM_DELLINK => {
             let header = LinkHeader::parse(payload).ok()?;
-            // A port that leaves its bridge is a message of the bridge family; its link stays.
+            // When a port leaves its bridge, the kernel sends a message of the bridge family. The link still exists.
             if header.interface_family != AddressFamily::Unspec {
                 return Some(None);
             }
@@ -178,7 +178,8 @@ fn pkey(info: &[u8]) -> Option<Pkey> {
     value.try_into().ok().map(u16::from_ne_bytes).map(Pkey::new).filter(|pkey| pkey.is_valid())
 }
 
-/// Returns the text up to the first NUL, escaped so that it cannot forge a line of the log.
+/// Returns the text up to the first NUL. Control characters are escaped, so that the text cannot forge a line of the
+/// log.
 fn text(value: &[u8]) -> String {
     let value = value.split(|byte| *byte == 0).next().unwrap_or_default();
     value.escape_ascii().to_string()

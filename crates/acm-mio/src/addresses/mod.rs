@@ -1,7 +1,8 @@
 //! Addresses of network interfaces on InfiniBand ports, from the kernel (rtnetlink).
 //!
-//! `message` parses messages, `table` keeps links and addresses and returns those that belong to a port, `dumps`
-//! schedules dumps of everything; none of them does I/O. `socket` receives messages, `monitor` combines all of them.
+//! Three modules do no I/O: `message` parses messages, `table` stores links and addresses and returns the addresses of
+//! ports, and `dumps` schedules dumps of all links and addresses. `socket` receives messages. `monitor` combines these
+//! modules.
 mod dumps;
 mod message;
 mod monitor;

@@ -24,17 +24,17 @@ pub(crate) struct Interfaces {
     /// The addresses that were returned last.
     reported: Vec<InterfaceAddress>,
     changed: bool,
-    /// The socket holds no data from before a loss of messages. Until all of it is read, the kernel drops new messages
-    /// without a further sign, and the data is older than a dump requested now.
+    /// True if all data from before a loss of messages was read from the socket. Until then, the kernel drops new
+    /// messages without another error, and unread data is older than a dump that is requested now.
     drained: bool,
     counters: Counters,
-    /// Interfaces without port or partition that the log has named.
+    /// Interfaces without port or partition that were logged.
     logged: BTreeSet<String>,
-    /// A failure to request a dump was logged; it is logged once.
+    /// True if a failure to request a dump was logged, which is logged only once.
     send_failure_logged: bool,
 }
 
-/// Maximum number of interfaces that the log names: enough for a node, and a bound where interfaces come and go.
+/// Maximum number of logged interfaces, which limits the log of a node whose interfaces change often.
 const MAX_LOGGED: usize = 64;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,8 +51,9 @@ impl fmt::Debug for Interfaces {
 }
 
 impl Interfaces {
-    /// Opens the socket. At most `limit` interfaces and as many addresses are kept. Returns `None` if `choice` is off,
-    /// or if there is no socket: then the log has a warning, and the daemon has the addresses of its file only.
+    /// Opens the socket. At most `limit` interfaces and `limit` addresses are stored. Returns `None` if `choice` is
+    /// off. Logs a warning and returns `None` if there is no socket; the daemon then serves only the addresses of its
+    /// file.
     pub(crate) fn open(choice: InterfaceChoice, limit: usize) -> Option<Self> {
         if choice == InterfaceChoice::Off {
             return None;
@@ -74,8 +75,8 @@ impl Interfaces {
         })
     }
 
-    /// Reads the present addresses, without waiting for changes; `None` as for [`Self::open`]. The kernel completes a
-    /// dump within the request.
+    /// Reads the current addresses without waiting for changes, because the kernel completes a dump within the request.
+    /// Returns `None` in the cases of [`Self::open`].
     pub(crate) fn snapshot(choice: InterfaceChoice, limit: usize) -> Option<Self> {
         let mut interfaces = Self::open(choice, limit)?;
         interfaces.handle_timeout(Time::ZERO);
@@ -103,7 +104,7 @@ impl Interfaces {
         self.dumps.poll_timeout().filter(|_| self.drained)
     }
 
-    /// Requests a dump that is due, once the socket is drained.
+    /// Requests a dump if one is due and the socket is drained.
     pub(crate) fn handle_timeout(&mut self, now: Time) {
         if self.drained
             && let Some((dump, sequence)) = self.dumps.start_due(now)
@@ -170,7 +171,7 @@ impl Interfaces {
             Change::Addresses => self.changed = true,
             Change::NewLink => {
                 self.changed = true;
-                // The dump of addresses that follows a dump of links has the addresses of new links.
+                // The dump of addresses follows the dump of links, and contains the addresses of new links.
                 if !self.dumps.is_dumping_links() {
                     self.dumps.request();
                 }
@@ -199,7 +200,7 @@ impl Interfaces {
         self.table.link_local()
     }
 
-    /// Returns an address of this interface at which a path to `dest` may begin.
+    /// Returns an address of this interface that can be the source of a path to `dest`.
     pub(crate) fn source_on(&self, index: u32, dest: IpAddr) -> Option<IpAddr> {
         self.table.source_on(index, dest)
     }

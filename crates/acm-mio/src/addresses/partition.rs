@@ -1,4 +1,4 @@
-//! The partition of an interface, where the kernel's messages do not have it.
+//! The partition of an interface whose P_Key is not in the kernel's messages.
 use acm_wire::files::addr::read_pkey;
 use ib_mad::{Gid, Pkey};
 use std::{
@@ -24,7 +24,7 @@ impl Sysfs {
 
     /// Reads the P_Key of an IPoIB interface.
     pub(super) fn pkey(&self, interface: &str) -> Option<Pkey> {
-        // The name becomes part of a path. The kernel refuses these names as well.
+        // The name becomes part of a path. The kernel does not permit these names either.
         if interface.is_empty() || interface.starts_with('.') || interface.contains('/') {
             return None;
         }
@@ -33,7 +33,7 @@ impl Sysfs {
     }
 }
 
-/// Parses an alias that names a port: `infiniband GID [PKEY]`.
+/// Parses an alias that assigns an interface to a port: `infiniband GID [PKEY]`.
 pub(super) fn from_alias(alias: &str) -> Option<(Gid, Option<Pkey>)> {
     let mut words = alias.split_ascii_whitespace();
     if words.next()? != "infiniband" {

@@ -13,8 +13,8 @@ use std::{
 
 /// RTNLGRP_LINK (1), RTNLGRP_IPV4_IFADDR (5), RTNLGRP_IPV6_IFADDR (9), as bits of an address.
 const GROUPS: u32 = 1 | 1 << 4 | 1 << 8;
-/// Bytes of the receive buffer: room for changes of some thousand interfaces. Without the privilege the system grants
-/// less, and there are more dumps.
+/// Size of the receive buffer in bytes: room for changes of some thousand interfaces. Without the privilege, the system
+/// permits only a smaller buffer, which causes more dumps.
 const RECEIVE_BUFFER: usize = 1 << 20;
 
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub(super) enum Received {
     Foreign,
     /// No datagram is available now.
     Nothing,
-    /// Datagrams were lost; more may follow.
+    /// Datagrams were lost. Further datagrams may be available.
     Lost,
 }
 
@@ -50,7 +50,7 @@ impl Socket {
         let mut room = [IoSliceMut::new(buffer)];
         loop {
             return match recvmsg::<NetlinkAddr>(self.fd.as_raw_fd(), &mut room, None, MsgFlags::MSG_DONTWAIT) {
-                // Programs need CAP_NET_ADMIN to send here; their messages are ignored.
+                // Programs need CAP_NET_ADMIN to send to this socket. Messages of programs are ignored.
                 Ok(message) if message.address.is_none_or(|sender| sender.pid() != 0) => Received::Foreign,
                 Ok(message) if message.flags.contains(MsgFlags::MSG_TRUNC) => Received::Lost,
                 Ok(message) => Received::Datagram(message.bytes),

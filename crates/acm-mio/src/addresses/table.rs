@@ -1,4 +1,4 @@
-//! Links and their addresses, and which of them belong to a port.
+//! Links and their addresses, and the assignment of addresses to ports.
 use super::{
     message::{Link, Notification},
     partition::{self, Sysfs},
@@ -9,20 +9,20 @@ use core::net::IpAddr;
 use ib_mad::{Gid, Pkey};
 use std::collections::BTreeMap;
 
-/// Links that are or may be on a port, and their addresses.
+/// Links that belong or may belong to a port, and their addresses.
 #[derive(Debug)]
 pub(super) struct Table {
     links: BTreeMap<u32, Entry>,
     choice: InterfaceChoice,
     sysfs: Sysfs,
-    /// Number of the present dump: entries that a complete dump did not name are removed.
+    /// Number of the current dump. Entries that a complete dump does not contain are removed.
     round: u32,
     /// Maximum number of links, and of addresses of all links.
     limit: usize,
     addresses: usize,
-    /// A link or address was refused, and none was removed since.
+    /// True if a link or address was rejected because of the limit, and none was removed since.
     is_short: bool,
-    /// Links and addresses beyond the limit, since the start.
+    /// Number of links and addresses that were rejected because of the limit, since the start.
     refused: u64,
 }
 
@@ -36,14 +36,14 @@ struct Entry {
     round: u32,
 }
 
-/// Partition of an interface, as far as it is known.
+/// Partition of an interface, if it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Partition {
     /// The partition with this P_Key.
     Of(Pkey),
-    /// The first partition of the port's table, as the alias requests.
+    /// The first partition of the port's table, for an alias without P_Key.
     First,
-    /// Unknown: a bond is in the partition of its parts.
+    /// Unknown partition, for example of a bond, which has the partition of its parts.
     Unknown,
 }
 
@@ -67,7 +67,7 @@ impl Table {
         self.round = self.round.wrapping_add(1);
     }
 
-    /// Ends a complete dump: removes links and addresses that nothing has named since it began.
+    /// Ends a complete dump: removes links and addresses that were in no message since the start of the dump.
     pub(super) fn sweep(&mut self) -> Change {
         let round = self.round;
         let before = (self.links.len(), self.addresses);
@@ -97,7 +97,7 @@ impl Table {
         }
     }
 
-    /// Returns the port and partition of a link; `None` if the link is not to be kept.
+    /// Returns the port and partition of a link; `None` if the link is not stored.
     fn port_of(&self, link: &Link) -> Option<(Option<Gid>, Partition)> {
         match self.choice {
             InterfaceChoice::Off => None,
@@ -157,15 +157,15 @@ impl Table {
         Change::Nothing
     }
 
-    /// Reports once that there is room again after a refusal.
+    /// Returns `true` once after a rejection, as soon as there is room again.
     pub(super) fn has_room_again(&mut self) -> bool {
         let has_room = self.is_short && self.links.len() < self.limit && self.addresses < self.limit;
         self.is_short &= !has_room;
         has_room
     }
 
-    /// Returns the partition of an interface, where `Some(None)` is the first one of its port. A bond is in the
-    /// partition of the part with the same hardware address, or else of any part.
+    /// Returns the partition of an interface; `Some(None)` is the first partition of its port. A bond has the partition
+    /// of the part with the same hardware address, or of any other part.
     fn partition(&self, index: u32, entry: &Entry) -> Option<Option<Pkey>> {
         match entry.pkey {
             Partition::Of(pkey) => Some(Some(pkey)),
@@ -208,8 +208,8 @@ impl Table {
         })
     }
 
-    /// Returns an address of an interface at which a path to `dest` may begin: of the same family, and link-local if
-    /// `dest` is, as far as there is one.
+    /// Returns an address of an interface that can be the source of a path to `dest`: an address of the same family.
+    /// Prefers a link-local address for a link-local `dest`, and any other address for any other `dest`.
     pub(super) fn source_on(&self, index: u32, dest: IpAddr) -> Option<IpAddr> {
         let of_kind = |ip: IpAddr| match ip {
             IpAddr::V4(_) => (4, false),
@@ -220,7 +220,7 @@ impl Table {
         all().find(|ip| of_kind(*ip) == of_kind(dest)).or_else(|| all().find(|ip| of_kind(*ip).0 == family))
     }
 
-    /// Returns the number of links and addresses beyond the limit, since the start.
+    /// Returns the number of links and addresses that were rejected because of the limit, since the start.
     pub(super) const fn refused(&self) -> u64 {
         self.refused
     }

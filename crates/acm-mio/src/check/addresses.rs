@@ -1,5 +1,5 @@
-//! Addresses that would be served, and where. The core itself decides: the check passes it the same ports and
-//! addresses.
+//! Addresses that the daemon would serve, and their ports. The check passes the daemon's ports and addresses to a core,
+//! which assigns the addresses to ports.
 use super::report::Report;
 use crate::{
     addresses::Interfaces,
@@ -18,7 +18,7 @@ use ib_mad::Pkey;
 use ib_sim::Node;
 use std::collections::BTreeMap;
 
-/// Maximum number of events to take; a fabric has fewer at the start.
+/// Maximum number of events to process; a fabric has fewer events at the start.
 const MOST_EVENTS: usize = 10_000;
 
 /// The ports of a fabric, and the attributes of those that are active.
@@ -70,7 +70,7 @@ impl Ports {
     }
 }
 
-/// A core that is passed ports and addresses, and the events that it logs.
+/// A core with the daemon's ports and addresses, and the events that the core logs.
 struct TrialCore {
     acm: Acm,
     events: Vec<Event>,
@@ -113,7 +113,7 @@ impl TrialCore {
     }
 }
 
-/// Reports for each address where it is served, or why it is not.
+/// Reports for each address the port that serves it, or the reason why no port serves it.
 pub(super) fn addresses(
     settings: &Settings,
     mut names: DefaultNames,

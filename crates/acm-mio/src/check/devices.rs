@@ -19,7 +19,7 @@ pub(super) fn modules(paths: &Paths, report: &mut Report) {
     for (class, advice) in CLASSES {
         let path = paths.class.join(class);
         let entries = std::fs::read_dir(&path).map_or(0, Iterator::count);
-        // abi_version alone is a module without a device; the devices are checked one by one.
+        // If a class has only abi_version, the module is loaded and there is no device. Devices are checked one by one.
         if entries > 0 {
             report.ok(path.display().to_string());
         } else {

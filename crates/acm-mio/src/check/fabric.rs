@@ -17,7 +17,7 @@ pub(super) struct FabricView {
     pub(super) names: DefaultNames,
 }
 
-/// Opens the fabric as the daemon would, and closes it again; `None` if there is none.
+/// Opens the fabric as the daemon would, and closes it again. Returns `None` if there is no fabric.
 pub(super) fn open(args: &Args, settings: &Settings, report: &mut Report) -> Option<FabricView> {
     match &args.fabric {
         None | Some(FabricChoice::Devices) => devices(settings),

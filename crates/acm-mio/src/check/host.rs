@@ -112,7 +112,7 @@ mod tests {
             let mut report = Report::default();
             privileges(&Paths { status, ..Paths::default() }, &mut report);
             let good: Vec<bool> = report.findings.iter().map(|finding| finding.verdict == Verdict::Ok).collect();
-            // Without the capability the verdict on locked memory depends on this machine's limit.
+            // Without the capability, the result of the check of locked memory depends on this machine's limit.
             assert_eq!(good[..2], [index == 0, index == 1], "{only:x}");
             assert!(report.findings[2].what.contains("CAP_IPC_LOCK") == (index == 2), "{:?}", report.findings);
         }

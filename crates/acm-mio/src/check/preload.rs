@@ -19,7 +19,7 @@ pub(super) fn preload(files: &Files, ports: &[(Guid, Lid)], report: &mut Report)
 
 type Reading<T> = fn(io::Take<File>, &mut Faults) -> Result<T, ReadError>;
 
-/// Reads the present content of the file.
+/// Reads the current content of the file.
 fn read<T>(
     path: &Path,
     faults: &mut Faults,
@@ -72,7 +72,7 @@ fn hosts(path: &Path, report: &mut Report) {
     }
 }
 
-/// Reports a file without any correct line. It may be a file of the `other` kind.
+/// Reports a file without any correct line, which may be a file of the `other` kind.
 fn unread<T>(name: &str, path: &Path, error: &ReadError, other: Reading<T>, is_other: &str, report: &mut Report) {
     let advice = match error {
         ReadError::Nothing if read(path, &mut Faults::default(), other).is_ok() => is_other,

@@ -1,5 +1,5 @@
-//! The manual page `dist/acm-mio.8`: the text of `--help`, with files and signals. It is a file in the repository, so that
-//! the daemon does not depend on a generator of pages.
+//! The manual page `dist/acm-mio.8`: the text of `--help`, with files and signals. The page is a file in the
+//! repository, so that the daemon does not depend on a generator of manual pages.
 use super::Args;
 use clap::{Arg, Command, CommandFactory};
 use clap_mangen::Man;

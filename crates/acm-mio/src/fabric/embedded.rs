@@ -21,13 +21,13 @@ use std::{
     thread::JoinHandle,
 };
 
-/// Nodes of the fabric, of which this daemon is the first: as many as `cargo xtask demo --nodes` may start.
+/// Number of nodes of the fabric: the maximum of `cargo xtask demo --nodes`. This daemon is the first node.
 const NODES: usize = 64;
 
 /// A connection to the fabric, and the thread that serves it.
 #[derive(Debug)]
 pub(crate) struct Embedded {
-    // The first field: it is dropped before the thread is stopped.
+    // The first field, so that the connection is dropped before the thread is stopped.
     sim: Sim,
     _thread: Thread,
 }
@@ -50,8 +50,8 @@ impl Drop for Thread {
 }
 
 impl Embedded {
-    /// Starts the fabric with its socket at `path`, and attaches to it as node1. `seed` is for faults, if a test sets
-    /// some later.
+    /// Starts the fabric with its socket at `path`, and attaches to it as node1. `seed` determines the random faults
+    /// that a test may set later.
     pub(crate) fn start(path: &Path, seed: u64, lines: Lines) -> Result<Self, FabricError> {
         let failed = |error| FabricError::Embedded(path.to_owned(), error);
         let subnet = subnet(seed).map_err(|error| failed(io::Error::other(error)))?;
@@ -200,7 +200,8 @@ mod tests {
         };
         let from = inside.open_endpoint(HERE, PORT, 0).unwrap();
         let qpn = joined.open_endpoint(HERE, PORT, 0).unwrap();
-        // Nothing responds at this LID. After the failure the queue pair exists: a socket keeps the order of requests.
+        // No node has this LID. When the failure arrives, the queue pair exists, because the socket keeps the order of
+        // requests.
         let (id, timeout) = (acm_sansio::SaRequestId::new(1, 2), Duration::from_millis(1));
         let to = SaAddress { lid: dlid, sl: ServiceLevel::default(), pkey_index: 0 };
         for (fabric, poll) in [(&mut inside as &mut dyn Fabric, &mut polls.0), (&mut joined, &mut polls.1)] {

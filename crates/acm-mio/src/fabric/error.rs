@@ -6,7 +6,7 @@ use std::{io, path::PathBuf};
 /// A failure of a fabric.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FabricError {
-    /// The simulated fabric cannot be reached, or has ended.
+    /// The simulated fabric is unreachable, or has ended.
     #[error("simulated fabric at {0}: {1}")]
     Sim(PathBuf, ib_sim::client::ClientError),
     /// No process serves a fabric at this socket.
@@ -29,7 +29,7 @@ pub(crate) enum FabricError {
         "this acm-mio was built without the feature `verbs`: no real devices; build it with the feature, or give --fabric sim:PATH"
     )]
     NoVerbs,
-    /// A device refuses a request.
+    /// A device rejects a request.
     #[cfg(feature = "verbs")]
     #[error("{0}: {1}; try --check")]
     Device(String, ib_device::Error),

@@ -1,8 +1,9 @@
-//! Queues for everything that comes from the one socket of a simulated fabric, as a device would have them.
+//! Queues for messages and datagrams from the socket of a simulated fabric, like the separate queues of a device.
 //!
-//! The server sends everything in order, so that responses and events stand behind earlier datagrams. The inbox is read
-//! ahead of the core: responses and events overtake datagrams, and a full queue of datagrams drops new ones, as a queue
-//! pair without receive buffers does. Data that is still in the server or in the socket is not overtaken.
+//! The server sends all data in order, so that responses and events follow earlier datagrams. The inbox reads the
+//! socket ahead of the core. In the inbox, responses and events overtake datagrams, and a full queue drops new
+//! datagrams, like a queue pair without receive buffers. Data that is still in the server or in the socket is not
+//! overtaken.
 use acm_sansio::{
     EndpointId, SaRequestId,
     api::DatagramSource,
@@ -89,7 +90,7 @@ impl Inbox {
         None
     }
 
-    /// Takes back the buffer of a datagram.
+    /// Stores the buffer of a handled datagram for reuse.
     pub(super) fn recycle(&mut self, mut payload: Vec<u8>) {
         payload.clear();
         self.spare.truncate(DATAGRAMS);

@@ -8,7 +8,7 @@ use core::fmt;
 use ib_mad::{Gid, Lid, Qpn, acm::AcmMad, sa::SaMad};
 use std::io;
 
-/// A port of a fabric, as address files name it.
+/// A port of a fabric, identified as in address files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NamedPort {
     pub(crate) id: PortId,
@@ -25,15 +25,15 @@ impl fmt::Display for NamedPort {
 
 /// A carrier of the core's datagrams and requests. No function blocks.
 pub(crate) trait Fabric {
-    /// Registers its descriptors in the poll set, with tokens from `first` on.
+    /// Registers the fabric's descriptors in the poll set, with tokens from `first` on.
     fn register(&mut self, registry: &mio::Registry, first: mio::Token) -> io::Result<()>;
     /// Handles an event of this token. Tokens of removed descriptors are ignored.
     fn ready(&mut self, _token: mio::Token) {}
-    /// Returns the time at which [`Self::handle_timeout`] must be called, if there is one.
+    /// Returns the time at which [`Self::handle_timeout`] must be called, if there is a deadline.
     fn poll_timeout(&self) -> Option<Time> {
         None
     }
-    /// Sets the present time and does the work that is due. To be called before events are taken.
+    /// Sets the current time and does the work that is due. Call this function before [`Self::next_input`].
     fn handle_timeout(&mut self, _now: Time) {}
     /// Returns the counters with their names.
     fn counters(&self) -> Vec<(&'static str, u64)> {
@@ -43,18 +43,18 @@ pub(crate) trait Fabric {
     fn node_name(&self) -> Option<&str> {
         None
     }
-    /// Returns the present ports, with the names that address files use.
+    /// Returns the current ports, with the names of address files.
     fn ports(&self) -> Vec<NamedPort>;
-    /// Returns the port of this device and number, also if the device has been removed: ports keep their ids.
+    /// Returns the port of this device and number, even if the device was removed, because ports keep their ids.
     fn known_port(&self, device: &str, number: u8) -> Option<PortId> {
         let mut ports = self.ports().into_iter();
         ports.find(|port| port.device == device && port.number == number).map(|port| port.id)
     }
-    /// Returns the present port of this device and number.
+    /// Returns the port of this device and number, if it currently exists.
     fn port_named(&self, device: &[u8], number: u8) -> Option<PortId>;
     /// Reports whether ports were added since the last call.
     fn has_new_ports(&mut self) -> bool;
-    /// Returns the next input for the core; `None` if there is none now. An error means that the fabric has ended.
+    /// Returns the next input for the core; `None` if no input is available. An error means that the fabric has ended.
     fn next_event(&mut self) -> Result<Option<Input<'_>>, FabricError>;
     /// Opens an endpoint's queue pair.
     fn open_endpoint(&mut self, endpoint: EndpointId, port: PortId, pkey_index: u16) -> Result<Qpn, FabricError>;
@@ -64,11 +64,12 @@ pub(crate) trait Fabric {
     fn attach(&mut self, endpoint: EndpointId, mgid: Gid, mlid: Lid);
     /// Detaches the endpoint from a multicast group.
     fn detach(&mut self, endpoint: EndpointId, mgid: Gid, mlid: Lid);
-    /// Sends a datagram. One that cannot be sent is dropped.
+    /// Sends a datagram. If the datagram cannot be sent, it is dropped.
     fn send(&mut self, endpoint: EndpointId, to: &SendTo, mad: &AcmMad);
     /// Sends a request to subnet administration. Returns `false` if it was not sent.
     fn sa_send(&mut self, send: &SaSend) -> bool;
-    /// Sends the response to a report of subnet administration. If it cannot be sent, the report is repeated.
+    /// Sends the response to a report of subnet administration. If the response cannot be sent, subnet administration
+    /// repeats the report.
     fn sa_reply(&mut self, port: PortId, to: SaAddress, mad: &SaMad);
 }
 

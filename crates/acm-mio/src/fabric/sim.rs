@@ -25,7 +25,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Messages that are read from the socket for each input that the core handles.
+/// Number of messages that are read from the socket for each input of the core.
 const READ_AHEAD: usize = 64;
 /// Maximum number of node names in an error message.
 const SOME_NODES: usize = 8;
@@ -40,7 +40,7 @@ pub(crate) struct Sim {
     endpoints: BTreeMap<EndpointId, Qpn>,
     queue_pairs: BTreeMap<Qpn, EndpointId>,
     inbox: Inbox,
-    /// The socket may hold unread data.
+    /// True if the socket may hold unread data.
     readable: bool,
     new_ports: bool,
     /// The last input borrows from these fields.
@@ -72,7 +72,8 @@ impl Sim {
         })
     }
 
-    /// Reports whether another program is attached to the node. This is allowed: a real device has many users as well.
+    /// Reports whether another program is attached to the node. Several programs may be attached, as a real device has
+    /// several users.
     pub(crate) fn is_shared(&self) -> bool {
         let nodes = control(&self.path, "nodes").unwrap_or_default();
         let ours = nodes.lines().find(|line| line.split(' ').nth(1) == Some(self.client.node().name.as_str()));
@@ -121,7 +122,8 @@ impl Sim {
         Ok(())
     }
 
-    /// Returns the input for a change of a port, with its present state: the port may be down since.
+    /// Returns the input for a change of a port, with the current state of the port: the port may have gone down after
+    /// the change.
     fn port_event(&mut self, number: u8, change: PortChange) -> Input<'_> {
         let port = port_id(number);
         match change {
@@ -182,7 +184,7 @@ fn not_attached(path: &Path, node: Option<&str>, error: ClientError) -> FabricEr
     }
 }
 
-/// Returns the names of a fabric's first nodes, and the number of further ones.
+/// Returns the names of a fabric's first nodes, and the number of further nodes.
 fn node_names(path: &Path) -> String {
     // Each line has the node's number, its name, and more.
     let nodes = control(path, "nodes").unwrap_or_default();
@@ -268,7 +270,7 @@ impl Fabric for Sim {
         if let Some(qpn) = self.endpoints.remove(&endpoint) {
             self.queue_pairs.remove(&qpn);
             self.inbox.remove(endpoint);
-            // If the fabric has ended, so has the queue pair.
+            // If the fabric has ended, the queue pair does not exist.
             let _ = self.client.close_qp(qpn);
         }
     }

@@ -17,9 +17,9 @@ pub(crate) struct Kernel {
     service: Service,
     any_sender: bool,
     buffer: Box<[u8; LONGEST]>,
-    /// A failure to send a response was logged; it is logged once.
+    /// True if a failure to send a response was logged, which is logged only once.
     send_failure_logged: bool,
-    /// Losses of requests; the first one is logged.
+    /// Number of losses of requests. Only the first loss is logged.
     lost: u64,
 }
 
@@ -44,8 +44,8 @@ impl fmt::Debug for Kernel {
 }
 
 impl Kernel {
-    /// Takes the socket that systemd passed, or opens one. Without a socket there is one warning in the log: the daemon
-    /// serves its clients, and the kernel queries subnet administration itself.
+    /// Uses the socket that systemd passed, or opens a socket. If there is no socket, logs one warning: the daemon
+    /// serves its clients, and the kernel queries subnet administration directly.
     pub(crate) fn open(passed: &mut ListenFd, choice: KernelChoice) -> Option<Self> {
         let (socket, origin) = match Socket::from_systemd(passed) {
             Some(socket) => (Ok(socket), "passed by systemd"),
@@ -84,8 +84,8 @@ impl Kernel {
         registry.register(&mut SourceFd(&self.socket.as_raw_fd()), token, Interest::READABLE)
     }
 
-    /// Receives a datagram and returns its requests; `None` if there is no datagram now. Requests that cannot be served
-    /// are refused here.
+    /// Receives a datagram and returns its requests; `None` if no datagram is available. Requests that cannot be served
+    /// get an error response.
     pub(crate) fn receive(&mut self) -> Option<KernelRequests> {
         let (length, from_kernel) = match self.socket.receive(self.buffer.as_mut_slice()) {
             Received::Datagram { length, from_kernel } => (length, from_kernel),
@@ -100,7 +100,7 @@ impl Kernel {
         };
         let datagram = self.buffer.get(..length).unwrap_or_default();
         let timeout = Service::timeout(datagram);
-        // Responses of other daemons come to this group as well.
+        // The socket also receives the responses of other daemons, which are sent to the same group.
         if !from_kernel && !self.any_sender {
             return Some(KernelRequests { timeout, ..KernelRequests::default() });
         }
@@ -142,7 +142,7 @@ mod tests {
     };
     use std::os::fd::OwnedFd;
 
-    /// Opens a socket between programs: its messages have a port id, which those of the kernel do not.
+    /// Opens a socket between programs. Messages of programs have a port id; messages of the kernel have port id 0.
     fn between_programs() -> (OwnedFd, NetlinkAddr) {
         let (kind, flags) = (SockType::Raw, SockFlag::SOCK_CLOEXEC);
         let fd = socket(AddressFamily::Netlink, kind, flags, SockProtocol::NetlinkUserSock).unwrap();

@@ -19,7 +19,7 @@ const TIMEOUTS: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration
 /// The first message type of RDMA. Types below it are netlink's own, such as acknowledgements.
 const FIRST_OF_RDMA: u16 = 16;
 
-/// The port at which a path begins, as the kernel names it.
+/// The source port of a path, as the kernel identifies it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SourcePort {
     /// Name of the device.
@@ -32,7 +32,7 @@ pub(crate) struct SourcePort {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PathRequest {
     pub(crate) id: KernelRequestId,
-    /// `None` if the kernel names no port.
+    /// Source port; `None` if the request contains no port.
     pub(crate) port: Option<SourcePort>,
     /// The requested path; unknown fields are zero.
     pub(crate) path: PathRecord,
@@ -98,11 +98,11 @@ pub(super) struct Service {
     pending: Slab<PendingRequest>,
     /// Sender in responses.
     port_id: u32,
-    /// Kinds of messages that were logged; each is logged once.
+    /// Kinds of messages that were logged. Each kind is logged once.
     logged: BTreeSet<Oddity>,
 }
 
-/// An unexpected message, which is logged once and not each time.
+/// Kind of an unexpected message, which is logged only once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Oddity {
     /// A type of message that is not served.
@@ -151,7 +151,7 @@ impl Service {
                     return;
                 }
             }
-            // A request to the kernel; see `timeout`.
+            // A request from a program to the kernel; see `timeout`.
             Ok(KernelRequest::SetTimeout(_)) => return,
             Err(KernelMessageError::ErrorResponse) => return,
             Err(error @ KernelMessageError::OtherClient { .. }) => return self.log_once(raw_type, &error),
@@ -164,7 +164,7 @@ impl Service {
         found.refusals.push(error_response(header, self.port_id));
     }
 
-    /// Keeps a request for a path; `None` if no id is free.
+    /// Stores a request for a path; `None` if no id is free.
     fn path_request(&mut self, header: &NlHeader, request: &ResolveRequest) -> Option<PathRequest> {
         let flags = request.header.path_use.response_flags();
         let id = self.keep(header, ResponseKind::Path(flags))?;
@@ -179,8 +179,9 @@ impl Service {
         Some(id)
     }
 
-    /// Returns the time-out that a program has set for the kernel by a datagram to the group. Every program that may send
-    /// to the group may set it. Values that the kernel refuses are ignored: less than 100 ms, more than 200 s.
+    /// Returns the time-out that a program has set for the kernel by a datagram to the group. Every program that may
+    /// send to the group may set this time-out. Values that the kernel rejects are ignored: less than 100 ms, more than
+    /// 200 s.
     pub(super) fn timeout(datagram: &[u8]) -> Option<Duration> {
         let timeouts = messages(datagram).filter_map(|message| match message.ok()?.request() {
             Ok(KernelRequest::SetTimeout(timeout)) => Some(timeout),
@@ -189,7 +190,7 @@ impl Service {
         timeouts.filter(|timeout| TIMEOUTS.contains(timeout)).last()
     }
 
-    /// Returns the response to a request; `None` if it has had one.
+    /// Returns the response to a request; `None` if the request already had a response.
     pub(super) fn respond(&mut self, id: KernelRequestId, path: Result<PathRecord, Failure>) -> Option<Reply> {
         let PendingRequest { header, kind } = self.pending.try_remove(usize::try_from(id.0).ok()?)?;
         Some(match (path, kind) {
@@ -206,7 +207,7 @@ impl Service {
     }
 }
 
-/// Maximum number of logged kinds: enough for a kernel, and a bound if a program makes up types.
+/// Maximum number of logged kinds. A kernel needs fewer; the limit bounds the log if a program sends invented types.
 const MAX_LOGGED: usize = 64;
 
 fn suffix(oddity: Oddity) -> &'static str {

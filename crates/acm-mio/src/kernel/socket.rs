@@ -16,8 +16,8 @@ use std::{
 
 /// The group, as a bit of an address.
 const GROUP: u32 = 1 << (LOCAL_SERVICE_GROUP - 1);
-/// Bytes of the receive buffer: room for thousands of requests, as at the start of a job on many cores. The default
-/// holds about two hundred.
+/// Size of the receive buffer in bytes: room for thousands of requests, which occur at the start of a job on many
+/// cores. The system's default size holds about two hundred requests.
 const RECEIVE_BUFFER: usize = 4 << 20;
 
 /// Reason why there is no socket.
@@ -48,7 +48,7 @@ pub(super) enum Received {
     },
     /// No datagram is available now.
     Nothing,
-    /// Datagrams were lost; more may follow.
+    /// Datagrams were lost. Further datagrams may be available.
     Lost,
 }
 
@@ -62,8 +62,8 @@ impl Socket {
         Ok(Self::with_room(fd))
     }
 
-    /// Sets the receive buffer. The privilege to bind includes that for any size; without it, for a socket passed by
-    /// systemd, the system's limit applies, and bursts may lose requests.
+    /// Sets the size of the receive buffer. The privilege to bind permits any size. A process without this privilege,
+    /// which uses a socket from systemd, gets at most the system's limit, and may lose requests of bursts.
     pub(super) fn with_room(fd: OwnedFd) -> Self {
         if setsockopt(&fd, sockopt::RcvBufForce, &RECEIVE_BUFFER).is_err() {
             let _ = setsockopt(&fd, sockopt::RcvBuf, &RECEIVE_BUFFER);
@@ -71,7 +71,7 @@ impl Socket {
         Self { fd }
     }
 
-    /// Takes the socket that systemd passed (`ListenNetlink=rdma 4`), at any position among the others.
+    /// Finds the socket that systemd passed (`ListenNetlink=rdma 4`), at any position among the passed sockets.
     pub(super) fn from_systemd(passed: &mut ListenFd) -> Option<Self> {
         for index in 0..passed.len() {
             let taken = passed.take_custom::<OwnedFd>(index, libc::AF_NETLINK, libc::SOCK_RAW, "netlink socket");
@@ -86,7 +86,7 @@ impl Socket {
         None
     }
 
-    /// Reads one datagram without blocking, whatever the mode of the file.
+    /// Reads one datagram. Does not block, even if the file is in blocking mode.
     pub(super) fn receive(&self, buffer: &mut [u8]) -> Received {
         let mut room = [IoSliceMut::new(buffer)];
         loop {
@@ -99,7 +99,7 @@ impl Socket {
                 },
                 Err(Errno::EINTR) => continue,
                 Err(Errno::ENOBUFS) => Received::Lost,
-                // Netlink has no other error for readers but EAGAIN.
+                // Apart from EAGAIN, netlink has no other error for readers.
                 Err(_) => Received::Nothing,
             };
         }

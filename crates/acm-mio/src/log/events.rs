@@ -17,7 +17,7 @@ impl Lines {
             return;
         }
         let text = || event.named(names).to_string();
-        // Events of log_level 2 are all written: an administrator has requested them.
+        // Events of log_level 2 are not limited, because the administrator has requested them.
         if event.level() == Level::Debug {
             return write(event, &text(), names);
         }
@@ -30,7 +30,7 @@ impl Lines {
 
 fn kind(event: &Event) -> Kind {
     let of_protocol = match event {
-        // Failures are limited by their kind, so that many failures of one kind do not hide another kind.
+        // Failures are limited separately for each kind, so that many failures of one kind do not hide another kind.
         Event::Failed(failed) => return Kind::Failed(failed.attempt.failure.kind()),
         Event::Ibacmp(event) => Some(discriminant(event)),
         _ => None,
@@ -39,8 +39,8 @@ fn kind(event: &Event) -> Kind {
     of(discriminant(event), of_protocol, event.level())
 }
 
-/// Reports whether each endpoint or each address has this event once at the start of the daemon. Further ones come from
-/// a subnet manager that removes partitions and restores them, or from a link that flaps.
+/// Reports whether each endpoint or each address has this event once at the start of the daemon. Later events of this
+/// kind occur if a subnet manager removes and restores partitions, or if a link flaps.
 const fn is_of_each(event: &Event) -> bool {
     matches!(
         event,

@@ -1,5 +1,5 @@
-//! Limits lines that other programs or hosts can cause: of each kind a burst is written, then a count each minute. They
-//! must neither fill the disk nor hide the rest.
+//! Limits lines that other programs or hosts can cause, so that these lines neither fill the disk nor hide other lines.
+//! Of each kind, a burst is written, and then a count each minute.
 use acm_sansio::{EndpointId, Event, Time, api::Level, failure::FailureKind, ibacmp};
 use core::{
     cell::{Cell, RefCell},
@@ -9,13 +9,14 @@ use core::{
 };
 use std::{collections::BTreeMap, hash::DefaultHasher, rc::Rc};
 
-/// Period of a count.
+/// Interval between two counts.
 const WINDOW: Duration = Duration::from_secs(60);
 /// Lines of a kind that are written before the count begins.
 const BURST: u32 = 20;
-/// The same for events that each endpoint and each address of a large machine has once at the start.
+/// Lines of a kind that are written before the count begins, for events that each endpoint and each address has once at
+/// the start.
 const LARGE_BURST: u32 = 1000;
-/// Number of kinds from which on further subjects of a call site share one kind.
+/// Number of kinds from which further subjects of a call site share one kind.
 const KINDS: usize = 1024;
 
 /// A kind of line.
@@ -72,7 +73,7 @@ impl Limiter {
         Self { burst, window: None }
     }
 
-    /// Counts a line. Returns `true` if it may be written. To be called after [`Self::take_count`], which ends a window.
+    /// Counts a line. Returns `true` if the line may be written. Call [`Self::take_count`] first, which ends a window.
     fn admits(&mut self, now: Time) -> bool {
         let window = self.window.get_or_insert(Window { end: now + WINDOW, written: 0, held_back: 0 });
         if window.written < self.burst {
@@ -88,8 +89,8 @@ impl Limiter {
         self.window.filter(|window| window.held_back > 0).map(|window| window.end)
     }
 
-    /// Ends the window if it is over. Returns the number of lines held back in it, if there are any: then the next window
-    /// has a count only. After a window without a line, lines are written again.
+    /// Ends the window if its time is over. If lines were held back in the window, returns their number, and the next
+    /// window also gets only a count. After a window without held-back lines, lines are written again.
     fn take_count(&mut self, now: Time) -> Option<u64> {
         let Window { held_back, .. } = self.window.filter(|window| window.end <= now)?;
         self.window = (held_back > 0).then_some(Window { end: now + WINDOW, written: self.burst, held_back: 0 });
@@ -97,10 +98,10 @@ impl Limiter {
     }
 }
 
-/// Names of endpoints by their index, each with the id of the last endpoint there.
+/// Names of endpoints by index, each with the id of the last endpoint at this index.
 type EndpointNames = BTreeMap<u32, (EndpointId, String)>;
 
-/// Writes or counts lines. Cheap to clone: clones share the counts.
+/// Writes or counts lines. Clones share the counts and are cheap.
 #[derive(Clone, Debug)]
 pub(crate) struct Lines {
     kinds: Rc<RefCell<Vec<Limited>>>,
@@ -112,7 +113,7 @@ pub(crate) struct Lines {
 struct Limited {
     kind: Kind,
     limiter: Limiter,
-    /// Text of the last line written, which is repeated with the count.
+    /// Text of the last written line, which is repeated with the count.
     last: String,
 }
 
@@ -123,8 +124,8 @@ impl Default for Lines {
 }
 
 impl Lines {
-    /// Calls `write` if a line of this kind may be written at the time of the last [`Self::write_counts`]. `write` has to
-    /// store its text in the argument: it is repeated with the count of the lines that follow.
+    /// Calls `write` if a line of this kind may be written at the time of the last [`Self::write_counts`]. `write` must
+    /// store the text of the line in its argument: the text is repeated with the count of the following lines.
     pub(crate) fn limited(&self, kind: Kind, write: impl FnOnce(&mut String)) {
         let now = self.now.get();
         let mut kinds = self.kinds.borrow_mut();
@@ -164,7 +165,8 @@ impl Lines {
         self.kinds.borrow().iter().filter_map(|limited| limited.limiter.due()).min()
     }
 
-    /// Sets the present time and writes the counts that are due. To be called before lines of another time.
+    /// Sets the current time and writes the counts that are due. Call this function before writing lines of a later
+    /// time.
     pub(crate) fn write_counts(&self, now: Time) {
         self.now.set(now);
         for Limited { kind, limiter, last } in self.kinds.borrow_mut().iter_mut() {
@@ -179,9 +181,9 @@ impl Lines {
     }
 }
 
-/// Writes a line that a link, the kernel, a peer or a client can cause again and again: `limited!(lines, WARN, "target",
-/// "text")`. All lines of one call site are one kind. With `of SUBJECT` before the text, the lines about each subject are
-/// a kind: a device that fails all the time does not hide why another one fails.
+/// Writes a line that a link, the kernel, a peer or a client can cause repeatedly: `limited!(lines, WARN, "target",
+/// "text")`. All lines of one call site are one kind. With `of SUBJECT` before the text, each subject has a separate
+/// kind, so that a device that fails permanently does not hide the failures of another device.
 macro_rules! limited {
     ($lines:expr, $level:ident, $target:literal, of $subject:expr, $($text:tt)+) => {
         $crate::log::limited!(@ $lines, $level, $target, $crate::log::hash(&$subject), $($text)+)
@@ -312,7 +314,7 @@ mod tests {
         let of = |subject: &str| Kind::CallSite("devices.rs", 7, Level::Always, hash(&subject));
         assert_eq!(written(&lines, of("mlx5_0"), 21), (20, true));
         assert_eq!(written(&lines, of("mlx5_1"), 1), (1, true));
-        // Subjects beyond the number of kinds share one.
+        // Subjects beyond the number of kinds share one kind.
         let subjects = (0..2 * 1024).map(|number| written(&lines, of(&number.to_string()), 1).0);
         assert_eq!(subjects.sum::<u32>() as usize, 1024 - 2 + 20);
         assert_eq!(lines.kinds.borrow().len(), 1024 + 1);

@@ -1,7 +1,7 @@
 //! The log: lines as ibacm writes them, `2026-01-31T12:34:56.789: target: text`.
 //!
-//! `sink` is the log, `out` the file or stream that it is written to, `limit` limits lines that others can cause,
-//! `events` writes events of the core, `names` turns ids into names.
+//! `sink` is the log, `out` is the file or stream of the log, `limit` limits lines that other programs or hosts can
+//! cause, `events` writes events of the core, `names` converts ids to names.
 mod events;
 mod limit;
 mod names;

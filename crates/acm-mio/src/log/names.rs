@@ -1,10 +1,10 @@
-//! Names of ports, endpoints and clients in the log. No other file turns ids into names.
+//! Names of ports, endpoints and clients in the log. No other file converts ids to names.
 use super::limit::Lines;
 use crate::fabric::{Fabric, NamedPort};
 use acm_sansio::{ClientId, EndpointId, PortId, api};
 use core::fmt;
 
-/// The present names.
+/// The current names.
 #[derive(Clone, Copy)]
 pub(crate) struct LogNames<'a> {
     fabric: Option<&'a dyn Fabric>,

@@ -1,4 +1,4 @@
-//! The log. Lines that cannot be written are counted; they do not end the daemon.
+//! The log. Lines that cannot be written are counted, and are not fatal.
 use super::out::{Out, Standard, open};
 use crate::clock;
 use acm_wire::files::opts::{LogLevel, LogTarget};
@@ -32,7 +32,7 @@ pub(crate) struct Log {
 #[derive(Debug)]
 struct Sink {
     out: Out,
-    /// Error of the last line, and number of lines lost since the last one written.
+    /// Error of the last line, and number of lines lost since the last written line.
     failing: Option<(Errno, u64)>,
     /// Lines lost since the start.
     lost: u64,
@@ -67,9 +67,9 @@ impl LogError {
 /// Behaviour if the log file cannot be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WithoutFile {
-    /// Log to standard output, as ibacm does, with a warning.
+    /// The log is standard output, with a warning, as in ibacm.
     Stdout,
-    /// Fail: a daemon has no standard output.
+    /// The daemon ends, because it has no standard output.
     Fails,
 }
 
@@ -92,8 +92,8 @@ impl Log {
         Ok(Self { level: Some(handle), ..writer })
     }
 
-    /// Opens the file again, or another file: for log rotation, and for changed options. If that fails, the log keeps
-    /// its file.
+    /// Opens the file again, or another file, for log rotation and changed options. If opening fails, the log keeps its
+    /// current file.
     pub(crate) fn reopen(&self, target: LogTarget<'_>, level: LogLevel) {
         if let Some(handle) = &self.level
             && let Err(error) = handle.reload(filter(level))
@@ -103,14 +103,14 @@ impl Log {
         match open_target(target) {
             Ok(out) => self.lock().out = out,
             Err(error) => {
-                // Released before the warning, which takes the lock as well.
+                // The lock is released before the warning, because writing the warning takes the lock.
                 self.lock().not_reopened += 1;
                 tracing::warn!(target: "log", "not opened again, the old one goes on: {error}");
             }
         }
     }
 
-    /// Duplicates the descriptor of the log, if the daemon has opened it.
+    /// Duplicates the descriptor of the log, if the daemon has opened the log.
     #[cfg(feature = "plugins")]
     pub(crate) fn duplicate(&self) -> Option<std::os::fd::OwnedFd> {
         match &self.lock().out {
@@ -166,7 +166,7 @@ impl Sink {
         Self { out, failing: None, lost: 0, not_reopened: 0 }
     }
 
-    /// Writes a line, or counts it as lost.
+    /// Writes a line, or counts the line as lost.
     fn write_line(&mut self, line: &[u8]) {
         if let Some((errno, lost)) = self.failing {
             // The failed line may have been written in part.
@@ -297,7 +297,7 @@ mod tests {
             sink
         });
         assert!(matches!(sink.failing, Some((Errno::EAGAIN, _))), "{:?}", sink.failing);
-        // The test does not block either if there is nothing to read.
+        // Non-blocking, so that the test does not block if there is nothing to read.
         fcntl(&reader, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).unwrap();
         let mut text = vec![0; 1 << 20];
         let mut read = || {

@@ -4,7 +4,7 @@ use acm_sansio::Time;
 use core::time::Duration;
 use std::io::{self, Read, Write};
 
-/// Time from the connection to the last byte: a scraper that does not read is closed after it.
+/// Maximum time from the connection to the last byte, after which the connection of a scraper is closed.
 pub(super) const LIMIT: Duration = Duration::from_secs(10);
 /// Maximum length of a request's head, in bytes.
 const LONGEST: usize = 8192;
@@ -12,7 +12,7 @@ const LONGEST: usize = 8192;
 /// State of a connection after reading or writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
-    /// More is to be received or sent.
+    /// Further bytes must be received or sent.
     Waits,
     /// The connection can be closed.
     Over,
@@ -23,9 +23,9 @@ pub(super) enum Progress {
 pub(super) struct Connection {
     pub(super) stream: Stream,
     pub(super) until: Time,
-    /// The system has reported data to read, or room to write.
+    /// True if the system has reported data to read, or room to write.
     pub(super) ready: bool,
-    /// The scraper may request pages that name users.
+    /// True if the scraper may request pages with the names of users.
     pub(super) trusted: bool,
     pub(super) head: Vec<u8>,
     response: Vec<u8>,
@@ -37,7 +37,7 @@ impl Connection {
         Self { stream, until: now + LIMIT, ready: true, trusted, head: Vec::new(), response: Vec::new(), sent: 0 }
     }
 
-    /// Reports whether the connection has its response.
+    /// Reports whether the response of the connection exists.
     pub(super) fn has_response(&self) -> bool {
         !self.response.is_empty()
     }
@@ -46,7 +46,7 @@ impl Connection {
         self.response = response;
     }
 
-    /// Reads what has arrived of the request.
+    /// Reads the available bytes of the request.
     pub(super) fn receive(&mut self) -> Progress {
         let mut room = [0; 1024];
         while self.head.len() < LONGEST {
@@ -61,7 +61,7 @@ impl Connection {
         Progress::Over
     }
 
-    /// Writes as much of the response as the socket takes.
+    /// Writes as much of the response as the socket accepts.
     pub(super) fn send(&mut self) -> Progress {
         while let Some(rest) = self.response.get(self.sent..).filter(|rest| !rest.is_empty()) {
             match self.stream.write(rest) {

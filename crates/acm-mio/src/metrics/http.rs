@@ -1,11 +1,11 @@
-//! As much of HTTP as a scraper needs: one GET, one response, then the end of the connection.
+//! The part of HTTP that scrapers need: one GET, one response, then the end of the connection.
 
 /// A page that can be requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Page {
     /// OpenMetrics text, for scrapers.
     Metrics,
-    /// Text for administrators. It names users: only on the status socket.
+    /// Text for administrators. Served only on the status socket, because it contains the names of users.
     Status,
 }
 
@@ -17,7 +17,7 @@ pub(super) enum Request {
     UnknownPage,
     /// A method other than GET.
     OtherMethod,
-    /// Not HTTP/1.0 or 1.1.
+    /// A request in a version other than HTTP/1.0 and HTTP/1.1.
     Malformed,
 }
 

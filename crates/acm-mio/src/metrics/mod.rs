@@ -2,9 +2,9 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `snapshot` | everything that a page shows |
+//! | `snapshot` | the content of all pages |
 //! | `openmetrics`, `status` | the two pages |
-//! | `server`, `connection`, `http` | listens and responds: its sockets, one scraper, as much of HTTP as a scraper needs |
+//! | `server`, `connection`, `http` | listening sockets; the connection of a scraper; the part of HTTP that scrapers need |
 //! | `query` | `--status`: requests the page of a running daemon |
 mod connection;
 mod http;

@@ -14,7 +14,8 @@ use prometheus_client::{
 };
 use std::{collections::BTreeMap, sync::LazyLock};
 
-/// The manual. The second cell of a metric's row is its HELP text, so that each metric is described in one place.
+/// The manual `docs/operations.md`. The HELP text of a metric is the second cell of its row, so that each metric is
+/// described in only one place.
 const MANUAL: &str = include_str!("../../../../docs/operations.md");
 
 type Labels = Vec<(&'static str, String)>;

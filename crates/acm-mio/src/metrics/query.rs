@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Time to wait for a daemon that is busy.
+/// Maximum time to wait for the daemon's response.
 const LIMIT: Duration = Duration::from_secs(10);
 /// Run directory of the service unit.
 const UNIT: &str = "/run/acm-mio";

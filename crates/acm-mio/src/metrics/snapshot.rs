@@ -11,11 +11,11 @@ pub(crate) struct Snapshot<'a> {
     pub(crate) report: &'a dyn Fn() -> String,
     /// Names of ports, as address files have them.
     pub(crate) ports: BTreeMap<PortId, String>,
-    /// Every number that is not the core's.
+    /// Numbers of the daemon, in addition to those of the core.
     pub(crate) numbers: Vec<Number>,
 }
 
-/// A number that the daemon has besides those of the core.
+/// A number of the daemon, in addition to those of the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Number {
     /// Name in the log and in `--status`.
@@ -31,7 +31,7 @@ pub(crate) enum NumberKind {
     Counter,
     /// A count of the fabric since the start: `acm_fabric_NAME_total`.
     FabricCounter,
-    /// A present value: `acm_NAME`.
+    /// A current value: `acm_NAME`.
     Gauge,
 }
 

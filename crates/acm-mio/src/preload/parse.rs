@@ -9,7 +9,7 @@ use std::io::{self, Read};
 
 /// Size of the window in bytes. No line may be longer.
 pub(super) const WINDOW: usize = 1 << 20;
-/// Faults that are kept with their place; further ones are counted.
+/// Number of faults that are stored with their locations. Further faults are only counted.
 pub(super) const KEPT_FAULTS: usize = 10;
 
 /// Faults in the lines of a file.
@@ -23,13 +23,13 @@ pub(crate) struct Faults {
     pub(crate) too_long: u64,
 }
 
-/// Reason why a file gives no table.
+/// Reason why a file does not result in a table.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReadError {
     /// The file cannot be read.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The file is of another kind: no line is correct.
+    /// No line is correct, so the file is probably of another kind.
     #[error("no line of it is right")]
     Nothing,
 }
@@ -86,8 +86,8 @@ pub(crate) fn hosts(file: impl Read, faults: &mut Faults) -> Result<Hosts, ReadE
     if hosts.is_empty() { Err(ReadError::Nothing) } else { Ok(hosts) }
 }
 
-/// Calls `take` with whole lines, as many as the window holds. Lines that are longer are replaced by empty ones.
-/// Returns their number.
+/// Calls `take` with whole lines, as many as the window holds. Replaces lines that are longer than the window by empty
+/// lines, and returns the number of replaced lines.
 pub(super) fn pieces(mut file: impl Read, mut take: impl FnMut(&[u8])) -> io::Result<u64> {
     let mut window = vec![0; WINDOW];
     let (mut used, mut too_long, mut inside_long) = (0, 0, false);
@@ -113,7 +113,7 @@ pub(super) fn pieces(mut file: impl Read, mut take: impl FnMut(&[u8])) -> io::Re
         };
         let mut whole = filled.get(..end).unwrap_or_default();
         if core::mem::take(&mut inside_long) {
-            // The rest of a line that was too long: only its end is passed on.
+            // The rest of a line that is too long. Only its line end is passed on.
             let start = whole.iter().position(|byte| *byte == b'\n').unwrap_or(0);
             whole = whole.get(start..).unwrap_or_default();
         }

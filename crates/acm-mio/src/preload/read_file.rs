@@ -27,7 +27,8 @@ impl fmt::Display for Cost {
     }
 }
 
-/// Reads a file, and logs what is wrong with it; `None` if it gives no table. The caller keeps the table of before.
+/// Reads a file, and logs its faults. Returns `None` if the file does not result in a table; the caller then keeps the
+/// previous table.
 pub(super) fn read_file<T>(
     kind: &str,
     watched: &mut Watched,
@@ -40,7 +41,8 @@ pub(super) fn read_file<T>(
         bytes = file.metadata()?.len();
         Ok(file)
     });
-    // Only the present length is read: what is appended meanwhile is for the next reading, and a device has no end.
+    // Only the current length is read. Bytes that are appended meanwhile belong to the next reading, and a device has
+    // no end.
     let result = result.map_err(ReadError::Io).and_then(|file| read(io::Read::take(file, bytes), &mut faults));
     log_faults(kind, watched, &faults, lines);
     let file = watched.path.display();

@@ -17,7 +17,7 @@ const FOLDERS: [&str; 3] = [
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ConfiguredProvider {
     pub(crate) name: String,
-    /// Place of the first such line: `file:line:column`.
+    /// Location of the first line with this provider: `file:line:column`.
     pub(crate) place: String,
 }
 

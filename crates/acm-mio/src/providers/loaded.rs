@@ -1,4 +1,4 @@
-//! Shared libraries after opening, before the core and the threads exist.
+//! Opened shared libraries, before the core and the threads exist.
 use super::{ConfiguredProvider, Providers, configured, folder};
 use crate::{
     log::Lines,
@@ -26,7 +26,7 @@ pub(crate) struct LoadedLibraries {
 pub(crate) struct SearchResult {
     /// Each name with its library.
     pub(crate) found: Vec<(String, Arc<Library>)>,
-    /// Problems, a line each.
+    /// Problems, one line each.
     pub(crate) problems: Vec<String>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn search(settings: &Settings, start_dir: &Path) -> SearchResult {
 }
 
 impl LoadedLibraries {
-    /// Opens the libraries and logs the result. Nothing is opened if all providers are built in.
+    /// Opens the libraries and logs the result. Does nothing if all providers are built in.
     pub(crate) fn open(settings: &mut Settings, start_dir: &Path) -> Self {
         let result = search(settings, start_dir);
         for problem in &result.problems {

@@ -11,7 +11,7 @@ use acm_wire::files::opts::LogLevel;
 use mio::Waker;
 use std::{io, path::Path, process::ExitCode, sync::Arc};
 
-/// Replaces the loaded libraries: there are none.
+/// Stands for the loaded libraries; always empty.
 #[derive(Debug, Default)]
 pub(crate) struct LoadedLibraries;
 
@@ -41,11 +41,11 @@ impl LoadedLibraries {
     }
 }
 
-/// Replaces the running libraries: there are none.
+/// Stands for the running libraries; always empty.
 #[derive(Debug, Default)]
 pub(crate) struct Providers {}
 
-/// A message of a provider; there are none.
+/// A message of a provider, which does not exist without the feature.
 pub(crate) enum ProviderEvent {}
 
 #[expect(clippy::unused_self, reason = "with the feature there may be some")]

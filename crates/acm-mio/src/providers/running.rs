@@ -9,8 +9,8 @@ use acm_wire::files::opts::LogLevel;
 use core::time::Duration;
 use std::process::ExitCode;
 
-/// Time that the daemon waits at its end for calls that have not returned. The core has waited for its own calls
-/// before.
+/// Time for which the daemon, when it ends, waits for calls that have not returned. The core has already waited for its
+/// calls.
 const LAST_CALLS: Duration = Duration::from_secs(1);
 
 /// The running libraries.
@@ -97,7 +97,7 @@ pub(crate) struct ProviderEvent {
 }
 
 impl ProviderEvent {
-    /// Returns the input of the core, or the event itself if it is for the log.
+    /// Returns the input for the core. If the event is for the log, returns the event.
     pub(crate) fn into_input(self) -> Result<Input<'static>, Self> {
         let provider = self.provider;
         match self.content {

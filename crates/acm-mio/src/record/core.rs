@@ -3,7 +3,7 @@ use super::recording::{LostFacts, Recording};
 use acm_sansio::{Acm, Input, Output, Time};
 use core::ops::Deref;
 
-/// The core with its recording, if there is one. All inputs go through it.
+/// The core with its recording, if there is one. All inputs of the daemon pass through this type.
 #[derive(Debug)]
 pub(crate) struct Core {
     acm: Acm,
@@ -65,7 +65,8 @@ impl Core {
         self.drain(now, carry_out);
     }
 
-    /// Ends an iteration of the loop: passes what was recorded in it to the thread that writes. Returns what was lost.
+    /// Ends an iteration of the loop: passes the recorded packets of the iteration to the writing thread. Returns the
+    /// lost facts.
     pub(crate) fn end_turn(&mut self) -> Option<LostFacts> {
         self.recording.as_mut().and_then(Recording::hand_over)
     }

@@ -18,9 +18,9 @@ pub(super) struct Files {
     size: u64,
     count: u32,
     file: File,
-    /// Bytes in the newest file.
+    /// Size of the newest file in bytes.
     written: u64,
-    /// False for a pipe or a device, which is not renamed.
+    /// True if the file is renamed; false for a pipe or a device.
     rotates: bool,
 }
 
@@ -36,7 +36,7 @@ impl Files {
             shift(&path, choice.files)?;
             begin(&path)?
         } else {
-            // Opened without waiting for a reader; the thread that writes waits for one.
+            // Opening a pipe does not wait for a reader. The writing thread waits for a reader.
             let file = OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(&path)?;
             fcntl(&file, FcntlArg::F_SETFL(OFlag::empty()))?;
             file
@@ -44,7 +44,7 @@ impl Files {
         Ok(Self { path, size: choice.size, count: choice.files, file, written: 0, rotates })
     }
 
-    /// Reports whether `more` bytes after `gathered` ones, which are not written yet, need another file.
+    /// Reports whether `more` bytes need another file, given `gathered` bytes that are not yet written.
     pub(super) const fn is_full(&self, gathered: usize, more: usize) -> bool {
         let has = self.written.saturating_add(gathered as u64);
         self.rotates && has > 0 && has.saturating_add(more as u64) > self.size
@@ -69,7 +69,7 @@ impl Files {
     }
 }
 
-/// Creates a file. An existing file was renamed before; a link created since is not followed.
+/// Creates a file. The caller has renamed an existing file. A link that was created since then is not followed.
 fn begin(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
@@ -130,7 +130,7 @@ mod tests {
             own.write(text.as_bytes()).unwrap();
         }
         assert_eq!(files(folder.path()), map([("t", "four"), ("t.1", "three"), ("t.2", "two")]));
-        // A second daemon keeps the files of the first.
+        // A second daemon does not remove the files of the first daemon.
         drop(own);
         let _own = Files::open(&choice, path.clone()).unwrap();
         assert_eq!(files(folder.path()), map([("t", ""), ("t.1", "four"), ("t.2", "three")]));

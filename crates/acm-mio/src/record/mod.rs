@@ -1,8 +1,9 @@
 //! Records the inputs and outputs of the core into files while the daemon runs: `--record`.
 //!
-//! `core` wraps the core. `recording` turns inputs and outputs into packets, and passes them to a bounded `queue` at
-//! the end of each iteration of the loop; a thread (`writer`) writes them into `files`, which it rotates. The loop
-//! waits for no file: packets for which the queue has no room are counted, and the trace contains their number.
+//! `core` wraps the core. `recording` converts inputs and outputs to packets, and passes the packets to a bounded
+//! `queue` at the end of each iteration of the loop. A thread (`writer`) writes the packets into `files` and rotates
+//! the files. The loop never waits for a file. If the queue has no room, packets are dropped, and the trace contains
+//! the number of dropped packets.
 mod core;
 mod files;
 mod queue;

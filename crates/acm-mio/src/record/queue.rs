@@ -2,11 +2,11 @@
 use core::time::Duration;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Maximum number of waiting bytes. A turn with more than that is always lost.
+/// Maximum number of waiting bytes. The packets of a turn with more bytes are always dropped.
 const BOUND: usize = 8 << 20;
 /// Number of waiting bytes that wakes the thread at once.
 const MANY: usize = 256 << 10;
-/// Time for which the thread gathers fewer bytes.
+/// Time for which the thread waits if there are fewer bytes.
 const GATHER: Duration = Duration::from_millis(50);
 
 /// Whole packets, and a mark for each turn.
@@ -29,15 +29,16 @@ pub(super) struct Mark {
 #[derive(Debug, Default)]
 struct Waiting {
     batch: Batch,
-    /// No packets follow.
+    /// The recording has ended, and no packets follow.
     closed: bool,
-    /// The files cannot be written: no packets are taken.
+    /// The files cannot be written, and packets are rejected.
     broken: bool,
     /// The thread waits for packets.
     idle: bool,
 }
 
-/// A bounded queue. The lock is held to move bytes only, so that neither side waits for the other's work.
+/// A bounded queue. The lock is held only while bytes are moved, so that neither the loop nor the thread waits for the
+/// other.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     waiting: Mutex<Waiting>,
@@ -47,9 +48,9 @@ pub(super) struct Queue {
 /// Result of putting packets into a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Put {
-    /// The packets will be written.
+    /// The queue has accepted the packets.
     Taken,
-    /// There is no room now.
+    /// The queue has no room at the moment.
     Full,
     /// The files cannot be written.
     Broken,
@@ -82,13 +83,13 @@ impl Queue {
         Put::Taken
     }
 
-    /// Ends the queue: no packets follow.
+    /// Ends the queue. No packets follow.
     pub(super) fn close(&self) {
         self.lock().closed = true;
         self.news.notify_one();
     }
 
-    /// Refuses further packets: the files cannot be written.
+    /// Rejects further packets, because the files cannot be written.
     pub(super) fn break_off(&self) {
         let mut waiting = self.lock();
         waiting.broken = true;

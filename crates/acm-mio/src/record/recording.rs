@@ -18,7 +18,7 @@ use std::{
     thread,
 };
 
-/// Time that the daemon waits at its end for the last packets to be written.
+/// Time for which the daemon, when it ends, waits until the last packets are written.
 const LAST: Duration = Duration::from_secs(5);
 
 /// Reason why recording cannot begin.
@@ -29,7 +29,7 @@ pub(crate) struct RecordError {
     error: io::Error,
 }
 
-/// Facts of a turn that the queue did not take.
+/// Facts of a turn that the queue did not accept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LostFacts {
     /// Number of facts: inputs and outputs of the core.
@@ -41,9 +41,9 @@ pub(crate) struct LostFacts {
 pub(crate) struct Recording {
     recorder: Recorder<Vec<u8>>,
     queue: Arc<Queue>,
-    /// Position before the packets of the present turn.
+    /// Position before the packets of the current turn.
     before: Mark,
-    /// Missing facts that the first of these packets reports.
+    /// Number of missing facts that the first packet of the turn reports.
     missing: u64,
     /// Number of facts that are in no file.
     lost: u64,
@@ -53,7 +53,7 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    /// Opens the files and begins, for a core that has had no input.
+    /// Opens the files and starts the recording of a core that has had no input.
     pub(crate) fn start(
         choice: &RecordChoice,
         start_dir: &Path,
@@ -124,7 +124,7 @@ impl Recording {
         }
     }
 
-    /// Passes the packets since the last call to the queue. Returns the facts that it did not take.
+    /// Passes the packets since the last call to the queue. Returns the facts that the queue did not accept.
     pub(super) fn hand_over(&mut self) -> Option<LostFacts> {
         if self.broken || self.recorder.get_ref().is_empty() {
             return None;
@@ -137,12 +137,12 @@ impl Recording {
         }
         self.broken = put == Put::Broken;
         let dropped = after.facts - self.before.facts;
-        // Facts that were missing before are counted already.
+        // Facts that were missing before are already counted.
         let facts = dropped - self.missing;
         self.lost += facts;
         self.missing = dropped;
         self.recorder.thrown_away(self.now, dropped);
-        // The thread has logged why it does not write.
+        // The thread has already logged the reason.
         (!self.broken).then_some(LostFacts { facts })
     }
 
@@ -151,7 +151,7 @@ impl Recording {
         self.lost
     }
 
-    /// Ends the trace, and waits until it is written, at most [`LAST`].
+    /// Ends the trace, and waits at most [`LAST`] until the trace is written.
     fn end(&mut self) {
         self.recorder.end();
         self.hand_over();

@@ -27,8 +27,8 @@ pub(crate) enum RunDirError {
     TooLong(PathBuf),
 }
 
-/// Creates the directory if it is missing; a missing parent is an error, because the path is probably wrong. Returns
-/// the absolute path, because a daemon leaves its working directory.
+/// Creates the directory if it is missing. A missing parent is an error, because the path is probably wrong. Returns
+/// the absolute path, because a daemon changes its working directory.
 pub(crate) fn make(path: &Path) -> Result<PathBuf, RunDirError> {
     let failed = |error: io::Error| {
         let advice = match error.kind() {
@@ -75,7 +75,7 @@ mod tests {
         for _ in 0..2 {
             assert_eq!(make(&own).unwrap(), own);
         }
-        // Whatever the umask of this test is, others may not write.
+        // Independently of the umask of this test, other users have no write permission.
         assert_eq!(fs::metadata(&own).unwrap().permissions().mode() & 0o7722, 0o700);
         let deep = dir.path().join("a/b");
         let text = make(&deep).unwrap_err().to_string();

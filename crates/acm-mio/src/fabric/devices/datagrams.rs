@@ -9,7 +9,7 @@ use acm_sansio::{EndpointId, api::DatagramSource};
 use ib_device::verbs::Completion;
 
 impl Devices {
-    /// Reads from a device's channel which queue pairs have completions.
+    /// Reads the queue pairs that have completions from a device's channel.
     pub(super) fn completions(&mut self, key: DeviceKey) {
         self.turns.dry(Source::Completions(key));
         while let Some(device) = self.devices.get(&key) {

@@ -37,11 +37,11 @@ pub(super) struct Port {
     pub(super) number: u8,
     pub(super) umad: UmadPort,
     agent: AgentId,
-    /// Reports of subnet administration come to this agent, and not to another program.
+    /// True if this agent, and not another program, receives the reports of subnet administration.
     takes_reports: bool,
 }
 
-/// Reports whether a port is served: ports that are not InfiniBand have no subnet administration.
+/// Reports whether a port is served. A port that is not InfiniBand has no subnet administration, and is not served.
 pub(super) fn is_served(port: &sysfs::Port) -> bool {
     port.link_layer == LinkLayer::InfiniBand
 }
@@ -94,7 +94,7 @@ impl Device {
 
     /// Returns the attributes of a port; `None` while the port is not active.
     pub(super) fn attributes(&self, number: u8) -> Result<Option<PortAttributes>> {
-        // sysfs lacks MTU and subnet timeout, and was read earlier: the device has the present state.
+        // The device is queried, because sysfs lacks MTU and subnet time-out, and was read earlier.
         let queried = self.context.query_port(number)?;
         let Some(port) = self.info.port(number).filter(|_| queried.state == PortState::ACTIVE) else { return Ok(None) };
         let rate = port.rate.or(queried.rate).map(ib_device::LinkRate::code);

@@ -25,7 +25,7 @@ struct PortEvents {
 }
 
 impl Devices {
-    /// Receives the kernel's messages about devices. All devices are read once, however many messages there are.
+    /// Receives the kernel's messages about devices. All devices are read once for any number of messages.
     pub(super) fn hotplug(&mut self) {
         self.turns.dry(Source::Hotplug);
         let mut changed = false;
@@ -46,7 +46,7 @@ impl Devices {
         }
     }
 
-    /// Receives a device's events. The device is read once, however many events there are.
+    /// Receives a device's events. The device is read once for any number of events.
     pub(super) fn async_events(&mut self, key: DeviceKey) {
         let mut ports: BTreeMap<u8, PortEvents> = BTreeMap::new();
         for _ in 0..BATCH {
@@ -94,7 +94,7 @@ impl Devices {
                 return self.serve(info);
             }
             Ok(None) => return self.close(key, "is gone"),
-            // The attributes that the device itself reports are used until sysfs can be read.
+            // Until sysfs can be read, the attributes that the device reports are used.
             Err(error) => self.unreadable(&name, &error),
         }
         for (number, events) in changed {
@@ -110,7 +110,8 @@ impl Devices {
             }
             self.report_port(key, *number);
             if events.reregister {
-                // After the port's attributes: the next request must go to the LID of the present subnet manager.
+                // This input follows the port's attributes, because the next request must go to the LID of the current
+                // subnet manager.
                 self.inputs.push_back(QueuedInput::Reregister(id));
             }
         }
@@ -148,7 +149,7 @@ impl Devices {
         }
     }
 
-    /// Attaches an endpoint to a multicast group. Until the device does, the endpoint sends requests but receives none.
+    /// Attaches an endpoint to a multicast group. Until this succeeds, the endpoint sends requests, but receives none.
     pub(super) fn attach_group(&mut self, id: EndpointId, mgid: Gid, mlid: Lid) {
         let Some(endpoint) = self.endpoints.get_mut(&id) else { return };
         let work = Work::Attach(id, mgid, mlid);

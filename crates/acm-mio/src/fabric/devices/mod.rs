@@ -1,10 +1,11 @@
-//! Real devices: every InfiniBand port of every device, as they come and go.
+//! Real devices: every InfiniBand port of every device, including devices that are added or removed while the daemon
+//! runs.
 //!
 //! | file | content |
 //! |---|---|
 //! | `table` | everything that is open, and the inputs for the core |
 //! | `fabric` | outputs of the core: queue pairs, groups, datagrams, requests |
-//! | `scan` | opens devices that are there, closes those that were removed or replaced |
+//! | `scan` | opens existing devices, closes devices that were removed or replaced |
 //! | `events` | hot plug, async events of devices, ports, queue pairs |
 //! | `mads` | responses and reports of subnet administration |
 //! | `datagrams` | completions of queue pairs |
@@ -13,8 +14,8 @@
 //! | `device`, `endpoint`, `outbox` | an open device; a queue pair; datagrams that wait for room in its send queue |
 //! | `counters` | counters |
 //!
-//! Only sources that are ready are read, and they take turns ([`acm_sansio::turns`]): responses and events come before
-//! the next few datagrams of the next endpoint, however many datagrams there are.
+//! Only ready sources are read, in turns ([`acm_sansio::turns`]). In each turn, responses and events precede a limited
+//! number of datagrams of one endpoint, so that a flood of datagrams does not delay responses and events.
 mod counters;
 mod datagrams;
 mod device;

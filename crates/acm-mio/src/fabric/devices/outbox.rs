@@ -3,18 +3,18 @@ use super::counters::Counters;
 use ib_device::Error;
 use std::collections::VecDeque;
 
-/// Maximum number of waiting datagrams of an endpoint. Each takes less than 400 bytes: 256 bytes and its address. A
-/// burst of as many requests gets all its responses; further datagrams are dropped.
+/// Maximum number of waiting datagrams of an endpoint; further datagrams are dropped. A burst of this many requests
+/// gets all responses. A waiting datagram needs less than 400 bytes: 256 bytes and its address.
 pub(super) const LONGEST: usize = 4096;
 
 /// Result of sending a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// The device has taken the datagram, or refused it for another reason than a full queue.
+    /// The device has accepted the datagram, or has rejected it for a reason other than a full queue.
     Posted,
     /// The datagram waits for room.
     Waits,
-    /// The datagram was dropped because too many wait.
+    /// The datagram was dropped because too many datagrams wait.
     Refused,
 }
 
@@ -42,7 +42,7 @@ impl<T> Default for Outbox<T> {
 }
 
 impl<T> Outbox<T> {
-    /// Posts a datagram, after those that wait.
+    /// Posts a datagram after the waiting datagrams.
     pub(super) fn send(&mut self, datagram: T, post: impl FnMut(&T) -> Result<(), Error>) -> Outcome {
         let waited = !self.waiting.is_empty();
         if self.waiting.len() >= LONGEST {
@@ -55,8 +55,7 @@ impl<T> Outbox<T> {
         if self.waiting.is_empty() { Outcome::Posted } else { Outcome::Waits }
     }
 
-    /// Posts waiting datagrams as long as there is room. A datagram that the device refuses for another reason is
-    /// dropped.
+    /// Posts waiting datagrams while there is room. A datagram that the device rejects for another reason is dropped.
     pub(super) fn send_waiting(&mut self, mut post: impl FnMut(&T) -> Result<(), Error>) {
         while let Some(datagram) = self.waiting.front() {
             if matches!(post(datagram), Err(Error::SendQueueFull { .. })) {

@@ -13,7 +13,7 @@ pub(super) struct Retries<K> {
 struct Failed {
     /// Duration of the last pause.
     delay: Duration,
-    /// Time of the next retry; `None` while it is under way.
+    /// Time of the next retry; `None` while a retry is in progress.
     due: Option<Time>,
 }
 
@@ -24,7 +24,8 @@ impl<K> Default for Retries<K> {
 }
 
 impl<K: Ord + Clone> Retries<K> {
-    /// Schedules a retry of failed work. Returns `true` if the failure is new. Work that waits already is not delayed.
+    /// Schedules a retry of failed work. Returns `true` if the failure is new. Does not change a retry that is already
+    /// scheduled.
     pub(super) fn failed(&mut self, now: Time, work: K) -> bool {
         let Some(known) = self.failed.get_mut(&work) else {
             self.failed.insert(work, Failed { delay: DEVICE.first, due: Some(now + DEVICE.first) });
@@ -37,7 +38,7 @@ impl<K: Ord + Clone> Retries<K> {
         false
     }
 
-    /// Ends the retries of work that has succeeded or is not needed. Returns `true` if it had failed.
+    /// Ends the retries of work that has succeeded or is not needed. Returns `true` if the work had failed before.
     pub(super) fn clear(&mut self, work: &K) -> bool {
         self.failed.remove(work).is_some()
     }

@@ -19,12 +19,13 @@ pub(super) enum Source {
     Completions(DeviceKey),
     /// A port's management datagrams (MADs).
     Mads(PortId),
-    /// A queue pair's completions. It has no descriptor: the channel reports it.
+    /// A queue pair's completions. This source has no descriptor; the completion channel reports it.
     Datagrams(EndpointId),
 }
 
 impl Source {
-    /// Returns the lane of the source. Remote hosts determine the number of datagrams, and of nothing else.
+    /// Returns the lane of the source. Datagrams have the bulk lane, because remote hosts determine their number. All
+    /// other sources are urgent.
     pub(super) const fn lane(self) -> Lane {
         match self {
             Self::Datagrams(_) => Lane::Bulk,
@@ -33,7 +34,7 @@ impl Source {
     }
 }
 
-/// The file descriptors in the poll set. Each has a token of its own, which is never used again.
+/// The file descriptors in the poll set. Each descriptor has a unique token, which is never reused.
 #[derive(Debug, Default)]
 pub(super) struct SourceRegistry {
     registry: Option<Registry>,
@@ -53,7 +54,7 @@ impl SourceRegistry {
         self.next = first.0;
     }
 
-    /// Adds a descriptor. If it is ready already, there is an event as well.
+    /// Adds a descriptor. If the descriptor is already ready, an event follows.
     pub(super) fn watch(&mut self, fd: BorrowedFd<'_>, source: Source) {
         let Some(registry) = &self.registry else { return };
         let token = Token(self.next);
@@ -66,7 +67,8 @@ impl SourceRegistry {
         }
     }
 
-    /// Removes a descriptor. Closing it is not enough: it may stay open if its device was removed.
+    /// Removes a descriptor. Closing the descriptor is not enough, because the file may stay open if its device was
+    /// removed.
     pub(super) fn unwatch(&mut self, fd: BorrowedFd<'_>, source: Source) {
         let Some(registry) = &self.registry else { return };
         self.sources.retain(|_, other| *other != source);

@@ -12,7 +12,7 @@ use acm_sansio::{ClientId, Event, Input, Output, PortId, api::SendFailure};
 use mio::{Interest, Poll, Token};
 use std::io;
 
-/// Everything that the core's outputs act on.
+/// The objects on which the core's outputs act.
 pub(crate) struct Host {
     pub(crate) fabric: Option<Box<dyn Fabric>>,
     pub(crate) kernel: Option<Kernel>,
@@ -21,12 +21,12 @@ pub(crate) struct Host {
     pub(crate) poll: Poll,
     pub(crate) clients: Connections,
     pub(crate) lines: Lines,
-    /// The core has left all groups: the loop may end.
+    /// True if the core has left all groups, so that the loop may end.
     pub(crate) done: bool,
 }
 
 impl Host {
-    /// Carries out one output. Returns its result, if the core needs that as an input.
+    /// Carries out one output. Returns the result as an input, if the core needs the result.
     pub(super) fn carry_out(&mut self, output: Output) -> Option<Input<'static>> {
         match output {
             Output::Reply { client, reply } => self.clients.reply(client, &reply),
@@ -54,7 +54,7 @@ impl Host {
         self.with_names(|names| self.lines.event(event, names));
     }
 
-    /// Calls `act` with the present names of ports, endpoints and clients.
+    /// Calls `act` with the current names of ports, endpoints and clients.
     pub(super) fn with_names<R>(&self, act: impl FnOnce(&LogNames<'_>) -> R) -> R {
         let client = |id| self.clients.name_of(id);
         act(&LogNames::new(self.fabric.as_deref(), &self.lines, &client))
@@ -109,8 +109,8 @@ impl Host {
         Some(connection.id)
     }
 
-    /// Requests an event for room in a client's socket only while responses wait: otherwise each response that a client
-    /// reads would be an event.
+    /// Requests an event for room in a client's socket only while responses wait. Otherwise each response that a client
+    /// reads would cause an event.
     pub(super) fn watch_room(&mut self, index: usize) -> io::Result<()> {
         let Some(connection) = self.clients.open.get_mut(index) else { return Ok(()) };
         let waits = connection.unsent() > 0;

@@ -1,4 +1,4 @@
-//! The event loop: events become inputs of the core, and the core's outputs are carried out.
+//! The event loop: converts events to inputs of the core, and carries out the core's outputs.
 //!
 //! | file | content |
 //! |---|---|
@@ -8,7 +8,7 @@
 //! | `clients`, `connections` | clients: accept, receive, respond, close; the table of their connections |
 //! | `sources` | events of the fabric, the kernel, providers and preload files |
 //! | `ports` | addresses and names of the ports, and whether a port fits the base group |
-//! | `reload` | settings at the start and now: the effect of each changed option |
+//! | `reload` | settings at the start and in force, and the effect of each changed option |
 //! | `report` | counters for the log, `--status` and metrics |
 //! | `systemd` | notifications to systemd |
 mod clients;

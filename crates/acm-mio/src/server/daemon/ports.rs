@@ -11,8 +11,8 @@ use acm_wire::{
 };
 
 impl Daemon {
-    /// Passes the addresses of the address file to the core; without a file, names made from the host's name. Addresses
-    /// that the core has already are no change.
+    /// Passes the addresses of the address file to the core, or without a file the names derived from the host's name.
+    /// An address that the core already has causes no change.
     pub(crate) fn add_addresses(&mut self, now: Time, missing: MissingPort) {
         let Some(addresses) = self.reload.addresses().map(<[_]>::to_vec) else { return self.name_ports(now) };
         for entry in addresses {
@@ -33,14 +33,14 @@ impl Daemon {
         self.host.fabric.as_ref()?.port_named(device, number)
     }
 
-    /// Returns the port of a line of the address file, also if its device has been removed: the core keeps the addresses
-    /// of such a port.
+    /// Returns the port of a line of the address file, even if its device was removed, because the core keeps the
+    /// addresses of such a port.
     fn known_port(&self, entry: &ConfiguredAddress) -> Option<PortId> {
         self.host.fabric.as_ref()?.known_port(&entry.device, entry.port)
     }
 
-    /// Assigns names made from the host's name to the ports, if there is no address file. To be called when a port comes
-    /// up or goes down: the plain name is on an active port.
+    /// If there is no address file, assigns names derived from the host's name to the ports. Call this function when a
+    /// port comes up or goes down, because the plain name belongs to an active port.
     pub(super) fn name_ports(&mut self, now: Time) {
         if self.reload.addresses().is_some() {
             return;
@@ -48,8 +48,8 @@ impl Daemon {
         let ports = self.host.fabric.as_ref().map(|fabric| fabric.ports()).unwrap_or_default();
         let Self { names, acm, .. } = self;
         let change = names.choose(ports, |port| acm.is_active(port));
-        // New names are added first: a port whose name changes always has one, and keeps its endpoint. A name that moves
-        // to another port is removed before it is added.
+        // New names are added before old names are removed, so that a port whose name changes always has a name and
+        // keeps its endpoint. A name that moves to another port is removed before it is added.
         let moves = |name: &(PortId, Address)| change.removed.iter().any(|(_, removed)| *removed == name.1);
         let (moving, fresh): (Vec<_>, Vec<_>) = change.added.iter().partition(|name| moves(name));
         for (port, address) in fresh {
@@ -63,18 +63,18 @@ impl Daemon {
         }
     }
 
-    /// Replaces the addresses `before` of the address file by the present ones.
+    /// Replaces the addresses `before` of the address file by the current addresses.
     pub(super) fn change_addresses(&mut self, now: Time, before: &[ConfiguredAddress]) {
         let after = self.reload.addresses().unwrap_or_default().to_vec();
-        // New addresses are added first: an endpoint whose address changes always has one. An address that moves to
-        // another endpoint is removed before it is added.
+        // New addresses are added before old addresses are removed, so that an endpoint whose address changes always
+        // has an address. An address that moves to another endpoint is removed before it is added.
         let moves = |entry: &ConfiguredAddress| before.iter().any(|other| other.address == entry.address);
         for entry in after.iter().filter(|entry| !moves(entry)) {
             if let Some(port) = self.known_port(entry) {
                 self.input(now, Input::AddressAdded { port, pkey: entry.pkey, address: entry.address });
             }
         }
-        // If the file was removed, some of its names may be names of the host as well; these stay.
+        // If the file was removed, names of the file that are also derived from the host's name stay.
         self.name_ports(now);
         for entry in before.iter().filter(|entry| !after.iter().any(|other| is_same(entry, other))) {
             if let Some(port) = self.known_port(entry).filter(|port| !self.is_default_name(*port, entry)) {
@@ -88,7 +88,7 @@ impl Daemon {
         self.add_addresses(now, MissingPort::Warn);
     }
 
-    /// Removes the names made from the host's name, except those that the address file has as well.
+    /// Removes the names derived from the host's name, except names that are also in the address file.
     fn remove_default_names(&mut self, now: Time) {
         let removed = self.names.choose(Vec::new(), |_| false).removed;
         for (port, address) in removed {
@@ -101,7 +101,7 @@ impl Daemon {
         }
     }
 
-    /// Reports whether a name made from the host's name equals this line of the address file.
+    /// Reports whether a name derived from the host's name equals this line of the address file.
     fn is_default_name(&self, port: PortId, entry: &ConfiguredAddress) -> bool {
         entry.pkey.is_none() && self.names.has(port, &entry.address)
     }
@@ -129,19 +129,20 @@ impl Daemon {
         }
     }
 
-    /// Returns the port that the kernel names. A device that is not served has an id that the core does not have either,
-    /// so that the request fails: a path must begin at the port the kernel names.
+    /// Returns the source port that the kernel requests. For a device that is not served, returns an unknown id, so
+    /// that the request fails instead of returning a path from another port.
     pub(super) fn source_port(&self, port: &SourcePort) -> PortId {
         self.port_named(port.device.as_text(), port.number).unwrap_or(PortId(u32::MAX))
     }
 }
 
-/// Reports whether two lines of address files are equal, wherever they are.
+/// Reports whether two lines of address files are equal, ignoring their locations.
 fn is_same(one: &ConfiguredAddress, other: &ConfiguredAddress) -> bool {
     (one.address, &one.device, one.port, one.pkey) == (other.address, &other.device, other.port, other.pkey)
 }
 
-/// Returns why a port cannot join the base group: the group's rate or MTU is above the port's. `None` if it can.
+/// Returns the reason why a port cannot join the base group: the rate or MTU of the group exceeds that of the port.
+/// `None` if the port can join.
 pub(super) fn base_group_problem(options: &Options<'_>, port: &PortAttributes) -> Option<String> {
     let Options { min_rate, min_mtu, .. } = *options;
     let (option, own) = match (min_rate.mbps(), port.rate.mbps()) {

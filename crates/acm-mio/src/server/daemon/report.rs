@@ -9,7 +9,7 @@ use crate::{
 };
 use acm_sansio::Time;
 
-/// Returns every number that is not the core's. This is the one list: the log, `--status` and metrics show all of it.
+/// Returns all numbers of the daemon, in addition to those of the core. The log, `--status` and metrics show this list.
 fn numbers(acm: &Core, host: &Host, log: &Log, reload: &Reload) -> Vec<Number> {
     let mut numbers: Vec<Number> = Vec::new();
     let counters = host.fabric.as_ref().map(|fabric| fabric.counters()).unwrap_or_default();
@@ -28,7 +28,7 @@ fn numbers(acm: &Core, host: &Host, log: &Log, reload: &Reload) -> Vec<Number> {
 }
 
 impl Daemon {
-    /// Writes the report and all numbers into the log, a line for each.
+    /// Writes the report and all numbers into the log, one line each.
     pub(super) fn log_report(&self) {
         let Self { acm, host, log, reload, .. } = self;
         for line in host.with_names(|names| acm.report().with_names(names).to_string()).lines() {

@@ -7,7 +7,7 @@ use std::env;
 /// Interval between updates of the status line, if it has changed.
 const STATUS: Duration = Duration::from_secs(5);
 
-/// Sends notifications to systemd; none without `--systemd`.
+/// Sends notifications to systemd, with the option `--systemd`.
 #[derive(Debug, Default)]
 pub(crate) struct Systemd {
     on: bool,

@@ -29,14 +29,15 @@ pub(crate) const FABRIC: Token = Token(usize::MAX / 2);
 
 /// Duration of a busy poll: about the cost of a sleep and a wake-up for the loop and the client that wakes it.
 const BUSY_POLL: Duration = Duration::from_micros(20);
-/// Failures in a row that are counted: after so many, one short sleep in 64 is followed by another busy poll.
+/// Maximum number of consecutive failures that are counted. After this number, one short sleep in 64 is followed by
+/// another busy poll.
 const MAX_FAILURES: u32 = 6;
 
-/// A timerfd in the poll set. It is set only if a deadline comes before the expiration it is set for; a poll with a
-/// time-out would set and cancel a kernel timer each time.
+/// A timerfd in the poll set. The timer is set only for a deadline before its current expiration, whereas each poll
+/// with a time-out would set and cancel a kernel timer.
 pub(crate) struct TimerFd {
     timer: timerfd::TimerFd,
-    /// Time of the expiration; `None` after it.
+    /// Time of the expiration; `None` if the timer has expired.
     set_for: Option<Time>,
 }
 
@@ -54,8 +55,8 @@ impl TimerFd {
         Ok(Self { timer, set_for: None })
     }
 
-    /// Makes sure that the timer expires at the deadline `due` at the latest. Returns the time-out for the poll if the
-    /// timer cannot do this: the deadline has passed, or the system refuses. The timer may expire before `due`.
+    /// Sets the timer so that it expires at or before the deadline `due`. If the deadline has passed or setting the
+    /// timer fails, returns the time-out for the poll instead.
     pub(crate) fn arm(&mut self, due: Option<Time>, clock: Clock) -> Option<Duration> {
         let due = due?;
         if self.set_for.is_some_and(|at| at <= due) {
@@ -72,15 +73,15 @@ impl TimerFd {
 
     /// Clears the expiration after an event of the timer.
     pub(crate) fn acknowledge(&mut self) {
-        // The value read is the number of expirations, which is not needed.
+        // The read value, the number of expirations, is not needed.
         let _ = self.timer.wait();
         self.set_for = None;
     }
 }
 
-/// Decides whether to poll without sleeping for [`BUSY_POLL`] before a wait: only if the last sleep was shorter than
-/// that. A client with rare requests costs nothing more, and the end of a burst costs one busy poll. If the client
-/// needs this processor to go on, busy polls fail and are tried less and less often.
+/// Decides whether a wait begins with a busy poll: a poll without sleeping for [`BUSY_POLL`]. A busy poll follows only
+/// a sleep that was shorter than [`BUSY_POLL`]. Rare requests therefore cause no busy polls, and the end of a burst
+/// causes one. If the client needs the same processor, busy polls fail and become less and less frequent.
 #[derive(Debug, Default)]
 pub(crate) struct BusyPoll {
     /// The next wait begins with a busy poll.
@@ -158,7 +159,7 @@ mod tests {
             let soon = clock.now() + Duration::from_millis(100);
             assert_eq!(timer.arm(Some(soon + hour), clock), None);
             assert_eq!(timer.arm(Some(soon), clock), None);
-            // A later deadline leaves the timer as it is.
+            // A later deadline does not change the timer.
             assert_eq!(timer.arm(Some(soon + hour), clock), None);
             assert_eq!(timer.set_for, Some(soon));
             poll.poll(&mut events, None).unwrap();
@@ -208,7 +209,7 @@ mod tests {
         busy_poll.wait(&mut poll, &mut events, None, clock).unwrap();
         assert_eq!(events.iter().map(|event| event.token()).collect::<Vec<_>>(), [Token(7)]);
         assert_eq!((busy_poll.pays, busy_poll.failures), (true, 0));
-        // No further event: the busy poll fails, and the time-out holds.
+        // Without a further event, the busy poll fails, and the wait ends at its time-out.
         busy_poll.wait(&mut poll, &mut events, Some(BUSY_POLL), clock).unwrap();
         assert!(events.is_empty());
         assert_eq!((busy_poll.pays, busy_poll.failures, busy_poll.pause), (false, 1, 1));
