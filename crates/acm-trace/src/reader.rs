@@ -188,7 +188,7 @@ fn check_resolution(interface: &InterfaceDescriptionBlock<'_>) -> Result<(), Dam
 impl Section {
     fn new(raw: &Raw) -> Result<Self, TraceError> {
         let offset = raw.offset;
-        let not_ours = || TraceError::NotATrace { offset };
+        let not_a_trace = || TraceError::NotATrace { offset };
         let (_, parser) =
             PcapNgParser::new(&raw.bytes).map_err(|error| TraceError::Damaged { offset, damage: error.into() })?;
         let text = |option: &SectionHeaderOption<'static>| match option {
@@ -198,8 +198,8 @@ impl Section {
         let header: &SectionHeaderBlock<'static> = parser.section();
         let comments: Vec<String> = header.options.iter().filter_map(text).collect();
         let mut parsed = comments.iter().filter_map(|comment| ParsedComment::new(comment));
-        let comment = parsed.find(|comment| comment.name == "trace").ok_or_else(not_ours)?;
-        let (major, minor) = comment.text("version").and_then(version).ok_or_else(not_ours)?;
+        let comment = parsed.find(|comment| comment.name == "trace").ok_or_else(not_a_trace)?;
+        let (major, minor) = comment.text("version").and_then(version).ok_or_else(not_a_trace)?;
         if major != VERSION.0 {
             return Err(TraceError::Version { major, offset });
         }

@@ -71,8 +71,8 @@ impl Recording {
         }
         let queue = Arc::<Queue>::default();
         let (done, over) = sync_channel(1);
-        let theirs = Arc::clone(&queue);
-        let write = move || writer::run(files, &start, &theirs, &done);
+        let writer_queue = Arc::clone(&queue);
+        let write = move || writer::run(files, &start, &writer_queue, &done);
         thread::Builder::new().name("record".into()).spawn(write).map_err(failed)?;
         let masked = if choice.masked { ", names and IP addresses replaced" } else { "" };
         tracing::info!(

@@ -97,7 +97,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Reassembler<B> {
     pub fn handle(&mut self, now: Duration, mad: &[u8]) -> Result<Received, DecodeError> {
         let segment = Segment::parse(mad)?;
         if !segment.rmpp.flags.active() {
-            return Ok(self.alone(&segment));
+            return Ok(self.single_datagram(&segment));
         }
         if let State::Failed(status) = self.state {
             return Ok(Received::Failed(status, None));
@@ -156,7 +156,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Reassembler<B> {
         self.buffer
     }
 
-    fn alone(&mut self, segment: &Segment<'_>) -> Received {
+    fn single_datagram(&mut self, segment: &Segment<'_>) -> Received {
         if self.state != State::Idle {
             return Received::More(None);
         }
@@ -235,8 +235,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Reassembler<B> {
     }
 
     fn put(&mut self, offset: usize, bytes: &[u8]) -> Option<()> {
-        let place = self.buffer.as_mut().get_mut(offset..offset.checked_add(bytes.len())?)?;
-        place.copy_from_slice(bytes);
+        let target = self.buffer.as_mut().get_mut(offset..offset.checked_add(bytes.len())?)?;
+        target.copy_from_slice(bytes);
         Some(())
     }
 

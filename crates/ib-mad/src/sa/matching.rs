@@ -108,12 +108,12 @@ impl<R: SaRecord> Query<R> {
 
     /// Returns the selector of a value, or [`Selector::Exactly`] if the selector is not in the component mask.
     fn selector(&self, value: &Component) -> Selector {
-        let is_beside = |other: &&Component| {
+        let is_selector_of_value = |other: &&Component| {
             let path = other.field.strip_suffix("selector");
             path.is_some() && path == value.field.strip_suffix("value")
         };
-        let beside = R::COMPONENTS.iter().find(is_beside).filter(|other| other.mask & self.mask != 0);
-        let raw = beside.and_then(|other| BitRange::of(R::FIELDS, other.field)?.number(self.record.as_bytes()));
+        let selector = R::COMPONENTS.iter().find(is_selector_of_value).filter(|other| other.mask & self.mask != 0);
+        let raw = selector.and_then(|other| BitRange::of(R::FIELDS, other.field)?.number(self.record.as_bytes()));
         raw.map_or(Selector::Exactly, crate::wire::Bits::from_raw)
     }
 }

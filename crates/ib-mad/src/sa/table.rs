@@ -66,8 +66,8 @@ impl<R: SaRecord, B: AsMut<[u8]>> TableWriter<R, B> {
     pub fn new(request: &SaMad, mut buffer: B) -> Result<Self, TableError> {
         request.check_record::<R>()?;
         let answer = request.answer(Status::OK)?;
-        let place = buffer.as_mut().first_chunk_mut::<HEADERS>().ok_or(TableError::NoRoom)?;
-        place.iter_mut().zip(answer.as_bytes()).for_each(|(to, from)| *to = *from);
+        let target = buffer.as_mut().first_chunk_mut::<HEADERS>().ok_or(TableError::NoRoom)?;
+        target.iter_mut().zip(answer.as_bytes()).for_each(|(to, from)| *to = *from);
         Ok(Self { buffer, length: HEADERS, record: PhantomData })
     }
 
@@ -89,8 +89,8 @@ impl<R: SaRecord, B: AsMut<[u8]>> TableWriter<R, B> {
     /// [`TableError::NoRoom`] if the record does not fit; the table stays unchanged.
     pub fn push(&mut self, record: &R) -> Result<(), TableError> {
         let end = self.length.checked_add(Self::STEP).ok_or(TableError::NoRoom)?;
-        let place = self.buffer.as_mut().get_mut(self.length..end).ok_or(TableError::NoRoom)?;
-        let (own, padding) = place.split_at_mut_checked(size_of::<R>()).ok_or(TableError::NoRoom)?;
+        let target = self.buffer.as_mut().get_mut(self.length..end).ok_or(TableError::NoRoom)?;
+        let (own, padding) = target.split_at_mut_checked(size_of::<R>()).ok_or(TableError::NoRoom)?;
         own.copy_from_slice(record.as_bytes());
         padding.fill(0);
         self.length = end;

@@ -74,17 +74,17 @@ impl DrPath {
     /// # Errors
     /// [`DrPathError::TooManyHops`]; the path stays unchanged.
     pub fn push(&mut self, port: u8) -> Result<(), DrPathError> {
-        let place = self.ports.get_mut(usize::from(self.hops) + 1).ok_or(DrPathError::TooManyHops)?;
-        *place = port;
+        let slot = self.ports.get_mut(usize::from(self.hops) + 1).ok_or(DrPathError::TooManyHops)?;
+        *slot = port;
         self.hops += 1;
         Ok(())
     }
 
     /// Removes the last hop and returns its port; `None` if there is no hop.
     pub fn pop(&mut self) -> Option<u8> {
-        let place = self.ports.get_mut(usize::from(self.hops)).filter(|_| self.hops > 0)?;
+        let slot = self.ports.get_mut(usize::from(self.hops)).filter(|_| self.hops > 0)?;
         self.hops -= 1;
-        Some(core::mem::take(place))
+        Some(core::mem::take(slot))
     }
 
     /// Returns the path with another hop.

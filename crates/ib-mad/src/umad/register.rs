@@ -33,7 +33,7 @@ impl MethodMask {
     /// registration.
     #[must_use]
     pub fn with(mut self, method: Method) -> Self {
-        let (byte, bit) = place(method.get(), LONG, cfg!(target_endian = "big"));
+        let (byte, bit) = byte_and_bit(method.get(), LONG, cfg!(target_endian = "big"));
         self.0.iter_mut().skip(byte).take(1).for_each(|own| *own |= bit);
         self
     }
@@ -41,7 +41,7 @@ impl MethodMask {
     /// True if the method is in the set.
     #[must_use]
     pub fn contains(self, method: Method) -> bool {
-        let (byte, bit) = place(method.get(), LONG, cfg!(target_endian = "big"));
+        let (byte, bit) = byte_and_bit(method.get(), LONG, cfg!(target_endian = "big"));
         self.0.get(byte).is_some_and(|own| own & bit != 0)
     }
 }
@@ -51,7 +51,7 @@ const LONG: usize = size_of::<usize>();
 
 /// Returns the index of a method's byte in the mask, and the method's bit in that byte. For a response method, the
 /// index is past the end.
-const fn place(method: u8, long: usize, is_big_endian: bool) -> (usize, u8) {
+const fn byte_and_bit(method: u8, long: usize, is_big_endian: bool) -> (usize, u8) {
     let byte = method as usize / 8;
     let in_long = byte % long;
     (if is_big_endian { byte - in_long + (long - 1 - in_long) } else { byte }, 1 << (method % 8))
@@ -155,13 +155,16 @@ mod tests {
             };
             for (long, big) in [(8, false), (8, true), (4, false), (4, true)] {
                 let mut mask = [0; 16];
-                let (byte, bit) = place(method, long, big);
+                let (byte, bit) = byte_and_bit(method, long, big);
                 mask[byte] |= bit;
                 assert_eq!(mask[..], bytes(long, big), "method {method}, {long} bytes, big endian: {big}");
             }
         }
         // Get (1) of a 64-bit big-endian machine is in the last byte of the first long.
-        assert_eq!((place(1, 8, true), place(0x41, 8, true), place(1, 4, true)), ((7, 2), (15, 2), (3, 2)));
+        assert_eq!(
+            (byte_and_bit(1, 8, true), byte_and_bit(0x41, 8, true), byte_and_bit(1, 4, true)),
+            ((7, 2), (15, 2), (3, 2))
+        );
     }
 
     #[test]

@@ -23,7 +23,7 @@ impl Format {
             header.mgmt_class,
             MgmtClass::SUBN_LID_ROUTED | MgmtClass::SUBN_DIRECTED_ROUTE | MgmtClass::SUBN_ADM | MgmtClass::PERF
         );
-        let is_class_of_ours = is_class_of_opa
+        let has_class_layout = is_class_of_opa
             || matches!(
                 header.mgmt_class,
                 MgmtClass::BASEBOARD
@@ -34,7 +34,7 @@ impl Format {
             );
         match header.base_version {
             // For classes without a layout in this crate, any version is accepted: only the common header is read.
-            1 if is_class_of_ours && header.class_version != header.mgmt_class.version() => Self::Unknown,
+            1 if has_class_layout && header.class_version != header.mgmt_class.version() => Self::Unknown,
             1 => Self::InfiniBand,
             OPA_BASE_VERSION if is_class_of_opa && header.class_version == OPA_CLASS_VERSION => Self::OmniPath,
             _ => Self::Unknown,

@@ -103,7 +103,7 @@ impl<'a> MadRef<'a> {
     }
 
     /// Returns the data without CRCs after the datagram.
-    fn data_alone(&self) -> &'a [u8] {
+    fn data_without_crcs(&self) -> &'a [u8] {
         match self.data() {
             data if self.is_one_datagram() => data.get(..self.format().mad_size() - HEADERS).unwrap_or(data),
             data => data,
@@ -112,7 +112,7 @@ impl<'a> MadRef<'a> {
 
     /// Returns the part of the data that may have records; empty if there are none.
     pub(super) fn record_bytes(&self) -> &'a [u8] {
-        let data = self.data_alone();
+        let data = self.data_without_crcs();
         let Some(rmpp) = self.rmpp().filter(|rmpp| rmpp.flags.active()) else { return data };
         match (rmpp.flags.first(), rmpp.flags.last()) {
             _ if !matches!(rmpp.rmpp_type, RmppType::DATA | RmppType::NONE) => &[],
@@ -128,7 +128,7 @@ impl<'a> MadRef<'a> {
 
     /// Returns the data up to the end of the last record that is not all zero.
     fn without_zeros(&self) -> &'a [u8] {
-        let data = self.data_alone();
+        let data = self.data_without_crcs();
         let Some(last) = data.iter().rposition(|byte| *byte != 0) else { return &[] };
         let step = self.sa().map_or(0, |sa| usize::from(sa.attribute_offset.get()) * 8);
         (last + 1).checked_next_multiple_of(step).and_then(|end| data.get(..end)).unwrap_or(data)

@@ -22,11 +22,11 @@ impl Ports {
         if new == *old {
             return;
         }
-        let alone = BTreeMap::from([(id, new.clone())]);
+        let single = BTreeMap::from([(id, new.clone())]);
         self.waiting.insert(id, new);
         if set(subnet, &self.waiting) {
             self.waiting.clear();
-        } else if set(subnet, &alone) {
+        } else if set(subnet, &single) {
             self.waiting.remove(&id);
         }
     }
