@@ -86,18 +86,20 @@ impl Args {
         Duration::from_secs(self.start_limit.into())
     }
 
-    /// Reports whether the log goes to standard output unless the option file names a file. A simulated fabric may have
-    /// many nodes on one machine, and `/var/log/ibacm.log` belongs to none of them.
+    /// Reports whether standard output is the default of the option `log_file`. This is the case for a simulated
+    /// fabric, because its nodes on one machine cannot share `/var/log/ibacm.log`.
     pub(crate) fn log_to_stdout(&self) -> bool {
         self.foreground && self.is_simulated()
     }
 
-    /// Returns the mode of the kernel's requests: off for a simulated node, which does not serve this machine.
+    /// Returns the mode of the kernel's requests. The default for a simulated node is off, because it does not serve
+    /// this machine.
     pub(crate) fn kernel(&self) -> KernelChoice {
         self.kernel.unwrap_or(if self.is_simulated() { KernelChoice::Off } else { KernelChoice::On })
     }
 
-    /// Returns the mode of interfaces: off for a simulated node, which does not have the addresses of this machine.
+    /// Returns the mode of interfaces. The default for a simulated node is off, because it does not have the addresses
+    /// of this machine.
     pub(crate) fn interfaces(&self) -> InterfaceChoice {
         self.interfaces.unwrap_or(if self.is_simulated() { InterfaceChoice::Off } else { InterfaceChoice::On })
     }

@@ -1,4 +1,4 @@
-//! Opens regular files and `/dev/null` only: reading a pipe would block the loop until its writers close it.
+//! Opens only regular files and `/dev/null`, because reading a pipe would block the loop until its writers close it.
 use nix::libc;
 use std::{
     fs::{File, Metadata, OpenOptions},
@@ -30,7 +30,7 @@ impl Stamp {
     }
 }
 
-/// State of a path: the file there, or the reason why there is none.
+/// State of a path: the identity of its file, or the reason why there is no file.
 pub(crate) type State = Result<Stamp, io::ErrorKind>;
 
 /// Returns the state of a path.
@@ -45,8 +45,8 @@ pub(crate) fn metadata(path: &Path) -> io::Result<Metadata> {
 
 /// Opens a regular file for reading.
 pub(crate) fn open(path: &Path) -> io::Result<(File, Metadata)> {
-    // Checked before opening, which may have an effect on a device. O_NONBLOCK: a pipe may have replaced the file
-    // since.
+    // The type is checked before opening, because opening a device may have an effect. O_NONBLOCK is set because a pipe
+    // may have replaced the file since the check.
     metadata(path)?;
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
     let metadata = only(file.metadata()?)?;

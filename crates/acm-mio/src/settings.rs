@@ -18,18 +18,18 @@ use acm_wire::files::{
 use core::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
-/// Everything that the daemon reads before it starts, and again at SIGHUP.
+/// The settings that the daemon reads at the start, and again at SIGHUP.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     option_file: ConfigFile,
     addr_file: ConfigFile,
-    /// The text of the option file; empty without one.
+    /// The text of the option file; empty if the file is missing.
     text: Vec<u8>,
     /// Values of options that the file does not set.
     defaults: Options<'static>,
     pub(crate) addresses: Option<Vec<ConfiguredAddress>>,
     pub(crate) skipped_ips: Vec<SkippedIp>,
-    /// Problems of the files with their places; logged once there is a log.
+    /// Problems of the files with their locations, logged as soon as there is a log.
     pub(crate) problems: Vec<String>,
     /// Files that were read again and not applied.
     pub(crate) not_applied: Vec<PathBuf>,
@@ -38,8 +38,8 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Reads both files. A missing file is no problem: options have defaults, and addresses are made from the host's
-    /// name. Relative paths begin at the present directory, before the daemon leaves it.
+    /// Reads both files. A missing file is not an error: options have defaults, and addresses are derived from the
+    /// host's name. Relative paths start at the current directory, before the daemon changes it.
     pub(crate) fn read(args: &Args) -> Self {
         let option_file = ConfigFile::new(&args.option_file, OPTION_FILE);
         let addr_file = ConfigFile::new(&args.addr_file, ADDR_FILE);
@@ -64,8 +64,8 @@ impl Settings {
         }
     }
 
-    /// Reads both files again. A file with a malformed line is not applied: its former content stays in force. The same
-    /// holds for a file that has become empty, and for one that the command line names and that is missing now.
+    /// Reads both files again. A file is not applied, and its previous content stays in force, if it has a malformed
+    /// line, if it has become empty, or if it is missing although the command line names it.
     pub(crate) fn read_again(&self) -> Self {
         let Self { option_file, addr_file, defaults, .. } = self;
         let mut problems = Vec::new();
@@ -115,12 +115,12 @@ impl Settings {
         parse_options(&self.text, self.defaults)
     }
 
-    /// Returns every option that the file sets, in its order.
+    /// Returns every option that the file sets, in the order of the file.
     pub(crate) fn set_by_file(&self) -> impl Iterator<Item = Opt<'_>> {
         opts::parse(&self.text).filter_map(|line| Some(line.ok()?.1))
     }
 
-    /// Returns the provider that a line names; `None` if there is no such provider.
+    /// Returns the provider with the name in a line; `None` if there is no such provider.
     fn provider(&self, name: &str) -> Option<ProviderId> {
         if name.eq_ignore_ascii_case(BUILT_IN) {
             return Some(ProviderId::BUILT_IN);
@@ -128,8 +128,9 @@ impl Settings {
         self.providers.iter().find(|known| known.is_called(name)).map(|known| known.id)
     }
 
-    /// Returns the providers of subnets. A subnet without a line has the default provider, which is the built-in one
-    /// unless a line sets it. A subnet that lines assign to the built-in provider and to others has the built-in one.
+    /// Returns the providers of subnets. A subnet without a line has the default provider: the built-in provider,
+    /// unless a line sets another default. A subnet that is assigned to the built-in provider and to others has the
+    /// built-in provider.
     fn subnets(&self) -> Subnets {
         let mut subnets = Subnets::default();
         for option in self.set_by_file() {
@@ -176,7 +177,7 @@ impl Settings {
 
     /// Returns the core's configuration, for a process with this number of file descriptors.
     pub(crate) fn core(&self, descriptors: u64) -> Config {
-        // All options by name: an option that is not used here does not compile.
+        // All options are listed by name, so that the compiler reports an unused option.
         let Options {
             addr_timeout,
             route_prot,
@@ -201,7 +202,7 @@ impl Settings {
             lookups,
             lookup_share,
             stranger_queue,
-            // Used by the daemon: files and sockets.
+            // Options of the daemon: files and sockets.
             log_file: _,
             lock_file: _,
             server_port: _,
@@ -215,12 +216,12 @@ impl Settings {
             addr_data_file: _,
             support_ips_in_addr_cfg: _,
             interface_addresses: _,
-            // Used by the devices.
+            // Options of the devices.
             send_depth: _,
             recv_depth: _,
-            // Used by the libraries of providers.
+            // Options of the providers' libraries.
             provider_lib_path: _,
-            // Without effect.
+            // Options without effect.
             umad_debug_level: _,
             addr_prot: _,
         } = self.options();
@@ -274,7 +275,7 @@ impl Settings {
         usize::try_from(self.options().interface_addresses.get()).unwrap_or(usize::MAX)
     }
 
-    /// Returns the path of the lock file; in the run directory, unless the options name another one.
+    /// Returns the path of the lock file, which is in the run directory unless the options name another file.
     pub(crate) fn lock_file(&self, run_dir: &Path) -> PathBuf {
         let default = Options::default().lock_file;
         match self.options().lock_file {
@@ -298,7 +299,7 @@ pub(crate) struct LoadedProvider {
 }
 
 impl LoadedProvider {
-    /// Reports whether a line with this name means the provider.
+    /// Reports whether a line with this name refers to the provider.
     fn is_called(&self, name: &str) -> bool {
         self.names.iter().any(|known| known.eq_ignore_ascii_case(name))
     }

@@ -12,13 +12,13 @@ use std::{
     os::fd::AsFd,
 };
 
-/// The user nobody (nobody(5)): all programs with an unknown user share its account.
+/// The user nobody, to whose account all programs with an unknown user belong.
 const NOBODY: u32 = 65_534;
 
-/// Bytes requested for the send buffer of a client; the system doubles them. The kernel memory of unread responses is
-/// charged to the daemon: for each connection the buffer and one message.
+/// Requested size of the send buffer of a client, in bytes; the system doubles it. The kernel memory of unread
+/// responses is charged to the daemon: at most the buffer and one message for each connection.
 const SEND_BUFFER: usize = 2048;
-/// Bytes requested for the receive buffer of a TCP client; the system doubles them.
+/// Requested size of the receive buffer of a TCP client, in bytes; the system doubles it.
 const RECEIVE_BUFFER: usize = 8192;
 
 /// The numbers of `SO_MEMINFO` (linux/sock_diag.h).
@@ -32,7 +32,7 @@ sockopt_impl!(
     MemInfo
 );
 
-/// Limits the kernel memory of a client's responses. A system that refuses keeps its own limit.
+/// Limits the kernel memory of a client's responses. If the system rejects the size, its default limit applies.
 pub(crate) fn limit_send_buffer(socket: &impl AsFd) {
     let _ = sockopt::set_socket_send_buffer_size(socket, SEND_BUFFER);
 }
@@ -42,9 +42,9 @@ pub(crate) fn limit_receive_buffer(socket: &impl AsFd) {
     let _ = sockopt::set_socket_recv_buffer_size(socket, RECEIVE_BUFFER);
 }
 
-/// Returns the kernel memory of what was sent and not received, as SIOCOUTQ does for a unix socket.
+/// Returns the kernel memory of sent bytes that were not received, as SIOCOUTQ does for a unix socket.
 fn unread_by_peer(socket: &impl AsFd) -> u32 {
-    // SK_MEMINFO_WMEM_ALLOC counts for a unix socket, SK_MEMINFO_WMEM_QUEUED for TCP.
+    // The value is in SK_MEMINFO_WMEM_ALLOC for a unix socket, and in SK_MEMINFO_WMEM_QUEUED for TCP.
     SocketMemInfo.get(socket).map_or(0, |[_, _, allocated, _, _, queued, ..]| allocated.saturating_add(queued))
 }
 

@@ -14,7 +14,7 @@ use std::path::Path;
 
 pub(super) fn files(settings: &Settings, report: &mut Report) {
     let (options, addresses) = (settings.option_file(), settings.addr_file());
-    // A named file that is missing has a line of its own: the daemon does not start without it.
+    // A missing file that the command line names is reported separately, because the daemon does not start without it.
     let [options_named, addresses_named] = settings.are_named();
     match settings.set_by_file().count() {
         _ if is_missing(options) && options_named => {}
@@ -51,7 +51,7 @@ pub(super) fn skipped(settings: &Settings, interfaces: &[IpAddr], report: &mut R
     }
 }
 
-/// Reports options that the file sets to another value than the default, without effect.
+/// Reports options without effect that the file sets to a value other than the default.
 pub(super) fn idle(args: &Args, settings: &Settings, report: &mut Report) {
     let (options, defaults) = (settings.options(), Options::default());
     for option in settings.set_by_file().filter(|option| defaults.iter().all(|default| default != *option)) {
@@ -88,7 +88,7 @@ pub(super) fn libraries(settings: &mut Settings, report: &mut Report) {
     let providers::SearchResult { found, problems } = providers::search(settings, &start_dir);
     for (name, library) in found {
         report.ok(format!("provider {}: {} of {}", name.escape_debug(), library.name(), library.path().display()));
-        // The id is that of a running daemon's first library, which is good enough for a check of the files.
+        // Any provider id is sufficient for a check of the files, so the id of a daemon's first library is used.
         let (id, known) = (ProviderId(1), library.name().to_owned());
         settings.providers.push(LoadedProvider { id, name: known, names: vec![name] });
     }
@@ -108,7 +108,7 @@ pub(super) fn libraries(settings: &mut Settings, report: &mut Report) {
     }
 }
 
-/// Reports the files that SIGHUP would not apply, for a daemon with the libraries of these providers.
+/// Reports the files that a daemon with the libraries of these providers would not apply at SIGHUP.
 pub(super) fn reload(settings: &Settings, report: &mut Report) {
     for file in settings.read_again().not_applied {
         report.reload(format!("{}: SIGHUP would not apply it", file.display()), "correct it");

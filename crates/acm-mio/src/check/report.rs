@@ -1,24 +1,24 @@
-//! The report: a verdict a line, with advice.
+//! The report: one line for each finding, with its result and advice.
 use core::fmt::{self, Display};
 
 /// Result of one check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Verdict {
-    /// Prerequisite met.
+    /// The prerequisite is met.
     Ok,
-    /// The daemon runs, with a part of its service missing.
+    /// The daemon would run, but a part of its service would be missing.
     Warn,
-    /// The daemon runs, and SIGHUP would not apply a file.
+    /// The daemon would run, but would not apply a file at SIGHUP.
     Reload,
-    /// The daemon does not run, or serves no real device.
+    /// The daemon would not run, or would serve no real device.
     Fail,
 }
 
 impl Verdict {
-    /// Returns the exit code of a report with this worst verdict.
+    /// Returns the exit code of a report whose worst result is this one.
     pub(super) const fn exit_code(self) -> u8 {
         match self {
-            // Scripts go on if the daemon would run.
+            // The exit code is 0 if the daemon would run.
             Self::Ok | Self::Warn => 0,
             Self::Fail => 1,
             Self::Reload => 3,

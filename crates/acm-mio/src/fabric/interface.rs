@@ -33,7 +33,7 @@ pub(crate) trait Fabric {
     fn poll_timeout(&self) -> Option<Time> {
         None
     }
-    /// Sets the current time and does the work that is due. Call this function before [`Self::next_input`].
+    /// Sets the current time and does the work that is due. Call this function before [`Self::next_event`].
     fn handle_timeout(&mut self, _now: Time) {}
     /// Returns the counters with their names.
     fn counters(&self) -> Vec<(&'static str, u64)> {

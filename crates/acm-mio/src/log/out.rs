@@ -1,4 +1,4 @@
-//! The outputs of the log: a file, a pipe, a terminal or a socket. None of them blocks.
+//! Non-blocking outputs of the log: a file, a pipe, a terminal or a socket.
 use nix::{
     errno::Errno,
     libc,
@@ -19,12 +19,13 @@ use std::{
     path::Path,
 };
 
-/// An output that does not block: a reader that does not read must not stop the daemon.
+/// An output that does not block, so that a slow reader does not stop the daemon.
 #[derive(Debug)]
 pub(super) enum Out {
     /// A file that the daemon has opened.
     Own(File),
-    /// A standard stream as it was passed: a regular file, a socket, or a file that cannot be opened again.
+    /// A standard stream that is used as it was passed: a regular file, a socket, or a file that cannot be opened
+    /// again.
     Passed(Standard),
 }
 
@@ -35,8 +36,8 @@ pub(super) enum Standard {
 }
 
 impl Out {
-    /// Opens standard output or error. A pipe or a terminal is opened again: the flag O_NONBLOCK belongs to the open
-    /// file, which is shared with the processes that passed it.
+    /// Opens standard output or error. A pipe or a terminal is opened again to set O_NONBLOCK: the flag belongs to the
+    /// open file, which other processes share.
     pub(super) fn standard(which: Standard) -> Self {
         let (status, path) = match which {
             Standard::Output => (fstat(io::stdout()), "/proc/self/fd/1"),
@@ -51,7 +52,7 @@ impl Out {
         Self::Passed(which)
     }
 
-    /// Writes without a buffer: buffered lines could be written twice, or their failure reported later.
+    /// Writes without a buffer. Buffered lines could be written twice, or fail after the call.
     pub(super) fn write_all(&self, mut bytes: &[u8]) -> Result<(), Errno> {
         while !bytes.is_empty() {
             match self.write(bytes) {
@@ -73,8 +74,8 @@ impl Out {
     }
 }
 
-/// Writes as much as is possible without blocking. A socket has a flag for this in each call; a pipe that is ready
-/// takes `PIPE_BUF` bytes without blocking.
+/// Writes as much as is possible without blocking. For a socket, each call has the flag MSG_DONTWAIT. A pipe that is
+/// ready accepts `PIPE_BUF` bytes without blocking.
 fn write_passed(fd: BorrowedFd<'_>, bytes: &[u8]) -> nix::Result<usize> {
     match send(fd.as_raw_fd(), bytes, MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL) {
         Err(Errno::ENOTSOCK) => {}
@@ -87,8 +88,8 @@ fn write_passed(fd: BorrowedFd<'_>, bytes: &[u8]) -> nix::Result<usize> {
     unistd::write(fd, bytes.get(..libc::PIPE_BUF).unwrap_or(bytes))
 }
 
-/// Opens a file for appending. Opening and writing do not block if it is a pipe or a terminal. A new file is not readable
-/// by all users: the log has names and users.
+/// Opens a file for appending. For a pipe or a terminal, opening and writing do not block. A new file is not readable
+/// by all users, because the log contains names and users.
 pub(super) fn open(path: impl AsRef<Path>) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.create(true).append(true).mode(0o640);

@@ -24,13 +24,13 @@ use std::{
 
 /// Name of the socket in the run directory that `acm-mio --status` connects to.
 pub(crate) const STATUS_SOCKET: &str = "acm-mio.status";
-/// Maximum number of scrapers; a new one replaces the oldest.
+/// Maximum number of scrapers. A further scraper replaces the oldest.
 const MAX_SCRAPERS: usize = 8;
-/// Slots of these that only clients of the status socket may use.
+/// Number of scrapers' slots that are reserved for clients of the status socket.
 const FOR_STATUS: usize = 2;
-/// Maximum age of a page: writing one delays the loop.
+/// Maximum age of a page. Pages are reused, because writing a page delays the loop.
 const FRESH: Duration = Duration::from_millis(100);
-/// Listening sockets: the status socket, and that of `metrics_listen`.
+/// Number of listening sockets: the status socket and the socket of `metrics_listen`.
 const LISTENERS: usize = 2;
 /// Tokens of the listening sockets, then of the scrapers.
 pub(crate) const TOKENS: Range<usize> = FIRST..FIRST + LISTENERS + MAX_SCRAPERS;
@@ -47,7 +47,7 @@ struct Listening {
     socket: Socket,
     /// File to remove when dropped.
     file: Option<PathBuf>,
-    /// Clients may request pages that name users.
+    /// True if clients may request pages with the names of users.
     trusted: bool,
     ready: bool,
 }
@@ -57,12 +57,13 @@ struct Listening {
 pub(crate) struct Metrics {
     listening: [Option<Listening>; LISTENERS],
     connections: [Option<Connection>; MAX_SCRAPERS],
-    /// The pages written last, with their times.
+    /// The last written pages, with their times.
     written: [Option<(Time, String)>; 2],
 }
 
 impl Metrics {
-    /// Listens on the status socket. A failure is logged: the daemon serves its clients without the socket as well.
+    /// Listens on the status socket. A failure is only logged, because the daemon can serve its clients without this
+    /// socket.
     pub(crate) fn open(run_dir: &Path, registry: &Registry) -> Self {
         let mut metrics = Self::default();
         let path = run_dir.join(STATUS_SOCKET);
@@ -73,7 +74,7 @@ impl Metrics {
         metrics
     }
 
-    /// Listens as `metrics_listen` requests, and closes the socket of its last value.
+    /// Listens on the socket of `metrics_listen`, and closes the socket of the option's previous value.
     pub(crate) fn configure(&mut self, target: MetricsTarget<'_>, registry: &Registry) {
         if let Some(mut before) = self.listening.get_mut(1).and_then(Option::take) {
             let _ = match &mut before.socket {
@@ -144,7 +145,7 @@ impl Metrics {
         self.connections.iter().flatten().map(|connection| connection.until).min()
     }
 
-    /// Serves the sockets that are ready. At most one page is written; a second one waits for the next iteration.
+    /// Serves the sockets that are ready. At most one page is written in each iteration of the loop.
     pub(crate) fn serve(&mut self, now: Time, registry: &Registry, mut write: impl FnMut(Page) -> String) {
         for slot in &mut self.connections {
             if slot.as_ref().is_some_and(|connection| connection.until <= now) {
@@ -208,7 +209,7 @@ impl Metrics {
             let mut stream = match accepted {
                 Ok(stream) => stream,
                 Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionAborted) => continue,
-                // Nobody connects, or no descriptor is left: the next connection is a new event.
+                // No connection is pending, or no descriptor is left. The next connection causes another event.
                 Err(_) => {
                     listening.ready = false;
                     return;
@@ -224,7 +225,7 @@ impl Metrics {
         }
     }
 
-    /// Returns the slot of a new scraper: a free one, or that of the oldest scraper.
+    /// Returns the slot for a new scraper: a free slot, or the slot of the oldest scraper.
     fn slot(&self, trusted: bool) -> Option<usize> {
         let by_age = |slot: &Option<Connection>| slot.as_ref().map(|connection| connection.until);
         let first = if trusted { 0 } else { FOR_STATUS };
@@ -250,7 +251,7 @@ fn refusal(status: &str) -> Vec<u8> {
     http::response(status, "text/plain; charset=utf-8", "GET /metrics\n")
 }
 
-/// Binds a unix socket with this mode, and replaces a stale socket. A file of another type is an error and stays.
+/// Binds a unix socket with this mode. Replaces a stale socket; fails if another type of file exists.
 fn listen_unix(path: &Path, mode: u32, trusted: bool) -> io::Result<Listening> {
     if fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket()) {
         fs::remove_file(path)?;
@@ -261,15 +262,15 @@ fn listen_unix(path: &Path, mode: u32, trusted: bool) -> io::Result<Listening> {
     Ok(listening)
 }
 
-/// Sets the mode of a socket. Who may write to the directory can have replaced it by a symbolic link since it was bound,
-/// which is not followed.
+/// Sets the mode of a socket. Does not follow a symbolic link, by which a user with write access to the directory may
+/// have replaced the socket.
 fn set_mode_of_socket(path: &Path, mode: u32) -> io::Result<()> {
     let flags = libc::O_PATH | libc::O_NOFOLLOW;
     let file = fs::OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     if !file.metadata()?.file_type().is_socket() {
         return Err(io::Error::new(ErrorKind::InvalidInput, "the socket was replaced"));
     }
-    // A descriptor of O_PATH has no fchmod; its link in /proc names exactly its file.
+    // fchmod does not accept a descriptor of O_PATH. The descriptor's link in /proc leads to exactly this file.
     fs::set_permissions(format!("/proc/self/fd/{}", file.as_raw_fd()), fs::Permissions::from_mode(mode))
 }
 

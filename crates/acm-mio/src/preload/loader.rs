@@ -25,7 +25,7 @@ use std::{
 
 /// Interval between checks for a replaced file.
 const LOOK: Duration = Duration::from_secs(10);
-/// Time in which further ports may come up before the file is read for all of them.
+/// Time to wait for further active ports before the file is read for all of them.
 const TOGETHER: Duration = Duration::from_millis(100);
 
 /// A port as path dumps identify it: GUID and first LID.
@@ -41,11 +41,11 @@ enum Command {
 /// A message of the thread.
 enum Message {
     Table(Preload),
-    /// The files are read, or cannot be read, as far as this number of commands requires.
+    /// The files were read, or could not be read, for this number of commands.
     Done(u64),
 }
 
-/// Reads files in a thread, which wakes the loop for each finished table.
+/// Reads files in a thread, and wakes the loop for each finished table.
 #[derive(Debug)]
 pub(crate) struct Loader {
     commands: Sender<Command>,
@@ -53,13 +53,13 @@ pub(crate) struct Loader {
     ports: Vec<Port>,
     /// Number of commands sent.
     sent: u64,
-    /// Number of commands that are carried out; `None` before the first reading.
+    /// Number of completed commands; `None` before the first reading.
     done: Option<u64>,
 }
 
 impl Loader {
-    /// Starts the thread. It ends after the loader was dropped and the present file has been read; nothing waits for
-    /// its end.
+    /// Starts the thread. After the loader is dropped, the thread finishes reading the current file and ends. The
+    /// program does not wait for this end.
     pub(crate) fn start(files: Files, waker: Arc<Waker>) -> io::Result<Self> {
         for (kind, file) in [(ROUTES, &files.routes), (HOSTS, &files.hosts)] {
             if let Some(file) = file {
@@ -79,7 +79,8 @@ impl Loader {
                 has_hosts: false,
                 hand_over,
                 waker,
-                // Of its own: the event loop's are not shared between threads.
+                // The thread has its own limits of lines, because those of the event loop cannot be shared between
+                // threads.
                 lines: Lines::default(),
             };
             reader.run(&received);
@@ -98,7 +99,7 @@ impl Loader {
         }
     }
 
-    /// Reports whether files are still to be read.
+    /// Reports whether a command is not completed.
     pub(crate) fn is_reading(&self) -> bool {
         self.done != Some(self.sent)
     }
@@ -136,7 +137,7 @@ struct Reader {
     has_hosts: bool,
     hand_over: SyncSender<Message>,
     waker: Arc<Waker>,
-    /// Limits lines that come with each reading: ports that come and go cause readings.
+    /// Limits lines that are written for each reading, because changes of ports cause readings.
     lines: Lines,
 }
 

@@ -3,11 +3,11 @@ use crate::regular::{self, Stamp, State};
 use core::fmt;
 use std::{fs::File, io, path::PathBuf};
 
-/// A path with the states that were seen at the last check and at the last reading.
+/// A path with its states at the last check and at the last reading.
 #[derive(Debug)]
 pub(super) struct Watched {
     pub(super) path: PathBuf,
-    /// The state at the last reading, whatever its result.
+    /// The state at the last reading, even if the reading failed.
     read: Option<State>,
     seen: Option<State>,
 }
@@ -28,8 +28,8 @@ impl Watched {
         regular::state(&self.path)
     }
 
-    /// Reports whether the file has changed since it was read, and not since the last check: a file that is being
-    /// written changes between checks.
+    /// Reports whether the file has changed since it was read, but not since the last check. A file that changes
+    /// between checks is still being written.
     pub(super) fn has_settled(&mut self) -> bool {
         let now = Some(self.state());
         let settled = self.seen == now;
@@ -45,7 +45,8 @@ impl Watched {
         opened.map(|(file, _)| file)
     }
 
-    /// Reports whether the file is still the one that was opened. If it changed while it was read, it is read again.
+    /// Reports whether the path still has the file that was opened. A file that changed during the reading is read
+    /// again.
     pub(super) fn is_still(&self) -> bool {
         self.read == Some(self.state())
     }

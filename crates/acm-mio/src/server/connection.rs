@@ -1,22 +1,23 @@
-//! The connection of one client: received bytes that are not handled yet, responses that are not sent yet.
+//! The connection of one client, with unhandled received bytes and unsent responses.
 use super::receive::{ReceiveBuffer, Received};
 use crate::{peer::Peer, stream::Stream};
 use acm_sansio::{ClientId, Time};
 use std::io::{self, Write};
 
-/// Bytes of unsent responses above which nothing more is read from the client.
+/// Number of bytes of unsent responses above which no further requests are read from the client.
 pub(super) const HIGH_WATER: usize = 2048;
-/// Bytes of capacity for responses that an idle connection keeps: a few responses.
+/// Capacity for responses that an idle connection keeps, in bytes: a few responses.
 const IDLE_ROOM: usize = 512;
 
-/// A check for responses that the client has not read, in the daemon or in the kernel.
+/// A check for unread responses, which are in the daemon or in the kernel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Check {
     /// Time of the check.
     pub(super) at: Time,
-    /// Time of the first check with these numbers.
+    /// Time of the first of the consecutive checks with these numbers.
     since: Time,
-    /// Bytes that the socket has taken, and kernel memory of unread responses: the same as long as nothing is read.
+    /// Number of bytes that the socket has accepted, and kernel memory of unread responses. Both are constant while the
+    /// client reads nothing.
     numbers: (u64, u32),
 }
 
@@ -27,25 +28,27 @@ pub(super) struct Connection {
     pub(super) stream: Stream,
     /// The program at the other end.
     pub(super) peer: Peer,
-    /// Bytes left over from the last turn: the start of a message, or messages for the next turn.
+    /// Unhandled bytes of the last turn: the start of a message, or messages for the next turn.
     kept: Vec<u8>,
     out: Vec<u8>,
     sent: usize,
-    /// The socket may hold unread data; epoll reports each edge once.
+    /// True if the socket may hold unread data, because epoll reports each edge only once.
     pub(super) readable: bool,
-    /// The end of the stream was read, or reading failed.
+    /// True if the end of the stream was read, or reading failed.
     pub(super) ended: bool,
-    /// The client has closed its sending half: the end of the stream is still to be read, without a further event.
+    /// True if the client has closed its sending half. The end of the stream must then be read without a further event.
     pub(super) closing: bool,
-    /// The client has closed both halves.
+    /// True if the client has closed both halves.
     pub(super) hung_up: bool,
-    /// Nothing is read from the client because of unsent responses or open requests. Checked again with each response.
+    /// True if reading from the client is suspended because of unsent responses or open requests. Checked again with
+    /// each response.
     pub(super) held_back: bool,
-    /// An event for room in the socket is requested: only while responses wait, as each response read is an event.
+    /// True if an event for room in the socket is requested. This is the case only while responses wait, because
+    /// otherwise each response that the client reads would cause an event.
     pub(super) waits_for_room: bool,
-    /// Bytes of responses that the socket has taken, modulo 2^64.
+    /// Number of bytes of responses that the socket has accepted, modulo 2^64.
     sent_in_all: u64,
-    /// Last check for unread responses; `None` if there are none.
+    /// Last check for unread responses; `None` if there are no unread responses.
     pub(super) checked: Option<Check>,
 }
 
@@ -69,12 +72,12 @@ impl Connection {
         }
     }
 
-    /// Begins the client's turn at the shared buffer.
+    /// Begins the client's turn with the shared buffer.
     pub(super) fn begin_turn(&mut self, buffer: &mut ReceiveBuffer) {
         buffer.begin(&self.kept);
     }
 
-    /// Ends the client's turn: keeps the rest of the buffer.
+    /// Ends the client's turn, and stores the unhandled bytes of the buffer.
     pub(super) fn end_turn(&mut self, buffer: &ReceiveBuffer) {
         let rest = buffer.rest();
         if rest.is_empty() {
@@ -108,7 +111,7 @@ impl Connection {
         self.readable = false;
     }
 
-    /// Appends a response to those that wait.
+    /// Appends a response to the waiting responses.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.out.extend_from_slice(bytes);
     }
@@ -118,7 +121,8 @@ impl Connection {
         self.out.len() - self.sent
     }
 
-    /// Sends as much as the socket takes, in one call if it takes all. Returns `false` if the connection has failed.
+    /// Sends as much as the socket accepts, with one system call if the socket accepts all bytes. Returns `false` if
+    /// the connection has failed.
     pub(super) fn flush(&mut self) -> bool {
         while self.unsent() > 0 {
             match self.stream.write(self.out.get(self.sent..).unwrap_or_default()) {
@@ -137,14 +141,14 @@ impl Connection {
                 Err(_) => return false,
             }
         }
-        // The capacity is kept for the next responses, up to a bound.
+        // The capacity is kept for the next responses, up to a limit.
         self.out.clear();
         self.out.shrink_to(IDLE_ROOM);
         self.sent = 0;
         true
     }
 
-    /// Checks for unread responses. Returns the time since when the client has read nothing, if there are any.
+    /// Checks for unread responses. If there are any, returns the time since which the client has read nothing.
     pub(super) fn check(&mut self, now: Time) -> Option<Time> {
         let unread = self.stream.unread();
         let numbers = (self.sent_in_all, unread);
@@ -154,16 +158,16 @@ impl Connection {
         self.checked.map(|check| check.since)
     }
 
-    /// Makes sure that responses sent now are checked later.
+    /// Schedules a check of the responses that are sent now.
     pub(super) fn check_later(&mut self, now: Time) {
-        // The numbers differ from those of the first check.
+        // The numbers differ from those of the first check, so the client has read responses.
         self.checked.get_or_insert(Check { at: now, since: now, numbers: (self.sent_in_all, 0) });
     }
 }
 
 #[cfg(test)]
 impl Connection {
-    /// Returns the bytes of memory for what is unread, in the kernel and here.
+    /// Returns the memory of unread responses in bytes, in the kernel and in this connection.
     pub(super) fn memory(&self) -> usize {
         self.stream.unread() as usize + self.out.capacity() + self.kept.capacity() + size_of::<Self>()
     }

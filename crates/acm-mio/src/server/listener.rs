@@ -1,4 +1,4 @@
-//! The socket that clients connect to, unix or TCP, with the files by which they find it.
+//! The clients' listening socket, unix or TCP, with the files by which clients find the socket.
 use crate::stream::{Stream, limit_receive_buffer, limit_send_buffer};
 use acm_wire::files::opts::{Options, ServerMode};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -18,7 +18,7 @@ const UNIX_LINK: &str = "ibacm.sock";
 const PORT_FILE: &str = "ibacm-tcp.port";
 const PORT_LINK: &str = "ibacm.port";
 
-/// Reason why no client can connect.
+/// Reason why the daemon cannot listen.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ListenError {
     /// The unix socket cannot be created.
@@ -41,7 +41,7 @@ enum Socket {
     Tcp(TcpListener),
 }
 
-/// Accepts clients. Removes its files when dropped.
+/// Accepts clients. The socket's files are removed on drop.
 #[derive(Debug)]
 pub(crate) struct Listener {
     socket: Socket,
@@ -108,10 +108,11 @@ impl Listener {
         Ok(())
     }
 
-    /// Takes the stream socket that systemd passed; `None` if it passed none. systemd removes the files.
+    /// Returns the stream socket that systemd passed; `None` if systemd passed no stream socket. systemd removes the
+    /// files of this socket.
     pub(crate) fn from_systemd(passed: &mut listenfd::ListenFd) -> Result<Option<Self>, ListenError> {
         for index in 0..passed.len() {
-            // Sockets come in any order; those of another type, such as netlink, are taken elsewhere.
+            // systemd passes sockets in any order. Sockets of other types, such as netlink, are used elsewhere.
             if let Ok(Some(listener)) = passed.take_unix_listener(index) {
                 listener.set_nonblocking(true).map_err(ListenError::Systemd)?;
                 let socket = Socket::Unix(UnixListener::from_std(listener));

@@ -2,16 +2,17 @@
 use acm_wire::client::{FrameError, next_frame};
 use std::io::{self, Read};
 
-/// Bytes of the buffer: three of the longest requests, which have 592 bytes. A client that is held back keeps as many.
+/// Size of the buffer in bytes: three of the longest requests, which have 592 bytes. A connection from which reading is
+/// suspended stores at most this number of bytes.
 const SIZE: usize = 2048;
 
-/// One buffer for all clients, each in its turn. A connection keeps only the rest of its turn, because most of ten
-/// thousand connections are idle most of the time.
+/// One buffer, which all clients use in turns. A connection stores only the unhandled bytes of its turn, so that
+/// thousands of idle connections need little memory.
 #[derive(Debug)]
 pub(super) struct ReceiveBuffer {
     bytes: Box<[u8; SIZE]>,
     filled: usize,
-    /// Bytes at the start of `bytes` that are handled.
+    /// Number of handled bytes at the start of `bytes`.
     taken: usize,
 }
 
@@ -20,10 +21,10 @@ pub(super) struct ReceiveBuffer {
 pub(super) enum Received {
     /// Bytes were read.
     Bytes {
-        /// Fewer bytes came than there was room for: a stream socket is then empty (epoll(7)).
+        /// Fewer bytes were read than requested, which means that a stream socket is empty (epoll(7)).
         short: bool,
     },
-    /// No bytes are available now.
+    /// No bytes are available.
     Nothing,
     /// The end of the stream.
     End,
@@ -46,7 +47,7 @@ impl ReceiveBuffer {
         }
     }
 
-    /// Reads once. To be called when [`Self::next_message`] returns `None`: the buffer has room then.
+    /// Reads once. Call this function after [`Self::next_message`] returned `None`, because the buffer then has room.
     pub(super) fn read_from(&mut self, source: &mut impl Read) -> io::Result<Received> {
         self.bytes.copy_within(self.taken..self.filled, 0);
         self.filled -= self.taken;
@@ -96,7 +97,7 @@ mod tests {
         assert_eq!(buffer.next_message(), Ok(None));
         let kept = buffer.rest().to_vec();
         assert_eq!(kept, &request[..5]);
-        // The turn of another client, which leaves none of its bytes.
+        // The turn of another client, whose bytes are all handled.
         buffer.begin(&[]);
         assert_eq!(buffer.read_from(&mut &[0xff; SIZE + 1][..]).unwrap(), Received::Bytes { short: false });
         buffer.begin(&kept);

@@ -1,4 +1,4 @@
-//! From the command line to a running loop.
+//! Start of the daemon: from the command line to the running event loop.
 use super::{
     daemon::{
         BusyPoll, Connections, Daemon, FABRIC, Host, INTERFACES, KERNEL, LISTENER, LoopError, MissingPort, Ready,
@@ -57,7 +57,7 @@ pub(crate) enum StartError {
     /// The lock file cannot be locked: another daemon is running.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// No socket for clients.
+    /// The socket for clients cannot be created.
     #[error(transparent)]
     Listen(#[from] ListenError),
     /// The fabric cannot be opened.
@@ -75,10 +75,11 @@ pub(crate) enum StartError {
 }
 
 impl StartError {
-    /// Returns the exit code of ibacm for such a failure.
+    /// Returns the exit code of ibacm for this failure.
     pub(crate) const fn exit_code(&self) -> u8 {
         match self {
-            // ibacm logs "shutting down" and exits with 0; a supervisor needs to see the failure.
+            // ibacm logs "shutting down" and exits with 0. This daemon exits with an error, so that a supervisor
+            // detects the failure.
             Self::Listen(_) | Self::Loop(_) | Self::Detach(DetachError::StarterGone) => 1,
             // Initialization failures: -1.
             _ => 255,
@@ -86,7 +87,7 @@ impl StartError {
     }
 }
 
-/// Runs the daemon until SIGTERM or SIGINT. An error is in the log as well as in the result.
+/// Runs the daemon until SIGTERM or SIGINT. An error is logged and returned.
 pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     let run_dir = run_dir::make(&args.run_dir)?;
     MissingFile::check(args)?;
@@ -95,7 +96,7 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     if args.detach {
         detach::leave_directory().map_err(DetachError::Io)?;
     }
-    // Before the lock file and the sockets exist: their users may send a signal at once.
+    // Signals are handled before the lock file and the sockets exist, because their users may send a signal at once.
     let signals = Signals::new([SIGTERM, SIGINT, SIGHUP, SIGUSR1]).map_err(LoopError::Poll)?;
     let lock_file = settings.lock_file(&run_dir);
     let _lock = lock::take(&lock_file)?;
@@ -124,7 +125,7 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     ended
 }
 
-/// Opens everything that the daemon needs, and runs the event loop.
+/// Opens all files, sockets and devices of the daemon, and runs the event loop.
 fn serve(
     args: &Args,
     mut settings: Settings,
@@ -247,7 +248,8 @@ fn open_fabric(
     })
 }
 
-/// Opens the devices of this machine. Without a device the daemon waits for one, unless `--require-device` is given.
+/// Opens the devices of this machine. Without a device, the daemon waits for a device, unless `--require-device` is
+/// given.
 #[cfg(feature = "verbs")]
 fn open_devices(args: &Args, settings: &Settings, lines: &Lines) -> Result<Option<Box<dyn Fabric>>, FabricError> {
     let devices = Devices::open(settings.depths(), lines.clone());

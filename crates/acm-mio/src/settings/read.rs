@@ -31,7 +31,8 @@ pub(super) struct ConfigFile {
 }
 
 impl ConfigFile {
-    /// Relative paths begin at the present directory, before the daemon leaves it.
+    /// Returns the file with an absolute path. A relative path starts at the current directory, before the daemon
+    /// changes it.
     pub(super) fn new(path: &Path, default: &str) -> Self {
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         Self { path: absolute, is_named: path.as_os_str() != default }
@@ -74,7 +75,7 @@ pub(crate) struct ConfiguredAddress {
     pub(crate) device: String,
     pub(crate) port: u8,
     pub(crate) pkey: Option<Pkey>,
-    /// Place of the line: `file:line`.
+    /// Location of the line: `file:line`.
     pub(crate) place: String,
 }
 
@@ -82,9 +83,9 @@ pub(crate) struct ConfiguredAddress {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SkippedIp {
     pub(crate) address: IpAddr,
-    /// Place of the line: `file:line`.
+    /// Location of the line: `file:line`.
     pub(crate) place: String,
-    /// The problem of this line.
+    /// The problem of the line.
     pub(crate) problem: String,
 }
 
@@ -99,11 +100,11 @@ pub(super) struct Found<T> {
 /// Occasion of a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// Before the daemon starts: malformed lines are skipped, and a missing file was reported before.
+    /// The start of the daemon: malformed lines are skipped, and a missing file was already reported.
     First,
-    /// While the daemon runs, with settings in force.
+    /// SIGHUP while the daemon runs, with settings in force.
     Again {
-        /// The file had no content, or was missing.
+        /// True if the file previously had no content, or was missing.
         was_empty: bool,
     },
 }
@@ -118,7 +119,7 @@ fn read_file(file: &ConfigFile, reading: Reading, problems: &mut Vec<String>) ->
     };
     match read() {
         Ok(text) => {
-            // A program that replaces the content of a file empties it first. On a full disk it stays empty.
+            // A program that rewrites a file truncates it first, and on a full disk the file stays empty.
             let bad = reading == Reading::Again { was_empty: false } && text.trim_ascii().is_empty();
             if bad {
                 problems.push(format!("{path}: it is empty"));
@@ -140,7 +141,7 @@ fn read_file(file: &ConfigFile, reading: Reading, problems: &mut Vec<String>) ->
 }
 
 /// Reads the option file and adds its problems. If `libraries` of providers are loaded, a line with an unknown name is
-/// skipped while the daemon runs, too: it may be an option of theirs (ibacm_prov(7)).
+/// skipped even while the daemon runs, because it may be an option of a provider (ibacm_prov(7)).
 pub(super) fn read_options(
     file: &ConfigFile,
     reading: Reading,
@@ -175,7 +176,7 @@ fn problem(path: &Path, text: &[u8], error: LineError, skipped: bool) -> String 
     format!("{path}:{}:{}: {}: \"{word}\"{meant}{then}", error.line, error.column, error.kind)
 }
 
-/// Returns the option with the most similar name, if one is similar: at most a third of its letters differ.
+/// Returns the option with the most similar name; `None` if more than a third of the letters differ.
 fn nearest(word: &[u8]) -> Option<&'static str> {
     let word = core::str::from_utf8(word).ok()?.to_ascii_lowercase();
     let distances = NAMES.iter().map(|name| (strsim::damerau_levenshtein(&word, name), *name));

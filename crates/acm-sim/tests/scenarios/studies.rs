@@ -25,7 +25,7 @@ fn claim_of_an_address_in_use_misleads_no_node() {
 fn new_lid_of_a_peer_reaches_all_nodes() {
     let report = study("move", 100);
     at_most(&report, "new LID: nodes without the right path at the end", 0.0);
-    at_most(&report, "new LID: right path everywhere after (s)", 5.0);
+    at_most(&report, "new LID: right path everywhere after (s)", 15.0);
     at_most(&report, "new LID: path queries", 100.0);
 }
 

@@ -31,7 +31,7 @@ impl<R: SaRecord> Query<R> {
 }
 
 /// Returns the requested value and its selector, if the value is in the component mask. Without a selector in the mask,
-/// the selector is [`Selector::Exactly`].
+/// the selector is [`Selector::Exactly`](crate::Selector::Exactly).
 fn requested<T: Bits>(has_value: bool, has_selector: bool, own: Selected<T>) -> Option<Selected<T>> {
     has_value.then(|| if has_selector { own } else { Selected::exactly(own.parts().1) })
 }
@@ -40,19 +40,19 @@ macro_rules! selected {
     ($($record:ident $mask:ident;)*) => {$(
         impl Query<$record> {
             /// Returns the requested MTU and its selector, if the MTU is in the component mask. Without a selector in
-            /// the mask, the selector is [`Selector::Exactly`].
+            /// the mask, the selector is [`Selector::Exactly`](crate::Selector::Exactly).
             #[must_use]
             pub fn requested_mtu(&self) -> Option<Selected<Mtu>> {
                 requested(self.has($mask::MTU), self.has($mask::MTU_SELECTOR), self.record.mtu)
             }
             /// Returns the requested rate and its selector, if the rate is in the component mask. Without a selector in
-            /// the mask, the selector is [`Selector::Exactly`].
+            /// the mask, the selector is [`Selector::Exactly`](crate::Selector::Exactly).
             #[must_use]
             pub fn requested_rate(&self) -> Option<Selected<Rate>> {
                 requested(self.has($mask::RATE), self.has($mask::RATE_SELECTOR), self.record.rate)
             }
             /// Returns the requested packet lifetime and its selector, if the lifetime is in the component mask.
-            /// Without a selector in the mask, the selector is [`Selector::Exactly`].
+            /// Without a selector in the mask, the selector is [`Selector::Exactly`](crate::Selector::Exactly).
             #[must_use]
             pub fn requested_packet_life_time(&self) -> Option<Selected<PacketLifeTime>> {
                 requested(self.has($mask::LIFE), self.has($mask::LIFE_SELECTOR), self.record.packet_life_time)

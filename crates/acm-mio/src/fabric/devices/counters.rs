@@ -32,7 +32,7 @@ counters! {
     read_failures,
     /// Queue pairs that an event reported as failed.
     queue_pair_errors,
-    /// Queue pairs that could not be recovered at once.
+    /// Queue pairs whose first recovery failed.
     recovery_failures,
     /// Failed attempts to attach to a multicast group.
     attach_failures,
@@ -48,7 +48,7 @@ counters! {
     receives_failed,
     /// Datagrams that are longer than any ACM datagram.
     oversized_datagrams,
-    /// Responses to requests to subnet administration that another port or queue pair sent.
+    /// Responses to requests to subnet administration that came from another port or queue pair.
     sa_responses_forged,
     /// Objects of libibverbs that could not be freed after their device was removed.
     leaked_objects,

@@ -22,7 +22,7 @@ use ib_mad::{Gid, Lid, Qpn, acm::AcmMad, sa::SaMad};
 use mio::{Registry, Token};
 use std::{io, os::fd::AsFd};
 
-/// Room in the send queue for requests, beside that for responses.
+/// Number of entries of the send queue for requests, in addition to the entries for responses.
 const REQUESTS: u32 = 64;
 
 impl Fabric for Devices {

@@ -19,7 +19,7 @@ pub(super) enum Mad {
     Report { port: PortId, lid: Lid, qpn: Qpn },
 }
 
-/// Number of times that a request is sent again after a response of another sender.
+/// Maximum number of times that a request is sent again after a response from a wrong sender.
 const MAX_RESENDS: u8 = 3;
 
 /// An open request to subnet administration.
@@ -30,8 +30,8 @@ pub(super) struct OpenRequest {
 }
 
 impl OpenRequest {
-    /// Reports whether the sender of a response is subnet administration: QP 1 of the port that the request was sent
-    /// to. All ports of a subnet have the same LMC.
+    /// Reports whether the sender of a response is QP 1 of the port to which the request was sent. Assumes that all
+    /// ports of a subnet have the same LMC.
     fn is_answered_by(&self, lid: Lid, qpn: Qpn, lmc: Lmc) -> bool {
         qpn == Qpn::GSI && lid.base(lmc) == self.sent.to.lid.base(lmc)
     }
@@ -113,7 +113,8 @@ impl Devices {
         Some(Mad::Response(request))
     }
 
-    /// Sends a request again: the kernel has ended it by a response that counts no more.
+    /// Sends a request again after a response from a wrong sender, because the kernel has completed the request with
+    /// this response.
     fn send_again(&mut self, key: (PortId, u32)) -> Option<Mad> {
         let location = self.location_of(key.0);
         let open = self.requests.get_mut(&key)?;

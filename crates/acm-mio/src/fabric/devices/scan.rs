@@ -1,4 +1,4 @@
-//! Opens devices that are there, closes those that were removed or replaced.
+//! Opens existing devices, and closes devices that were removed or replaced.
 use super::{
     device::{Device, DeviceKey, Port, is_served},
     sources::Source,
@@ -40,7 +40,8 @@ impl Devices {
         }
     }
 
-    /// Reads one device again: it may have been removed or replaced, or have ports that can be opened now.
+    /// Reads one device again, because the device may have been removed or replaced, or its ports may have become
+    /// usable.
     pub(super) fn reread(&mut self, name: &str) {
         self.counters.device_reads += 1;
         match self.sysfs.device(name) {
@@ -74,7 +75,7 @@ impl Devices {
         }
     }
 
-    /// Opens the device and its ports, as far as they are not open. Failures are retried.
+    /// Opens the device and those of its ports that are not open. Failures are retried.
     pub(super) fn serve(&mut self, info: sysfs::Device) {
         let name = info.name.clone();
         let work = Work::Device(name.clone());
@@ -117,7 +118,7 @@ impl Devices {
         let new: Vec<u8> = device.ports.iter().skip(first_new).map(|port| port.number).collect();
         self.devices.insert(key, device);
         if all && self.retries.clear(&work) && was_open {
-            // Events while the device could not be read were reported with older attributes.
+            // Events that occurred while the device could not be read were reported with old attributes.
             self.report_ports(key);
         }
         for number in new {
@@ -126,7 +127,7 @@ impl Devices {
         }
     }
 
-    /// Opens the ports of a device that are not open. Returns `true` if all are open now.
+    /// Opens the ports of a device that are not open. Returns `true` if all ports are then open.
     fn open_ports(&mut self, device: &mut Device) -> bool {
         let mut all = true;
         let Device { name, info, ports, .. } = device;
@@ -179,7 +180,7 @@ impl Devices {
         self.counters.leaked_objects += device.context.leaked();
     }
 
-    /// Closes a port; and its device, if the device has no other port open.
+    /// Closes a port, and its device if no other port of the device is open.
     pub(super) fn close_port(&mut self, id: PortId, why: &str) {
         let Some((key, number)) = self.location_of(id) else { return };
         let Some(device) = self.devices.get_mut(&key) else { return };
@@ -193,8 +194,8 @@ impl Devices {
         self.drop_port(&port);
     }
 
-    /// Queues the inputs for a closed port. The port goes down first: otherwise the core would request a new queue pair
-    /// for each endpoint at once.
+    /// Queues the inputs for a closed port. The port goes down first. Otherwise the core would immediately request
+    /// another queue pair for each endpoint.
     fn drop_port(&mut self, port: &Port) {
         self.inputs.push_back(QueuedInput::PortDown(port.id));
         let lost: Vec<EndpointId> =
@@ -222,7 +223,7 @@ impl Devices {
         }
     }
 
-    /// Queues inputs with the present attributes of each port of a device.
+    /// Queues inputs with the current attributes of each port of a device.
     fn report_ports(&mut self, key: DeviceKey) {
         let numbers = self.devices.get(&key).into_iter().flat_map(|device| &device.ports).map(|port| port.number);
         for number in numbers.collect::<Vec<_>>() {
@@ -230,7 +231,7 @@ impl Devices {
         }
     }
 
-    /// Queues an input with the present attributes of a port, from the last reading of sysfs.
+    /// Queues an input with the current attributes of a port, from the last reading of sysfs.
     pub(super) fn report_port(&mut self, key: DeviceKey, number: u8) {
         let Some(device) = self.devices.get(&key) else { return };
         let Some(port) = device.port(number) else { return };

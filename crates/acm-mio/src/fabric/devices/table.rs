@@ -1,4 +1,4 @@
-//! Everything that is open, and the inputs for the core.
+//! Open devices, ports and queue pairs, and the inputs for the core.
 use super::{
     counters::Counters,
     device::{Device, DeviceKey},
@@ -20,9 +20,10 @@ const PAYLOAD: usize = size_of::<AcmMad>();
 /// Depths of the queues of each endpoint's queue pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Depths {
-    /// `recv_depth`: datagrams received and not handled yet.
+    /// `recv_depth`: maximum number of received datagrams that are not handled.
     pub(crate) receive: NonZeroU32,
-    /// `send_depth`: responses not sent yet, as in ibacm. Requests have room of their own.
+    /// `send_depth`: maximum number of responses that are not sent, as in ibacm. Requests have separate entries in the
+    /// send queue.
     pub(crate) send: NonZeroU32,
 }
 
@@ -39,13 +40,13 @@ pub(crate) struct Devices {
     pub(super) retries: Retries<Work>,
     pub(super) counters: Counters,
     pub(super) lines: Lines,
-    /// Declared before the devices: queue pairs are dropped before their device.
+    /// Declared before the devices, so that queue pairs are dropped before their device.
     pub(super) endpoints: BTreeMap<EndpointId, Endpoint>,
-    /// Endpoints of queue pairs, whose keys are unique within their device only.
+    /// Endpoints by queue pair. The keys of queue pairs are unique only within a device.
     pub(super) queues: BTreeMap<(DeviceKey, QueueKey), EndpointId>,
     pub(super) devices: BTreeMap<DeviceKey, Device>,
     pub(super) next_device: u32,
-    /// Ids of ports. A port keeps its id when its device is removed and comes back.
+    /// Ids of ports. If a device is removed and added again, its ports keep their ids.
     pub(super) ids: BTreeMap<(String, u8), PortId>,
     /// Open requests to subnet administration, by the lower half of the transaction id.
     pub(super) requests: BTreeMap<(PortId, u32), OpenRequest>,
@@ -97,7 +98,7 @@ impl From<QueuedInput> for Input<'static> {
 }
 
 impl Devices {
-    /// Opens the devices that are there. Without a device it is no error: one may come later.
+    /// Opens the existing devices. A machine without a device is not an error, because a device may be added later.
     pub(crate) fn open(depths: Depths, lines: Lines) -> Self {
         let uevents = UeventSocket::open()
             .inspect_err(|error| tracing::warn!(target: "devices", "devices that come later stay unseen: {error}"))

@@ -10,12 +10,12 @@ use core::time::Duration;
 use mio::{Interest, Token};
 use std::io;
 
-/// Messages of one client that are handled before the next client is served. A client that sends many requests at once
-/// gets its responses a few at a time, and others do not wait for all of them.
+/// Maximum number of messages of one client that are handled before the next client is served, so that a client with
+/// many requests does not delay other clients.
 const CLIENT_BATCH: usize = 8;
-/// Clients that are served in an iteration before the fabric, the kernel and new clients.
+/// Maximum number of clients that are served in an iteration before the fabric, the kernel and new clients.
 const CLIENTS_BATCH: usize = 64;
-/// Checks of a client for unread responses in `client_timeout`.
+/// Number of checks of a client for unread responses within `client_timeout`.
 const CHECKS: u32 = 4;
 /// Pause before the next attempt to accept, after accepting has failed.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -75,8 +75,8 @@ impl Daemon {
         }
     }
 
-    /// Serves the clients in the backlog. The responses of a client are sent when its turn ends, so that it can go on
-    /// while others are served.
+    /// Serves the clients in the backlog. The responses of a client are sent at the end of its turn, so that the client
+    /// can continue while other clients are served.
     pub(super) fn serve_clients(&mut self, now: Time) {
         for _ in 0..self.host.clients.backlog.len().min(CLIENTS_BATCH) {
             let Some(index) = self.host.clients.backlog.pop() else { return };
@@ -102,7 +102,7 @@ impl Daemon {
             let client = connection.id;
             connection.held_back = connection.unsent() > HIGH_WATER || !acm.takes_requests(client);
             if connection.held_back {
-                // Both directions are closed: responses have no reader.
+                // The client has closed both directions and does not read responses.
                 if connection.hung_up {
                     self.close_client(now, index);
                 }
@@ -135,14 +135,14 @@ impl Daemon {
         true
     }
 
-    /// Sends all queued responses, those of one client in one call.
+    /// Sends all queued responses, with one system call for each client.
     pub(super) fn send_responses(&mut self, now: Time) {
         while let Some(index) = self.host.clients.to_send.pop() {
             if !self.host.clients.send(now, index) || self.host.watch_room(index).is_err() {
                 self.close_client(now, index);
                 continue;
             }
-            // A client that was held back may be served again; a half-closed client may have its last response.
+            // Reading from the client may continue. A half-closed client may have received its last response.
             if let Some(connection) = self.host.clients.open.get(index)
                 && (connection.held_back || connection.ended)
             {
@@ -175,7 +175,7 @@ impl Daemon {
 
     /// Closes a connection and notifies the core.
     fn close_client(&mut self, now: Time, index: usize) {
-        // A half-closed client may still read the responses to requests before its end.
+        // A half-closed client may still read responses to the requests that it sent before closing.
         self.host.clients.send(now, index);
         if let Some(id) = self.host.remove(index) {
             self.input(now, Input::ClientClosed(id));

@@ -14,12 +14,12 @@ pub(crate) struct Connections {
     pub(super) backlog: ClientQueue,
     /// Connections with responses to send.
     pub(super) to_send: ClientQueue,
-    /// Connections that may have unread responses, by the time of their last check.
+    /// Connections that may have unread responses, ordered by the time of their last check.
     checked: BTreeSet<(Time, usize)>,
 }
 
-/// A first-in-first-out queue of indices, each in it at most once. It keeps its memory: no allocation in the steady
-/// state.
+/// A first-in-first-out queue of indices, without duplicates. The queue keeps its memory, so that it does not allocate
+/// in the steady state.
 #[derive(Debug, Default)]
 pub(super) struct ClientQueue {
     order: VecDeque<usize>,
@@ -46,7 +46,7 @@ impl ClientQueue {
         }
     }
 
-    /// Removes the first index. Its connection may have been closed since.
+    /// Removes and returns the first index. The connection at this index may have been closed since it was queued.
     pub(super) fn pop(&mut self) -> Option<usize> {
         let index = self.order.pop_front()?;
         if let Some(queued) = self.queued.get_mut(index) {
@@ -57,7 +57,7 @@ impl ClientQueue {
 }
 
 impl Connections {
-    /// Returns the id of a new client at `index`, with a generation of its own.
+    /// Returns the id of a new client at `index`, with a new generation.
     pub(super) fn next_id(&mut self, index: usize) -> ClientId {
         if self.generations.len() <= index {
             self.generations.resize(index + 1, 0);
@@ -90,7 +90,7 @@ impl Connections {
         }
     }
 
-    /// Sends as many responses as the client's socket takes. Returns `false` if the connection has failed.
+    /// Sends as many responses as the client's socket accepts. Returns `false` if the connection has failed.
     pub(super) fn send(&mut self, now: Time, index: usize) -> bool {
         let Some(connection) = self.open.get_mut(index) else { return true };
         if connection.checked.is_none() && connection.unsent() > 0 {
@@ -100,13 +100,13 @@ impl Connections {
         connection.flush()
     }
 
-    /// Returns the time of the check that is longest ago, of connections that may have unread responses.
+    /// Returns the earliest time of a last check, among the connections that may have unread responses.
     pub(super) fn oldest_check(&self) -> Option<Time> {
         self.checked.first().map(|&(at, _)| at)
     }
 
-    /// Checks the connection whose last check is longest ago for unread responses. Returns it, and the time since when
-    /// its client has read nothing, if there are any.
+    /// Checks the connection with the earliest last check for unread responses. If there are any, returns the
+    /// connection, and the time since which its client has read nothing.
     pub(super) fn check_oldest(&mut self, now: Time) -> Option<(usize, Time)> {
         let (_, index) = self.checked.pop_first()?;
         let since = self.open.get_mut(index)?.check(now)?;

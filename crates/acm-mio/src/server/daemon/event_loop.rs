@@ -1,4 +1,4 @@
-//! One iteration of the event loop after the other.
+//! The event loop.
 use super::{
     super::{listener::Listener, receive::ReceiveBuffer},
     host::Host,
@@ -23,8 +23,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook_mio::v1_0::Signals;
 use std::{io, sync::Arc};
 
-/// Events that one source may have handled in an iteration before other sources are served: events of the fabric,
-/// datagrams of the kernel, messages of providers, or new clients.
+/// Maximum number of events of one source that are handled in an iteration: events of the fabric, datagrams of the
+/// kernel, messages of providers, or new clients.
 pub(super) const SOURCE_BATCH: usize = 256;
 
 /// Reason for the loop to end without SIGTERM or SIGINT.
@@ -54,9 +54,9 @@ pub(crate) struct Daemon {
     pub(crate) received: ReceiveBuffer,
     /// Thread that reads routes and hosts from files; `None` if the options name no such files.
     pub(crate) preload: Option<Loader>,
-    /// Time until which requests wait for the first reading of the preload files.
+    /// Deadline until which requests wait for the first reading of the preload files.
     pub(crate) first_load_until: Option<Time>,
-    /// Wakes the loop from other threads; made when the first thread needs it.
+    /// Wakes the loop from other threads. Created when the first thread needs it.
     pub(crate) waker: Option<Arc<Waker>>,
     pub(crate) systemd: Systemd,
     pub(crate) metrics: Metrics,
@@ -66,7 +66,7 @@ pub(crate) struct Daemon {
     pub(crate) busy_poll: BusyPoll,
 }
 
-/// Sources that may hold unread data; epoll reports each edge once.
+/// Sources that may hold unread data, because epoll reports each edge only once.
 #[derive(Debug, Default)]
 pub(crate) struct Ready {
     pub(super) fabric: bool,
@@ -79,7 +79,7 @@ pub(crate) struct Ready {
 }
 
 impl Daemon {
-    /// Runs until the core has shut down: after SIGTERM or SIGINT, once all groups are left.
+    /// Runs until the core has shut down. After SIGTERM or SIGINT, the core leaves all groups first.
     pub(crate) fn run(&mut self) -> Result<(), LoopError> {
         let mut events = Events::with_capacity(256);
         while !self.host.done {
@@ -101,7 +101,7 @@ impl Daemon {
         };
         self.host.lines.write_counts(now);
         if self.acm.poll_timeout().is_some_and(|at| at <= now) {
-            // The fabric dates the retries of outputs by this time, not by that of its last event.
+            // The fabric schedules the retries of outputs relative to this time, not to the time of its last event.
             if let Some(fabric) = &mut self.host.fabric {
                 fabric.handle_timeout(now);
                 self.ready.fabric = true;

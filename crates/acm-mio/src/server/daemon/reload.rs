@@ -1,4 +1,4 @@
-//! Settings at the start and now, for SIGHUP: the effect of each option that has changed.
+//! Settings at the start and in force, and the effect of each option that has changed at SIGHUP.
 use super::event_loop::Daemon;
 use crate::{
     effects::{Effect, effect},
@@ -11,21 +11,21 @@ use acm_wire::files::opts::Options;
 use core::time::Duration;
 use std::path::PathBuf;
 
-/// Treatment of a line of the address file whose port is not there.
+/// Treatment of a line of the address file whose port does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MissingPort {
-    /// The file has just been read: log a warning.
+    /// The file has just been read, and a warning is logged.
     Warn,
-    /// Another device has come: the file has been reported before.
+    /// A device was added, and the line has already been reported.
     Ignore,
 }
 
-/// Time in which files to be read must not change: a program may be writing them.
+/// Time for which files must not change before they are read, because a program may be writing them.
 const SETTLE: Duration = Duration::from_millis(500);
-/// Checks after which files that change each time are not read.
+/// Number of checks after which files that change at every check are not read.
 const MAX_CHECKS: u32 = 20;
 
-/// Files to be read once they have settled.
+/// Files that are read as soon as they no longer change.
 #[derive(Debug)]
 struct Pending {
     /// Time of the next check.
@@ -35,16 +35,16 @@ struct Pending {
     checks: u32,
 }
 
-/// Settings at the start and now.
+/// Settings at the start and in force.
 #[derive(Debug)]
 pub(crate) struct Reload {
     /// Settings at the start; options that need a restart keep these values.
     started: Settings,
     /// Settings in force.
     pub(super) current: Settings,
-    /// Files that SIGHUP read and did not apply, since the start.
+    /// Number of files that were read at SIGHUP and not applied, since the start.
     pub(super) not_applied: u64,
-    /// Files to be read once they have settled.
+    /// Files that are read as soon as they no longer change.
     pending: Option<Pending>,
     /// Base of relative paths of data files.
     pub(super) start_dir: PathBuf,
@@ -77,7 +77,7 @@ impl Reload {
         self.current.addresses.as_deref()
     }
 
-    /// Logs each option that has another value, with its effect.
+    /// Logs each changed option with its effect.
     pub(super) fn log_changes(&self, new: &Settings) {
         for (change, is_new) in changes(&self.started, &self.current, new) {
             match change {
@@ -94,7 +94,7 @@ impl Reload {
 }
 
 impl Daemon {
-    /// Opens the log again. The files are read when they have settled.
+    /// Opens the log again, and schedules the reading of the files as soon as they no longer change.
     pub(super) fn begin_reload(&mut self, now: Time) {
         self.systemd.reloading();
         let options = self.reload.current.options();
@@ -103,7 +103,7 @@ impl Daemon {
         self.reload.pending = Some(Pending { at: now + SETTLE, states, checks: 0 });
     }
 
-    /// Reads the files if they are to be read and have settled.
+    /// Reads the files if a reading is pending and the files have not changed since the last check.
     pub(super) fn continue_reload(&mut self, now: Time) {
         let Some(pending) = self.reload.pending.take_if(|pending| pending.at <= now) else { return };
         let current = &self.reload.current;
@@ -123,7 +123,7 @@ impl Daemon {
         self.systemd.ready();
     }
 
-    /// Applies what changed in the files.
+    /// Applies the changes of the files.
     pub(super) fn apply(&mut self, now: Time, new: Settings) {
         let (options, before) = (new.options(), self.reload.current.options());
         if (options.log_file, options.log_level) != (before.log_file, before.log_level) {
@@ -151,7 +151,7 @@ impl Daemon {
     }
 }
 
-/// Effect of another value. Each text is an option with its value, as the file has it.
+/// Effect of a changed option. Each text is an option with its value, as in the file.
 #[derive(Debug, PartialEq, Eq)]
 enum Change {
     Applied(String, String),
@@ -159,8 +159,8 @@ enum Change {
     NoEffect(String, &'static str),
 }
 
-/// Returns the options that differ, and whether each has changed since the last reading. An option that needs a restart
-/// is compared with its value at the start, so that it is reported until the restart.
+/// Returns the changed options, and for each option whether it has changed since the last reading. An option that needs
+/// a restart is compared with its value at the start, so that it is reported until the restart.
 fn changes(started: &Settings, current: &Settings, new: &Settings) -> Vec<(Change, bool)> {
     let (started, current, new) = (started.options(), current.options(), new.options());
     let all = started.iter().zip(current.iter()).zip(new.iter());

@@ -17,7 +17,7 @@ use core::time::Duration;
 use mio::{Token, Waker};
 use std::{io, sync::Arc};
 
-/// Time that requests wait at most for the first reading of the preload files.
+/// Maximum time for which requests wait for the first reading of the preload files.
 const FIRST_LOAD: Duration = Duration::from_secs(10);
 
 impl Daemon {
@@ -90,8 +90,8 @@ impl Daemon {
         }
     }
 
-    /// Passes a request for the GID of an address to the core. The path begins at the interface that the kernel names;
-    /// if that has no address, at the source that the routing table selects.
+    /// Passes a request for the GID of an address to the core. The source of the path is an address of the interface
+    /// that the kernel requests, or if the interface has no address, the source that the routing table selects.
     fn address_request(&mut self, now: Time, request: &AddressRequest) {
         let (id, dest) = (request.id, request.address);
         let interfaces = self.host.interfaces.as_ref();
@@ -131,14 +131,15 @@ impl Daemon {
         }
     }
 
-    /// Lets requests wait until the preload files are read for the first time, and notifies systemd that the daemon
-    /// serves if there are none.
+    /// Defers requests until the preload files are read for the first time. If there are no such files, notifies
+    /// systemd at once that the daemon serves.
     pub(crate) fn begin_first_load(&mut self, now: Time) {
         self.first_load_until = Some(now + FIRST_LOAD);
         self.end_first_load(now);
     }
 
-    /// Lets requests be served, and notifies systemd, once the preload files are read or [`FIRST_LOAD`] is over.
+    /// Ends the deferral of requests and notifies systemd, as soon as the preload files are read or [`FIRST_LOAD`] is
+    /// over.
     pub(super) fn end_first_load(&mut self, now: Time) {
         let is_reading = self.preload.as_ref().is_some_and(Loader::is_reading);
         if is_reading && self.first_load_until.is_some_and(|until| now < until) {
@@ -160,7 +161,7 @@ impl Daemon {
         }
     }
 
-    /// Reads the preload files again at SIGHUP, or other files if the options name others.
+    /// Reads the preload files again at SIGHUP. If the options have changed, reads the files of the new options.
     pub(super) fn reload_preload_files(&mut self, now: Time, before: &Files, after: Files) {
         if *before == after {
             if let Some(loader) = &mut self.preload {

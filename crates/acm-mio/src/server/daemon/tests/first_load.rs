@@ -8,7 +8,7 @@ use std::sync::Arc;
 fn with_request(dir: &std::path::Path, start: Time) -> (Daemon, UnixStream) {
     let (mut daemon, mut client) = (daemon(dir), connect(dir));
     std::fs::write(dir.join("hosts"), "node2 fe80::2\n").unwrap();
-    // The loader wakes another loop: this one sees the end of the reading when the test lets it.
+    // The loader wakes another loop, so that the test determines when this loop detects the end of the reading.
     let waker = Waker::new(Poll::new().unwrap().registry(), Token(1)).unwrap();
     let files = Files { hosts: Some(dir.join("hosts")), ..Files::default() };
     daemon.preload = Some(Loader::start(files, Arc::new(waker)).unwrap());
@@ -32,7 +32,7 @@ fn request_waits_for_the_first_reading_of_preload_files() {
     }
     turns(&mut daemon);
     assert_eq!(received(&mut client), (72, false));
-    // A later reading holds up nothing.
+    // A later reading does not delay requests.
     daemon.preload.as_mut().unwrap().read_again();
     client.write_all(&perf_request(0, [1; 8])).unwrap();
     turns(&mut daemon);

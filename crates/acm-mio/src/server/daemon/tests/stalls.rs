@@ -20,7 +20,8 @@ fn request_without_reading(daemon: &mut Daemon, client: &mut UnixStream) -> usiz
 
 #[test]
 fn client_that_reads_nothing_is_closed_after_client_timeout() {
-    // It leaves one response unread, which the kernel holds, or sends requests until the daemon holds responses.
+    // The client leaves one response unread, which the kernel stores, or sends requests until the daemon stores
+    // responses.
     for one in [true, false] {
         let dir = tempfile::tempdir().unwrap();
         let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
@@ -31,7 +32,7 @@ fn client_that_reads_nothing_is_closed_after_client_timeout() {
         } else {
             request_without_reading(&mut daemon, &mut client);
         }
-        // Four checks in `client_timeout`; the first one sees what is unread.
+        // There are four checks in `client_timeout`; the first detects the unread responses.
         let (checked, limit) = (daemon.host.clients.oldest_check().unwrap(), Duration::from_secs(30));
         assert!(checked >= start);
         for quarter in 1..5 {
