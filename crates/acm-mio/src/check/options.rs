@@ -1,10 +1,12 @@
 //! The option and address files: missing files, malformed lines, lines and options without effect, providers.
 use super::report::Report;
+#[cfg(feature = "plugins")]
+use crate::settings::LoadedProvider;
 use crate::{
     cli::{Args, InterfaceChoice},
     effects::{Effect, effect},
     providers,
-    settings::{LoadedProvider, Settings},
+    settings::Settings,
 };
 #[cfg(feature = "plugins")]
 use acm_sansio::api::ProviderId;

@@ -150,6 +150,8 @@ pub(super) struct Ready {
     pub(super) renewal: Option<Box<Renewal>>,
     /// `true` if it was used since it was found or last renewed.
     pub(super) served: bool,
+    /// `true` if it was renewed.
+    pub(super) renewed: bool,
     /// `true` if an event may have made it wrong.
     pub(super) stale: bool,
     /// `true` if it is queued for renewal.
@@ -171,10 +173,16 @@ impl Ready {
             no_verification_before: None,
             renewal: None,
             served: false,
+            renewed: false,
             stale: false,
             queued: false,
             preloaded: None,
         }
+    }
+
+    /// Reports whether it was used since it was last renewed. The request that found it is its first use.
+    pub(super) const fn is_in_use(&self) -> bool {
+        self.served || !self.renewed
     }
 
     /// Reports whether an operation is in progress while the path is served.

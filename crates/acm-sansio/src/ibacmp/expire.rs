@@ -138,7 +138,7 @@ impl Ibacmp {
         let endpoint = dest.endpoint;
         // An entry that expired unused is not renewed.
         let had_path = matches!(&dest.state, DestState::Ready(ready)
-            if ready.served && ready.route_until.is_none_or(|until| until > cx.now()));
+            if ready.is_in_use() && ready.route_until.is_none_or(|until| until > cx.now()));
         let had_path = had_path || self.sweep.stalled_at.take() == Some(id);
         self.drop_expired(cx, id);
         let Some(dest) = self.cache.get(id) else { return true };

@@ -89,7 +89,7 @@ impl Ibacmp {
             && (ends_soon(now, ready.addr_until, config.addr_timeout)
                 || ends_soon(now, ready.route_until, config.route_timeout));
         match dest.class {
-            EvictionClass::Requested if ends || ready.stale && ready.served => {
+            EvictionClass::Requested if ends || ready.stale && ready.is_in_use() => {
                 self.queue_renewal(cx, id, RenewalReason::Found)
             }
             // An entry that no local user requested is not worth a query.
@@ -143,7 +143,7 @@ impl Ibacmp {
                     return;
                 }
                 // It is not renewed again until it is used.
-                ready.served = false;
+                (ready.served, ready.renewed) = (false, true);
                 let by_address = ready.remote.is_some();
                 if by_address && ends_soon(now, ready.addr_until, cx.config().addr_timeout) {
                     self.probe(cx, id);
