@@ -14,7 +14,8 @@ pub(super) fn run(options: Options) -> Report {
     let mut lab = Lab::new(options, slow_sa());
     lab.run_for(Duration::from_secs(10));
     let users = Users::new(&mut lab, options.nodes);
-    let lid = Lid::new(0xbfff);
+    // A subnet manager assigns LIDs without large gaps, and nodes estimate the size of the fabric by them.
+    let lid = Lid::new(u16::try_from(options.nodes + 1000).expect("unicast LIDs have 16 bits"));
     lab.mark();
     let port = Port { lid, ..lab.world.port(0).clone() };
     lab.world.subnet.set_port(World::port_id(0), port).expect("the LID is free");
