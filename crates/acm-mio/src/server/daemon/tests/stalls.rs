@@ -59,6 +59,8 @@ fn check_for_unread_responses_wakes_the_loop() {
     turns(&mut daemon);
     let (mut events, mut wakes) = (Events::with_capacity(16), 0);
     while !daemon.host.clients.open.is_empty() {
+        // Without this deadline, the loop would sleep for ever.
+        assert!(daemon.due().unwrap() <= daemon.check_due().unwrap());
         let timeout = daemon.timeout();
         daemon.turn(&mut events, timeout).unwrap();
         wakes += 1;
