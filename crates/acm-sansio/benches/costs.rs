@@ -90,8 +90,13 @@ impl Core {
         let groups = [group_mgid(Pkey::DEFAULT_FULL, 0, Rate::GBPS_10, Mtu::B2048)];
         let source = Address::Ip4(Ipv4Addr::from(number));
         let mad = multicast::request(TransactionId::new(number.into()), &Address::from_text("x"), &source, &groups);
-        let source =
-            DatagramSource { lid: Lid::new(9), path_bits: 0, qpn: Qpn::of::<9>(), gid: Some(Gid::new([2; 16])) };
+        let source = DatagramSource {
+            lid: Lid::new(9),
+            path_bits: 0,
+            qpn: Qpn::of::<9>(),
+            gid: Some(Gid::new([2; 16])),
+            group: Some(groups[0]),
+        };
         let endpoint = EndpointId::new(0, 0);
         self.input(Input::Datagram { endpoint, source, payload: ib_mad::as_bytes(&mad) });
     }

@@ -103,8 +103,13 @@ impl Host {
 
     /// Delivers a datagram to every other node that should receive it. Every node has one endpoint, with the same id.
     fn send(&self, endpoint: EndpointId, to: &SendTo, mad: AcmMad, queue: &mut Queue) {
-        let source =
-            DatagramSource { lid: self.lid, path_bits: 0, qpn: Qpn::of::<0x100>(), gid: Some(gid_of(self.lid)) };
+        let source = DatagramSource {
+            lid: self.lid,
+            path_bits: 0,
+            qpn: Qpn::of::<0x100>(),
+            gid: Some(gid_of(self.lid)),
+            group: to.way.grh.map(|grh| grh.dgid).filter(|gid| gid.is_multicast()),
+        };
         let receives = |lid: &Lid| *lid == to.way.dlid || to.qpn == Qpn::MULTICAST;
         for lid in NODES.into_iter().filter(|lid| *lid != self.lid).filter(receives) {
             queue.push_back((lid, Message::Datagram(endpoint, source, Box::new(mad))));

@@ -372,7 +372,7 @@ mod tests {
     fn input_for_removed_endpoint_is_counted_as_stale() {
         let mut acm = Acm::new(Config::default(), 1);
         let endpoint = EndpointId::new(0, 0);
-        let source = DatagramSource { lid: Lid::new(1), path_bits: 0, qpn: Qpn::of::<2>(), gid: None };
+        let source = DatagramSource { lid: Lid::new(1), path_bits: 0, qpn: Qpn::of::<2>(), gid: None, group: None };
         let inputs = [
             Input::EndpointOpened { endpoint, qpn: Qpn::of::<2>() },
             Input::EndpointFailed(endpoint),

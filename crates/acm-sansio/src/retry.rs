@@ -9,6 +9,7 @@
 //! | [`NOTICES`] | 5 s | 600 s | doubles | yes | when subscribed, or the port is down |
 //! | [`RENEW`] | 1 s | 60 s | doubles | yes | when subnet administration answers; see `sa/pace.rs` |
 //! | [`DEVICE`] | 1 s | 60 s | doubles | no | when it works, or is gone |
+//! | [`ASK_HOST`] | 100 ms | 400 ms | doubles | none | after [`ASK_HOST_RETRIES`] |
 //! | multicast request | `timeout` + subnet time | the same | none | no | after `retries` |
 //! | request to the SA for an account | `timeout` | the same | none | no | after `retries`; the device repeats it |
 //!
@@ -23,6 +24,7 @@
 //! | [`RENEW_SPREAD`] | 1000 us | 1 s |
 //! | [`RENEW_INTERVAL`] | 60 us | 5 ms |
 //! | [`ANNOUNCE_SPREAD`] | 200 us | 500 ms |
+//! | [`CLAIM_SPREAD`] | 100 us | 20 ms |
 use core::time::Duration;
 
 /// The pauses between attempts.
@@ -75,6 +77,17 @@ pub const RENEW_INTERVAL: Spread = Spread { per_port: Duration::from_micros(60),
 pub const ANNOUNCE_SPREAD: Spread = Spread { per_port: Duration::from_micros(200), least: Duration::from_millis(500) };
 /// Each node renews its path to a peer that moved in a slot of its own, by its LID.
 pub const MOVE_SLOT: Duration = Duration::from_millis(10);
+/// The nodes that use an address ask its owner after a claim.
+pub const CLAIM_SPREAD: Spread = Spread { per_port: Duration::from_micros(100), least: Duration::from_millis(20) };
+/// The time for the owner of an address to defend it, before a node that uses the address asks for it.
+pub const CLAIM_DEFENCE: Duration = Duration::from_millis(10);
+/// An address that another host claims is announced once in this time, as in RFC 5227 (DEFEND_INTERVAL).
+pub const DEFENCE_PAUSE: Duration = Duration::from_secs(10);
+/// A host that is asked by unicast does not respond. A response usually takes less than a millisecond.
+pub const ASK_HOST: RetryPolicy =
+    RetryPolicy { first: Duration::from_millis(100), longest: Duration::from_millis(400) };
+/// The number of times that a unicast request is repeated.
+pub const ASK_HOST_RETRIES: u32 = 2;
 /// The minimum time between two announcements.
 pub const ANNOUNCE_PAUSE: Duration = Duration::from_secs(2);
 /// Subscriptions are renewed after this time, plus or minus a quarter, because a subnet administrator may end them when
@@ -138,6 +151,7 @@ mod tests {
         assert_eq!(below(JOIN_SPREAD), [100, 100, 100, 500, 2457]);
         assert_eq!(below(NOTICES_SPREAD), [400, 400, 400, 2000, 9830]);
         assert_eq!(below(RENEW_SPREAD), [1000, 1000, 2000, 10_000, 49_151]);
+        assert_eq!(below(CLAIM_SPREAD), [20, 20, 200, 1000, 4915]);
     }
 
     #[test]

@@ -305,5 +305,11 @@ fn datagram<'a>(to: &SendTo, payload: &'a [u8]) -> Datagram<'a> {
 
 /// Converts the source of a received datagram for the core.
 pub(crate) fn source_of(source: &ib_sim::Source, grh: Option<&ib_mad::packet::Grh>) -> DatagramSource {
-    DatagramSource { lid: source.slid, path_bits: source.path_bits, qpn: source.qpn, gid: grh.map(|grh| grh.sgid) }
+    DatagramSource {
+        lid: source.slid,
+        path_bits: source.path_bits,
+        qpn: source.qpn,
+        gid: grh.map(|grh| grh.sgid),
+        group: grh.map(|grh| grh.dgid).filter(|gid| gid.is_multicast()),
+    }
 }

@@ -280,7 +280,7 @@ fn malformed_datagrams() -> World {
     let mut world = world(2);
     let endpoint = EndpointId::new(0, 0);
     let gid = world.port(1).gids.first().copied();
-    let source = DatagramSource { lid: world.port(1).lid, path_bits: 0, qpn: Qpn::from_raw(0x77), gid };
+    let source = DatagramSource { lid: world.port(1).lid, path_bits: 0, qpn: Qpn::from_raw(0x77), gid, group: None };
     let (group, _) = world.group();
     let good = multicast::request(TransactionId::new(1), &name(0), &name(1), &[group]);
     let good = ib_mad::as_bytes(&good);

@@ -152,11 +152,11 @@ fn without_headers(kind: Kind, body: &[u8]) -> Result<Decoded, Damage> {
     let length = usize::from(u16::from_be_bytes(*length));
     let (comment, payload) = rest.split_at_checked(length).ok_or(Damage::Short(body.len()))?;
     let comment = core::str::from_utf8(comment).ok().and_then(ParsedComment::new).ok_or(Damage::NoComment)?;
-    let gid = comment.optional("gid")?;
+    let (gid, group) = (comment.optional("gid")?, comment.optional("group")?.unwrap_or_default());
     let headers = PacketHeaders {
         slid: comment.get("lid")?,
         source: qpn(&comment)?,
-        global: gid.map(|sgid| GlobalHeader { sgid, ..GlobalHeader::default() }),
+        global: gid.map(|sgid| GlobalHeader { sgid, dgid: group, ..GlobalHeader::default() }),
         ..PacketHeaders::default()
     };
     datagram(kind, &comment, &headers, payload)
@@ -189,6 +189,7 @@ fn datagram(
                 path_bits: comment.get("path_bits")?,
                 qpn: headers.source,
                 gid: headers.global.map(|global| global.sgid),
+                group: headers.global.map(|global| global.dgid).filter(|gid| gid.is_multicast()),
             };
             let endpoint = comment.id("endpoint", EndpointId::new)?;
             OwnedInput::Datagram { endpoint, source, payload: payload.to_vec() }.into()

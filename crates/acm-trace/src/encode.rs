@@ -109,7 +109,9 @@ fn mad_packet(kind: Kind, now: Time, comment: Comment, headers: &PacketHeaders, 
         return Packet { kind, data: packet::record(now.as_nanos(), headers, payload), comment: Some(comment) };
     }
     let comment = comment.with("lid", headers.slid).with("qpn", headers.source.get());
-    let comment = comment.with_some("gid", headers.global.map(|global| global.sgid)).into_text();
+    let comment = comment.with_some("gid", headers.global.map(|global| global.sgid));
+    let group = headers.global.map(|global| global.dgid).filter(|gid| gid.is_multicast());
+    let comment = comment.with_some("group", group).into_text();
     let length = u16::try_from(comment.len()).unwrap_or_default();
     bytes(kind, &[&length.to_be_bytes(), comment.as_bytes(), mad])
 }
@@ -151,8 +153,9 @@ pub(crate) fn input(ports: &PortTable, now: Time, input: &Input<'_>) -> Encoded 
             let headers = PacketHeaders { source: qpn, ..headers };
             mad_packet(kind, now, Comment::of(kind).with("port", port.0), &headers, mad)
         }
-        Input::Datagram { endpoint, source: DatagramSource { lid, path_bits, qpn, gid }, payload } => {
+        Input::Datagram { endpoint, source: DatagramSource { lid, path_bits, qpn, gid, group }, payload } => {
             let (address, port) = ports.endpoint(endpoint);
+            let dgid = group.unwrap_or(port.gid());
             let headers = PacketHeaders {
                 slid: lid,
                 dlid: Lid::new(port.lid.get() | u16::from(path_bits)),
@@ -160,7 +163,7 @@ pub(crate) fn input(ports: &PortTable, now: Time, input: &Input<'_>) -> Encoded 
                 source: qpn,
                 dest: address.qpn,
                 qkey: Qkey::GSI,
-                global: gid.map(|sgid| GlobalHeader { sgid, dgid: port.gid(), ..GlobalHeader::default() }),
+                global: gid.map(|sgid| GlobalHeader { sgid, dgid, ..GlobalHeader::default() }),
                 ..PacketHeaders::default()
             };
             let comment = Comment::of(kind)

@@ -201,6 +201,7 @@ impl Devices {
                             path_bits: datagram.path_bits,
                             qpn: datagram.src_qpn,
                             gid: datagram.source_gid(),
+                            group: datagram.destination_gid().filter(|gid| gid.is_multicast()),
                         };
                         let length = datagram.payload.len().min(self.payload.len());
                         for (to, from) in self.payload.iter_mut().zip(datagram.payload) {

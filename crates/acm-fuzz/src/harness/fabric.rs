@@ -30,7 +30,7 @@ impl Harness {
             Operation::Datagram(endpoint, peer, payload) => {
                 let endpoint = self.endpoint(*endpoint);
                 let source = peer.as_ref().map_or_else(
-                    || DatagramSource { lid: lid(0), path_bits: 0, qpn: Qpn::of::<2>(), gid: None },
+                    || DatagramSource { lid: lid(0), path_bits: 0, qpn: Qpn::of::<2>(), gid: None, group: None },
                     source,
                 );
                 self.input(Input::Datagram { endpoint, source, payload });
@@ -164,6 +164,9 @@ impl Harness {
         self.next_request += 1;
         let tid = ib_mad::TransactionId::new(u64::from(self.next_request) / 2);
         let mad = multicast::request(tid, &address(dest), &address(source_address), &groups);
-        self.input(Input::Datagram { endpoint, source: source(peer), payload: ib_mad::as_bytes(&mad) });
+        // Some requests are sent to this node alone.
+        let group = Some(base).filter(|_| peer.bits < 192);
+        let source = DatagramSource { group, ..source(peer) };
+        self.input(Input::Datagram { endpoint, source, payload: ib_mad::as_bytes(&mad) });
     }
 }

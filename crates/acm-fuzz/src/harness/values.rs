@@ -76,8 +76,9 @@ pub(super) fn address(number: u8) -> Address {
     }
 }
 
+/// Returns the GID of one of six ports, each of an adapter of its own.
 pub(super) fn gid(number: u8) -> Gid {
-    Gid::new(((0xfe80_u128 << 112) + u128::from(number % 6) + 1).to_be_bytes())
+    Gid::new(((0xfe80_u128 << 112) + u128::from(number % 6) * 16 + 1).to_be_bytes())
 }
 
 pub(super) fn lid(number: u8) -> Lid {
@@ -118,6 +119,7 @@ pub(super) fn source(peer: &Peer) -> DatagramSource {
         path_bits: peer.bits / 4 % 4,
         qpn: Qpn::masked(u32::from(peer.qpn % 4) + 2),
         gid: Some(gid(peer.port)),
+        group: None,
     }
 }
 

@@ -51,10 +51,10 @@ fn random_operations_increment_each_counter() {
 
 /// Counters that random sequences seldom or never increment.
 ///
-/// `claims_refuted` needs a claim about a path in use and the matching response right after it, which happens in one of
-/// some thousand sequences. `acm-sim`'s tests `spoofing` and `renewal` cover it. `provider_no_turn` needs more requests
-/// than the limit of lookups allows here. `acm-sim`'s tests `providers` cover it.
-const RARE: [&str; 2] = ["claims_refuted", "provider_no_turn"];
+/// `claims_confirmed` and `claims_refuted` need a claim about a path in use and a response to the check, which happens
+/// in one of some thousand sequences. `acm-sim`'s tests `spoofing` and `claims` cover them. `provider_no_turn` needs
+/// more requests than the limit of lookups allows here. `acm-sim`'s tests `providers` cover it.
+const RARE: [&str; 3] = ["claims_confirmed", "claims_refuted", "provider_no_turn"];
 
 /// Returns a fixed stream of pseudo-random bytes.
 fn random() -> impl Iterator<Item = u8> {

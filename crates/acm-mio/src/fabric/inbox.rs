@@ -107,7 +107,8 @@ impl Inbox {
 mod tests {
     use super::*;
 
-    const SOURCE: DatagramSource = DatagramSource { lid: Lid::new(9), path_bits: 0, qpn: Qpn::of::<9>(), gid: None };
+    const SOURCE: DatagramSource =
+        DatagramSource { lid: Lid::new(9), path_bits: 0, qpn: Qpn::of::<9>(), gid: None, group: None };
 
     #[test]
     fn responses_overtake_datagrams_and_endpoints_take_turns() {

@@ -112,9 +112,14 @@ impl Sim {
                 Some(client::Message::Fault { .. }) => {}
                 Some(client::Message::Datagram { qpn, source, grh, payload }) => {
                     if let Some(endpoint) = queue_pairs.get(&qpn) {
-                        let gid = grh.map(|grh| grh.sgid);
-                        let (lid, path_bits, qpn) = (source.slid, source.path_bits, source.qpn);
-                        inbox.datagram(*endpoint, DatagramSource { lid, path_bits, qpn, gid }, payload);
+                        let source = DatagramSource {
+                            lid: source.slid,
+                            path_bits: source.path_bits,
+                            qpn: source.qpn,
+                            gid: grh.map(|grh| grh.sgid),
+                            group: grh.map(|grh| grh.dgid).filter(|gid| gid.is_multicast()),
+                        };
+                        inbox.datagram(*endpoint, source, payload);
                     }
                 }
             }

@@ -194,4 +194,6 @@ pub struct DatagramSource {
     pub qpn: Qpn,
     /// The sender's GID; `None` without a global route header.
     pub gid: Option<Gid>,
+    /// The multicast group that it was sent to; `None` if it was sent to this port alone.
+    pub group: Option<Gid>,
 }

@@ -1,8 +1,8 @@
 //! Announcements after this port moved: a multicast request for each local address, sent by its owner. Every receiver
 //! learns the new location from it, as from any request; no peer responds. C ibacm's receivers handle it in the same
-//! way.
-use super::{group, state::Ibacmp, token::Task};
-use crate::{context::Context, id::EndpointId, retry};
+//! way. An address that another host claims is announced, too.
+use super::{event::Event, group, state::Ibacmp, token::Task};
+use crate::{Time, context::Context, id::EndpointId, port::PortAttributes, retry};
 use acm_wire::{Address, multicast};
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -62,13 +62,34 @@ impl Ibacmp {
         cx.set_timer(token, not_before.map_or(at, |time| time.max(at)));
     }
 
-    pub(super) fn announce_due(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        let groups: Vec<Gid> = self.joined(endpoint).map(|member| member.mgid).collect();
-        let Some(to) =
-            self.base_group(endpoint).zip(cx.port_of(endpoint)).map(|(member, port)| group::send_to(member, port))
-        else {
+    /// Announces a local address that another host claims, so that the other nodes keep their paths to this port.
+    pub(super) fn defend(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address, other: Gid) {
+        let now = cx.now();
+        let Some(state) = self.endpoints.get_mut(&endpoint) else { return };
+        if !state.defences.may_defend(now, address) {
             return;
-        };
+        }
+        self.stats.address_conflicts += 1;
+        let here = cx.port_of(endpoint).map(PortAttributes::gid).unwrap_or_default();
+        cx.log(Event::AddressConflict(endpoint, *address, here, other).into());
+        self.stats.defences += 1;
+        self.send_announcement(cx, endpoint, address);
+    }
+
+    /// Sends the announcement of one address.
+    fn send_announcement(&self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
+        let groups: Vec<Gid> = self.joined(endpoint).map(|member| member.mgid).collect();
+        if let Some((member, port)) = self.base_group(endpoint).zip(cx.port_of(endpoint)) {
+            let to = group::send_to(member, port);
+            let mad = multicast::request(cx.transaction_id(), address, address, &groups);
+            cx.send(endpoint, to, mad);
+        }
+    }
+
+    pub(super) fn announce_due(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        if self.base_group(endpoint).is_none() {
+            return;
+        }
         let addresses = cx.endpoint(endpoint).map(|endpoint| endpoint.addresses.clone()).unwrap_or_default();
         let now = cx.now();
         let Some(announcement) = self.endpoints.get_mut(&endpoint).map(|state| &mut state.announcement) else { return };
@@ -82,9 +103,27 @@ impl Ibacmp {
         }
         for address in rest.iter().take(AT_A_TIME) {
             self.stats.announcements += 1;
-            let mad = multicast::request(cx.transaction_id(), address, address, &groups);
-            cx.send(endpoint, to, mad);
+            self.send_announcement(cx, endpoint, address);
         }
+    }
+}
+
+/// The local addresses that were defended recently.
+#[derive(Debug, Default)]
+pub(super) struct Defences {
+    until: Vec<(Address, Time)>,
+}
+
+impl Defences {
+    /// Reports whether a local address may be defended now, and notes that it is.
+    fn may_defend(&mut self, now: Time, address: &Address) -> bool {
+        self.until.retain(|(_, until)| now < *until);
+        let address = address.canonical();
+        if self.until.iter().any(|(defended, _)| *defended == address) {
+            return false;
+        }
+        self.until.push((address, now + retry::DEFENCE_PAUSE));
+        true
     }
 }
 
@@ -93,6 +132,18 @@ mod tests {
     use super::*;
     use crate::Config;
     use alloc::format;
+
+    #[test]
+    fn address_is_defended_once_in_ten_seconds() {
+        let (mut defences, second) = (Defences::default(), Duration::from_secs(1));
+        let mut may =
+            |seconds: u32, name| defences.may_defend(Time::ZERO + second * seconds, &Address::from_text(name));
+        assert_eq!(
+            [may(0, "a"), may(9, "A"), may(9, "b"), may(10, "a"), may(19, "a")],
+            [true, false, true, true, false]
+        );
+        assert_eq!(defences.until.len(), 1, "what is over takes no memory");
+    }
 
     #[test]
     fn removed_addresses_are_limited() {

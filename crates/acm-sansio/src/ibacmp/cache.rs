@@ -1,7 +1,7 @@
 //! The cache of destinations: lookup by key, counts, and state changes.
 use super::{
     by_gid::ByGid,
-    dest::{BY_CLASS, Dest, DestKey, DestState, EvictionClass, StateKind},
+    dest::{BY_CLASS, Dest, DestKey, DestState, EvictionClass, Origin, StateKind},
     token::DestId,
 };
 use crate::{
@@ -102,6 +102,8 @@ impl Cache {
             key,
             state,
             class,
+            origin: Origin::Asked,
+            conflict_logged: false,
             used: true,
             links: Links::default(),
             gid_links: Links::default(),

@@ -128,6 +128,7 @@ fn multicast_request(
             ensure(positions.len() > 0, || format!("{id} waits without a queue position"))?;
             return Ok(());
         }
+        Stage::Paused => return Ok(()),
         Stage::Sent(_) => {
             *counted.credits.entry(endpoint).or_default() += 1;
             ensure(cx.timer(Task::Credit(id).token()).is_some(), || format!("{id} has no timer for its credit"))?;

@@ -1,5 +1,10 @@
 //! A destination and its states.
-use super::{lookup::Lookup, remote::Remote, token::DestId};
+use super::{
+    claim::Claim,
+    lookup::Lookup,
+    remote::{Remote, are_of_one_adapter},
+    token::DestId,
+};
 use crate::{
     Time,
     credit::{Credit, QueuePositions},
@@ -198,24 +203,30 @@ pub(super) struct Renewal {
     pub(super) lookup: Lookup,
     /// The endpoint's epoch when the query began.
     pub(super) epoch: u32,
-    /// The location that a peer claims.
-    pub(super) claimed: Option<Remote>,
 }
 
-/// A multicast request that verifies the location of a destination while its path is served.
+/// The verification of a location while its path is served.
 #[derive(Debug)]
 pub(super) struct Verification {
     pub(super) request: MulticastRequest,
-    /// The first response from another host than the cached one.
-    pub(super) found: Option<Remote>,
-    /// `true` if it is a probe without a claim: the request goes only to the cached host.
-    pub(super) is_probe: bool,
+    pub(super) check: Recheck,
 }
 
-/// A multicast request.
+/// The reason for a [`Verification`].
+#[derive(Debug)]
+pub(super) enum Recheck {
+    /// The address expires soon.
+    Probe,
+    /// Another location claims the address.
+    Claim(Claim),
+}
+
+/// A request for an address, to the group or to one host.
 #[derive(Debug)]
 pub(super) struct MulticastRequest {
     pub(super) tid: TransactionId,
+    /// The host that it is sent to; `None`: the base group.
+    pub(super) to: Option<Remote>,
     /// The local address from which it is sent.
     pub(super) source: Address,
     /// Number of times that it was sent.
@@ -232,18 +243,20 @@ pub(super) struct MulticastRequest {
 /// The progress of a multicast request.
 #[derive(Debug)]
 pub(super) enum Stage {
+    /// It waits for a time, so that not all nodes ask at once.
+    Paused,
     /// It waits for a credit.
     Queued(QueuePositions),
     /// It was sent, and a response is still likely.
     Sent(Credit),
-    /// It was sent, and the response is late. It no longer holds a credit.
+    /// It was sent, and holds no credit: the response is late, or a host was asked that claims the address.
     Late,
 }
 
 impl MulticastRequest {
     pub(super) fn new(now: Time, tid: TransactionId, source: Address, lookup: Lookup) -> Self {
         let stage = Stage::Queued(QueuePositions::default());
-        Self { tid, source, times_sent: 0, since: now, sent_at: now, stage, refused: None, lookup }
+        Self { tid, to: None, source, times_sent: 0, since: now, sent_at: now, stage, refused: None, lookup }
     }
 }
 
@@ -278,6 +291,12 @@ impl DestState {
         }
     }
 
+    /// Reports whether a host is asked because of a claim. It has less time to respond than the group.
+    pub(super) fn asks_host(&self) -> bool {
+        matches!(self, Self::Ready(Ready { verification: Some(verification), .. })
+            if verification.request.to.is_some() && matches!(verification.check, Recheck::Claim(_)))
+    }
+
     /// Returns the open multicast request.
     pub(super) fn multicast_request_mut(&mut self) -> Option<&mut MulticastRequest> {
         match self {
@@ -307,6 +326,17 @@ pub(super) enum EvictionClass {
     Unsolicited,
 }
 
+/// The source of a destination's location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// A response to a request of this node, or a file.
+    Asked,
+    /// A request of the host to the group. No other host of the group has claimed the address since.
+    Group,
+    /// Requests of several hosts to the group. Only the group can be asked for the owner.
+    Doubtful,
+}
+
 pub(super) const BY_CLASS: usize = 0;
 pub(super) const BY_GID: usize = 1;
 
@@ -317,6 +347,9 @@ pub(super) struct Dest {
     /// Changed only by [`Cache::enter`](super::cache::Cache::enter) and [`Cache::change`](super::cache::Cache::change).
     pub(super) state: DestState,
     pub(super) class: EvictionClass,
+    pub(super) origin: Origin,
+    /// `true` if the log has that two hosts have its address.
+    pub(super) conflict_logged: bool,
     /// `true` if it was used since the eviction clock's hand last passed it.
     pub(super) used: bool,
     pub(super) links: Links<DestId>,
@@ -339,6 +372,18 @@ impl Dest {
     /// Reports whether its key is an address of the peer.
     pub(super) const fn is_address(&self) -> bool {
         matches!(self.key, DestKey::Address(_))
+    }
+
+    /// Records a claim of its address that nobody has checked. `known` is the GID of the location known so far. Returns
+    /// `true` if the claimant may be asked.
+    pub(super) fn note_claim(&mut self, known: Option<Gid>, claimant: Gid) -> bool {
+        self.origin = match (self.origin, known) {
+            (Origin::Asked, Some(known)) if known == claimant => Origin::Asked,
+            (Origin::Asked, _) | (Origin::Group, None) => Origin::Group,
+            (Origin::Group, Some(known)) if are_of_one_adapter(known, claimant) => Origin::Group,
+            _ => Origin::Doubtful,
+        };
+        self.origin == Origin::Group
     }
 
     /// Returns the destination's name for the log.
@@ -419,11 +464,11 @@ mod tests {
 
     #[test]
     fn ready_destination_may_be_verified_or_renewed() {
-        let claimed = Verification { request: request(), found: None, is_probe: false };
+        let claimed = Verification { request: request(), check: Recheck::Probe };
         let mut state = DestState::Ready(Ready { verification: Some(Box::new(claimed)), ..ready(None) });
         assert!(state.is_busy() && state.multicast_request_mut().is_some() && state.lookup_mut().is_some());
         let (query, lookup) = (SaQueryId::new(0, 0), Lookup::default());
-        let renewal = Renewal { query, lookup, epoch: 0, claimed: None };
+        let renewal = Renewal { query, lookup, epoch: 0 };
         let mut state = DestState::Ready(Ready { renewal: Some(Box::new(renewal)), ..ready(None) });
         assert!(state.is_busy() && state.multicast_request_mut().is_none() && state.lookup_mut().is_none());
     }
@@ -458,6 +503,8 @@ mod tests {
                 key,
                 state,
                 class: EvictionClass::Requested,
+                origin: Origin::Asked,
+                conflict_logged: false,
                 used: true,
                 links,
                 gid_links: Links::default(),

@@ -1,5 +1,5 @@
 //! The provider's state of an endpoint: groups, credits, round-trip times, epochs.
-use super::{membership::Group, round_trip::RoundTrip, token::DestId};
+use super::{announce::Defences, answered::Answered, membership::Group, round_trip::RoundTrip, token::DestId};
 use crate::{Time, credit::CreditQueue};
 use alloc::vec::Vec;
 use ib_mad::{Gid, Lid, Qpn, id::Lmc};
@@ -13,6 +13,8 @@ pub(super) struct EndpointState {
     pub(super) queue: CreditQueue<DestId>,
     pub(super) round_trip: RoundTrip,
     pub(super) announcement: Announcement,
+    pub(super) defences: Defences,
+    pub(super) answered: Answered,
     /// The last known GID, LID and LMC of the port, at which paths begin.
     origin: Option<(Gid, Lid, Lmc)>,
     /// Counts events that may have invalidated paths. A path of an earlier epoch is checked before it is served.

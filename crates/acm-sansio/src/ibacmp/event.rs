@@ -29,10 +29,12 @@ pub enum Event {
     NoSharedGroup(EndpointId, Address),
     /// A destination moved to another port or queue pair.
     PeerChanged(EndpointId, Address),
-    /// A remote host with this GID claims an address in use; a multicast request verifies it.
+    /// A remote host with this GID claims an address in use; its owner is asked.
     ClaimChecked(EndpointId, Address, Gid),
     /// The verification found the address at its previous location.
     ClaimRefuted(EndpointId, Address, Gid),
+    /// Two hosts have an address: the known one with the first GID, which stays in use, and another.
+    AddressConflict(EndpointId, Address, Gid, Gid),
     /// A multicast request was sent; with the number of times so far.
     #[cfg_attr(feature = "serde", serde(rename = "Asked"))]
     RequestSent(EndpointId, Address, u32),
@@ -57,7 +59,7 @@ pub enum Event {
 impl Event {
     pub(crate) const fn level(&self) -> Level {
         match self {
-            Self::JoinFailed(..) => Level::Always,
+            Self::JoinFailed(..) | Self::AddressConflict(..) => Level::Always,
             Self::Joined(..)
             | Self::BadDatagram(..)
             | Self::LongDatagram(..)
@@ -85,6 +87,7 @@ impl Event {
             | Self::PeerChanged(_, address)
             | Self::ClaimChecked(_, address, _)
             | Self::ClaimRefuted(_, address, _)
+            | Self::AddressConflict(_, address, ..)
             | Self::RequestSent(_, address, _)
             | Self::Refused(_, address, _)
             | Self::Located(_, address, ..)
@@ -109,6 +112,7 @@ impl Event {
             | Self::PeerChanged(endpoint, _)
             | Self::ClaimChecked(endpoint, ..)
             | Self::ClaimRefuted(endpoint, ..)
+            | Self::AddressConflict(endpoint, ..)
             | Self::RequestSent(endpoint, ..)
             | Self::Refused(endpoint, ..)
             | Self::Located(endpoint, ..)
@@ -147,9 +151,12 @@ impl DisplayWith for Event {
             Self::NoSharedGroup(_, address) => write!(f, "notice - {id}: no shared multicast group with {address}"),
             Self::PeerChanged(_, address) => write!(f, "notice - {id}: {address} has moved, resetting"),
             Self::ClaimChecked(_, address, gid) => {
-                write!(f, "notice - {id}: {gid} claims {address}, which is in use elsewhere: asking the group")
+                write!(f, "notice - {id}: {gid} claims {address}, which is in use elsewhere: asking its owner")
             }
             Self::ClaimRefuted(_, address, gid) => write!(f, "notice - {id}: {address} is still at {gid}"),
+            Self::AddressConflict(_, address, gid, other) => {
+                write!(f, "ERROR - address conflict: {id}: {gid} and {other} both have {address}; using {gid}")
+            }
             Self::RequestSent(_, address, times) => write!(f, "{id}: asking the group for {address}, time {times}"),
             Self::Refused(_, address, failure) => write!(f, "{id}: {address}: {failure}; waiting for others"),
             Self::Located(_, address, gid, lid) => write!(f, "{id}: {address} is at {gid}, LID {lid}"),

@@ -1,14 +1,16 @@
-//! Multicast requests from remote hosts: caching the sender's location, and responding.
+//! Multicast requests from remote hosts: caching the sender's location, responding, and defending local addresses.
 use super::{
-    dest::{DestKey, DestState, EvictionClass, Ready},
+    dest::{DestKey, DestState, EvictionClass, Origin, Ready, RouteKey, Routing},
     event::Event,
     lookup::{Lookup, Responder},
-    remote::Remote,
+    remote::{Remote, are_of_one_adapter},
     route,
     state::{Ibacmp, RenewalReason},
     token::DestId,
 };
-use crate::{api::DatagramSource, config::RouteProtocol, context::Context, fair::Urgency, id::EndpointId};
+use crate::{
+    account::REMOTE, api::DatagramSource, config::RouteProtocol, context::Context, fair::Urgency, id::EndpointId,
+};
 use acm_wire::multicast::{self, AddressRequest};
 use ib_mad::{Gid, Qpn, sa::PathRecord};
 
@@ -27,18 +29,30 @@ impl Ibacmp {
         if found.qpn == Some(source.qpn) && cx.port_of(endpoint).is_some_and(|port| port.gids.contains(&gid)) {
             return;
         }
+        if found.has(&request.source) && !self.is_own_gid(cx, gid) {
+            return self.defend(cx, endpoint, &request.source, gid);
+        }
         let is_ours = request.dest.is_some_and(|dest| found.has(&dest));
         let Some(group) = self.best_shared(endpoint, request.groups) else {
             self.stats.no_shared_group += 1;
             return cx.log(Event::NoSharedGroup(endpoint, request.source).into());
         };
-        let Some(id) = self.acquire_unsolicited(cx, endpoint, DestKey::Address(request.source)) else { return };
         let remote = Remote { gid, lid: source.lid, path_bits: source.path_bits, qpn: source.qpn, group };
-        self.learn(cx, id, remote, is_ours.then_some(Responder { tid: request.tid, remote }));
+        let key = DestKey::Address(request.source);
+        let is_to_group = source.group.is_some();
+        // The owner of the address did not receive a request to this node alone, so it is no reason to believe it.
+        let known = self.cache.find(endpoint, &key);
+        let id = if is_to_group { self.acquire_unsolicited(cx, endpoint, key) } else { known };
+        if let Some(id) = id {
+            self.learn(cx, id, remote, is_to_group);
+        }
+        if is_ours {
+            self.respond_when_routed(cx, endpoint, id, Responder { tid: request.tid, remote });
+        }
     }
 
-    /// Updates a destination with the sender's location. With `respond`, the sender waits for a response.
-    fn learn(&mut self, cx: &mut Context, id: DestId, remote: Remote, respond: Option<Responder>) {
+    /// Updates a destination with the location of the sender of a request, to the group or to this node alone.
+    fn learn(&mut self, cx: &mut Context, id: DestId, remote: Remote, is_to_group: bool) {
         self.drop_expired(cx, id);
         let listed = self.is_listed_elsewhere(cx, id, &remote);
         let Some(dest) = self.cache.get_mut(id) else { return };
@@ -47,40 +61,27 @@ impl Ibacmp {
         match &mut dest.state {
             // A claim of a local address is ignored.
             _ if dest.class == EvictionClass::Local => {}
-            DestState::Ready(Ready { remote: Some(current), path, .. }) if current.is_same_port(&remote, lmc) => {
+            DestState::Ready(Ready { remote: Some(current), .. }) if current.is_same_port(&remote, lmc) => {
                 // The path to the same port is the same, whichever queue pair the peer has now.
                 let before = core::mem::replace(current, remote).qpn;
                 // A preloaded entry has no queue pair.
                 let changed = before != remote.qpn && before != Qpn::default();
-                let (path, name) = (*path, dest.name());
+                let name = dest.name();
+                self.owner_sent(cx, id, remote);
                 if changed {
                     cx.log(Event::PeerChanged(endpoint, name).into());
                     if in_use {
                         self.queue_renewal(cx, id, RenewalReason::Moved);
                     }
                 }
-                if let Some(responder) = respond {
-                    Self::respond(cx, endpoint, &path, &responder);
-                }
             }
-            // The subnet administrator knows where a GID is.
+            // Another port of the host has the same name. The path in use stays.
             DestState::Ready(Ready { remote: Some(current), .. })
-                if in_use && current.gid == remote.gid && cx.config().route_protocol == RouteProtocol::Sa =>
-            {
-                self.verify_move(cx, id, &remote, respond);
-            }
-            DestState::Ready(_) if in_use => self.verify_claim(cx, id, &remote, respond),
+                if current.gid != remote.gid && are_of_one_adapter(current.gid, remote.gid) => {}
+            DestState::Ready(_) if in_use => self.verify_claim(cx, id, &remote),
             DestState::Routing(routing) => {
-                let same = routing.remote.is_some_and(|current| current.is_same_port(&remote, lmc));
-                if !same {
+                if !routing.remote.is_some_and(|current| current.is_same_port(&remote, lmc)) {
                     self.stats.claims_ignored += 1;
-                } else if let Some(responder) = respond {
-                    let account = crate::account::REMOTE;
-                    if routing.lookup.add_responder(cx, responder) {
-                        self.join_queue(cx, id, endpoint, account, Urgency::Waited);
-                    } else {
-                        self.stats.responders_refused += 1;
-                    }
                 }
             }
             // The next request for it starts a new lookup.
@@ -88,36 +89,142 @@ impl Ibacmp {
                 self.cache.enter(id, DestState::Unknown);
                 self.stats.claims_ignored += 1;
             }
-            DestState::Unknown
-            | DestState::Failed(_)
-            | DestState::Located { .. }
-            | DestState::Locating(_)
-            | DestState::Ready(_) => {
-                self.accept_claim(cx, id, remote, respond);
+            // Only a response ends a lookup. If no request was sent so far, the sender is asked, and not the group.
+            DestState::Locating(request) => {
+                let (known, is_waiting) = (request.to.map(|host| host.gid), request.times_sent == 0);
+                if is_to_group && dest.note_claim(known, remote.gid) && is_waiting {
+                    self.ask_claimant(cx, id, remote);
+                }
+            }
+            DestState::Unknown | DestState::Failed(_) | DestState::Located { .. } | DestState::Ready(_) => {
+                let known = dest.state.located_at(&dest.key);
+                if is_to_group {
+                    dest.note_claim(known, remote.gid);
+                    self.accept_claim(cx, id, remote);
+                }
             }
         }
     }
 
-    /// Accepts a claim without verification, because no conflicting path is in use.
-    fn accept_claim(&mut self, cx: &mut Context, id: DestId, remote: Remote, respond: Option<Responder>) {
+    /// Caches a claim of an address that is not in use. Its first use verifies it.
+    fn accept_claim(&mut self, cx: &mut Context, id: DestId, remote: Remote) {
         let addr_until = Self::addr_end(cx);
-        let mut lookup = match self.cache.enter(id, DestState::Located { remote, addr_until }) {
-            DestState::Locating(request) => self.end_multicast_request(cx, id, *request),
-            // It was verified because of a table of hosts that may be replaced by now.
-            DestState::Ready(ready) => {
-                self.end_ready(cx, id, ready);
-                Lookup::default()
-            }
-            _ => Lookup::default(),
-        };
-        if let Some(responder) = respond
-            && !lookup.add_responder(cx, responder)
-        {
-            self.stats.responders_refused += 1;
+        // It was verified because of a table of hosts that may be replaced by now.
+        if let DestState::Ready(ready) = self.cache.enter(id, DestState::Located { remote, addr_until }) {
+            self.end_ready(cx, id, ready);
         }
-        // With `route_prot sa` a path costs a query, so it is queried only if it is needed.
-        if lookup.is_needed() || cx.config().route_protocol == RouteProtocol::Acm {
-            self.find_route(cx, id, remote, lookup);
+    }
+
+    /// Drops a location that no host confirmed, because a local user requests it. Returns the host to ask for it, or
+    /// `None` if the group must be asked.
+    pub(super) fn take_claimant(&mut self, cx: &mut Context, id: DestId) -> Option<Remote> {
+        self.drop_expired(cx, id);
+        let dest = self.cache.get(id)?;
+        if dest.class == EvictionClass::Local {
+            return None;
+        }
+        let (DestState::Located { remote, .. } | DestState::Ready(Ready { remote: Some(remote), .. })) = &dest.state
+        else {
+            return None;
+        };
+        let host = Some(*remote).filter(|_| dest.origin == Origin::Group);
+        if let DestState::Ready(ready) = self.cache.enter(id, DestState::Unknown) {
+            self.end_ready(cx, id, ready);
+        }
+        host
+    }
+
+    /// Responds to a request for a local address as soon as there is a path to the sender. The path is found by the
+    /// sender's GID, so that a response depends on no address that the sender claims. `claimed` is that address. If a
+    /// local user waits for the path to the sender at this address, the response waits for the same query.
+    fn respond_when_routed(
+        &mut self,
+        cx: &mut Context,
+        endpoint: EndpointId,
+        claimed: Option<DestId>,
+        responder: Responder,
+    ) {
+        if let Some(path) = self.cached_path_to(cx, endpoint, &responder.remote) {
+            return Self::respond(cx, endpoint, &path, &responder);
+        }
+        let lmc = cx.lmc_of(endpoint);
+        let claimed = claimed.filter(|id| match self.cache.get(*id).map(|dest| &dest.state) {
+            Some(DestState::Routing(Routing { remote: Some(remote), .. })) => {
+                remote.is_same_port(&responder.remote, lmc)
+            }
+            _ => false,
+        });
+        let key = self.key_of_gid(endpoint, responder.remote.gid);
+        let Some(id) = claimed.or_else(|| self.acquire_unsolicited(cx, endpoint, key)) else { return };
+        let now = cx.now();
+        let Some(dest) = self.cache.get_mut(id) else { return };
+        let pending = match &mut dest.state {
+            DestState::Routing(routing) => Some((&mut routing.lookup, routing.query)),
+            DestState::Ready(Ready { renewal: Some(renewal), .. }) => Some((&mut renewal.lookup, renewal.query)),
+            // The sender is at another LID than the path.
+            DestState::Ready(ready) => {
+                if ready.no_verification_before.is_some_and(|until| now < until) {
+                    self.stats.claims_ignored += 1;
+                    return;
+                }
+                ready.no_verification_before = Some(now + cx.config().timeout);
+                None
+            }
+            _ => None,
+        };
+        if let Some((lookup, query)) = pending {
+            if lookup.add_responder(cx, responder) {
+                cx.sa_join(query, REMOTE, Urgency::Waited);
+            } else {
+                self.stats.responders_refused += 1;
+            }
+            return;
+        }
+        let is_ready = matches!(dest.state, DestState::Ready(_));
+        let mut lookup = Lookup::default();
+        if !lookup.add_responder(cx, responder) {
+            self.stats.responders_refused += 1;
+            lookup.end(cx);
+        } else if is_ready {
+            self.request_renewal(cx, id, lookup);
+        } else {
+            let addr_until = Self::addr_end(cx);
+            self.query_route(cx, id, None, addr_until, lookup);
+        }
+    }
+
+    /// Returns the key of the destination that is found by a GID only.
+    pub(super) fn key_of_gid(&self, endpoint: EndpointId, dgid: Gid) -> DestKey {
+        let traffic_class = self.base_group(endpoint).map_or(0, |member| member.traffic_class);
+        DestKey::Route(RouteKey { dgid, traffic_class, ..RouteKey::default() })
+    }
+
+    /// Returns the path to a location if it needs no query.
+    fn cached_path_to(&mut self, cx: &mut Context, endpoint: EndpointId, remote: &Remote) -> Option<PathRecord> {
+        if let Some(path) = self.preloaded_path_to(cx, endpoint, remote) {
+            return Some(path);
+        }
+        if cx.config().route_protocol == RouteProtocol::Acm {
+            let member = self.joined(endpoint).find(|member| member.mgid == remote.group)?;
+            return Some(route::from_group(member, remote, cx.port_of(endpoint)?.lid));
+        }
+        self.path_of_gid(cx, endpoint, remote).map(|ready| ready.path)
+    }
+
+    /// Returns a cached path to a location, which was found for its GID or for another of its addresses.
+    pub(super) fn path_of_gid(&mut self, cx: &mut Context, endpoint: EndpointId, remote: &Remote) -> Option<&Ready> {
+        let lmc = cx.lmc_of(endpoint);
+        let by_gid = self.cache.find(endpoint, &self.key_of_gid(endpoint, remote.gid));
+        let found = [by_gid, self.cache.first_at(endpoint, remote.gid)].into_iter().flatten().find(|id| {
+            self.drop_expired(cx, *id);
+            matches!(self.cache.get(*id).map(|dest| &dest.state),
+                Some(DestState::Ready(ready)) if remote.is_at_end_of(&ready.path, lmc))
+        });
+        let dest = self.cache.get_mut(found?)?;
+        dest.used = true;
+        match &dest.state {
+            DestState::Ready(ready) => Some(ready),
+            _ => None,
         }
     }
 

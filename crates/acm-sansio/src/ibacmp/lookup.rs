@@ -100,6 +100,21 @@ impl Lookup {
         None
     }
 
+    /// Adds all accounts and remote hosts of another lookup.
+    pub(super) fn absorb(&mut self, cx: &mut Context, other: Self) {
+        for share in other.shares {
+            match self.shares.iter_mut().find(|own| own.account == share.account) {
+                Some(own) => {
+                    own.waiters += share.waiters;
+                    own.ticket |= share.ticket;
+                    cx.refund_lookup(share.account);
+                }
+                None => self.shares.push(share),
+            }
+        }
+        self.responders.extend(other.responders);
+    }
+
     /// Adds a remote host that waits for a response. Returns `false` if a limit is reached.
     pub(super) fn add_responder(&mut self, cx: &mut Context, responder: Responder) -> bool {
         // A repeated request counts once.
@@ -111,17 +126,6 @@ impl Lookup {
         }
         self.responders.push(responder);
         true
-    }
-
-    /// Removes the remote hosts for which `keeps` returns `false`.
-    pub(super) fn only_responders(mut self, cx: &mut Context, keeps: impl Fn(&Responder) -> bool) -> Self {
-        self.responders.retain(keeps);
-        let waits = |share: &Share| share.account != REMOTE;
-        if self.responders.is_empty() && self.shares.iter().any(|share| !waits(share)) {
-            self.shares.retain(waits);
-            cx.refund_lookup(REMOTE);
-        }
-        self
     }
 
     pub(super) fn is_needed(&self) -> bool {
@@ -205,6 +209,20 @@ mod tests {
     }
 
     #[test]
+    fn absorbed_lookup_is_charged_once() {
+        let mut cx = context(9);
+        let need = |account| Need { account, if_pending: IfPending::Waits };
+        let user = cx.accounts.id(Account::User(1));
+        let [mut own, mut other] = [user, user].map(|account| Lookup::begin(&mut cx, need(account)).unwrap());
+        let responder = Responder { tid: TransactionId::new(1), remote: Remote::default() };
+        assert!(other.add_responder(&mut cx, responder));
+        own.absorb(&mut cx, other);
+        assert_eq!((held(&cx, user), held(&cx, REMOTE), own.waiters()), (1, 1, 2));
+        assert_eq!(own.end(&mut cx), [responder]);
+        assert_eq!((held(&cx, user), held(&cx, REMOTE)), (0, 0));
+    }
+
+    #[test]
     fn refusal_names_its_limit_and_charges_nothing() {
         let mut cx = context(1);
         let (a, b) = (cx.accounts.id(Account::User(1)), cx.accounts.id(Account::User(2)));
@@ -246,20 +264,5 @@ mod tests {
         );
         lookup.end(&mut cx);
         assert_eq!(held(&cx, REMOTE), 0);
-    }
-
-    #[test]
-    fn remote_account_is_charged_while_a_remote_host_waits() {
-        let mut cx = context(9);
-        let responder = |tid| Responder { tid: TransactionId::new(tid), remote: Remote::default() };
-        let mut lookup = Lookup::begin(&mut cx, Need { account: KERNEL, if_pending: IfPending::Waits }).unwrap();
-        assert!([1, 2].iter().all(|tid| lookup.add_responder(&mut cx, responder(*tid))));
-        let lookup = lookup.only_responders(&mut cx, |responder| responder.tid.get() == 2);
-        assert_eq!((held(&cx, REMOTE), lookup.accounts().count()), (1, 2));
-        let lookup = lookup.only_responders(&mut cx, |_| false);
-        assert_eq!((held(&cx, REMOTE), lookup.accounts().collect::<Vec<_>>()), (0, Vec::from([KERNEL])));
-        let lookup = lookup.only_responders(&mut cx, |_| false);
-        assert_eq!((held(&cx, REMOTE), held(&cx, KERNEL), lookup.waiters()), (0, 1, 1));
-        assert!(lookup.end(&mut cx).is_empty());
     }
 }

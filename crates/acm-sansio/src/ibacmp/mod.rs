@@ -15,7 +15,7 @@
 //! | `by_gid.rs` | index of destinations by GID |
 //! | `negative.rs` | cached failures |
 //! | `renew.rs` | renewal of paths in the background |
-//! | `verify.rs` | verification of claims of remote hosts |
+//! | `claim.rs`, `verify.rs` | verification of claims of remote hosts |
 //! | `notices.rs` | notices of the SA about ports and groups |
 //! | `announce.rs` | announcements after this port moved |
 //! | `endpoint.rs`, `membership.rs`, `round_trip.rs` | state of an endpoint: groups, credits, round-trip times |
@@ -24,9 +24,11 @@
 //! | `token.rs`, `event.rs`, `stats.rs` | operations, log events, counters |
 //! | `check.rs` | invariants |
 mod announce;
+mod answered;
 mod by_gid;
 mod cache;
 mod check;
+mod claim;
 mod dest;
 mod endpoint;
 mod event;

@@ -1,16 +1,23 @@
 //! Multicast requests for an address: send, retry, responses, failure.
 use super::{
-    dest::{DestKey, DestState, MulticastRequest, Ready, Stage},
+    dest::{DestKey, DestState, MulticastRequest, Origin, Ready, Stage},
     event::Event,
     group,
     lookup::Lookup,
-    remote::Remote,
+    remote::{Remote, are_of_one_adapter},
     route,
     state::Ibacmp,
     token::{DestId, Task},
 };
 use crate::{
-    api::DatagramSource, context::Context, failure::Failure, histogram::Phase, id::EndpointId, port::PortAttributes,
+    api::{DatagramSource, SendTo},
+    context::Context,
+    credit::QueuePositions,
+    failure::Failure,
+    histogram::Phase,
+    id::EndpointId,
+    port::PortAttributes,
+    retry,
 };
 use acm_wire::{
     Address,
@@ -18,16 +25,18 @@ use acm_wire::{
     multicast::{self, AddressResponse},
 };
 use alloc::{boxed::Box, vec::Vec};
+use core::time::Duration;
 use ib_mad::Gid;
 
 impl Ibacmp {
-    /// Starts a multicast request for a destination.
+    /// Starts a request for a destination, to a host that claims to have it or to the group.
     pub(super) fn start_request(
         &mut self,
         cx: &mut Context,
         id: DestId,
         endpoint: EndpointId,
         source: Address,
+        to: Option<Remote>,
         lookup: Lookup,
     ) {
         let request = Box::new(MulticastRequest::new(cx.now(), cx.transaction_id(), source, lookup));
@@ -36,7 +45,28 @@ impl Ibacmp {
         if self.base_group(endpoint).is_none() {
             return self.fail(cx, id, Failure::NoGroup);
         }
-        self.queue_request(cx, id, endpoint);
+        match to {
+            Some(claimant) => self.ask_claimant(cx, id, claimant),
+            None => self.queue_request(cx, id, endpoint),
+        }
+    }
+
+    /// Sends a request to the host that claims to have the address. It needs no credit, because the group does not
+    /// receive it.
+    pub(super) fn ask_claimant(&mut self, cx: &mut Context, id: DestId, claimant: Remote) {
+        let Some(dest) = self.cache.get_mut(id) else { return };
+        let endpoint = dest.endpoint;
+        let DestState::Locating(request) = &mut dest.state else { return };
+        request.to = Some(claimant);
+        if let Stage::Queued(positions) = &mut request.stage
+            && let Some(state) = self.endpoints.get_mut(&endpoint)
+        {
+            state.queue.leave_all(positions);
+        }
+        request.stage = Stage::Late;
+        self.by_tid.insert(request.tid.get(), id);
+        cx.count(endpoint, Counter::AddrQuery);
+        self.send_request(cx, id);
     }
 
     /// Queues a multicast request. It is sent at once if a credit is free.
@@ -83,6 +113,7 @@ impl Ibacmp {
             None => return,
         };
         let Some(dest) = self.cache.get_mut(id) else { return };
+        let asks_host = dest.state.asks_host();
         let (endpoint, name, DestKey::Address(address)) = (dest.endpoint, dest.name(), dest.key) else { return };
         let Some(request) = dest.state.multicast_request_mut() else { return };
         request.times_sent += 1;
@@ -92,21 +123,44 @@ impl Ibacmp {
         }
         let (tid, times_sent, source) = (request.tid, request.times_sent, request.source);
         self.stats.requests_repeated += u64::from(times_sent > 1);
-        let subnet_time = cx.port_of(endpoint).map(PortAttributes::subnet_time).unwrap_or_default();
-        let deadline = cx.now() + cx.config().timeout + subnet_time;
+        let host = request.to;
+        let deadline = cx.now() + self.response_time(cx, endpoint, asks_host, times_sent);
         cx.set_timer(Task::Lookup(id).token(), deadline);
         cx.log(Event::RequestSent(endpoint, name, times_sent).into());
-        let Some(port) = cx.port_of(endpoint) else { return };
-        let to =
-            match self.cache.get(id).map(|dest| &dest.state) {
-                Some(DestState::Ready(Ready {
-                    verification: Some(verification), remote: Some(remote), path, ..
-                })) if verification.is_probe => Some(route::send_to(path, remote, port)),
-                _ => self.base_group(endpoint).map(|member| group::send_to(member, port)),
-            };
+        let to = match host {
+            Some(host) => self.way_to_host(cx, id, &host),
+            None => {
+                self.base_group(endpoint).zip(cx.port_of(endpoint)).map(|(member, port)| group::send_to(member, port))
+            }
+        };
         if let Some(to) = to {
             cx.send(endpoint, to, multicast::request(tid, &address, &source, &groups));
         }
+    }
+
+    /// Returns the time to wait for a response after a request was sent the given number of times.
+    fn response_time(&self, cx: &Context, endpoint: EndpointId, asks_host: bool, times_sent: u32) -> Duration {
+        let timeout = cx.config().timeout;
+        if asks_host {
+            let likely = self.endpoints.get(&endpoint).map(|state| state.round_trip.likely(timeout));
+            return retry::ASK_HOST.pause(times_sent).max(likely.unwrap_or_default());
+        }
+        timeout + cx.port_of(endpoint).map(PortAttributes::subnet_time).unwrap_or_default()
+    }
+
+    /// Returns the receiver for a unicast request to a host: by the path, if it leads there, else by the parameters of
+    /// the group, which need no query.
+    fn way_to_host(&self, cx: &Context, id: DestId, host: &Remote) -> Option<SendTo> {
+        let dest = self.cache.get(id)?;
+        let port = cx.port_of(dest.endpoint)?;
+        if let DestState::Ready(Ready { path, .. }) = &dest.state
+            && path.dgid == host.gid
+            && host.is_at_end_of(path, port.lmc)
+        {
+            return Some(route::send_to(path, host, port));
+        }
+        let member = self.base_group(dest.endpoint)?;
+        Some(route::send_to(&route::from_group(member, host, port.lid), host, port))
     }
 
     /// Returns the credit of a request whose response is late.
@@ -119,23 +173,46 @@ impl Ibacmp {
         {
             state.queue.give_back(credit);
         }
-        self.conclude_verification(cx, id);
         self.pump(cx, endpoint);
     }
 
-    /// Handles the time-out of a request, or of its wait for a turn.
+    /// Handles the end of a request's pause, of its wait for a turn, or of its wait for a response.
     pub(super) fn request_due(&mut self, cx: &mut Context, id: DestId) {
-        let retries = cx.config().retries;
         let Some(dest) = self.cache.get_mut(id) else { return };
-        let is_claim = matches!(dest.state, DestState::Ready(_));
+        let endpoint = dest.endpoint;
+        let is_verification = matches!(dest.state, DestState::Ready(_));
+        let retries = if dest.state.asks_host() { retry::ASK_HOST_RETRIES } else { cx.config().retries };
         let Some(request) = dest.state.multicast_request_mut() else { return };
-        let failure = match &request.stage {
-            Stage::Queued(_) => Failure::NoTurn,
-            _ if request.times_sent > retries => request.refused.unwrap_or(Failure::NoResponse),
-            _ if !request.lookup.is_needed() => return self.drop_unneeded(cx, id),
-            _ => return self.send_request(cx, id),
-        };
-        if is_claim { self.end_verification(cx, id, None) } else { self.fail(cx, id, failure) }
+        match &mut request.stage {
+            stage @ Stage::Paused => {
+                *stage = Stage::Queued(QueuePositions::default());
+                self.queue_request(cx, id, endpoint);
+            }
+            Stage::Queued(_) if is_verification => self.end_verification(cx, id),
+            Stage::Queued(_) => self.fail(cx, id, Failure::NoTurn),
+            // The host that claimed the address is silent.
+            stage if !is_verification && request.to.is_some() => {
+                if !request.lookup.is_needed() {
+                    return self.drop_unneeded(cx, id);
+                }
+                *stage = Stage::Queued(QueuePositions::default());
+                (request.to, request.times_sent) = (None, 0);
+                self.by_tid.remove(&request.tid.get());
+                self.queue_request(cx, id, endpoint);
+            }
+            _ if request.times_sent <= retries => {
+                if request.lookup.is_needed() {
+                    self.send_request(cx, id);
+                } else {
+                    self.drop_unneeded(cx, id);
+                }
+            }
+            _ if is_verification => self.verification_silent(cx, id),
+            _ => {
+                let failure = request.refused.unwrap_or(Failure::NoResponse);
+                self.fail(cx, id, failure);
+            }
+        }
     }
 
     /// Ends a multicast request: frees its credit or queue position and its timers. Returns its lookup.
@@ -153,7 +230,7 @@ impl Ibacmp {
                     state.queue.give_back(credit);
                     self.pump(cx, endpoint);
                 }
-                Stage::Late => {}
+                Stage::Paused | Stage::Late => {}
             }
         }
         request.lookup
@@ -172,8 +249,7 @@ impl Ibacmp {
         let id = self.by_tid.get(&response.tid.get()).copied();
         let dest = id.and_then(|id| Some((id, self.cache.get_mut(id)?)));
         let Some((id, dest)) = dest.filter(|(_, dest)| dest.endpoint == endpoint) else {
-            self.stats.unexpected_responses += 1;
-            return;
+            return self.handle_second_response(cx, endpoint, gid, response);
         };
         let name = dest.name();
         let Some(request) = dest.state.multicast_request_mut() else {
@@ -199,9 +275,23 @@ impl Ibacmp {
         let remote = Remote { gid, lid: source.lid, path_bits: source.path_bits, qpn: source.qpn, group };
         cx.log(Event::Located(endpoint, name, gid, source.lid).into());
         if matches!(self.cache.get(id).map(|dest| &dest.state), Some(DestState::Locating(_))) {
+            if let Some(state) = self.endpoints.get_mut(&endpoint) {
+                state.answered.record(response.tid, id, gid);
+            }
             self.located(cx, id, remote);
         } else {
             self.verification_response(cx, id, remote);
+        }
+    }
+
+    /// Handles a response to no open request. If another host responded to the same request before, both have the
+    /// address. The location of the first is used.
+    fn handle_second_response(&mut self, cx: &mut Context, endpoint: EndpointId, gid: Gid, response: &AddressResponse) {
+        let answered = self.endpoints.get_mut(&endpoint).map(|state| &mut state.answered);
+        match answered.filter(|_| response.status == 0).and_then(|answered| answered.second(response.tid, gid)) {
+            Some((_, first)) if are_of_one_adapter(first, gid) => {}
+            Some((id, first)) => self.report_conflict(cx, id, first, gid),
+            None => self.stats.unexpected_responses += 1,
         }
     }
 
@@ -209,6 +299,9 @@ impl Ibacmp {
     /// the path follows.
     pub(super) fn located(&mut self, cx: &mut Context, id: DestId, remote: Remote) {
         let addr_until = Self::addr_end(cx);
+        if let Some(dest) = self.cache.get_mut(id) {
+            dest.origin = Origin::Asked;
+        }
         let before = self.cache.enter(id, DestState::Located { remote, addr_until });
         let lookup = match before {
             DestState::Locating(request) => self.end_multicast_request(cx, id, *request),

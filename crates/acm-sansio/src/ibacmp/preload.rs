@@ -5,7 +5,7 @@
 //! elsewhere, or with other values, is ignored until the next load. Routes are valid only while the local port has the
 //! LID that the table has for it.
 use super::{
-    dest::{DestKey, DestState, Ready, RouteKey},
+    dest::{DestKey, DestState, Origin, Ready, RouteKey},
     endpoint::EndpointState,
     event::Event,
     remote::Remote,
@@ -112,6 +112,9 @@ impl Ibacmp {
             (DestState::Unknown, DestKey::Route(key)) => (None, None, self.preloaded_path(cx, endpoint, key)?),
             (DestState::Unknown, DestKey::Address(address)) => {
                 let gid = self.preload.gid_of(address)?;
+                if let Some(dest) = self.cache.get_mut(id) {
+                    dest.origin = Origin::Asked;
+                }
                 let path = self.preloaded_path(cx, endpoint, &RouteKey { dgid: gid, ..RouteKey::default() });
                 let lid = path.as_ref().map(|path| path.dlid).unwrap_or_default();
                 let remote = Remote { gid, lid, ..Remote::default() };

@@ -31,7 +31,7 @@ impl Ibacmp {
             match self.cache.get(id).map(|dest| &dest.state) {
                 // The served path stays; its verification and renewal end.
                 Some(DestState::Ready(_)) => {
-                    self.end_verification(cx, id, None);
+                    self.end_verification(cx, id);
                     self.end_renewal(cx, id);
                 }
                 _ => self.fail(cx, id, Failure::EndpointClosed),

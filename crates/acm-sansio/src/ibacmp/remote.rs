@@ -32,9 +32,23 @@ impl Remote {
     }
 }
 
+/// Reports whether two GIDs are of ports of one channel adapter, which may share the name of their host. Vendors number
+/// the port GUIDs of an adapter consecutively.
+pub(super) fn are_of_one_adapter(one: Gid, other: Gid) -> bool {
+    const PORTS: u64 = 16;
+    one.prefix() == other.prefix() && one.interface_id().get() / PORTS == other.interface_id().get() / PORTS
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn port_guids_of_an_adapter_are_consecutive() {
+        let are = |one: &str, other: &str| are_of_one_adapter(one.parse().unwrap(), other.parse().unwrap());
+        assert!(are("fe80::2:c903:0:21", "fe80::2:c903:0:2f") && are("fe80::21", "fe80::21"));
+        assert!(!are("fe80::21", "fe80::31") && !are("fe80::21", "fec0::22"));
+    }
 
     #[test]
     fn path_updates_the_lid_of_a_location() {

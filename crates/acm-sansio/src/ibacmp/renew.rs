@@ -2,11 +2,10 @@
 //! Renewals are charged to the daemon and have the lowest priority; `sa/pace.rs` determines their pace. The old path is
 //! served meanwhile.
 use super::{
-    dest::{DestState, EvictionClass, MulticastRequest, Ready, Renewal, Verification},
+    dest::{DestState, EvictionClass, MulticastRequest, Ready, Recheck, Renewal, Verification},
     endpoint::EndpointState,
     event::Event,
     lookup::Lookup,
-    remote::Remote,
     route,
     state::{Ibacmp, RenewalReason},
     token::{DestId, Task},
@@ -139,12 +138,14 @@ impl Ibacmp {
         match &mut dest.state {
             DestState::Ready(ready) => {
                 ready.queued = false;
-                if ready.verification.is_some() || ready.renewal.is_some() {
+                let is_probed = ready.verification.as_ref().is_some_and(|check| matches!(check.check, Recheck::Probe));
+                if is_probed || ready.renewal.is_some() {
                     return;
                 }
+                let is_checked = ready.verification.is_some();
                 // It is not renewed again until it is used.
                 (ready.served, ready.renewed) = (false, true);
-                let by_address = ready.remote.is_some();
+                let by_address = ready.remote.is_some() && !is_checked;
                 if by_address && ends_soon(now, ready.addr_until, cx.config().addr_timeout) {
                     self.probe(cx, id);
                 } else {
@@ -173,11 +174,12 @@ impl Ibacmp {
             return;
         };
         let Ok(lookup) = Self::background(cx) else { return };
-        let request = MulticastRequest::new(cx.now(), cx.transaction_id(), source, lookup);
+        let mut request = MulticastRequest::new(cx.now(), cx.transaction_id(), source, lookup);
         self.stats.renewals += 1;
         self.cache.change(id, |state| {
             if let DestState::Ready(ready) = state {
-                ready.verification = Some(Box::new(Verification { request, found: None, is_probe: true }));
+                request.to = ready.remote;
+                ready.verification = Some(Box::new(Verification { request, check: Recheck::Probe }));
             }
         });
         self.queue_request(cx, id, endpoint);
@@ -196,14 +198,14 @@ impl Ibacmp {
 
     fn renew_path(&mut self, cx: &mut Context, id: DestId) {
         if let Some(path) = self.group_path(cx, id) {
-            return self.apply_renewal(cx, id, &path, None);
+            return self.apply_renewal(cx, id, &path);
         }
         if cx.config().route_protocol == RouteProtocol::Acm && self.cache.get(id).is_some_and(|dest| dest.is_address())
         {
             return;
         }
         if let Ok(lookup) = Self::background(cx) {
-            self.request_renewal(cx, id, None, lookup);
+            self.request_renewal(cx, id, lookup);
         }
     }
 
@@ -219,7 +221,7 @@ impl Ibacmp {
     }
 
     /// Queries the subnet administrator for the path of a destination whose old path is served meanwhile.
-    pub(super) fn request_renewal(&mut self, cx: &mut Context, id: DestId, claimed: Option<Remote>, lookup: Lookup) {
+    pub(super) fn request_renewal(&mut self, cx: &mut Context, id: DestId, lookup: Lookup) {
         let Some((endpoint, remote)) = self.cache.get(id).and_then(|dest| match &dest.state {
             DestState::Ready(ready) if ready.renewal.is_none() => Some((dest.endpoint, ready.remote)),
             _ => None,
@@ -237,7 +239,7 @@ impl Ibacmp {
         self.stats.renewals += 1;
         self.cache.change(id, |state| {
             if let DestState::Ready(ready) = state {
-                ready.renewal = Some(Box::new(Renewal { query, lookup, epoch, claimed }));
+                ready.renewal = Some(Box::new(Renewal { query, lookup, epoch }));
             }
         });
     }
@@ -249,7 +251,7 @@ impl Ibacmp {
             _ => None,
         });
         let Some(Some(renewal)) = renewal else { return };
-        let Renewal { lookup, epoch, claimed, .. } = *renewal;
+        let Renewal { lookup, epoch, .. } = *renewal;
         let responders = lookup.end(cx);
         match result.and_then(|mad| mad.record::<PathRecord>().map_err(|_| SaError::BadResponse)) {
             Ok(path) => {
@@ -259,13 +261,14 @@ impl Ibacmp {
                     _ => None,
                 });
                 self.compare_path(cx, id, remote.as_ref(), Ok(path));
-                self.apply_renewal(cx, id, path, claimed);
+                self.apply_renewal(cx, id, path);
+                self.move_confirmed(cx, id, path);
                 let Some(dest) = self.cache.get(id) else { return };
                 let lmc = cx.lmc_of(dest.endpoint);
-                let DestState::Ready(Ready { remote: Some(remote), path, .. }) = &dest.state else { return };
-                let (endpoint, remote, path) = (dest.endpoint, *remote, *path);
-                // Remote hosts that claimed another location get no response.
-                for responder in responders.iter().filter(|responder| responder.remote.is_same_port(&remote, lmc)) {
+                let DestState::Ready(Ready { path, .. }) = &dest.state else { return };
+                let (endpoint, path) = (dest.endpoint, *path);
+                // Remote hosts at another LID get no response.
+                for responder in responders.iter().filter(|responder| responder.remote.is_at_end_of(&path, lmc)) {
                     Self::respond(cx, endpoint, &path, responder);
                 }
             }
@@ -303,7 +306,7 @@ impl Ibacmp {
     }
 
     /// Replaces the path of a destination.
-    fn apply_renewal(&mut self, cx: &mut Context, id: DestId, path: &PathRecord, claimed: Option<Remote>) {
+    fn apply_renewal(&mut self, cx: &mut Context, id: DestId, path: &PathRecord) {
         let (addr_end, route_until) = (Self::addr_end(cx), Self::route_end(cx));
         let Some(dest) = self.cache.get(id).filter(|dest| matches!(dest.state, DestState::Ready(_))) else { return };
         let (endpoint, name) = (dest.endpoint, dest.name());
@@ -312,22 +315,13 @@ impl Ibacmp {
         let DestState::Ready(mut ready) = self.cache.enter(id, DestState::Unknown) else { return };
         let moved = ready.path.dlid.base(lmc) != path.dlid.base(lmc);
         (ready.path, ready.stale, ready.route_until) = (*path, false, route_until);
-        let is_there = |remote: &Remote| remote.is_at_end_of(path, lmc);
         match &mut ready.remote {
             None => ready.addr_until = addr_end,
-            Some(remote) if !is_there(remote) => {
-                *remote = claimed.filter(is_there).unwrap_or_else(|| remote.at_end_of(path, lmc));
-            }
-            Some(_) => {}
+            Some(remote) => *remote = remote.at_end_of(path, lmc),
         }
         // Only an entry whose location comes from a file depends on the file.
         ready.preloaded = ready.preloaded.filter(|_| ready.remote.is_some_and(|remote| remote.group.is_zero()));
         self.cache.enter(id, DestState::Ready(ready));
-        match claimed {
-            Some(claimed) if is_there(&claimed) => self.stats.claims_confirmed += 1,
-            Some(_) => self.stats.claims_refuted += 1,
-            None => {}
-        }
         if moved {
             cx.log(Event::PeerChanged(endpoint, name).into());
         } else {

@@ -1,6 +1,6 @@
 //! Requests for the path to an address, and the lookups that they share.
 use super::{
-    dest::{DestKey, DestState, MulticastRequest, Stage},
+    dest::{DestKey, DestState, MulticastRequest, Origin, Stage},
     lookup::Lookup,
     state::{Ibacmp, RenewalReason},
     token::{DestId, Task},
@@ -32,6 +32,8 @@ impl Ibacmp {
         let Some(id) = self.acquire(cx, endpoint, DestKey::Address(*address)) else {
             return Failure::TooMany(Bound::Destinations).into();
         };
+        let is_asked = self.cache.get(id).is_none_or(|dest| dest.origin == Origin::Asked);
+        let claimant = if is_asked { None } else { self.take_claimant(cx, id) };
         if let Some(resolution) = self.cached_resolution(cx, id, endpoint, need) {
             return resolution;
         }
@@ -48,7 +50,7 @@ impl Ibacmp {
                 cx.count(endpoint, Counter::AddrCache);
                 self.find_route(cx, id, remote, lookup);
             }
-            _ => self.start_request(cx, id, endpoint, *source, lookup),
+            _ => self.start_request(cx, id, endpoint, *source, claimant, lookup),
         }
         self.current_resolution(id)
     }
@@ -149,7 +151,7 @@ impl Ibacmp {
                     true
                 }
                 // It ends at its first time-out.
-                Stage::Sent(_) | Stage::Late => false,
+                Stage::Paused | Stage::Sent(_) | Stage::Late => false,
             },
             (DestState::Routing(routing), _) => {
                 cx.sa_leave(routing.query, account);

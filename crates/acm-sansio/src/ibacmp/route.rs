@@ -1,6 +1,6 @@
 //! Paths to located addresses and to ports.
 use super::{
-    dest::{DestKey, DestState, Ready, RouteKey, Routing},
+    dest::{Dest, DestKey, DestState, EvictionClass, Ready, RouteKey, Routing},
     endpoint::EndpointState,
     event::Event,
     lookup::Lookup,
@@ -157,6 +157,20 @@ impl Ibacmp {
             self.make_ready(cx, id, Some(remote), addr_until, path, lookup);
             return self.note_preloaded(id);
         }
+        if cx.config().route_protocol == RouteProtocol::Sa
+            && let Some(&Ready { path, route_until, .. }) =
+                self.path_of_gid(cx, endpoint, &remote).filter(|ready| !ready.stale)
+        {
+            self.make_ready(cx, id, Some(remote), addr_until, path, lookup);
+            return self.expire_route_at(id, route_until);
+        }
+        if lookup.is_needed()
+            && let Some(by_gid) = self.cache.find(endpoint, &self.key_of_gid(endpoint, remote.gid))
+            && let Some(Dest { class: EvictionClass::Unsolicited, state: DestState::Routing(_), .. }) =
+                self.cache.get(by_gid)
+        {
+            return self.take_over_query(cx, id, by_gid, remote, lookup);
+        }
         // The shared group of a preloaded host is unknown.
         if cx.config().route_protocol == RouteProtocol::Sa || remote.group.is_zero() {
             return self.query_route(cx, id, Some(remote), addr_until, lookup);
@@ -173,6 +187,29 @@ impl Ibacmp {
                 self.give_up(cx, id, lookup, Attempt { failure: Failure::NoSharedGroup, details });
             }
         }
+    }
+
+    /// Continues the path query for a response to a host as the query of the host's address.
+    fn take_over_query(&mut self, cx: &mut Context, id: DestId, by_gid: DestId, remote: Remote, mut lookup: Lookup) {
+        let addr_until = Self::addr_end(cx);
+        if let DestState::Routing(routing) = self.cache.enter(by_gid, DestState::Unknown) {
+            cx.sa_hand_over(routing.query, Task::Route(id).token());
+            for (account, urgency) in lookup.needs() {
+                cx.sa_join(routing.query, account, urgency);
+            }
+            lookup.absorb(cx, routing.lookup);
+            let remote = Some(remote);
+            self.cache.enter(id, DestState::Routing(Routing { remote, addr_until, lookup, ..routing }));
+        }
+    }
+
+    /// Sets the expiry time of a path that was found earlier for another destination.
+    fn expire_route_at(&mut self, id: DestId, until: Option<Time>) {
+        self.cache.change(id, |state| {
+            if let DestState::Ready(ready) = state {
+                ready.route_until = until;
+            }
+        });
     }
 
     /// Returns the path query for a destination.
@@ -192,7 +229,7 @@ impl Ibacmp {
 
     /// Queries the subnet administrator for the path, if the lookup is needed. The query does not depend on earlier
     /// responses.
-    fn query_route(
+    pub(super) fn query_route(
         &mut self,
         cx: &mut Context,
         id: DestId,

@@ -24,8 +24,12 @@ stats! {
         claims_confirmed: u64,
         /// Verifications that found the address at its previous location.
         claims_refuted: u64,
-        /// Claims about an address in use that were ignored because another one was verified just before.
+        /// Claims about an address in use that were ignored because another one was being verified.
         claims_ignored: u64,
+        /// Addresses that two hosts have: another host claimed a local address, or two hosts responded for one.
+        address_conflicts: u64,
+        /// Announcements of local addresses that another host claimed.
+        defences: u64,
         /// Requests that failed at once because of a cached failure.
         negative_answers: u64,
         /// Cached failures that were dropped early because of [`Limits::negatives`](crate::config::Limits::negatives).

@@ -1,86 +1,64 @@
-//! Verification of claims of remote hosts before they replace a path in use: a multicast request for the address, in
-//! which the previous owner's response takes precedence.
+//! Verification of claims of remote hosts before they replace a path in use. The old path is served meanwhile.
 use super::{
-    dest::{DestState, MulticastRequest, Ready, Stage, Verification},
+    claim::{Claim, Next, Outcome},
+    dest::{DestState, MulticastRequest, Ready, Recheck, Stage, Verification},
     event::Event,
-    lookup::{Lookup, Responder},
+    lookup::Lookup,
     remote::Remote,
     state::{Ibacmp, RenewalReason},
     token::{DestId, Task},
 };
-use crate::{account::REMOTE, context::Context, fair::Urgency};
+use crate::{context::Context, id::EndpointId, port::PortAttributes, retry};
 use alloc::boxed::Box;
-
-/// The number of requests before another host than the previous owner is accepted.
-const REQUESTS_BEFORE_ACCEPTED: u32 = 2;
-/// The wait for the previous owner after the last request, in multiples of the likely round-trip time.
-const LAST_WAIT_FACTOR: u32 = 4;
+use ib_mad::{Gid, Qpn, sa::PathRecord};
 
 impl Ibacmp {
-    /// Verifies the claim of a remote host to an address in use by a multicast request.
-    pub(super) fn verify_claim(&mut self, cx: &mut Context, id: DestId, claimed: &Remote, respond: Option<Responder>) {
-        let now = cx.now();
-        let Some(dest) = self.cache.get_mut(id) else { return };
+    /// Starts the check of a claim to an address in use: after a pause, its owner is asked.
+    pub(super) fn verify_claim(&mut self, cx: &mut Context, id: DestId, claimant: &Remote) {
+        let Some(dest) = self.cache.get(id) else { return };
         let (endpoint, name) = (dest.endpoint, dest.name());
-        let DestState::Ready(ready) = &mut dest.state else { return };
-        if let Some(verification) = &mut ready.verification {
-            if let Some(responder) = respond
-                && !verification.request.lookup.add_responder(cx, responder)
-            {
-                self.stats.responders_refused += 1;
-            }
+        let DestState::Ready(Ready { remote: Some(owner), verification, no_verification_before, .. }) = &dest.state
+        else {
             return;
-        }
+        };
         let source = cx.endpoint(endpoint).and_then(|endpoint| endpoint.addresses.first().copied());
-        let source = source.filter(|_| ready.no_verification_before.is_none_or(|until| now >= until));
-        let Some((source, Ok(mut lookup))) = source.map(|source| (source, Lookup::for_remote(cx))) else {
+        let Some((source, Ok(lookup))) =
+            source.filter(|_| verification.is_none()).map(|source| (source, Lookup::for_remote(cx)))
+        else {
             self.stats.claims_ignored += 1;
             return;
         };
-        if let Some(responder) = respond {
-            lookup.add_responder(cx, responder);
-        }
-        ready.no_verification_before = Some(now + cx.config().timeout);
-        let request = MulticastRequest::new(now, cx.transaction_id(), source, lookup);
+        // A host without a queue pair is from a file. Only the group can be asked for it.
+        let to = Some(*owner).filter(|owner| owner.qpn != Qpn::default());
+        let is_move = owner.gid == claimant.gid;
+        let start = no_verification_before.map_or(cx.now(), |time| time.max(cx.now()));
+        let at = start + retry::CLAIM_DEFENCE + cx.spread(retry::CLAIM_SPREAD);
+        let until = start + cx.config().timeout;
+        let mut request = MulticastRequest::new(cx.now(), cx.transaction_id(), source, lookup);
+        (request.stage, request.to) = (Stage::Paused, to);
+        let check = Recheck::Claim(Claim::new(*claimant));
         self.cache.change(id, |state| {
             if let DestState::Ready(ready) = state {
-                ready.verification = Some(Box::new(Verification { request, found: None, is_probe: false }));
+                ready.verification = Some(Box::new(Verification { request, check }));
+                ready.no_verification_before = Some(until);
             }
         });
+        cx.set_timer(Task::Lookup(id).token(), at);
         self.stats.claims_checked += 1;
-        cx.log(Event::ClaimChecked(endpoint, name, claimed.gid).into());
-        self.queue_request(cx, id, endpoint);
+        cx.log(Event::ClaimChecked(endpoint, name, claimant.gid).into());
+        // The subnet administrator knows where a GID is. Each node has a slot for its query.
+        if is_move {
+            self.queue_renewal(cx, id, RenewalReason::Moved);
+        }
     }
 
-    /// Verifies the move of a peer in use to another LID by a query to the subnet administrator. If the peer waits for
-    /// a response, the query is sent at once and charged to the remote account; otherwise it is queued as a renewal.
-    pub(super) fn verify_move(&mut self, cx: &mut Context, id: DestId, claimed: &Remote, respond: Option<Responder>) {
-        let now = cx.now();
-        let Some(DestState::Ready(ready)) = self.cache.get_mut(id).map(|dest| &mut dest.state) else { return };
-        if let (Some(renewal), Some(responder)) = (&mut ready.renewal, respond) {
-            if renewal.lookup.add_responder(cx, responder) {
-                cx.sa_join(renewal.query, REMOTE, Urgency::Waited);
-            } else {
-                self.stats.responders_refused += 1;
-            }
-            return;
-        }
-        if ready.renewal.is_some() || ready.no_verification_before.is_some_and(|until| now < until) {
-            self.stats.claims_ignored += 1;
-            return;
-        }
-        ready.no_verification_before = Some(now + cx.config().timeout);
-        self.stats.claims_checked += 1;
-        let Some(responder) = respond else {
-            self.queue_renewal(cx, id, RenewalReason::Moved);
-            return;
-        };
-        let mut lookup = Lookup::default();
-        if lookup.add_responder(cx, responder) {
-            self.request_renewal(cx, id, Some(*claimed), lookup);
-        } else {
-            self.stats.responders_refused += 1;
-            lookup.end(cx);
+    /// Handles a request of the owner of an address, which shows that it still has it.
+    pub(super) fn owner_sent(&mut self, cx: &mut Context, id: DestId, owner: Remote) {
+        if let Some(DestState::Ready(Ready { verification: Some(verification), .. })) =
+            self.cache.get(id).map(|dest| &dest.state)
+            && matches!(verification.check, Recheck::Claim(_))
+        {
+            self.end_claim(cx, id, owner, Outcome::Refuted);
         }
     }
 
@@ -88,73 +66,151 @@ impl Ibacmp {
     pub(super) fn verification_response(&mut self, cx: &mut Context, id: DestId, remote: Remote) {
         let Some(dest) = self.cache.get_mut(id) else { return };
         let lmc = cx.lmc_of(dest.endpoint);
-        let DestState::Ready(Ready { remote: current, verification: Some(verification), .. }) = &mut dest.state else {
+        let DestState::Ready(Ready { remote: Some(owner), verification: Some(verification), .. }) = &mut dest.state
+        else {
             return;
         };
-        let is_probe = verification.is_probe;
-        if current.is_some_and(|current| current.is_same_port(&remote, lmc)) {
-            *current = Some(remote);
-            if is_probe {
-                self.end_verification(cx, id, None);
+        let is_owner = owner.is_same_port(&remote, lmc);
+        if is_owner {
+            *owner = remote;
+        }
+        let owner = *owner;
+        let next = match &mut verification.check {
+            Recheck::Probe if is_owner => {
+                self.end_verification(cx, id);
                 return self.probe_answered(cx, id);
             }
-            return self.end_verification(cx, id, Some(remote));
-        }
-        // A probe goes only to the cached host.
-        if is_probe {
-            self.stats.unexpected_responses += 1;
+            Recheck::Claim(claim) if is_owner => claim.owner_responds(),
+            Recheck::Claim(claim) if claim.claimant.is_same_port(&remote, lmc) => claim.claimant_responds(),
+            _ => {
+                self.stats.unexpected_responses += 1;
+                return;
+            }
+        };
+        self.continue_claim(cx, id, owner, next);
+    }
+
+    /// Handles the silence of the host that a verification asked.
+    pub(super) fn verification_silent(&mut self, cx: &mut Context, id: DestId) {
+        let Some(dest) = self.cache.get_mut(id) else { return };
+        let DestState::Ready(Ready { remote: Some(owner), verification: Some(verification), .. }) = &mut dest.state
+        else {
             return;
-        }
-        verification.found.get_or_insert(remote);
-        // The previous owner may still respond within the likely round-trip time.
-        let waits = cx.timer(Task::Credit(id).token()).is_some();
-        if matches!(verification.request.stage, Stage::Late) && !waits {
-            self.conclude_verification(cx, id);
+        };
+        let owner = *owner;
+        match &mut verification.check {
+            Recheck::Probe => self.end_verification(cx, id),
+            Recheck::Claim(claim) => {
+                let next = claim.silence();
+                self.continue_claim(cx, id, owner, next);
+            }
         }
     }
 
-    /// Handles the end of the likely round-trip time without a response of the previous owner. If another host
-    /// responded, the request is sent once more with a longer wait, so that one late or lost response does not cost the
-    /// owner its address. After that, the other host is accepted.
-    pub(super) fn conclude_verification(&mut self, cx: &mut Context, id: DestId) {
+    fn continue_claim(&mut self, cx: &mut Context, id: DestId, owner: Remote, next: Next) {
+        match next {
+            Next::Wait => {}
+            Next::End(outcome) => self.end_claim(cx, id, owner, outcome),
+            Next::AskClaimant => {
+                if let Some(dest) = self.cache.get_mut(id)
+                    && let DestState::Ready(Ready { verification: Some(verification), .. }) = &mut dest.state
+                    && let Verification { request, check: Recheck::Claim(claim) } = &mut **verification
+                {
+                    (request.to, request.times_sent) = (Some(claim.claimant), 0);
+                    self.send_request(cx, id);
+                }
+            }
+        }
+    }
+
+    /// Ends the check of a claim.
+    fn end_claim(&mut self, cx: &mut Context, id: DestId, owner: Remote, outcome: Outcome) {
         let Some(dest) = self.cache.get(id) else { return };
         let (endpoint, name) = (dest.endpoint, dest.name());
         let DestState::Ready(Ready { verification: Some(verification), .. }) = &dest.state else { return };
-        let Some(remote) = verification.found else { return };
-        if verification.request.times_sent < REQUESTS_BEFORE_ACCEPTED {
-            let likely = self.endpoints.get(&endpoint).map(|state| state.round_trip.likely(cx.config().timeout));
-            let at = cx.now() + likely.unwrap_or_default() * LAST_WAIT_FACTOR;
-            cx.set_timer(Task::Credit(id).token(), at);
-            return self.send_request(cx, id);
+        let Recheck::Claim(Claim { claimant, .. }) = verification.check else { return };
+        match outcome {
+            Outcome::Refuted => {
+                self.stats.claims_refuted += 1;
+                cx.log(Event::ClaimRefuted(endpoint, name, owner.gid).into());
+            }
+            Outcome::Conflict => {
+                self.report_conflict(cx, id, owner.gid, claimant.gid);
+            }
+            Outcome::Unanswered => {}
+            Outcome::Confirmed => return self.accept_claimant(cx, id, owner, claimant),
+        }
+        self.end_verification(cx, id);
+    }
+
+    /// Counts that two hosts have an address. It is logged once for each cache entry, because the adapters of a host may
+    /// share its name.
+    pub(super) fn report_conflict(&mut self, cx: &mut Context, id: DestId, used: Gid, other: Gid) {
+        self.stats.address_conflicts += 1;
+        if let Some(dest) = self.cache.get_mut(id)
+            && !core::mem::replace(&mut dest.conflict_logged, true)
+        {
+            cx.log(Event::AddressConflict(dest.endpoint, dest.name(), used, other).into());
+        }
+    }
+
+    fn accept_claimant(&mut self, cx: &mut Context, id: DestId, owner: Remote, claimant: Remote) {
+        self.stats.claims_confirmed += 1;
+        if let Some(dest) = self.cache.get(id) {
+            cx.log(Event::PeerChanged(dest.endpoint, dest.name()).into());
+            self.compare_host(&dest.name(), claimant.gid);
+        }
+        if owner.gid == claimant.gid {
+            return self.follow_move(cx, id, claimant);
         }
         let addr_until = Self::addr_end(cx);
-        let before = self.cache.enter(id, DestState::Located { remote, addr_until });
+        let before = self.cache.enter(id, DestState::Located { remote: claimant, addr_until });
         let DestState::Ready(mut ready) = before else { return };
         let Some(verification) = ready.verification.take() else { return };
         self.end_ready(cx, id, ready);
         let lookup = self.end_multicast_request(cx, id, verification.request);
-        self.stats.claims_confirmed += 1;
-        self.compare_host(&name, remote.gid);
-        cx.log(Event::PeerChanged(endpoint, name).into());
-        // Remote hosts that claimed a third location get no response.
-        let lmc = cx.lmc_of(endpoint);
-        let lookup = lookup.only_responders(cx, |responder| responder.remote.is_same_port(&remote, lmc));
-        self.find_route(cx, id, remote, lookup);
+        self.find_route(cx, id, claimant, lookup);
     }
 
-    /// Ends a verification without a change of location. Remote hosts that claimed the address get no response.
-    pub(super) fn end_verification(&mut self, cx: &mut Context, id: DestId, still_at: Option<Remote>) {
+    /// Serves the path of a peer to its new LID, at which it responded. Its renewal, which is queued, confirms the other
+    /// attributes.
+    fn follow_move(&mut self, cx: &mut Context, id: DestId, remote: Remote) {
+        self.cache.change(id, |state| {
+            if let DestState::Ready(ready) = state {
+                (ready.remote, ready.path.dlid, ready.stale) = (Some(remote), remote.lid, true);
+            }
+        });
+        self.end_verification(cx, id);
+    }
+
+    /// Ends the check of a move that the subnet administrator confirmed. If it did not, the peer is still asked.
+    pub(super) fn move_confirmed(&mut self, cx: &mut Context, id: DestId, path: &PathRecord) {
         let Some(dest) = self.cache.get(id) else { return };
-        let (endpoint, name) = (dest.endpoint, dest.name());
+        let lmc = cx.lmc_of(dest.endpoint);
+        if let DestState::Ready(Ready { verification: Some(verification), .. }) = &dest.state
+            && let Recheck::Claim(Claim { claimant, .. }) = verification.check
+            && claimant.gid == path.dgid
+            && claimant.is_at_end_of(path, lmc)
+        {
+            self.stats.claims_confirmed += 1;
+            self.end_verification(cx, id);
+        }
+    }
+
+    /// Ends a verification without a change of location.
+    pub(super) fn end_verification(&mut self, cx: &mut Context, id: DestId) {
         let verification = self.cache.change(id, |state| match state {
             DestState::Ready(ready) => ready.verification.take(),
             _ => None,
         });
-        let Some(Some(verification)) = verification else { return };
-        self.end_multicast_request(cx, id, verification.request).end(cx);
-        if let Some(remote) = still_at {
-            self.stats.claims_refuted += 1;
-            cx.log(Event::ClaimRefuted(endpoint, name, remote.gid).into());
+        if let Some(Some(verification)) = verification {
+            self.end_multicast_request(cx, id, verification.request).end(cx);
         }
+    }
+
+    /// Reports whether a GID belongs to a port of this node.
+    pub(super) fn is_own_gid(&self, cx: &Context, gid: Gid) -> bool {
+        let has = |port: &PortAttributes| port.gids.contains(&gid);
+        self.endpoints.keys().any(|endpoint: &EndpointId| cx.port_of(*endpoint).is_some_and(has))
     }
 }

@@ -114,6 +114,13 @@ impl Context {
         self.sa.leave(id, account);
     }
 
+    /// Makes the result of a provider's query follow with another token.
+    pub(crate) fn sa_hand_over(&mut self, id: SaQueryId, to: Token) {
+        if let Some(Purpose::Provider(_, token)) = self.sa.queries.get_mut(id).map(|pending| &mut pending.purpose) {
+            *token = to;
+        }
+    }
+
     /// Cancels a query that is not in flight. Returns `true` if it was cancelled; no result follows then.
     pub fn sa_cancel(&mut self, id: SaQueryId) -> bool {
         if self.sa.is_in_flight(id) {

@@ -111,11 +111,11 @@ fn client_with_64_pending_requests_is_not_read() {
 fn lookups_for_remote_hosts_have_their_own_limit() {
     let limits = Limits { remote_lookups: 2, ..Limits::default() };
     let core = Config { limits, ..Config::default() };
-    let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
+    let mut world = World::new(WorldConfig { nodes: 7, core, ..WorldConfig::default() });
     world.subnet.settings_mut().sa.delay = Duration::from_millis(100);
-    let remote = world.remote_host(1);
     let refusals_after = |world: &mut World, number: u64| {
         let source = Address::from_text(&format!("made-up{number}"));
+        let remote = world.remote_host(usize::try_from(number).unwrap());
         world.forge_request(remote, 0, number, &source, &name(0));
         let lookups = world.node(0).acm.stats().lookups_refused.of(AccountKind::Remote);
         (lookups, world.stat(0, "responders_refused"))

@@ -107,7 +107,8 @@ impl Core {
             let [source, dest] = ["peer", "nobody"].map(|text| Address::from_text(&format!("{text}{number}")));
             let mad = multicast::request(TransactionId::new(number), &dest, &source, &[group]);
             let gid = Some(Gid::from_parts(Gid::DEFAULT_PREFIX, Guid::new(0x1_0000 + number)));
-            let source = DatagramSource { lid: Lid::new(0x100), path_bits: 0, qpn: Qpn::of::<7>(), gid };
+            let source =
+                DatagramSource { lid: Lid::new(0x100), path_bits: 0, qpn: Qpn::of::<7>(), gid, group: Some(group) };
             self.input(Input::Datagram { endpoint, source, payload: ib_mad::as_bytes(&mad) });
         }
     }

@@ -75,7 +75,7 @@ proptest! {
                 Step::Message(message) => world.input(0, Input::ClientMessage { client, message: &message }),
                 Step::Datagram(payload, gid) => {
                     let gid = gid.map(|last| ib_mad::Gid::new([last; 16]));
-                    let source = DatagramSource { lid: Lid::new(9), path_bits: 0, qpn: Qpn::of::<77>(), gid };
+                    let source = DatagramSource { lid: Lid::new(9), path_bits: 0, qpn: Qpn::of::<77>(), gid, group: gid.filter(|gid| gid.is_multicast()) };
                     world.input(0, Input::Datagram { endpoint: EndpointId::new(0, 0), source, payload: &payload });
                 }
                 Step::SaResponse(id, mad) => {

@@ -208,7 +208,8 @@ fn forged_request(world: &mut World, number: u64) {
     let from = Address::from_text(&format!("made-up{number}"));
     let mad = multicast::request(TransactionId::new(number), &name(0), &from, &[mgid]);
     let gid = Gid::from_parts(Gid::DEFAULT_PREFIX, ib_mad::Guid::new(0xbad0_0000_0000 + number));
-    let source = DatagramSource { lid: Lid::new(0x4000), path_bits: 0, qpn: Qpn::of::<77>(), gid: Some(gid) };
+    let source =
+        DatagramSource { lid: Lid::new(0x4000), path_bits: 0, qpn: Qpn::of::<77>(), gid: Some(gid), group: Some(mgid) };
     let payload = ib_mad::as_bytes(&mad);
     world.input(0, Input::Datagram { endpoint: EndpointId::new(0, 0), source, payload });
 }

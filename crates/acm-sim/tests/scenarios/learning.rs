@@ -51,30 +51,33 @@ fn delay_responses(world: &mut World) {
     world.subnet.set_link(World::port_id(1), World::port_id(0), Some(slow));
 }
 
+/// A forger could end it otherwise.
 #[test]
-fn request_of_the_looked_up_peer_ends_the_lookup() {
+fn request_of_the_looked_up_peer_does_not_end_the_lookup() {
     let mut world = world(Config::default());
     let client = world.request(0, &resolve_request(Some(&name(0)), &unknown(), EntryFlags::empty(), [1; 8]));
     assert_eq!(world.path(client), None);
     let remote = world.remote_host(2);
     world.forge_request(remote, 0, 7, &unknown(), &name(1));
-    assert_eq!(world.wait(client).unwrap().dlid, world.port(2).lid);
+    assert!(world.wait(client).is_err());
     assert_eq!(world.node(0).acm.check(), Ok(()));
-    world.run_for(20 * SECOND);
-    assert_eq!((sends(&world, Method::GET), world.stat(0, "lookups_failed")), (1, 0));
+    assert_eq!((sends(&world, Method::GET), world.stat(0, "lookups_failed")), (3, 1));
 }
 
-/// `route_prot sa` needs a path query, `route_prot acm` does not.
+/// The only credit is in use, so that the request for node 1 waits. Then a multicast request of node 1 arrives.
 #[test]
-fn unneeded_route_is_made_only_if_it_needs_no_query() {
-    for (route_protocol, cached) in [(RouteProtocol::Sa, 0), (RouteProtocol::Acm, 1)] {
-        let mut world = world(Config { route_protocol, ..Config::default() });
-        let remote = world.remote_host(2);
-        world.forge_request(remote, 0, 7, &unknown(), &name(1));
-        assert_eq!(count(&world, Counter::RouteQuery), 0);
-        assert_eq!(world.resolve(0, &name(0), &unknown()).unwrap().dlid, world.port(2).lid);
-        assert_eq!((count(&world, Counter::RouteCache), sends(&world, Method::GET)), (cached, 0));
-    }
+fn request_that_waits_is_sent_to_the_host_that_shows_up() {
+    let mut world = world(Config::default());
+    let lookup = |world: &mut World, dest: &Address| {
+        world.request(0, &resolve_request(Some(&name(0)), dest, EntryFlags::empty(), [1; 8]))
+    };
+    lookup(&mut world, &unknown());
+    let client = lookup(&mut world, &name(1));
+    assert_eq!(sends(&world, Method::GET), 1);
+    let before = world.subnet.counters().ud_multicast;
+    assert!(world.resolve(1, &name(1), &name(2)).is_ok());
+    assert_eq!(world.wait(client).unwrap().dlid, world.port(1).lid);
+    assert_eq!((sends(&world, Method::GET), world.subnet.counters().ud_multicast), (2, before + 1));
 }
 
 #[test]
@@ -86,17 +89,6 @@ fn route_of_the_group_is_ready_as_soon_as_the_address_is_known() {
     let client = world.request(0, &resolve_request(Some(&name(0)), &name(1), EntryFlags::empty(), [1; 8]));
     assert_eq!(world.path(client).unwrap().unwrap().dlid, world.port(1).lid);
     assert_eq!((count(&world, Counter::AddrCache), sends(&world, Method::GET)), (1, 1));
-}
-
-#[test]
-fn claims_about_unused_addresses_are_accepted() {
-    let mut world = world(Config { route_protocol: RouteProtocol::Acm, ..Config::default() });
-    let remotes = [1, 2].map(|node| world.remote_host(node));
-    for (tid, remote) in (7..).zip(remotes) {
-        world.forge_request(remote, 0, tid, &unknown(), &name(1));
-    }
-    assert_eq!((world.stat(0, "claims_checked"), world.stat(0, "claims_ignored")), (0, 0));
-    assert_eq!(world.resolve(0, &name(0), &unknown()).unwrap().dlid, world.port(2).lid);
 }
 
 /// The address is cached and in use, and its route has expired.
@@ -113,11 +105,14 @@ fn claim_about_an_address_without_a_route_is_ignored() {
     assert!(same.resolve(1, &name(1), &name(2)).is_ok());
     assert!(same.resolve(0, &name(0), &name(1)).is_ok());
     assert_eq!((same.stat(0, "claims_ignored"), sends(&same, Method::GET)), (0, 1));
-    // A claim by another node is ignored, and the next lookup sends a multicast request.
+    // A claim by another node is ignored, and the next lookup sends a multicast request. The owner's defence is lost.
     let mut other = with_expired_route();
+    let [owner, user] = [1, 0].map(World::port_id);
+    other.subnet.set_link(owner, user, Some(ib_sim::Faults { down: true, ..ib_sim::Faults::default() }));
     let remote = other.remote_host(2);
     other.forge_request(remote, 0, 7, &name(1), &unknown());
     assert_eq!(other.stat(0, "claims_ignored"), 1);
+    other.subnet.set_link(owner, user, None);
     assert_eq!(other.resolve(0, &name(0), &name(1)).unwrap().dlid, other.port(1).lid);
     assert_eq!(sends(&other, Method::GET), 2);
 }
@@ -152,7 +147,7 @@ fn peer_is_identified_by_gid_and_base_lid() {
         {
             let (mgid, _) = world.group();
             let mad = multicast::request(TransactionId::new(number), &name(0), &name(1), &[mgid]);
-            let source = DatagramSource { lid, path_bits: 0, qpn: Qpn::of::<99>(), gid: Some(gid) };
+            let source = DatagramSource { lid, path_bits: 0, qpn: Qpn::of::<99>(), gid: Some(gid), group: None };
             let payload = ib_mad::as_bytes(&mad);
             world.input(0, Input::Datagram { endpoint: EndpointId::new(0, 0), source, payload });
             // The check of one claim ends before the next claim.
@@ -181,17 +176,20 @@ fn requests_of_peers_over_the_bound_are_counted() {
     let remote = refusing.remote_host(2);
     refusing.forge_request(remote, 0, 7, &unknown(), &name(0));
     assert_eq!((refusing.stat(0, "responders_refused"), sends(&refusing, Method::GET_RESP)), (1, 0));
-    // Requests that arrive while the first claim is checked.
+    // Requests that arrive while the path to their sender is queried.
     for (responders, refused) in [(16, 0), (1, 1)] {
         let limits = Limits { responders, ..Limits::default() };
         let mut world = world(Config { limits, ..Config::default() });
-        assert!(world.resolve(0, &name(0), &name(1)).is_ok());
-        delay_responses(&mut world);
+        world.subnet.settings_mut().sa.delay = SECOND;
         let remote = world.remote_host(2);
         for tid in [7, 8] {
-            world.forge_request(remote, 0, tid, &name(1), &name(0));
+            world.forge_request(remote, 0, tid, &unknown(), &name(0));
         }
-        assert_eq!((world.stat(0, "claims_checked"), world.stat(0, "responders_refused")), (1, refused));
+        world.run_for(2 * SECOND);
+        assert_eq!(
+            (world.stat(0, "responders_refused"), sends(&world, Method::GET_RESP)),
+            (refused, 2 - refused as usize)
+        );
     }
 }
 

@@ -1,7 +1,12 @@
 //! Ports with LMC 2, which have four LIDs each.
 use acm_sansio::{Config, EndpointId, Input, Output, api::DatagramSource, config::RouteProtocol};
 use acm_sim::{World, WorldConfig};
-use acm_wire::{Address, multicast};
+use acm_wire::{
+    Address,
+    client::{EntryFlags, resolve_request},
+    multicast,
+};
+use core::time::Duration;
 use ib_mad::{Lid, Method, Qpn, TransactionId, id::Lmc};
 use ib_sim::SubnetConfig;
 
@@ -20,8 +25,27 @@ fn receive_request(world: &mut World, offset: u16, path_bits: u8, tid: u64) {
     let (mgid, _) = world.group();
     let mad = multicast::request(TransactionId::new(tid), &name(0), &name(1), &[mgid]);
     let lid = Lid::new(world.port(1).lid.get() + offset);
-    let source = DatagramSource { lid, path_bits, qpn: Qpn::of::<99>(), gid: world.port(1).gids.first().copied() };
+    let source =
+        DatagramSource { lid, path_bits, qpn: Qpn::of::<99>(), gid: world.port(1).gids.first().copied(), group: None };
     let payload = ib_mad::as_bytes(&mad);
+    world.input(0, Input::Datagram { endpoint: EndpointId::new(0, 0), source, payload });
+}
+
+/// Node 0 receives node 1's response to its last request, between these LIDs.
+fn receive_response(world: &mut World, offset: u16, path_bits: u8) {
+    let tid = world.transcript.iter().rev().find_map(|(_, node, output)| match output {
+        Output::Send { mad, .. } if *node == 0 && mad.method == Method::GET => Some(mad.transaction_id),
+        _ => None,
+    });
+    let response = multicast::response(tid.unwrap(), world.group().0);
+    let source = DatagramSource {
+        lid: Lid::new(world.port(1).lid.get() + offset),
+        path_bits,
+        qpn: Qpn::of::<99>(),
+        gid: world.port(1).gids.first().copied(),
+        group: None,
+    };
+    let payload = ib_mad::as_bytes(&response);
     world.input(0, Input::Datagram { endpoint: EndpointId::new(0, 0), source, payload });
 }
 
@@ -58,13 +82,23 @@ fn response_is_sent_from_the_lid_in_the_path_record() {
     assert_eq!(sends(&world, Method::GET_RESP), [(0, world.port(1).lid)]);
 }
 
-/// `route_prot acm` takes both LIDs of the path from the request.
+/// `route_prot acm` takes both LIDs of the path for a response from the request.
 #[test]
-fn path_of_the_group_uses_the_lids_of_the_request() {
+fn response_by_the_group_uses_the_lids_of_the_request() {
     let mut world = world(RouteProtocol::Acm);
     receive_request(&mut world, 1, 3, 1);
     assert_eq!(sends(&world, Method::GET_RESP), [(3, Lid::new(world.port(1).lid.get() + 1))]);
-    let path = world.resolve(0, &name(0), &name(1)).unwrap();
+}
+
+/// `route_prot acm` takes both LIDs of the path from the response.
+#[test]
+fn path_of_the_group_uses_the_lids_of_the_response() {
+    let mut world = world(RouteProtocol::Acm);
+    let down = ib_sim::Faults { down: true, ..ib_sim::Faults::default() };
+    world.subnet.set_link(World::port_id(1), World::port_id(0), Some(down));
+    let client = world.request(0, &resolve_request(Some(&name(0)), &name(1), EntryFlags::empty(), [1; 8]));
+    receive_response(&mut world, 1, 3);
+    let path = world.wait(client).unwrap();
     assert_eq!(path.slid.get(), world.port(0).lid.get() + 3);
     assert_eq!(path.dlid.get(), world.port(1).lid.get() + 1);
 }
@@ -86,19 +120,9 @@ fn claim_is_refuted_from_any_lid_of_the_owner() {
     let down = ib_sim::Faults { down: true, ..ib_sim::Faults::default() };
     world.subnet.set_link(World::port_id(1), World::port_id(0), Some(down));
     world.forge_request(remote, 0, 7, &name(1), &name(0));
-    let tid = world.transcript.iter().rev().find_map(|(_, node, output)| match output {
-        Output::Send { mad, .. } if *node == 0 && mad.method == Method::GET => Some(mad.transaction_id),
-        _ => None,
-    });
-    let response = multicast::response(tid.unwrap(), world.group().0);
-    let source = DatagramSource {
-        lid: Lid::new(world.port(1).lid.get() + 2),
-        path_bits: 0,
-        qpn: Qpn::of::<99>(),
-        gid: world.port(1).gids.first().copied(),
-    };
-    let payload = ib_mad::as_bytes(&response);
-    world.input(0, Input::Datagram { endpoint: EndpointId::new(0, 0), source, payload });
+    world.run_for(Duration::from_millis(100));
+    receive_response(&mut world, 2, 0);
+    world.run_for(Duration::from_secs(1));
     assert_eq!(world.stat(0, "claims_refuted"), 1);
 }
 

@@ -63,7 +63,7 @@ fn subscriptions(world: &World, node: usize, since: usize) -> Vec<(u16, u8)> {
 }
 
 /// Returns a report in subnet administration's format.
-fn report(trap: TrapNumber, gid: Gid) -> SaMad {
+pub(crate) fn report(trap: TrapNumber, gid: Gid) -> SaMad {
     let details = GidTrap { gid_addr: gid, ..GidTrap::default() };
     let mut notice = Notice { trap_number: trap, ..Notice::default() };
     notice.generic_type = notice.generic_type.with_is_generic(true);

@@ -10,7 +10,7 @@ use acm_wire::{
     client::{ClientStatus, Counter, EntryFlags, path_request, resolve_request},
 };
 use core::time::Duration;
-use ib_mad::{AttributeId, Gid, Lid, Method, PacketLifeTime, Selected, ServiceLevel, sa::PathRecord};
+use ib_mad::{AttributeId, Gid, Lid, PacketLifeTime, Selected, ServiceLevel, sa::PathRecord};
 
 /// Service level of all routes of the file.
 const OF_FILE: ServiceLevel = ServiceLevel::of::<5>();
@@ -326,8 +326,6 @@ fn forged_request_does_not_replace_a_preloaded_host() {
     assert_eq!(world.node(0).acm.counters().get(Counter::RouteCache), 0, "remote hosts do not count as users");
     let path = world.resolve(0, &name(0), &name(1)).unwrap();
     assert_eq!((path.dlid, path.qos_sl.sl()), (world.port(1).lid, OF_FILE));
-    let is_response = |output: &Output| matches!(output, Output::Send { mad, .. } if mad.method == Method::GET_RESP);
-    assert!(!world.transcript.iter().any(|(_, node, output)| *node == 0 && is_response(output)));
     assert_eq!(world.node(0).acm.check(), Ok(()));
 }
 

@@ -24,10 +24,10 @@ fn route_prot_acm_uses_the_fastest_shared_group() {
     assert_eq!((path.dlid, path.slid), (world.port(1).lid, world.port(0).lid));
     assert_eq!((path.mtu.value(), path.rate.value()), (Mtu::B4096, Rate::GBPS_100));
     assert_eq!(world.node(0).acm.counters().get(Counter::RouteQuery), 0, "no path query");
-    // The responder has cached the requester, too.
+    // The responder has cached the requester, too, and asks it by unicast.
+    let before = world.subnet.counters().ud_multicast;
     let path = world.resolve(1, &name(1), &name(0)).unwrap();
-    assert_eq!(path.dlid, world.port(0).lid);
-    assert_eq!(world.node(1).acm.counters().get(Counter::AddrQuery), 0);
+    assert_eq!((path.dlid, world.subnet.counters().ud_multicast), (world.port(0).lid, before));
 }
 
 #[test]

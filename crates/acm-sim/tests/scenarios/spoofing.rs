@@ -1,6 +1,6 @@
 //! Forged requests and responses of remote hosts do not replace cached paths in use.
 use acm_sansio::{Input, Output, PortId, Time};
-use acm_sim::{World, WorldConfig};
+use acm_sim::{RemoteHost, World, WorldConfig};
 use acm_wire::{
     Address,
     client::{ClientStatus, EntryFlags, resolve_request},
@@ -8,6 +8,7 @@ use acm_wire::{
 };
 use core::time::Duration;
 use ib_mad::{Gid, Method, Status, TransactionId};
+use ib_sim::Faults;
 
 /// Three times `timeout` plus the subnet's time-out of 2^(18 - 8) ms.
 const SILENCE: Duration = Duration::from_millis(3 * (2000 + 1024));
@@ -18,7 +19,7 @@ fn name(node: u32) -> Address {
 
 /// Returns a world in which node 0 has cached node 1 and uses the path.
 fn world() -> World {
-    let mut world = World::new(WorldConfig { nodes: 3, ..WorldConfig::default() });
+    let mut world = World::new(WorldConfig { nodes: 4, ..WorldConfig::default() });
     assert!(world.resolve(0, &name(0), &name(1)).is_ok());
     world
 }
@@ -40,56 +41,81 @@ fn assert_cached(world: &mut World, node: usize) {
     assert_eq!(sends(world, Method::GET).len(), before, "from the cache");
 }
 
+/// Makes node 1 defend its name, so that it does not do so again for 10 s. C ibacm never does.
+fn use_up_defence(world: &mut World, remote: RemoteHost) {
+    world.forge_request(remote, 0, 1, &name(1), &name(0));
+    world.run_for(Duration::from_secs(3));
+    assert_eq!((world.stat(1, "defences"), world.stat(0, "claims_refuted")), (1, 1));
+}
+
+fn set_link(world: &mut World, from: usize, to: usize, faults: Faults) {
+    world.subnet.set_link(World::port_id(from), World::port_id(to), Some(faults));
+}
+
 #[test]
 fn forged_request_does_not_replace_a_path_in_use() {
     let mut world = world();
     let remote = world.remote_host(2);
     world.forge_request(remote, 0, 7, &name(1), &name(0));
-    // A multicast request is sent, and the owner responds.
-    assert_eq!(sends(&world, Method::GET).len(), 2);
     assert_eq!((world.stat(0, "claims_checked"), world.stat(0, "claims_refuted")), (1, 1));
+    assert_eq!((world.stat(1, "address_conflicts"), world.stat(1, "defences")), (1, 1));
     world.run_for(Duration::from_secs(10));
     assert_eq!(world.stat(0, "claims_confirmed"), 0);
-    assert_eq!(sends(&world, Method::GET_RESP).len(), 0, "no response to the forged request");
+    assert_eq!(sends(&world, Method::GET).len(), 1, "the owner was not asked");
     assert_cached(&mut world, 1);
     assert_eq!(world.node(0).acm.check(), Ok(()));
 }
 
-/// The forger receives the multicast request of the check and responds first.
+/// The responses of the owner to the first two requests are lost, and that to the third takes 15 ms.
 #[test]
-fn response_of_the_owner_counts_after_a_forged_response() {
+fn response_of_the_owner_may_be_late_and_lost_twice() {
     let mut world = world();
     let remote = world.remote_host(2);
-    let slow = ib_sim::Faults { delay: Duration::from_millis(3), ..ib_sim::Faults::default() };
-    world.subnet.set_link(World::port_id(1), World::port_id(0), Some(slow));
+    use_up_defence(&mut world, remote);
+    set_link(&mut world, 1, 0, Faults { down: true, ..Faults::default() });
+    let before = sends(&world, Method::GET).len();
     world.forge_request(remote, 0, 7, &name(1), &name(0));
-    let (_, tid) = *sends(&world, Method::GET).last().unwrap();
-    let response = multicast::response(tid, world.group().0);
-    let qpn = world.qpn(0);
-    world.forge_response(remote, 0, qpn, &response);
-    assert_cached(&mut world, 1);
-    world.run_for(Duration::from_millis(3));
-    assert_eq!((world.stat(0, "claims_refuted"), world.stat(0, "claims_confirmed")), (1, 0));
+    while sends(&world, Method::GET).len() < before + 2 {
+        assert!(world.step());
+    }
+    set_link(&mut world, 1, 0, Faults { delay: Duration::from_millis(15), ..Faults::default() });
     world.run_for(Duration::from_secs(10));
+    assert_eq!((world.stat(0, "claims_refuted"), world.stat(0, "claims_confirmed")), (2, 0));
     assert_cached(&mut world, 1);
-    assert_eq!(sends(&world, Method::GET_RESP).len(), 0);
 }
 
-/// The owner's response to the first request is lost, and its second response takes 15 ms.
+/// The forger responds when it is asked, which is after the owner.
 #[test]
-fn response_of_the_owner_may_be_late_and_lost_once() {
+fn forger_that_responds_is_a_conflict() {
     let mut world = world();
     let remote = world.remote_host(2);
-    let down = ib_sim::Faults { down: true, ..ib_sim::Faults::default() };
-    world.subnet.set_link(World::port_id(1), World::port_id(0), Some(down));
+    use_up_defence(&mut world, remote);
+    let before = sends(&world, Method::GET).len();
     world.forge_request(remote, 0, 7, &name(1), &name(0));
+    while sends(&world, Method::GET).len() < before + 2 {
+        assert!(world.step());
+    }
     let (_, tid) = *sends(&world, Method::GET).last().unwrap();
     let (response, qpn) = (multicast::response(tid, world.group().0), world.qpn(0));
     world.forge_response(remote, 0, qpn, &response);
-    let late = ib_sim::Faults { delay: Duration::from_millis(15), ..ib_sim::Faults::default() };
-    world.subnet.set_link(World::port_id(1), World::port_id(0), Some(late));
+    assert_eq!((world.stat(0, "address_conflicts"), world.stat(0, "claims_confirmed")), (1, 0));
     world.run_for(Duration::from_secs(10));
-    assert_eq!((world.stat(0, "claims_refuted"), world.stat(0, "claims_confirmed")), (1, 0));
+    assert_cached(&mut world, 1);
+}
+
+/// A third host that knows the transaction id responds.
+#[test]
+fn response_of_a_third_host_does_not_count() {
+    let mut world = world();
+    let [remote, third] = [2, 3].map(|node| world.remote_host(node));
+    set_link(&mut world, 1, 0, Faults { down: true, ..Faults::default() });
+    world.forge_request(remote, 0, 7, &name(1), &name(0));
+    world.run_for(Duration::from_millis(100));
+    let (_, tid) = *sends(&world, Method::GET).last().unwrap();
+    let (response, qpn) = (multicast::response(tid, world.group().0), world.qpn(0));
+    world.forge_response(third, 0, qpn, &response);
+    world.run_for(Duration::from_secs(10));
+    assert_eq!((world.stat(0, "unexpected_responses"), world.stat(0, "claims_confirmed")), (1, 0));
     assert_cached(&mut world, 1);
 }
 
@@ -98,7 +124,7 @@ fn response_of_the_owner_may_be_late_and_lost_once() {
 fn unconfirmed_claim_changes_nothing() {
     let mut world = world();
     let remote = world.remote_host(2);
-    let down = ib_sim::Faults { down: true, ..ib_sim::Faults::default() };
+    let down = Faults { down: true, ..Faults::default() };
     world.subnet.set_link(World::port_id(1), World::port_id(0), Some(down));
     world.forge_request(remote, 0, 7, &name(1), &name(0));
     world.run_for(SILENCE + Duration::from_secs(1));
@@ -113,13 +139,13 @@ fn address_that_moves_to_another_node_is_found_there() {
     let address = name(1);
     world.input(1, Input::AddressRemoved { port: PortId(0), pkey: None, address });
     world.input(2, Input::AddressAdded { port: PortId(0), pkey: None, address });
-    let start = world.now();
-    // Node 2 has not cached this address of node 0.
-    let path = world.resolve(2, &name(1), &World::addresses(0)[1]).unwrap();
-    assert_eq!(path.dlid, world.port(0).lid);
-    // The check waits 5 ms for a response of the former owner, repeats the request, and waits 4 x 5 ms. 5 ms is the
-    // lowest estimate of a round trip.
-    assert_eq!(world.now().since(start), Duration::from_millis(5 + 4 * 5));
+    // Node 0 responds at once, because its response depends on the GID only.
+    let (start, address) = (world.now(), World::addresses(0)[1]);
+    assert_eq!(world.resolve(2, &name(1), &address).unwrap().dlid, world.port(0).lid);
+    assert_eq!(world.now(), start);
+    // The pause is below 30 ms, and the former owner is asked for 100, 200 and 400 ms.
+    assert_cached(&mut world, 1);
+    world.run_for(Duration::from_millis(730));
     assert_eq!((world.stat(0, "claims_checked"), world.stat(0, "claims_confirmed")), (1, 1));
     assert_cached(&mut world, 2);
     assert_eq!(world.node(0).acm.check(), Ok(()));
@@ -145,7 +171,7 @@ fn refusal(tid: TransactionId, mgid: Option<Gid>, status: Status) -> ib_mad::acm
 fn refusal_does_not_end_a_lookup_before_its_time_out() {
     let mut world = World::new(WorldConfig { nodes: 3, ..WorldConfig::default() });
     let remote = world.remote_host(2);
-    let slow = ib_sim::Faults { delay: Duration::from_millis(500), ..ib_sim::Faults::default() };
+    let slow = Faults { delay: Duration::from_millis(500), ..Faults::default() };
     world.subnet.set_link(World::port_id(1), World::port_id(0), Some(slow));
     let client = world.request(0, &resolve_request(Some(&name(0)), &name(1), EntryFlags::empty(), [1; 8]));
     let (_, tid) = sends(&world, Method::GET)[0];
@@ -173,7 +199,7 @@ fn refusal_without_another_response_is_reported_at_the_time_out() {
     assert_eq!(world.now().since(start), SILENCE);
 }
 
-/// 100 claims per second for 10 seconds, with a `timeout` of 2 s.
+/// 100 claims per second for 10 seconds, with a `timeout` of 2 s. The owner defends its address at the first claim.
 #[test]
 fn flood_of_claims_causes_one_check_per_time_out() {
     let mut world = world();
@@ -184,9 +210,14 @@ fn flood_of_claims_causes_one_check_per_time_out() {
         world.forge_request(remote, 0, tid, &name(1), &name(0));
         world.run_for(Duration::from_millis(10));
     }
-    let checks: Vec<_> = sends(&world, Method::GET)[before..].iter().map(|(at, _)| at.since(start)).collect();
-    assert_eq!(checks, [0, 2, 4, 6, 8].map(Duration::from_secs));
-    assert_eq!((world.stat(0, "claims_checked"), world.stat(0, "claims_ignored")), (5, 995));
+    let requests = &sends(&world, Method::GET)[before..];
+    let seconds: Vec<_> = requests.iter().map(|(at, _)| at.since(start).as_secs()).collect();
+    // The owner is asked once, and the forger three times.
+    assert_eq!(seconds, [2, 2, 2, 2, 4, 4, 4, 4, 6, 6, 6, 6, 8, 8, 8, 8]);
+    assert_eq!(
+        (world.stat(0, "claims_checked"), world.stat(0, "claims_refuted"), world.stat(1, "defences")),
+        (6, 5, 1)
+    );
     assert_cached(&mut world, 1);
 }
 

@@ -19,6 +19,7 @@ fn facts() -> Vec<Fact> {
         path_bits: 0,
         qpn: common::small(72_u32),
         gid: Some("fe80::5".parse().unwrap()),
+        group: None,
     };
     vec![
         Fact::Input(OwnedInput::ClientMessage {

@@ -40,6 +40,7 @@ impl Devices {
                     path_bits: datagram.path_bits,
                     qpn: datagram.src_qpn,
                     gid: datagram.source_gid(),
+                    group: datagram.destination_gid().filter(|gid| gid.is_multicast()),
                 };
                 let room = self.payload.get_mut(..datagram.payload.len())?;
                 room.copy_from_slice(datagram.payload);

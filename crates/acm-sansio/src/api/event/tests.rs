@@ -118,6 +118,12 @@ fn built_in_provider_events_have_level_subject_and_text() {
         (Protocol::PeerChanged(ENDPOINT, address()), Verbose, DEST, "node7 has moved"),
         (Protocol::ClaimChecked(ENDPOINT, address(), gid), Verbose, DEST, "fe80::9 claims node7"),
         (Protocol::ClaimRefuted(ENDPOINT, address(), gid), Verbose, DEST, "node7 is still at fe80::9"),
+        (
+            Protocol::AddressConflict(ENDPOINT, address(), gid, gid),
+            Always,
+            DEST,
+            "fe80::9 and fe80::9 both have node7; using fe80::9",
+        ),
         (Protocol::RequestSent(ENDPOINT, address(), 2), Debug, DEST, "asking the group for node7, time 2"),
         (Protocol::Refused(ENDPOINT, address(), refused), Debug, DEST, "node7: the peer shares no"),
         (Protocol::Located(ENDPOINT, address(), gid, lid), Debug, DEST, "node7 is at fe80::9"),

@@ -168,7 +168,7 @@ fn verification_has_the_waiters_of_its_lookup() {
     let path = PathRecord { dlid: Lid::new(2), ..PathRecord::default() };
     let ready = Ready::new(Some(remote(2)), path, 0);
     ibacmp.cache.enter(id, DestState::Ready(ready));
-    ibacmp.verify_claim(&mut cx, id, &remote(3), None);
+    ibacmp.verify_claim(&mut cx, id, &remote(3));
     assert_eq!(ibacmp.stats().claims_checked, 1);
     assert_eq!(ibacmp.check(&cx), Ok(()));
     wait_for(&mut cx, endpoint, id);

@@ -101,7 +101,7 @@ fn malformed_datagrams_are_counted_and_logged() {
     let endpoint = endpoint(&world);
     let gid = Some(world.port(1).gids[0]);
     let mut counts_after = |gid, length| {
-        let source = DatagramSource { lid: Lid::new(17), path_bits: 0, qpn: Qpn::of::<5>(), gid };
+        let source = DatagramSource { lid: Lid::new(17), path_bits: 0, qpn: Qpn::of::<5>(), gid, group: None };
         world.input(0, Input::Datagram { endpoint, source, payload: &vec![0; length] });
         let seen = world.stat(0, "bad_datagrams");
         let long = logged(&world, |event| matches!(event, Event::Ibacmp(ibacmp::Event::LongDatagram(_, 257))));
@@ -114,17 +114,18 @@ fn malformed_datagrams_are_counted_and_logged() {
     );
 }
 
-/// The complete request of ACM's class makes the node cache its sender.
+/// The complete request of ACM's class makes the node cache its sender and the path to its GID.
 #[test]
 fn truncated_request_and_other_class_leave_the_cache_unchanged() {
     let mut world = quiet();
     let (endpoint, gid) = (endpoint(&world), Some(world.port(1).gids[0]));
-    let source = DatagramSource { lid: world.port(1).lid, path_bits: 0, qpn: Qpn::of::<5>(), gid };
+    let source =
+        DatagramSource { lid: world.port(1).lid, path_bits: 0, qpn: Qpn::of::<5>(), gid, group: Some(world.group().0) };
     let mad = multicast::request(TransactionId::new(1), &name(0), &name(1), &[world.group().0]);
     let whole = ib_mad::as_bytes(&mad);
     let mut other_class = whole.to_vec();
     other_class[1] ^= 1;
-    let is_cached = |world: &World| world.node(0).acm.report().to_string().contains("\ncache: destinations 4\n");
+    let is_cached = |world: &World| world.node(0).acm.report().to_string().contains("\ncache: destinations 5\n");
     for (number, payload) in (1..).zip([&whole[..255], &other_class]) {
         world.input(0, Input::Datagram { endpoint, source, payload });
         assert_eq!((world.stat(0, "bad_datagrams"), is_cached(&world)), (number, false));

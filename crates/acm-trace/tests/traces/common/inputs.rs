@@ -54,7 +54,9 @@ pub(crate) fn input_of(number: usize) -> BoxedStrategy<OwnedInput> {
             .boxed(),
         10 => (ids, any::<(u16, u8, u32)>(), proptest::option::of(gid()), bytes(300))
             .prop_map(|((index, generation), (lid, path_bits, qpn), gid, payload)| {
-                let source = DatagramSource { lid: Lid::new(lid), path_bits, qpn: small(qpn), gid };
+                // A datagram to a group has a global route header.
+                let group = gid.filter(|_| path_bits % 2 == 0).map(|gid| Gid::from_parts(u64::MAX, gid.interface_id()));
+                let source = DatagramSource { lid: Lid::new(lid), path_bits, qpn: small(qpn), gid, group };
                 OwnedInput::Datagram { endpoint: EndpointId::new(index, generation), source, payload }
             })
             .boxed(),

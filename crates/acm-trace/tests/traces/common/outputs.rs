@@ -87,6 +87,7 @@ pub(crate) fn events(address: Address, mgid: Gid, attempt: Attempt, time: Durati
         ibacmp::Event::PeerChanged(endpoint, address),
         ibacmp::Event::ClaimChecked(endpoint, address, mgid),
         ibacmp::Event::ClaimRefuted(endpoint, address, mgid),
+        ibacmp::Event::AddressConflict(endpoint, address, mgid, mgid),
         ibacmp::Event::RequestSent(endpoint, address, 2),
         ibacmp::Event::Refused(endpoint, address, attempt.failure),
         ibacmp::Event::Located(endpoint, address, mgid, lid),

@@ -12,7 +12,7 @@ fn datagrams_have_their_source() {
     let config = bench.devices.endpoints[&ONE].pair.config();
     assert_eq!((config.recv_depth, config.send_depth), (8, 1 + 64));
     let source = bench.deliver(ONE, way_to(&far), (OTHER, to));
-    assert_eq!(source, DatagramSource { lid: near.lid, path_bits: 0, qpn: from, gid: None });
+    assert_eq!(source, DatagramSource { lid: near.lid, path_bits: 0, qpn: from, gid: None, group: None });
     let grh = GlobalRoute {
         dgid: far.gid(),
         sgid_index: 0,
