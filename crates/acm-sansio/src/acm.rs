@@ -1,7 +1,7 @@
 //! Dispatch of inputs and timers to the components.
 use crate::{
     Config, Stats, Time,
-    account::AccountKind,
+    account::{AccountId, AccountKind},
     api::{Deadline, Event, Input, Output, ProviderId, Reason, SendFailure},
     context::{Context, Running},
     histogram::Latencies,
@@ -190,6 +190,13 @@ impl Acm {
     #[must_use]
     pub fn is_active(&self, port: PortId) -> bool {
         self.context.ports.attributes(port).is_some()
+    }
+
+    /// Returns the account of a client, or `None` if the client was refused or is closed. The id stays valid until the
+    /// client is closed.
+    #[must_use]
+    pub fn account_of(&self, client: ClientId) -> Option<AccountId> {
+        self.context.connections.account(client)
     }
 
     /// Reports whether a client may send another request. If not, the caller stops reading from the connection.

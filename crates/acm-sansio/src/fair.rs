@@ -9,7 +9,7 @@ use alloc::{collections::VecDeque, vec::Vec};
 
 handle! {
     /// A position in a [`FairQueue`].
-    pub(crate) Position "position";
+    pub Position "position";
 }
 
 const IN_LANE: usize = 0;
@@ -66,17 +66,25 @@ impl Lane {
     }
 }
 
-/// A queue of lanes with small numbers. Each lane in turn yields its oldest item of the highest urgency. All operations take constant time,
-/// including removal from the middle.
+/// A queue of lanes with small numbers. Each lane in turn yields its oldest item of the highest urgency. All operations
+/// take constant time, including removal from the middle.
 #[derive(Debug)]
-pub(crate) struct FairQueue<T> {
+pub struct FairQueue<T> {
     items: Arena<Position, Item<T>>,
     lanes: Vec<Lane>,
     turns: VecDeque<u32>,
 }
 
+impl<T> Default for FairQueue<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl<T> FairQueue<T> {
-    pub(crate) const fn new() -> Self {
+    /// Creates an empty queue.
+    #[must_use]
+    pub const fn new() -> Self {
         Self { items: Arena::new(), lanes: Vec::new(), turns: VecDeque::new() }
     }
 
@@ -84,8 +92,14 @@ impl<T> FairQueue<T> {
         self.items.len()
     }
 
+    /// Reports whether there are no items.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Appends an item to its lane.
-    pub(crate) fn push(&mut self, lane: u32, urgency: Urgency, value: T) -> Position {
+    pub fn push(&mut self, lane: u32, urgency: Urgency, value: T) -> Position {
         let position = self.items.insert(Item { lane, urgency, value, links: Links::default() });
         if let Some((lane, items)) = self.lane(lane) {
             lane.list(urgency).push_last(items, position);
@@ -106,7 +120,7 @@ impl<T> FairQueue<T> {
     }
 
     /// Removes and returns the first item of the lane whose turn it is.
-    pub(crate) fn pop(&mut self) -> Option<T> {
+    pub fn pop(&mut self) -> Option<T> {
         loop {
             let number = self.turns.pop_front()?;
             let Some((lane, items)) = self.lane(number) else { continue };
@@ -122,7 +136,7 @@ impl<T> FairQueue<T> {
     }
 
     /// Removes an item at any position.
-    pub(crate) fn remove(&mut self, position: Position) -> Option<T> {
+    pub fn remove(&mut self, position: Position) -> Option<T> {
         let Item { lane, urgency, .. } = *self.items.get(position)?;
         if let Some((lane, items)) = self.lane(lane) {
             lane.list(urgency).remove(items, position);

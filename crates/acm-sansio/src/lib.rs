@@ -84,6 +84,7 @@
 //! | [`id`] | ids of ports, endpoints, clients and requests |
 //! | [`port`] | ports, local addresses, and the endpoints that follow from them |
 //! | [`account`] | accounts, what each one holds, and its share |
+//! | [`fair`] | a queue that serves its accounts round-robin |
 //! | [`preload`] | routes and addresses loaded from files |
 //! | [`failure`] | why a request fails: the client's status, the phase for the administrator |
 //! | [`sa`] | queries to the subnet administrator: queue, credits, retries |
@@ -118,7 +119,7 @@ mod credit;
 mod external;
 mod fabric_size;
 pub mod failure;
-mod fair;
+pub mod fair;
 mod gauge;
 #[cfg(feature = "serde")]
 mod hex;

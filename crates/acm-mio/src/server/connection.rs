@@ -1,13 +1,24 @@
 //! The connection of one client, with unhandled received bytes and unsent responses.
 use super::receive::{ReceiveBuffer, Received};
 use crate::{peer::Peer, stream::Stream};
-use acm_sansio::{ClientId, Time};
+use acm_sansio::{ClientId, Time, fair::Position};
 use std::io::{self, Write};
 
 /// Number of bytes of unsent responses above which no further requests are read from the client.
 pub(super) const HIGH_WATER: usize = 2048;
 /// Capacity for responses that an idle connection keeps, in bytes: a few responses.
 const IDLE_ROOM: usize = 512;
+
+/// The place of a connection among those with work to do.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Turn {
+    /// The connection has nothing to do.
+    None,
+    /// The connection waits for its turn.
+    Queued(Position),
+    /// It is the connection's turn.
+    Now,
+}
 
 /// A check for unread responses, which are in the daemon or in the kernel.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +36,9 @@ pub(super) struct Check {
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) id: ClientId,
+    /// Index of the client's account.
+    pub(super) account: u32,
+    pub(super) turn: Turn,
     pub(super) stream: Stream,
     /// The program at the other end.
     pub(super) peer: Peer,
@@ -40,8 +54,7 @@ pub(super) struct Connection {
     pub(super) closing: bool,
     /// True if the client has closed both halves.
     pub(super) hung_up: bool,
-    /// True if reading from the client is suspended because of unsent responses or open requests. Checked again with
-    /// each response.
+    /// True if reading from the client is suspended because of unsent responses or open requests.
     pub(super) held_back: bool,
     /// True if an event for room in the socket is requested. This is the case only while responses wait, because
     /// otherwise each response that the client reads would cause an event.
@@ -56,6 +69,8 @@ impl Connection {
     pub(super) fn new(id: ClientId, stream: Stream, peer: Peer) -> Self {
         Self {
             id,
+            account: 0,
+            turn: Turn::None,
             stream,
             peer,
             kept: Vec::new(),
@@ -74,11 +89,13 @@ impl Connection {
 
     /// Begins the client's turn with the shared buffer.
     pub(super) fn begin_turn(&mut self, buffer: &mut ReceiveBuffer) {
+        self.turn = Turn::Now;
         buffer.begin(&self.kept);
     }
 
     /// Ends the client's turn, and stores the unhandled bytes of the buffer.
     pub(super) fn end_turn(&mut self, buffer: &ReceiveBuffer) {
+        self.turn = Turn::None;
         let rest = buffer.rest();
         if rest.is_empty() {
             self.kept = Vec::new();

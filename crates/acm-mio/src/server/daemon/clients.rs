@@ -1,20 +1,24 @@
 //! Clients: accepts connections, passes requests to the core in turn, sends responses, closes connections.
 use super::{
     super::connection::{Connection, HIGH_WATER},
-    event_loop::{Daemon, SOURCE_BATCH},
+    event_loop::Daemon,
     wait::FIRST_CLIENT,
 };
-use crate::log::{Kind, limited};
-use acm_sansio::{Event, Input, Time};
+use crate::{
+    log::{Kind, limited},
+    peer::Peer,
+    stream::Stream,
+};
+use acm_sansio::{Account, Acm, Event, Input, Time};
 use core::time::Duration;
 use mio::{Interest, Token};
 use std::io;
 
-/// Maximum number of messages of one client that are handled before the next client is served, so that a client with
-/// many requests does not delay other clients.
+/// Maximum number of steps in a client's turn: a message, or a read of at most 2,048 bytes.
+const STEPS: usize = 8;
+/// Maximum number of turns, of new clients, and of checks for unread responses in an iteration. They delay a client whose
+/// event comes during the iteration. Each iteration costs an `epoll_wait`.
 const CLIENT_BATCH: usize = 8;
-/// Maximum number of clients that are served in an iteration before the fabric, the kernel and new clients.
-const CLIENTS_BATCH: usize = 64;
 /// Number of checks of a client for unread responses within `client_timeout`.
 const CHECKS: u32 = 4;
 /// Pause before the next attempt to accept, after accepting has failed.
@@ -26,11 +30,11 @@ impl Daemon {
             self.ready.accept_at = None;
             self.ready.listener = true;
         }
-        for _ in 0..SOURCE_BATCH {
+        for _ in 0..CLIENT_BATCH {
             if !self.ready.listener || self.ready.accept_at.is_some() {
                 return;
             }
-            let mut stream = match self.listener.accept() {
+            let stream = match self.listener.accept() {
                 Ok(stream) => stream,
                 Err(error) => {
                     match error.kind() {
@@ -49,16 +53,26 @@ impl Daemon {
                 }
             };
             let (account, peer) = stream.peer();
-            let index = self.host.clients.open.vacant_key();
-            let token = Token(FIRST_CLIENT + index);
-            if let Err(error) = self.host.poll.registry().register(stream.source(), token, Interest::READABLE) {
-                limited!(self.host.lines, WARN, "accept", "client refused: {error}");
-                continue;
-            }
-            let id = self.host.clients.next_id(index);
-            self.host.clients.open.insert(Connection::new(id, stream, peer));
-            self.host.clients.backlog.insert(index);
-            self.input(now, Input::ClientOpened { client: id, account });
+            self.add_client(now, stream, account, peer);
+        }
+    }
+
+    /// Adds a connection, and queues it for its first turn unless the core refuses it.
+    pub(super) fn add_client(&mut self, now: Time, mut stream: Stream, account: Account, peer: Peer) {
+        let index = self.host.clients.open.vacant_key();
+        let token = Token(FIRST_CLIENT + index);
+        if let Err(error) = self.host.poll.registry().register(stream.source(), token, Interest::READABLE) {
+            limited!(self.host.lines, WARN, "accept", "client refused: {error}");
+            return;
+        }
+        let client = self.host.clients.next_id(index);
+        self.host.clients.open.insert(Connection::new(client, stream, peer));
+        self.input(now, Input::ClientOpened { client, account });
+        if let Some(account) = self.acm.account_of(client)
+            && let Some(connection) = self.host.clients.open.get_mut(index)
+        {
+            connection.account = account.index();
+            self.host.clients.queue(index);
         }
     }
 
@@ -68,44 +82,35 @@ impl Daemon {
             connection.readable = true;
             connection.closing |= event.is_read_closed() || event.is_error();
             connection.hung_up |= event.is_write_closed() || event.is_error();
-            self.host.clients.backlog.insert(index);
-        }
-        if event.is_writable() && connection.unsent() > 0 {
-            self.host.clients.to_send.insert(index);
+            self.host.clients.queue(index);
+        } else if event.is_writable() && connection.unsent() > 0 {
+            self.host.clients.queue(index);
         }
     }
 
-    /// Serves the clients in the backlog. The responses of a client are sent at the end of its turn, so that the client
-    /// can continue while other clients are served.
+    /// Serves up to [`CLIENT_BATCH`] clients that have work to do.
     pub(super) fn serve_clients(&mut self, now: Time) {
-        for _ in 0..self.host.clients.backlog.len().min(CLIENTS_BATCH) {
-            let Some(index) = self.host.clients.backlog.pop() else { return };
+        for _ in 0..CLIENT_BATCH {
+            let Some(index) = self.host.clients.next_turn() else { return };
             let Some(connection) = self.host.clients.open.get_mut(index) else { continue };
             connection.begin_turn(&mut self.received);
-            let has_more = self.serve_client(now, index);
+            let has_more = self.read_client(now, index);
             // The turn may have closed the connection.
             if let Some(connection) = self.host.clients.open.get_mut(index) {
                 connection.end_turn(&self.received);
+                self.send_responses(now, index, has_more);
             }
-            if has_more {
-                self.host.clients.backlog.insert(index);
-            }
-            self.send_responses(now);
         }
     }
 
-    /// Handles up to [`CLIENT_BATCH`] messages of one client. Returns `true` if the client has more work now.
-    fn serve_client(&mut self, now: Time, index: usize) -> bool {
+    /// Handles up to [`STEPS`] messages and reads of one client. Returns `true` if the client has more now.
+    pub(super) fn read_client(&mut self, now: Time, index: usize) -> bool {
         let Self { acm, host, received, .. } = self;
-        for _ in 0..CLIENT_BATCH {
+        for _ in 0..STEPS {
             let Some(connection) = host.clients.open.get_mut(index) else { return false };
             let client = connection.id;
-            connection.held_back = connection.unsent() > HIGH_WATER || !acm.takes_requests(client);
+            connection.held_back = is_held_back(acm, connection);
             if connection.held_back {
-                // The client has closed both directions and does not read responses.
-                if connection.hung_up {
-                    self.close_client(now, index);
-                }
                 return false;
             }
             match received.next_message() {
@@ -120,34 +125,27 @@ impl Daemon {
                     return false;
                 }
             }
-            if !connection.readable {
-                // A half-closed client still receives its responses.
-                let waits = connection.unsent() > 0 || acm.has_requests(client);
-                if connection.ended && (connection.hung_up || !waits) {
-                    self.close_client(now, index);
-                }
-                return false;
-            }
-            if !connection.fill(received) && !connection.ended {
+            if !connection.readable || !connection.fill(received) {
                 return false;
             }
         }
         true
     }
 
-    /// Sends all queued responses, with one system call for each client.
-    pub(super) fn send_responses(&mut self, now: Time) {
-        while let Some(index) = self.host.clients.to_send.pop() {
-            if !self.host.clients.send(now, index) || self.host.watch_room(index).is_err() {
-                self.close_client(now, index);
-                continue;
-            }
-            // Reading from the client may continue. A half-closed client may have received its last response.
-            if let Some(connection) = self.host.clients.open.get(index)
-                && (connection.held_back || connection.ended)
-            {
-                self.host.clients.backlog.insert(index);
-            }
+    /// Sends the responses of a client with one system call. Then queues the client if it has more work, or closes it
+    /// if nothing is left to do for it.
+    fn send_responses(&mut self, now: Time, index: usize, has_more: bool) {
+        if !self.host.clients.send(now, index) || self.host.watch_room(index).is_err() {
+            self.close_client(now, index);
+            return;
+        }
+        let Some(connection) = self.host.clients.open.get(index) else { return };
+        // A half-closed client still receives its responses.
+        let waits = connection.unsent() > 0 || self.acm.has_requests(connection.id);
+        if has_more || connection.held_back && !is_held_back(&self.acm, connection) {
+            self.host.clients.queue(index);
+        } else if connection.hung_up && (connection.held_back || connection.ended) || connection.ended && !waits {
+            self.close_client(now, index);
         }
     }
 
@@ -156,10 +154,14 @@ impl Daemon {
         self.host.clients.oldest_check().map(|at| at + self.client_timeout / CHECKS)
     }
 
-    /// Closes clients that have read none of their responses for `client_timeout`.
+    /// Checks up to [`CLIENT_BATCH`] clients, and closes those that have read none of their responses for
+    /// `client_timeout`.
     pub(super) fn close_stalled(&mut self, now: Time) {
         let limit = self.client_timeout;
-        while self.check_due().is_some_and(|at| at <= now) {
+        for _ in 0..CLIENT_BATCH {
+            if self.check_due().is_none_or(|at| at > now) {
+                return;
+            }
             let Some((index, since)) = self.host.clients.check_oldest(now) else { continue };
             if since + limit > now {
                 continue;
@@ -181,4 +183,9 @@ impl Daemon {
             self.input(now, Input::ClientClosed(id));
         }
     }
+}
+
+/// Reports whether no further requests are read from a client, because of unsent responses or open requests.
+fn is_held_back(acm: &Acm, connection: &Connection) -> bool {
+    connection.unsent() > HIGH_WATER || !acm.takes_requests(connection.id)
 }

@@ -1,59 +1,23 @@
-//! The table of clients: their connections, and the queues of those with work to do.
-use super::super::connection::Connection;
-use acm_sansio::{ClientId, Time};
+//! The table of clients: their connections, and the queue of those with work to do.
+use super::super::connection::{Connection, Turn};
+use acm_sansio::{
+    ClientId, Time,
+    fair::{FairQueue, Urgency},
+};
 use slab::Slab;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 
-/// The open connections, and the queues of those with work to do.
+/// The open connections, and the queue of those with work to do.
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
     pub(super) open: Slab<Connection>,
     /// Generation of the last client at each index of `open`.
     generations: Vec<u32>,
-    /// Connections with something to read, or with messages for the core.
-    pub(super) backlog: ClientQueue,
-    /// Connections with responses to send.
-    pub(super) to_send: ClientQueue,
+    /// Indices of connections with work to do, each at most once. The accounts are served round-robin, and the
+    /// connections of an account, too.
+    ready: FairQueue<usize>,
     /// Connections that may have unread responses, ordered by the time of their last check.
     checked: BTreeSet<(Time, usize)>,
-}
-
-/// A first-in-first-out queue of indices, without duplicates. The queue keeps its memory, so that it does not allocate
-/// in the steady state.
-#[derive(Debug, Default)]
-pub(super) struct ClientQueue {
-    order: VecDeque<usize>,
-    queued: Vec<bool>,
-}
-
-impl ClientQueue {
-    pub(super) fn len(&self) -> usize {
-        self.order.len()
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.order.is_empty()
-    }
-
-    pub(super) fn insert(&mut self, index: usize) {
-        if self.queued.len() <= index {
-            self.queued.resize(index + 1, false);
-        }
-        if let Some(queued) = self.queued.get_mut(index)
-            && !core::mem::replace(queued, true)
-        {
-            self.order.push_back(index);
-        }
-    }
-
-    /// Removes and returns the first index. The connection at this index may have been closed since it was queued.
-    pub(super) fn pop(&mut self) -> Option<usize> {
-        let index = self.order.pop_front()?;
-        if let Some(queued) = self.queued.get_mut(index) {
-            *queued = false;
-        }
-        Some(index)
-    }
 }
 
 impl Connections {
@@ -86,8 +50,27 @@ impl Connections {
             && let Some(connection) = self.open.get_mut(index)
         {
             connection.push(bytes);
-            self.to_send.insert(index);
+            self.queue(index);
         }
+    }
+
+    /// Queues a connection for its next turn. Does nothing if the connection is queued, or if it is its turn.
+    pub(super) fn queue(&mut self, index: usize) {
+        if let Some(connection) = self.open.get_mut(index)
+            && matches!(connection.turn, Turn::None)
+        {
+            connection.turn = Turn::Queued(self.ready.push(connection.account, Urgency::Waited, index));
+        }
+    }
+
+    /// Reports whether a connection has work to do.
+    pub(super) const fn has_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    /// Removes the connection whose turn it is from the queue, and returns its index.
+    pub(super) fn next_turn(&mut self) -> Option<usize> {
+        self.ready.pop()
     }
 
     /// Sends as many responses as the client's socket accepts. Returns `false` if the connection has failed.
@@ -98,6 +81,13 @@ impl Connections {
             self.checked.insert((now, index));
         }
         connection.flush()
+    }
+
+    /// Sends the responses of all clients, as far as their sockets accept them.
+    pub(super) fn send_all(&mut self) {
+        for (_, connection) in &mut self.open {
+            connection.flush();
+        }
     }
 
     /// Returns the earliest time of a last check, among the connections that may have unread responses.
@@ -117,6 +107,9 @@ impl Connections {
     /// Removes a connection from the table.
     pub(super) fn remove(&mut self, index: usize) -> Option<Connection> {
         let connection = self.open.try_remove(index)?;
+        if let Turn::Queued(position) = connection.turn {
+            self.ready.remove(position);
+        }
         if let Some(check) = connection.checked {
             self.checked.remove(&(check.at, index));
         }

@@ -24,8 +24,11 @@ use signal_hook_mio::v1_0::Signals;
 use std::{io, sync::Arc};
 
 /// Maximum number of events of one source that are handled in an iteration: events of the fabric, datagrams of the
-/// kernel, messages of providers, or new clients.
+/// kernel, or messages of providers.
 pub(super) const SOURCE_BATCH: usize = 256;
+/// Maximum number of events in an iteration: one for each descriptor of the unit. The kernel returns events in order of
+/// arrival. All are read before a client is served, so that a client does not wait for the events of another account.
+pub(super) const EVENTS: usize = 65_536;
 
 /// Reason for the loop to end without SIGTERM or SIGINT.
 #[derive(Debug, thiserror::Error)]
@@ -81,7 +84,7 @@ pub(crate) struct Ready {
 impl Daemon {
     /// Runs until the core has shut down. After SIGTERM or SIGINT, the core leaves all groups first.
     pub(crate) fn run(&mut self) -> Result<(), LoopError> {
-        let mut events = Events::with_capacity(256);
+        let mut events = Events::with_capacity(EVENTS);
         while !self.host.done {
             let timeout = self.timeout();
             if let Err(error) = self.turn(&mut events, timeout) {
@@ -89,6 +92,7 @@ impl Daemon {
                 return Err(error);
             }
         }
+        self.host.clients.send_all();
         self.log_report();
         Ok(())
     }
@@ -138,7 +142,6 @@ impl Daemon {
         if self.ready.providers {
             self.provider_events(now);
         }
-        self.send_responses(now);
         self.accept(now);
         if self.first_load_until.is_none() {
             self.serve_clients(now);
@@ -167,7 +170,7 @@ impl Daemon {
     /// Reports whether there is work that needs no further event.
     fn has_more(&self) -> bool {
         let accepting = self.ready.listener && self.ready.accept_at.is_none();
-        let has_requests = !self.host.clients.backlog.is_empty() || self.ready.kernel;
+        let has_requests = self.host.clients.has_ready() || self.ready.kernel;
         (has_requests && self.first_load_until.is_none())
             || self.ready.fabric
             || self.ready.interfaces

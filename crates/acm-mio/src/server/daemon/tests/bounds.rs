@@ -2,17 +2,24 @@
 use super::*;
 
 #[test]
-fn client_is_served_eight_steps_in_an_iteration() {
+fn turn_of_a_client_has_eight_steps() {
     let dir = tempfile::tempdir().unwrap();
-    let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
+    let (mut daemon, mut first, mut second) = (daemon(dir.path()), connect(dir.path()), connect(dir.path()));
     turns(&mut daemon);
-    client.write_all(&perf_request(0, [1; 8]).repeat(20)).unwrap();
-    let mut events = Events::with_capacity(16);
-    daemon.turn(&mut events, Some(Duration::from_secs(1))).unwrap();
+    let mut watched = first.try_clone().unwrap();
+    let seen = Rc::new(Cell::new(0));
+    let seen_then = Rc::clone(&seen);
+    let on_sa_send = Box::new(move || {
+        seen_then.set(received(&mut watched).0);
+        true
+    });
+    daemon.host.fabric = Some(Box::new(TestFabric { on_sa_send, ..TestFabric::default() }));
+    first.write_all(&perf_request(0, [1; 8]).repeat(20)).unwrap();
+    second.write_all(&pending_request()).unwrap();
+    turns(&mut daemon);
     // The first step reads.
-    assert_eq!(received(&mut client), (7 * 72, false));
-    daemon.turn(&mut events, Some(Duration::ZERO)).unwrap();
-    assert_eq!(received(&mut client), (8 * 72, false));
+    assert_eq!(seen.get(), 7 * 72, "bytes received before the second client's turn");
+    assert_eq!(received(&mut first), (13 * 72, false));
 }
 
 #[test]
@@ -37,8 +44,7 @@ fn client_with_more_than_2_kib_unsent_is_not_served() {
         let connection = daemon.host.clients.open.get_mut(0).unwrap();
         connection.push(&vec![0; unsent]);
         connection.readable = true;
-        daemon.host.clients.backlog.insert(0);
-        daemon.serve_clients(daemon.clock.now());
+        daemon.read_client(daemon.clock.now(), 0);
         let unsent_now = daemon.host.clients.open[0].unsent();
         assert_eq!(unsent_now != unsent, is_served, "{unsent_now}");
     }

@@ -51,6 +51,25 @@ fn client_that_reads_nothing_is_closed_after_client_timeout() {
 }
 
 #[test]
+fn iteration_checks_eight_clients_for_unread_responses() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut daemon, mut clients) = (daemon(dir.path()), Vec::new());
+    for _ in 0..20 {
+        let mut client = connect(dir.path());
+        client.write_all(&perf_request(0, [1; 8])).unwrap();
+        clients.push(client);
+    }
+    turns(&mut daemon);
+    // The clients read their responses, so that the first check is the last.
+    clients.iter_mut().for_each(|client| assert_eq!(received(client).0, 72));
+    let due = daemon.clock.now() + Duration::from_secs(60);
+    for left in [true, true, false] {
+        daemon.close_stalled(due);
+        assert_eq!(daemon.check_due().is_some(), left);
+    }
+}
+
+#[test]
 fn check_for_unread_responses_wakes_the_loop() {
     let dir = tempfile::tempdir().unwrap();
     let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));

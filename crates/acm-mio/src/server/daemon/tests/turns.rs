@@ -1,6 +1,7 @@
 //! Slots in the table of clients, and turns among clients.
-use super::*;
-use acm_sansio::Output;
+use super::{super::event_loop::EVENTS, *};
+use crate::{peer::Peer, stream::Stream};
+use acm_sansio::{Account, Output};
 
 #[test]
 fn client_in_a_reused_slot_gets_nothing_of_its_predecessor() {
@@ -69,19 +70,138 @@ fn busy_clients_do_not_delay_the_others() {
     panic!("{got:?}");
 }
 
+/// Connects `count` clients of one user, without the listener, because all real clients of a test have one uid.
+fn connect_as(daemon: &mut Daemon, user: u32, count: usize) -> Vec<UnixStream> {
+    let add = |_| {
+        let (theirs, ours) = UnixStream::pair().unwrap();
+        theirs.set_nonblocking(true).unwrap();
+        ours.set_nonblocking(true).unwrap();
+        let stream = Stream::Unix(mio::net::UnixStream::from_std(ours));
+        daemon.add_client(Time::ZERO, stream, Account::User(user), Peer::Unknown);
+        theirs
+    };
+    (0..count).map(add).collect()
+}
+
+/// Runs one iteration as the daemon does, without sleeping.
+fn iteration(daemon: &mut Daemon, events: &mut Events) {
+    daemon.turn(events, Some(Duration::ZERO)).unwrap();
+}
+
+/// Runs iterations until no client has work to do.
+fn serve_all(daemon: &mut Daemon, events: &mut Events) {
+    iteration(daemon, events);
+    while daemon.host.clients.has_ready() {
+        iteration(daemon, events);
+    }
+}
+
+/// Returns the number of responses that clients have received.
+fn responses(clients: &mut [UnixStream], length: usize) -> Vec<usize> {
+    clients.iter_mut().map(|client| received(client).0 / length).collect()
+}
+
 #[test]
-fn iteration_serves_at_most_64_clients() {
+fn user_waits_for_eight_turns_beside_2000_busy_connections_of_another() {
+    crate::descriptors::raise();
     let dir = tempfile::tempdir().unwrap();
-    let mut daemon = daemon(dir.path());
-    let mut clients: Vec<_> = (0..100).map(|_| connect(dir.path())).collect();
-    turns(&mut daemon);
+    let (mut daemon, mut events) = (daemon(dir.path()), Events::with_capacity(EVENTS));
+    let mut busy = connect_as(&mut daemon, 1, 2000);
+    let mut user = connect_as(&mut daemon, 2, 1);
+    serve_all(&mut daemon, &mut events);
+    // The kernel reports the user's request last.
+    for client in &mut busy {
+        client.write_all(&perf_request(0, [1; 8]).repeat(20)).unwrap();
+    }
+    let mut got = vec![0; busy.len()];
+    for round in 0..100 {
+        user[0].write_all(&perf_request(0, [1; 8])).unwrap();
+        iteration(&mut daemon, &mut events);
+        assert_eq!(received(&mut user[0]).0, 72, "round {round}");
+        let new = responses(&mut busy, 72);
+        // One of the eight turns is the user's. A turn of a busy connection has a read and seven messages.
+        assert_eq!(new.iter().sum::<usize>(), 7 * 7, "round {round}");
+        got.iter_mut().zip(&new).for_each(|(got, new)| *got += new);
+    }
+    assert!(got.iter().all(|got| *got <= 7), "no connection has its second turn before the others have their first");
+    serve_all(&mut daemon, &mut events);
+    got.iter_mut().zip(responses(&mut busy, 72)).for_each(|(got, new)| *got += new);
+    assert!(got.iter().all(|got| *got == 20), "every connection gets all its responses");
+}
+
+#[test]
+fn iteration_has_eight_turns() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut daemon, mut events) = (daemon(dir.path()), Events::with_capacity(EVENTS));
+    let mut clients = connect_as(&mut daemon, 1, 20);
+    serve_all(&mut daemon, &mut events);
     for client in &mut clients {
         client.write_all(&perf_request(0, [1; 8])).unwrap();
     }
-    let mut events = Events::with_capacity(256);
-    let mut responses = || {
-        daemon.turn(&mut events, Some(Duration::ZERO)).unwrap();
-        clients.iter_mut().filter_map(|client| (received(client).0 == 72).then_some(())).count()
-    };
-    assert_eq!((responses(), responses()), (64, 36), "the fabric and the kernel are served in between");
+    let served = [(); 3].map(|()| {
+        iteration(&mut daemon, &mut events);
+        responses(&mut clients, 72).iter().sum::<usize>()
+    });
+    assert_eq!(served, [8, 8, 4]);
+}
+
+#[test]
+fn responses_to_100_clients_at_once_are_sent_in_turns() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut daemon, mut events) = (daemon(dir.path()), Events::with_capacity(EVENTS));
+    daemon.host.fabric = TestFabric::with_events(0);
+    let mut waiting = connect_as(&mut daemon, 1, 100);
+    let mut user = connect_as(&mut daemon, 2, 1);
+    for client in &mut waiting {
+        client.write_all(&pending_request()).unwrap();
+    }
+    serve_all(&mut daemon, &mut events);
+    // All requests fail at once.
+    daemon.input(daemon.clock.now(), Input::PortDown(PortId(0)));
+    user[0].write_all(&perf_request(0, [1; 8])).unwrap();
+    iteration(&mut daemon, &mut events);
+    assert_eq!(received(&mut user[0]).0, 72);
+    assert_eq!(responses(&mut waiting, 88).iter().sum::<usize>(), 7);
+    serve_all(&mut daemon, &mut events);
+    assert_eq!(responses(&mut waiting, 88).iter().sum::<usize>(), 93);
+}
+
+#[test]
+fn responses_are_sent_before_the_daemon_ends() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut daemon, mut events) = (daemon(dir.path()), Events::with_capacity(EVENTS));
+    daemon.host.fabric = TestFabric::with_events(0);
+    let mut waiting = connect_as(&mut daemon, 1, 100);
+    for client in &mut waiting {
+        client.write_all(&pending_request()).unwrap();
+    }
+    serve_all(&mut daemon, &mut events);
+    daemon.input(daemon.clock.now(), Input::Shutdown);
+    daemon.run().unwrap();
+    assert_eq!(responses(&mut waiting, 88), [1; 100]);
+}
+
+#[test]
+fn iteration_accepts_eight_clients_and_serves_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut daemon, mut events) = (daemon(dir.path()), Events::with_capacity(EVENTS));
+    let mut user = connect_as(&mut daemon, 2, 1);
+    serve_all(&mut daemon, &mut events);
+    let _new: Vec<_> = (0..20).map(|_| connect(dir.path())).collect();
+    for open in [9, 17, 21] {
+        user[0].write_all(&perf_request(0, [1; 8])).unwrap();
+        iteration(&mut daemon, &mut events);
+        assert_eq!((daemon.host.clients.open.len(), received(&mut user[0]).0), (open, 72));
+    }
+}
+
+#[test]
+fn connection_that_is_closed_loses_its_turn() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut daemon = daemon(dir.path());
+    let _client = connect_as(&mut daemon, 1, 1);
+    assert!(daemon.host.clients.has_ready());
+    let client = daemon.host.clients.open[0].id;
+    daemon.host.carry_out(Output::CloseClient(client));
+    assert!(!daemon.host.clients.has_ready());
 }
