@@ -46,8 +46,11 @@ impl Ibacmp {
         if let Some(id) = id {
             self.learn(cx, id, remote, is_to_group);
         }
-        if is_ours {
-            self.respond_when_routed(cx, endpoint, id, Responder { tid: request.tid, remote });
+        let responder = Responder { tid: request.tid, remote };
+        if is_ours && is_to_group {
+            self.respond_when_routed(cx, endpoint, id, responder);
+        } else if is_ours {
+            self.respond_at_once(cx, endpoint, &responder);
         }
     }
 
@@ -134,7 +137,7 @@ impl Ibacmp {
         host
     }
 
-    /// Responds to a request for a local address as soon as there is a path to the sender. The path is found by the
+    /// Responds to a multicast request for a local address as soon as there is a path to the sender. The path is found by the
     /// sender's GID, so that a response depends on no address that the sender claims. `claimed` is that address. If a
     /// local user waits for the path to the sender at this address, the response waits for the same query.
     fn respond_when_routed(
@@ -205,10 +208,24 @@ impl Ibacmp {
             return Some(path);
         }
         if cx.config().route_protocol == RouteProtocol::Acm {
-            let member = self.joined(endpoint).find(|member| member.mgid == remote.group)?;
-            return Some(route::from_group(member, remote, cx.port_of(endpoint)?.lid));
+            return self.path_by_group(cx, endpoint, remote);
         }
         self.path_of_gid(cx, endpoint, remote).map(|ready| ready.path)
+    }
+
+    fn path_by_group(&self, cx: &Context, endpoint: EndpointId, remote: &Remote) -> Option<PathRecord> {
+        let member = self.joined(endpoint).find(|member| member.mgid == remote.group)?;
+        Some(route::from_group(member, remote, cx.port_of(endpoint)?.lid))
+    }
+
+    /// Responds to a request that was sent to this node alone. Without a cached path the response goes by the parameters
+    /// of the group, as the request may have come: 10,000 nodes ask a host that moves in one second.
+    fn respond_at_once(&mut self, cx: &mut Context, endpoint: EndpointId, responder: &Responder) {
+        let remote = &responder.remote;
+        let path = self.cached_path_to(cx, endpoint, remote).or_else(|| self.path_by_group(cx, endpoint, remote));
+        if let Some(path) = path {
+            Self::respond(cx, endpoint, &path, responder);
+        }
     }
 
     /// Returns a cached path to a location, which was found for its GID or for another of its addresses.

@@ -81,10 +81,12 @@ fn group_is_asked_for_an_address_that_two_hosts_claim() {
 fn group_is_asked_for_an_address_that_was_claimed_by_unicast() {
     let mut world = world();
     let (mgid, _) = world.group();
-    let mad = multicast::request(TransactionId::new(7), &name(0), &name(1), &[mgid]);
+    let mad = multicast::request(TransactionId::new(7), &unknown(), &name(1), &[mgid]);
+    let before = world.node(0).acm.report().to_string();
     let gid = Some("fe80::77".parse().unwrap());
     let source = DatagramSource { lid: Lid::new(99), path_bits: 0, qpn: Qpn::of::<99>(), gid, group: None };
     world.input(0, Input::Datagram { endpoint: EndpointId::new(0, 0), source, payload: ib_mad::as_bytes(&mad) });
+    assert_eq!(world.node(0).acm.report().to_string(), before, "nothing is cached");
     assert_found(&mut world, 1);
     assert_eq!(asks(&world), [true]);
 }

@@ -25,8 +25,13 @@ fn receive_request(world: &mut World, offset: u16, path_bits: u8, tid: u64) {
     let (mgid, _) = world.group();
     let mad = multicast::request(TransactionId::new(tid), &name(0), &name(1), &[mgid]);
     let lid = Lid::new(world.port(1).lid.get() + offset);
-    let source =
-        DatagramSource { lid, path_bits, qpn: Qpn::of::<99>(), gid: world.port(1).gids.first().copied(), group: None };
+    let source = DatagramSource {
+        lid,
+        path_bits,
+        qpn: Qpn::of::<99>(),
+        gid: world.port(1).gids.first().copied(),
+        group: Some(mgid),
+    };
     let payload = ib_mad::as_bytes(&mad);
     world.input(0, Input::Datagram { endpoint: EndpointId::new(0, 0), source, payload });
 }

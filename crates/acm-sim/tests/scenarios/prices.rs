@@ -91,7 +91,7 @@ fn one_datagram_costs_at_most_its_price() {
     type Send<'a> = Box<dyn Fn(&mut World) + 'a>;
     let kinds: [(&str, Price, Send<'_>); 12] = [
         ("a request for a local address", price(0, 1, 1, 0), Box::new(|w| group.request(w, &unknown, &name(0)))),
-        ("the same, sent to this node alone", price(0, 1, 1, 0), Box::new(|w| unicast.request(w, &unknown, &name(0)))),
+        ("the same, sent to this node alone", price(0, 1, 0, 0), Box::new(|w| unicast.request(w, &unknown, &name(0)))),
         ("a request for another address", price(0, 0, 0, 0), Box::new(|w| group.request(w, &unknown, &other))),
         ("a claim of an address in use", price(0, 6, 0, 1), Box::new(|w| group.request(w, &name(1), &other))),
         ("the same, for a local address", price(0, 7, 1, 1), Box::new(|w| group.request(w, &name(1), &name(0)))),
