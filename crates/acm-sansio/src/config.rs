@@ -224,7 +224,7 @@ pub struct Limits {
     /// `stranger_queue`: lookups for remote hosts: paths for responses to them, and verifications of their claims.
     #[cfg_attr(feature = "serde", serde(rename = "strangers"))]
     pub remote_lookups: usize,
-    /// Destinations in the cache. A full cache evicts one that was not used recently.
+    /// Destinations in the cache that were found. A full cache evicts one that was not used recently.
     pub destinations: usize,
     /// Destinations in the cache that no local user requested.
     pub unsolicited: usize,

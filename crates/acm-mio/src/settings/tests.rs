@@ -433,7 +433,7 @@ fn table_of_bounds_has_the_defaults() {
         ("lookups, each with one position in one queue", limits.lookups.total),
         ("lookups for remote hosts", limits.remote_lookups),
         ("reports of the SA to a port", limits.reports as usize),
-        ("destinations", limits.destinations),
+        ("destinations that were found", limits.destinations),
         ("destinations that no local user has requested", limits.unsolicited),
         ("destinations in the refresh queues of each port", limits.renewals),
         ("entries of the negative cache", limits.negatives),

@@ -28,6 +28,8 @@ pub(super) struct Cache {
     /// Eviction clocks: the hand is at the front; an element that it passes moves to the end.
     requested: List<DestId, BY_CLASS>,
     unsolicited: List<DestId, BY_CLASS>,
+    /// Destinations that were not found so far.
+    probation: List<DestId, BY_CLASS>,
     by_gid: ByGid,
     /// Number of destinations in each state.
     counts: [usize; StateKind::ALL.len()],
@@ -43,6 +45,7 @@ impl Cache {
             hasher: foldhash::fast::FixedState::with_seed(Random::new(seed, Purpose::Maps).next()),
             requested: List::default(),
             unsolicited: List::default(),
+            probation: List::default(),
             by_gid: ByGid::new(seed),
             counts: Default::default(),
             busy: BTreeMap::new(),
@@ -64,6 +67,11 @@ impl Cache {
     /// Returns the number of destinations that no local user requested.
     pub(super) const fn unsolicited(&self) -> usize {
         self.unsolicited.len()
+    }
+
+    /// Returns the number of destinations that were found.
+    pub(super) const fn found(&self) -> usize {
+        self.dests.len() - self.probation.len()
     }
 
     pub(super) fn slots(&self) -> usize {
@@ -126,13 +134,14 @@ impl Cache {
         }
     }
 
-    /// Returns the eviction clock of a class with the hand at the front. Local addresses have none.
-    pub(super) fn eviction_list(
+    /// Returns the destinations of a class: the eviction clock with its hand at the front. Local addresses have none.
+    pub(super) fn list_of(
         &mut self,
         class: EvictionClass,
     ) -> Option<(&mut List<DestId, BY_CLASS>, &mut Arena<DestId, Dest>)> {
         match class {
             EvictionClass::Local => None,
+            EvictionClass::Probation => Some((&mut self.probation, &mut self.dests)),
             EvictionClass::Requested => Some((&mut self.requested, &mut self.dests)),
             EvictionClass::Unsolicited => Some((&mut self.unsolicited, &mut self.dests)),
         }
@@ -140,19 +149,20 @@ impl Cache {
 
     fn add_to_list(&mut self, id: DestId) {
         let class = self.dests.get(id).map_or(EvictionClass::Local, |dest| dest.class);
-        if let Some((list, dests)) = self.eviction_list(class) {
+        if let Some((list, dests)) = self.list_of(class) {
             list.push_last(dests, id);
         }
     }
 
     fn remove_from_list(&mut self, id: DestId) {
         let class = self.dests.get(id).map_or(EvictionClass::Local, |dest| dest.class);
-        if let Some((list, dests)) = self.eviction_list(class) {
+        if let Some((list, dests)) = self.list_of(class) {
             list.remove(dests, id);
         }
     }
 
-    /// Changes the state of a destination and returns the previous state. All changes of state happen here.
+    /// Changes the state of a destination and returns the previous state. All changes of state happen here. The
+    /// probation of a destination ends when it is found.
     pub(super) fn enter(&mut self, id: DestId, state: DestState) -> DestState {
         let Some(dest) = self.dests.get_mut(id) else { return DestState::Unknown };
         let endpoint = dest.endpoint;
@@ -160,6 +170,8 @@ impl Cache {
         let (was_at, is_at) = (dest.state.located_at(&dest.key), state.located_at(&dest.key));
         let (was, is) = (dest.state.kind(), state.kind());
         let before = core::mem::replace(&mut dest.state, state);
+        let ends_probation =
+            dest.class == EvictionClass::Probation && matches!(is, StateKind::Located | StateKind::Ready);
         if was_at != is_at {
             if let Some(gid) = was_at {
                 self.by_gid.remove(&mut self.dests, endpoint, gid, id);
@@ -170,6 +182,9 @@ impl Cache {
         }
         self.note_kind(Some(was), Some(is));
         self.note_busy(endpoint, id, was_busy, is_busy);
+        if ends_probation {
+            self.set_class(id, EvictionClass::Requested);
+        }
         before
     }
 
@@ -233,6 +248,14 @@ impl Cache {
     /// Returns the number of destinations of an endpoint with an operation in progress.
     pub(super) fn busy_count(&self, endpoint: EndpointId) -> usize {
         self.busy.get(&endpoint).map_or(0, BTreeSet::len)
+    }
+
+    /// Removes a destination that was not found, unless its lookup is in progress or its failure is cached.
+    pub(super) fn remove_if_not_found(&mut self, id: DestId) {
+        let is_over = |dest: &&Dest| dest.class == EvictionClass::Probation && matches!(dest.state, DestState::Unknown);
+        if self.dests.get(id).filter(is_over).is_some() {
+            self.remove(id);
+        }
     }
 
     /// Removes a destination without an operation in progress.
@@ -300,5 +323,22 @@ mod tests {
         assert_eq!((cache.index.len(), cache.len()), (2, 2));
         let left = [0, 1, 2].map(|slot| cache.key_at(slot));
         assert_eq!(left, [Some(ids[0]), None, Some(ids[2])]);
+    }
+
+    #[test]
+    fn probation_ends_when_a_destination_is_found() {
+        use crate::ibacmp::{dest::Ready, remote::Remote};
+        let mut cache = Cache::new(1.into());
+        let ids = [0, 1, 2, 3].map(|number| cache.insert(HERE, key(number), EvictionClass::Probation));
+        assert_eq!((cache.len(), cache.found()), (4, 0));
+        cache.enter(ids[0], DestState::Located { remote: Remote::default(), addr_until: None });
+        cache.enter(ids[1], DestState::Ready(Ready::new(None, ib_mad::sa::PathRecord::default(), 0)));
+        cache.enter(ids[2], DestState::Unknown);
+        cache.set_class(ids[3], EvictionClass::Local);
+        assert_eq!((cache.len(), cache.found()), (4, 3));
+        // A destination that was found stays, even if nothing of it is cached any more.
+        cache.enter(ids[0], DestState::Unknown);
+        ids.iter().for_each(|id| cache.remove_if_not_found(*id));
+        assert_eq!(ids.map(|id| cache.get(id).is_some()), [true, true, false, true]);
     }
 }

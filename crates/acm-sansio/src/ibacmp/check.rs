@@ -1,12 +1,16 @@
 //! Invariants of the built-in provider, for tests and fuzzing.
 use super::{
-    dest::{DestState, MulticastRequest, Ready, Routing, Stage, StateKind},
+    dest::{DestState, EvictionClass, MulticastRequest, Ready, Routing, Stage, StateKind},
     lookup::Lookup,
     state::{Ibacmp, RenewalQueue},
     token::{DestId, Task},
 };
 use crate::{account::AccountId, check::ensure, context::Context, id::EndpointId};
-use alloc::{collections::BTreeMap, format, string::String};
+use alloc::{
+    collections::{BTreeMap, BTreeSet},
+    format,
+    string::String,
+};
 
 #[derive(Default)]
 struct Counted {
@@ -17,7 +21,10 @@ struct Counted {
 
 pub(super) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
     let mut counted = Counted::default();
+    let failures: BTreeSet<DestId> = provider.negatives.iter().map(|(_, id)| *id).collect();
     for (id, dest) in provider.cache.iter() {
+        let is_limited = dest.class != EvictionClass::Probation || dest.state.is_busy() || failures.contains(&id);
+        ensure(is_limited, || format!("{id} was not found and is kept"))?;
         let waiting = cx.waiting_for(Task::Lookup(id).token());
         counted.busy += usize::from(dest.state.is_busy());
         match &dest.state {
@@ -82,7 +89,9 @@ pub(super) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
     ensure(longest <= limits.renewals, || format!("{longest} destinations wait for a renewal"))?;
     let due = cx.timer(Task::Negatives.token()).is_some();
     ensure(due != provider.negatives.is_empty(), || format!("{cached} cached failures, timer: {due}"))?;
-    ensure(provider.cache.len() <= limits.destinations, || format!("{} destinations", provider.cache.len()))
+    // Each destination that was not found has a lookup or a cached failure.
+    let sought = limits.lookups.total + limits.remote_lookups + limits.negatives;
+    ensure(provider.cache.len() <= limits.destinations + sought, || format!("{} destinations", provider.cache.len()))
 }
 
 /// Calls `emit` for each account and each lookup that it needs.

@@ -320,7 +320,10 @@ impl DestState {
 pub(super) enum EvictionClass {
     /// A local address, which is never evicted.
     Local,
-    /// A local user requested it.
+    /// A local user requested it, and it was not found so far. It evicts no other destination, and is removed if it is
+    /// not found. Its lookup is charged, and cached failures are limited.
+    Probation,
+    /// A local user requested it, and it was found.
     Requested,
     /// It comes from a remote host's request.
     Unsolicited,

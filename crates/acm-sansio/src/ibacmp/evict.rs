@@ -23,15 +23,19 @@ pub(super) enum Eviction {
 
 impl Cache {
     /// Makes room for one more destination. An unsolicited destination only replaces another unsolicited one. A
-    /// requested destination replaces an unsolicited one if possible, else a requested one.
+    /// requested destination replaces an unsolicited one if possible, else a requested one: not now, because it may not
+    /// exist, but when the next one is requested after it was found.
     pub(super) fn make_room(&mut self, class: EvictionClass, limits: &Limits) -> Eviction {
-        let full = self.len() >= limits.destinations;
-        let too_many = class == EvictionClass::Unsolicited && self.unsolicited() >= limits.unsolicited;
-        if !full && !too_many {
+        let is_unsolicited = class == EvictionClass::Unsolicited;
+        let full = if is_unsolicited {
+            self.found() >= limits.destinations || self.unsolicited() >= limits.unsolicited
+        } else {
+            self.found() > limits.destinations
+        };
+        if !full {
             return Eviction::NotNeeded;
         }
-        let evicted = self.evict(EvictionClass::Unsolicited)
-            || class != EvictionClass::Unsolicited && self.evict(EvictionClass::Requested);
+        let evicted = self.evict(EvictionClass::Unsolicited) || !is_unsolicited && self.evict(EvictionClass::Requested);
         if evicted { Eviction::Done } else { Eviction::Impossible }
     }
 
@@ -40,7 +44,7 @@ impl Cache {
     fn evict(&mut self, class: EvictionClass) -> bool {
         for unused_only in [true, false] {
             for _ in 0..MAX_EXAMINED {
-                let Some((list, dests)) = self.eviction_list(class) else { return false };
+                let Some((list, dests)) = self.list_of(class) else { return false };
                 let Some(id) = list.first() else { return false };
                 let Some(dest) = dests.get_mut(id) else { return false };
                 let used = core::mem::replace(&mut dest.used, false);
@@ -66,7 +70,7 @@ impl Ibacmp {
             }
             return Some(id);
         }
-        self.make(cx, endpoint, key, EvictionClass::Requested)
+        self.make(cx, endpoint, key, EvictionClass::Probation)
     }
 
     /// Returns the destination with a key from a remote host's request and creates it if necessary. Returns `None` if
@@ -129,12 +133,12 @@ mod tests {
     fn unused_destination_is_evicted_first() {
         let mut cache = Cache::new(1.into());
         let ids: Vec<DestId> = (0..4).map(|number| cache.insert(HERE, key(number), EvictionClass::Requested)).collect();
-        assert_eq!(cache.make_room(EvictionClass::Requested, &limits(5, 5)), Eviction::NotNeeded);
+        assert_eq!(cache.make_room(EvictionClass::Probation, &limits(4, 4)), Eviction::NotNeeded);
         // New destinations count as used. The hand clears the marks of all, and then evicts the first.
-        assert_eq!(cache.make_room(EvictionClass::Requested, &limits(4, 4)), Eviction::Done);
+        assert_eq!(cache.make_room(EvictionClass::Probation, &limits(3, 4)), Eviction::Done);
         assert!(cache.get(ids[0]).is_none());
         cache.get_mut(ids[1]).unwrap().used = true;
-        assert_eq!(cache.make_room(EvictionClass::Requested, &limits(3, 3)), Eviction::Done);
+        assert_eq!(cache.make_room(EvictionClass::Probation, &limits(2, 3)), Eviction::Done);
         assert!(cache.get(ids[1]).is_some() && cache.get(ids[2]).is_none());
     }
 
@@ -143,7 +147,7 @@ mod tests {
         let mut cache = Cache::new(1.into());
         let requested = cache.insert(HERE, key(0), EvictionClass::Requested);
         let unsolicited = cache.insert(HERE, key(1), EvictionClass::Unsolicited);
-        assert_eq!(cache.make_room(EvictionClass::Requested, &limits(2, 2)), Eviction::Done);
+        assert_eq!(cache.make_room(EvictionClass::Probation, &limits(1, 2)), Eviction::Done);
         assert!(cache.get(unsolicited).is_none() && cache.get(requested).is_some());
         assert_eq!(cache.make_room(EvictionClass::Unsolicited, &limits(1, 1)), Eviction::Impossible);
         let unsolicited = cache.insert(HERE, key(2), EvictionClass::Unsolicited);
@@ -157,6 +161,23 @@ mod tests {
             Eviction::Impossible,
             "it is requested now"
         );
+    }
+
+    #[test]
+    fn destinations_that_were_not_found_evict_nothing_and_are_not_evicted() {
+        let mut cache = Cache::new(1.into());
+        let requested = [0, 1].map(|number| cache.insert(HERE, key(number), EvictionClass::Requested));
+        let sought: Vec<DestId> =
+            (2..100).map(|number| cache.insert(HERE, key(number), EvictionClass::Probation)).collect();
+        for class in [EvictionClass::Probation, EvictionClass::Unsolicited] {
+            let others = usize::from(class == EvictionClass::Unsolicited);
+            assert_eq!(cache.make_room(class, &limits(2 + others, 2)), Eviction::NotNeeded);
+        }
+        // The next one is found: there is one too many.
+        cache.enter(sought[0], located());
+        assert_eq!(cache.make_room(EvictionClass::Probation, &limits(2, 2)), Eviction::Done);
+        assert!(cache.get(requested[0]).is_none() && cache.get(requested[1]).is_some());
+        assert_eq!((cache.len(), cache.found()), (99, 2));
     }
 
     #[test]
@@ -174,10 +195,10 @@ mod tests {
         };
         cache.enter(busy, DestState::Routing(routing));
         assert_eq!((cache.busy(HERE), cache.busy(THERE), cache.busy_count(HERE)), (Vec::from([busy]), Vec::new(), 1));
-        assert_eq!(cache.make_room(EvictionClass::Requested, &limits(2, 2)), Eviction::Impossible);
+        assert_eq!(cache.make_room(EvictionClass::Probation, &limits(1, 2)), Eviction::Impossible);
         cache.enter(busy, located());
         assert_eq!(
-            (cache.busy(HERE), cache.make_room(EvictionClass::Requested, &limits(2, 2))),
+            (cache.busy(HERE), cache.make_room(EvictionClass::Probation, &limits(1, 2))),
             (Vec::new(), Eviction::Done)
         );
         assert!(cache.get(local).is_some());
@@ -188,7 +209,7 @@ mod tests {
         let mut cache = Cache::new(1.into());
         let ids: Vec<DestId> =
             (0..1000).map(|number| cache.insert(HERE, key(number), EvictionClass::Requested)).collect();
-        assert_eq!(cache.make_room(EvictionClass::Requested, &limits(1000, 1000)), Eviction::Done);
+        assert_eq!(cache.make_room(EvictionClass::Probation, &limits(999, 1000)), Eviction::Done);
         // All were used: 32 are passed over, and the next one is evicted.
         let touched = |cache: &Cache| ids.iter().filter_map(|id| cache.get(*id)).filter(|dest| !dest.used).count();
         assert!(touched(&cache) == 32 && cache.get(ids[32]).is_none());

@@ -27,12 +27,12 @@ impl Ibacmp {
         };
         let Some(dest) = self.cache.get(id) else { return };
         let (until, epoch) = (cx.now() + timeout, self.failures_epoch(dest.endpoint));
+        self.cache.enter(id, DestState::Failed(Failed { attempt, until, epoch }));
         if self.negatives.len() >= cx.config().limits.negatives
             && let Some((until, oldest)) = self.negatives.pop_front()
         {
             self.stats.negatives_evicted += u64::from(self.remove_failed(oldest, until));
         }
-        self.cache.enter(id, DestState::Failed(Failed { attempt, until, epoch }));
         self.negatives.push_back((until, id));
         self.schedule_negatives(cx);
     }
@@ -59,6 +59,9 @@ impl Ibacmp {
         let is_over = matches!(state, Some(DestState::Failed(failed)) if failed.until <= ended);
         if is_over {
             self.cache.remove(id);
+        } else {
+            // An event may have ended the failure early.
+            self.cache.remove_if_not_found(id);
         }
         is_over
     }

@@ -46,10 +46,10 @@ impl Ibacmp {
         }
         let Some(path) = route::loopback(cx, endpoint) else { return };
         let Some(id) = self.acquire(cx, endpoint, DestKey::Address(*address)) else { return };
+        self.cache.set_class(id, EvictionClass::Local);
         if self.cache.get(id).is_some_and(|dest| dest.state.is_busy()) {
             self.fail(cx, id, Failure::EndpointClosed);
         }
-        self.cache.set_class(id, EvictionClass::Local);
         self.cache.enter(id, DestState::Ready(Ready::new(None, path, 0)));
     }
 

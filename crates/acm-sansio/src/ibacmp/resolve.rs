@@ -42,7 +42,10 @@ impl Ibacmp {
         }
         let lookup = match Lookup::begin(cx, need) {
             Ok(lookup) => lookup,
-            Err(failure) => return failure.into(),
+            Err(failure) => {
+                self.cache.remove_if_not_found(id);
+                return failure.into();
+            }
         };
         match self.cache.get(id).map(|dest| &dest.state) {
             Some(DestState::Located { remote, .. }) => {
@@ -181,5 +184,6 @@ impl Ibacmp {
                 self.cache.enter(id, other);
             }
         }
+        self.cache.remove_if_not_found(id);
     }
 }

@@ -141,7 +141,10 @@ impl Ibacmp {
                 let addr_until = Self::addr_end(cx);
                 self.query_route(cx, id, None, addr_until, lookup);
             }
-            Err(failure) => return failure.into(),
+            Err(failure) => {
+                self.cache.remove_if_not_found(id);
+                return failure.into();
+            }
         }
         self.current_resolution(id)
     }
@@ -239,7 +242,7 @@ impl Ibacmp {
     ) {
         let (Some(dest), Some(first)) = (self.cache.get(id), lookup.accounts().next()) else {
             lookup.end(cx);
-            return;
+            return self.cache.remove_if_not_found(id);
         };
         let (endpoint, name) = (dest.endpoint, dest.name());
         let Some(query) = self.path_query(cx, id, remote.as_ref()) else {
@@ -344,6 +347,7 @@ impl Ibacmp {
         lookup.end(cx);
         cx.complete(token, Err(attempt));
         self.cache_failure(cx, id, attempt);
+        self.cache.remove_if_not_found(id);
     }
 
     /// Returns what was tried so far for a destination.

@@ -42,3 +42,4 @@ mod source;
 mod spoofing;
 mod storm;
 mod studies;
+mod unknown_names;

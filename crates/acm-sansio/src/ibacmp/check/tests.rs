@@ -12,6 +12,7 @@ use crate::{
     account::{Holding, KERNEL},
     check::lookups,
     client::{OpenRequest, Requester, WaitingFor},
+    config::{Limits, Share},
     credit::QueuePositions,
     id::{KernelRequestId, PortId, Token},
     port::PortAttributes,
@@ -133,6 +134,8 @@ fn waiting_requests_have_a_lookup() {
     fails(&cx, &ibacmp, "1 requests wait, 0 are noted");
     let (mut cx, mut ibacmp, endpoint) = joined(1);
     let id = ibacmp.acquire(&mut cx, endpoint, DestKey::Address(name("there"))).unwrap();
+    fails(&cx, &ibacmp, "was not found and is kept");
+    ibacmp.cache.enter(id, DestState::Located { remote: Remote::default(), addr_until: None });
     assert_eq!(ibacmp.check(&cx), Ok(()));
     wait_for(&mut cx, endpoint, id);
     fails(&cx, &ibacmp, "1 requests wait without a lookup");
@@ -195,16 +198,19 @@ fn valid_path_leads_to_its_destination() {
 #[test]
 fn destinations_are_within_their_limit() {
     let (mut cx, mut ibacmp, endpoint, _) = locating();
-    cx.widest.limits.destinations = 1;
-    assert_eq!(ibacmp.check(&cx), Ok(()));
+    // One destination is being looked up.
+    let limits = Limits { destinations: 1, remote_lookups: 0, negatives: 0, ..Limits::default() };
+    cx.widest.limits = Limits { lookups: Share { total: 1, percent: 100 }, ..limits };
     ibacmp.cache.insert(endpoint, DestKey::Address(name("another")), EvictionClass::Requested);
-    fails(&cx, &ibacmp, "2 destinations");
+    assert_eq!(ibacmp.check(&cx), Ok(()));
+    ibacmp.cache.insert(endpoint, DestKey::Address(name("third")), EvictionClass::Requested);
+    fails(&cx, &ibacmp, "3 destinations");
 }
 
 #[test]
 fn busy_destination_is_indexed_by_its_endpoint() {
-    let (mut cx, mut ibacmp, endpoint) = joined(1);
-    let id = ibacmp.acquire(&mut cx, endpoint, DestKey::Address(name("there"))).unwrap();
+    let (cx, mut ibacmp, endpoint) = joined(1);
+    let id = ibacmp.cache.insert(endpoint, DestKey::Address(name("there")), EvictionClass::Requested);
     let (query, lookup) = (crate::id::SaQueryId::new(0, 0), Lookup::default());
     ibacmp.cache.enter(
         id,
