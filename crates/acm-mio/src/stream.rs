@@ -1,6 +1,7 @@
 //! A connection over a unix socket or TCP.
 use crate::peer::Peer;
 use acm_sansio::Account;
+use core::net::{IpAddr, Ipv4Addr};
 use mio::{
     event::Source,
     net::{TcpStream, UnixStream},
@@ -48,6 +49,12 @@ fn unread_by_peer(socket: &impl AsFd) -> u32 {
     SocketMemInfo.get(socket).map_or(0, |[_, _, allocated, _, _, queued, ..]| allocated.saturating_add(queued))
 }
 
+/// Returns the account of programs that connect by TCP from an address. All loopback addresses are one account, because
+/// each program of this machine may use any of them.
+fn account_of(address: IpAddr) -> Account {
+    Account::Peer(if address.is_loopback() { Ipv4Addr::LOCALHOST.into() } else { address })
+}
+
 /// A stream of either type.
 #[derive(Debug)]
 pub(crate) enum Stream {
@@ -64,7 +71,7 @@ impl Stream {
                 let peer = nix::sys::socket::getsockopt(stream, nix::sys::socket::sockopt::PeerCredentials);
                 peer.map_or(nobody, |peer| (Account::User(peer.uid()), Peer::process(peer.pid())))
             }
-            Self::Tcp(stream) => stream.peer_addr().map_or(nobody, |at| (Account::Peer(at.ip()), Peer::Address(at))),
+            Self::Tcp(stream) => stream.peer_addr().map_or(nobody, |at| (account_of(at.ip()), Peer::Address(at))),
         }
     }
 
@@ -115,5 +122,20 @@ impl Write for Stream {
     }
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loopback_addresses_are_one_account() {
+        let account = |text: &str| account_of(text.parse().unwrap());
+        let local = account("127.0.0.1");
+        assert_eq!(["127.0.0.2", "127.255.255.254"].map(account), [local; 2]);
+        assert_eq!(local, Account::Peer(Ipv4Addr::LOCALHOST.into()));
+        let remote = ["126.255.255.255", "128.0.0.0", "192.0.2.1"].map(account);
+        assert!(remote.iter().all(|account| *account != local) && remote[0] != remote[1]);
     }
 }

@@ -5,9 +5,11 @@ use acm_sansio::{Account, ClientId, Input};
 use core::net::IpAddr;
 use std::collections::BTreeMap;
 
-/// Maximum number of the core's clients. Each client has its own account. C ibacm numbers its connections from 0 (the
-/// kernel) to 1022, and reuses the numbers. acm-mio numbers requests, which share these clients.
+/// Maximum number of the core's clients. C ibacm numbers its connections from 0 (the kernel) to 1022, and reuses the
+/// numbers. acm-mio numbers requests, which share these clients.
 const CLIENTS: u64 = 1024;
+/// The account of all programs, because ibacm does not report their users. A program may have many connections.
+const PROGRAMS: Account = Account::User(65_534);
 /// Position of the transaction id in a message.
 const TID: core::ops::Range<usize> = 8..16;
 
@@ -33,7 +35,8 @@ impl Clients {
         self.generation = self.generation.wrapping_add(1);
         let client = ClientId::new(index, self.generation);
         self.open.insert(index, client);
-        (client, Some(Input::ClientOpened { client, account: Account::User(index) }))
+        let account = if index == 0 { Account::Kernel } else { PROGRAMS };
+        (client, Some(Input::ClientOpened { client, account }))
     }
 
     /// Stores a request until its reply. Returns the message for the core.

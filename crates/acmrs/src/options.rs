@@ -54,7 +54,7 @@ fn warn_if_unsupported(option: &Opt<'_>) {
 
 fn config(options: &Options<'_>) -> Config {
     let defaults = Config::default();
-    // ibacm limits the number of connections. Each of its clients is an account of the core.
+    // ibacm limits the number of connections.
     let share = |total| Share { total, percent: 90 };
     let limits =
         acm_sansio::config::Limits { connections: share(4096), requests_per_client: u32::MAX, ..defaults.limits };
