@@ -1,6 +1,6 @@
 //! Invariants of the core's state, for tests and fuzzing.
 use crate::{
-    account::{Account, AccountId, Holding},
+    account::{Account, AccountId, FLOOR, Holding, KERNEL},
     client::{Requester, WaitingFor},
     context::Context,
     providers::Providers,
@@ -26,6 +26,12 @@ pub(crate) fn context(cx: &Context) -> Result<(), String> {
     ensure(total.connections <= limits.connections.total, || format!("{} connections", total.connections))?;
     ensure(total.requests <= limits.requests.total, || format!("{} requests", total.requests))?;
     ensure(total.lookups <= limits.lookups.total, || format!("{} lookups", total.lookups))?;
+    for (holding, total, limit) in
+        [(Holding::Requests, total.requests, limits.requests), (Holding::Lookups, total.lookups, limits.lookups)]
+    {
+        let (others, reserve) = (total - cx.accounts.held(KERNEL, holding), holding.reserve(limit.total));
+        ensure(others <= limit.total - reserve, || format!("{others} {holding:?}, {reserve} are for the kernel"))?;
+    }
     shares(cx)?;
     if let Some((at, key)) = cx.timers.next() {
         ensure(at >= cx.now, || format!("{key:?} was due at {at}, now {}", cx.now))?;
@@ -39,22 +45,25 @@ fn shares(cx: &Context) -> Result<(), String> {
     // The daemon and remote hosts have limits of their own.
     let shares = |account: &Account| matches!(account, Account::User(_) | Account::Peer(_) | Account::Kernel);
     for (account, _, held) in cx.accounts.iter().filter(|(account, ..)| shares(account)) {
-        for (held, share, what) in [
-            (held.connections, limits.connections, "connections"),
-            (held.requests, limits.requests, "requests"),
-            (held.lookups, limits.lookups, "lookups"),
+        for (held, share, floor, what) in [
+            (held.connections, limits.connections, 0, "connections"),
+            (held.requests, limits.requests, FLOOR, "requests"),
+            (held.lookups, limits.lookups, FLOOR, "lookups"),
         ] {
-            let most = share.of(share.total);
+            let most = share.of(share.total).max(floor);
             ensure(held <= most, || format!("{account} has {held} {what}, its share is {most}"))?;
         }
     }
     Ok(())
 }
 
-/// Checks that each account is charged for exactly the lookups that providers hold for it.
+/// Checks that each account is charged for exactly the lookups that providers hold for it, and its QUERY_SA requests.
 pub(crate) fn lookups(cx: &Context, providers: &Providers) -> Result<(), String> {
     let mut needed: BTreeMap<AccountId, usize> = BTreeMap::new();
     providers.iter().for_each(|provider| provider.each_lookup(&mut |account| *needed.entry(account).or_default() += 1));
+    for (_, request) in cx.requests.all.iter().filter(|(_, request)| request.is_lookup()) {
+        *needed.entry(request.account).or_default() += 1;
+    }
     for (account, id, held) in cx.accounts.iter() {
         let lookups = needed.get(&id).copied().unwrap_or(0);
         ensure(held.lookups == lookups, || format!("{account} is charged {} of {lookups} lookups", held.lookups))?;

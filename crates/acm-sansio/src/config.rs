@@ -187,8 +187,8 @@ impl Config {
 pub struct Share {
     /// The limit for all accounts together.
     pub total: usize,
-    /// The limit for one account: this percentage, 1 to 100, of the sum of what it holds and what is free. Below 100,
-    /// something is always left for the next account, and a single account may hold nearly everything.
+    /// The limit for one account: this percentage, 1 to 100, of the sum of what it holds and what is free. A single
+    /// account may hold nearly everything. Of requests and lookups, an account may hold 64 in any case.
     pub percent: u8,
 }
 
@@ -215,9 +215,10 @@ pub struct Limits {
     /// `connections`, `connection_share`: open client connections. An account beyond its share loses the connection
     /// that has been idle for longest.
     pub connections: Share,
-    /// `requests`, `request_share`: open requests of clients and of the kernel.
+    /// `requests`, `request_share`: open requests of clients and of the kernel. An eighth is for the kernel only.
     pub requests: Share,
-    /// `lookups`, `lookup_share`: lookups of local accounts. If two accounts need the same lookup, both are charged.
+    /// `lookups`, `lookup_share`: lookups of local accounts, and QUERY_SA requests. If two accounts need the same
+    /// lookup, both are charged. An eighth is for the kernel only.
     pub lookups: Share,
     /// `requests_per_client`: open requests of one client. At the limit the caller stops reading from the connection.
     pub requests_per_client: u32,

@@ -8,8 +8,6 @@ use alloc::vec::Vec;
 /// Remote hosts may hold one credit in this many, and background work another one. Each may hold at least one if no
 /// other item waits.
 const SHARE_DIVISOR: u32 = 4;
-/// The maximum number of accounts with a position for one item. Further accounts share those positions.
-const MAX_POSITIONS: usize = 16;
 
 /// Returns how many of `depth` credits remote hosts may hold, and how many background work may hold.
 fn part(depth: u32) -> u32 {
@@ -75,10 +73,8 @@ impl<T: Copy> CreditQueue<T> {
             Some(_) => self.leave(positions, account),
             None => {}
         }
-        if positions.0.len() < MAX_POSITIONS {
-            let position = self.queue_of(account).push(account.index(), urgency, item);
-            positions.0.push(AccountPosition { account, urgency, position });
-        }
+        let position = self.queue_of(account).push(account.index(), urgency, item);
+        positions.0.push(AccountPosition { account, urgency, position });
     }
 
     /// Puts an item that had its turn back to the front, also before items that requests wait for, for all accounts that
@@ -90,10 +86,15 @@ impl<T: Copy> CreditQueue<T> {
         item: T,
     ) {
         self.leave_all(positions);
-        for account in accounts.take(MAX_POSITIONS) {
+        for account in accounts {
             let position = self.queue_of(account).push_first(account.index(), item);
             positions.0.push(AccountPosition { account, urgency: Urgency::Waited, position });
         }
+    }
+
+    /// Returns the item that is last in the queue of an account.
+    pub(crate) fn last(&self, account: AccountId, urgency: Urgency) -> Option<T> {
+        self.local.last(account.index(), urgency).copied()
     }
 
     /// Removes the position of an account.
@@ -218,7 +219,7 @@ mod tests {
             items.push(item);
             credits.push(credit);
         }
-        assert_eq!(items, [100, 200, 101, 0, 1, 2], "remote hosts hold three of twelve; the other six stay free");
+        assert_eq!(items, [200, 100, 101, 0, 1, 2], "remote hosts hold three of twelve; the other six stay free");
         assert_eq!(queue.held(), 6);
         queue.give_back(credits.remove(0));
         assert_eq!(queue.next(12), None);
@@ -255,10 +256,9 @@ mod tests {
         queue.join(&mut positions, B, Urgency::Waited, 50);
         queue.join(&mut positions, B, Urgency::Waited, 50);
         assert_eq!((positions.len(), queue.waiting()), (2, (52, 0)));
-        assert_eq!(queue.next(9).unwrap().0, 0);
         assert_eq!(queue.next(9).unwrap().0, 50, "at B's turn, not after all of A's");
         queue.leave_all(&mut positions);
-        assert_eq!((positions.len(), queue.waiting()), (0, (49, 0)));
+        assert_eq!((positions.len(), queue.waiting()), (0, (50, 0)));
     }
 
     #[test]
@@ -317,13 +317,14 @@ mod tests {
     }
 
     #[test]
-    fn positions_of_one_item_are_limited() {
+    fn each_of_many_accounts_has_a_position_for_one_item() {
         let (mut queue, mut positions) = (CreditQueue::default(), QueuePositions::default());
-        for account in 3..40 {
-            queue.join(&mut positions, AccountId::new(account, 0), Urgency::Waited, 1);
-        }
-        assert_eq!((positions.len(), queue.waiting()), (16, (16, 0)));
-        queue.rejoin(&mut positions, (3..40).map(|account| AccountId::new(account, 0)), 1);
-        assert_eq!((positions.len(), queue.waiting()), (16, (16, 0)));
+        let accounts = || (3..40).map(|account| AccountId::new(account, 0));
+        accounts().for_each(|account| queue.join(&mut positions, account, Urgency::Ticket, 1));
+        assert_eq!((positions.len(), queue.waiting()), (37, (37, 0)));
+        assert!(accounts().all(|account| queue.last(account, Urgency::Ticket) == Some(1)));
+        queue.rejoin(&mut positions, accounts(), 1);
+        assert_eq!((positions.len(), queue.waiting()), (37, (37, 0)));
+        assert!(accounts().all(|account| queue.last(account, Urgency::Waited) == Some(1)));
     }
 }

@@ -1,5 +1,5 @@
-//! A fair queue: its lanes are served round-robin, so that a lane with many items delays only itself. Within a lane, items
-//! that a request waits for come before tickets.
+//! A fair queue: its lanes are served round-robin, so that a lane with many items delays only itself. A lane that had no
+//! turn in this round comes before the others. Within a lane, items that a request waits for come before tickets.
 use crate::{
     arena::Arena,
     id::handle,
@@ -45,7 +45,7 @@ struct Lane {
     tickets: List<Position, IN_LANE>,
     /// Number of items that came before the first ticket.
     before_ticket: u32,
-    /// `true` if the lane is in `turns`. An empty lane stays there until its next turn, and is then skipped.
+    /// `true` if the lane is in `new` or `served`. An empty lane stays there until its next turn, and is then skipped.
     has_turn: bool,
 }
 
@@ -72,7 +72,12 @@ impl Lane {
 pub struct FairQueue<T> {
     items: Arena<Position, Item<T>>,
     lanes: Vec<Lane>,
-    turns: VecDeque<u32>,
+    /// Lanes that were empty at their last turn. They come first, the newest of them before the others, so that a lane
+    /// waits for no round of all lanes that came before it.
+    new: Vec<u32>,
+    /// Lanes that yielded an item. A lane stays here until its next turn even if it is empty, so that it is new at most
+    /// once in a round.
+    served: VecDeque<u32>,
 }
 
 impl<T> Default for FairQueue<T> {
@@ -85,7 +90,7 @@ impl<T> FairQueue<T> {
     /// Creates an empty queue.
     #[must_use]
     pub const fn new() -> Self {
-        Self { items: Arena::new(), lanes: Vec::new(), turns: VecDeque::new() }
+        Self { items: Arena::new(), lanes: Vec::new(), new: Vec::new(), served: VecDeque::new() }
     }
 
     pub(crate) const fn len(&self) -> usize {
@@ -122,17 +127,26 @@ impl<T> FairQueue<T> {
     /// Removes and returns the first item of the lane whose turn it is.
     pub fn pop(&mut self) -> Option<T> {
         loop {
-            let number = self.turns.pop_front()?;
+            let number = self.new.pop().or_else(|| self.served.pop_front())?;
             let Some((lane, items)) = self.lane(number) else { continue };
             lane.has_turn = false;
             let Some(position) = lane.first() else { continue };
             let Some(urgency) = items.get(position).map(|item| item.urgency) else { continue };
             lane.list(urgency).remove(items, position);
-            if lane.waited.len() + lane.tickets.len() > 0 {
-                self.give_turn(number);
-            }
+            lane.has_turn = true;
+            self.served.push_back(number);
             return self.items.remove(position).map(|item| item.value);
         }
+    }
+
+    /// Returns the last item of this urgency in a lane.
+    pub(crate) fn last(&self, lane: u32, urgency: Urgency) -> Option<&T> {
+        let lane = self.lanes.get(lane as usize)?;
+        let list = match urgency {
+            Urgency::Waited => &lane.waited,
+            Urgency::Ticket => &lane.tickets,
+        };
+        self.items.get(list.last()?).map(|item| &item.value)
     }
 
     /// Removes an item at any position.
@@ -156,7 +170,7 @@ impl<T> FairQueue<T> {
         if let Some((lane, _)) = self.lane(number)
             && !core::mem::replace(&mut lane.has_turn, true)
         {
-            self.turns.push_back(number);
+            self.new.push(number);
         }
     }
 }
@@ -180,19 +194,38 @@ mod tests {
         queue.push(3, Urgency::Waited, "c1");
         queue.push(7, Urgency::Waited, "b2");
         assert_eq!(queue.len(), 6);
-        assert_eq!(all(&mut queue), ["a1", "b1", "c1", "a2", "b2", "a3"]);
+        assert_eq!(all(&mut queue), ["c1", "b1", "a1", "b2", "a2", "a3"]);
         assert_eq!((queue.len(), queue.pop()), (0, None));
     }
 
     #[test]
-    fn new_lane_waits_for_one_item_of_each_other_lane() {
+    fn new_lane_waits_for_no_other_lane() {
         let mut queue = FairQueue::new();
-        for number in 0..1000 {
-            queue.push(0, Urgency::Waited, number);
+        for number in 0..3000 {
+            queue.push(number % 1000, Urgency::Waited, number);
         }
-        queue.pop();
-        queue.push(1, Urgency::Waited, 5000);
-        assert_eq!([queue.pop(), queue.pop()], [Some(1), Some(5000)]);
+        queue.push(1000, Urgency::Waited, 5000);
+        assert_eq!(queue.pop(), Some(5000));
+        (0..500).rev().for_each(|number| assert_eq!(queue.pop(), Some(500 + number)));
+        queue.push(1001, Urgency::Waited, 5001);
+        // Lane 1000 is not new again before each of the others had its turn.
+        queue.push(1000, Urgency::Waited, 5002);
+        assert_eq!(queue.pop(), Some(5001));
+        (0..500).rev().for_each(|number| assert_eq!(queue.pop(), Some(number)));
+        assert_eq!([queue.pop(), queue.pop()], [Some(5002), Some(1999)]);
+    }
+
+    #[test]
+    fn last_item_of_a_lane_is_found_by_urgency() {
+        let mut queue = FairQueue::new();
+        for (urgency, item) in [(Urgency::Waited, "w1"), (Urgency::Ticket, "t1"), (Urgency::Waited, "w2")] {
+            queue.push(3, urgency, item);
+        }
+        assert_eq!((queue.last(3, Urgency::Waited), queue.last(3, Urgency::Ticket)), (Some(&"w2"), Some(&"t1")));
+        queue.push(4, Urgency::Ticket, "other");
+        let lanes_without =
+            [queue.last(4, Urgency::Waited), queue.last(2, Urgency::Ticket), queue.last(9, Urgency::Ticket)];
+        assert_eq!(lanes_without, [None; 3]);
     }
 
     #[test]
@@ -204,7 +237,7 @@ mod tests {
         queue.push(2, Urgency::Waited, "d");
         // Lane 0 is empty and keeps its turn for the next item.
         queue.push(0, Urgency::Waited, "e");
-        assert_eq!(all(&mut queue), ["e", "c", "d"]);
+        assert_eq!(all(&mut queue), ["d", "c", "e"]);
     }
 
     #[test]
@@ -247,7 +280,7 @@ mod tests {
         queue.push(1, Urgency::Waited, "b2");
         let removed = queue.push(0, Urgency::Ticket, "removed");
         assert_eq!(queue.remove(removed), Some("removed"));
-        assert_eq!(all(&mut queue), ["a1", "b1", "a2", "b2"]);
+        assert_eq!(all(&mut queue), ["b1", "a1", "b2", "a2"]);
     }
 
     proptest! {

@@ -50,6 +50,10 @@ impl<K: Copy, const LIST: usize> List<K, LIST> {
         self.first
     }
 
+    pub(crate) const fn last(&self) -> Option<K> {
+        self.last
+    }
+
     pub(crate) const fn len(&self) -> usize {
         self.len
     }

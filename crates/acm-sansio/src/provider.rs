@@ -163,6 +163,12 @@ pub trait Provider: fmt::Debug {
     /// Called when a waiting request of an account ends because its client disconnected. With `ticket`, the lookup
     /// continues for the cache and stays charged to the account.
     fn waiter_left(&mut self, cx: &mut Context, token: Token, account: AccountId, ticket: bool);
+    /// Ends an account's need of the lookup that it queued last with this urgency, because an account below its floor
+    /// needs room. Its requests fail with [`Bound::Lookups`](crate::failure::Bound::Lookups); those of other accounts
+    /// wait on. Returns `false` if no such lookup is queued.
+    fn cancel_queued(&mut self, _cx: &mut Context, _account: AccountId, _urgency: Urgency) -> bool {
+        false
+    }
     /// Returns what was tried so far for the operation of a token.
     fn attempt_details(&self, _cx: &Context, _token: Token) -> AttemptDetails {
         AttemptDetails::default()

@@ -57,6 +57,11 @@ impl Providers {
         let others = self.others.iter().map(|other| -> &dyn Provider { other });
         core::iter::once(self.first.as_ref()).chain(others)
     }
+
+    /// Calls `change` for each provider in the order of their ids, until it returns `true`.
+    pub(crate) fn any(&mut self, mut change: impl FnMut(&mut dyn Provider) -> bool) -> bool {
+        change(self.first.as_mut()) || self.others.iter_mut().any(|other| change(other))
+    }
 }
 
 #[cfg(test)]

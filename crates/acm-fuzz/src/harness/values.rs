@@ -58,6 +58,7 @@ pub(super) fn reconfigured(number: u8) -> Config {
     config.timeout = Duration::from_millis(100 * u64::from(number) + 1);
     if number.is_multiple_of(4) {
         config.limits.requests.total = 3;
+        config.limits.lookups.total = 4;
         config.limits.requests_per_client = 1;
         config.limits.destinations = 6;
     }

@@ -127,6 +127,10 @@ stats! {
         requests_refused: ByKind,
         /// Lookups refused because too many are in progress: [`Limits::lookups`](crate::config::Limits::lookups).
         lookups_refused: ByKind,
+        /// Requests that failed to make room for an account below its floor, by the account that they belonged to.
+        requests_cancelled: ByKind,
+        /// Lookups that ended to make room for an account below its floor, by the account that needed them.
+        lookups_cancelled: ByKind,
         /// Kernel requests that failed because their deadline passed before the lookup ended.
         kernel_late: u64,
         /// Requests that ended because their client closed its connection.

@@ -178,21 +178,34 @@ fn totals_are_within_their_limits() {
 fn account_does_not_exceed_its_share() {
     for (holding, name) in [(Holding::Connections, "connections"), (Holding::Lookups, "lookups")] {
         let mut cx = empty();
-        let share = crate::config::Share { total: 4, percent: 50 };
+        let share = crate::config::Share { total: 140, percent: 50 };
         (cx.widest.limits.connections, cx.widest.limits.lookups) = (share, share);
-        [KERNEL, USER, KERNEL, USER].into_iter().for_each(|id| cx.accounts.take(id, holding));
-        (0..9).for_each(|_| cx.accounts.take(REMOTE, holding));
+        (0..70).for_each(|_| [KERNEL, USER].into_iter().for_each(|id| cx.accounts.take(id, holding)));
+        (0..99).for_each(|_| cx.accounts.take(REMOTE, holding));
         assert_eq!(context(&cx), Ok(()));
         cx.accounts.give_back(KERNEL, holding);
         cx.accounts.take(USER, holding);
-        fails(&cx, &format!("user 7 has 3 {name}, its share is 2"));
+        fails(&cx, &format!("user 7 has 71 {name}, its share is 70"));
     }
+    // The floor is more than a share of a small total.
     let mut cx = empty();
-    cx.widest.limits.requests = crate::config::Share { total: 2, percent: 50 };
-    of_kernel(&mut cx);
+    cx.widest.limits.requests = crate::config::Share { total: 100, percent: 50 };
+    for _ in 0..64 {
+        of_kernel(&mut cx);
+    }
     assert_eq!(context(&cx), Ok(()));
     of_kernel(&mut cx);
-    fails(&cx, "kernel has 2 requests, its share is 1");
+    fails(&cx, "kernel has 65 requests, its share is 64");
+}
+
+#[test]
+fn reserve_of_the_kernel_is_not_used_by_others() {
+    let mut cx = empty();
+    cx.widest.limits.lookups.total = 16;
+    (0..14).for_each(|_| cx.accounts.take(USER, Holding::Lookups));
+    assert_eq!(context(&cx), Ok(()));
+    cx.accounts.take(USER, Holding::Lookups);
+    fails(&cx, "15 Lookups, 2 are for the kernel");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::{
     requests::{OpenRequest, Requester, WaitingFor},
 };
 use crate::{
-    account::{AccountKind, Holding},
+    account::{AccountId, AccountKind, Holding},
     api::{Event, Level, Output},
     context::Context,
     failure::{Attempt, Failure},
@@ -22,15 +22,28 @@ impl Context {
     /// Completes a [`Resolution::Pending`](crate::provider::Resolution::Pending): all requests that wait for `token`
     /// are answered.
     pub fn complete(&mut self, token: Token, result: Result<&PathRecord, Attempt>) {
-        while let Some(id) = self.requests.first(token) {
-            let Some(request) = self.take_request(id) else { return };
-            let WaitingFor::Lookup { endpoint, dest, chosen_source, .. } = request.waiting else { return };
-            self.record_request_latency(&request);
-            if matches!(request.requester, Requester::Kernel(_)) {
-                self.timers.clear(TimerKey::Kernel(id));
-            }
-            self.finish(request.requester, endpoint, &dest, chosen_source.as_ref(), result);
+        while let Some(id) = self.requests.first(token)
+            && self.complete_request(id, result)
+        {}
+    }
+
+    /// Fails the requests of one account that wait for `token`. The requests of other accounts wait on.
+    pub fn fail_for(&mut self, token: Token, account: AccountId, failure: Failure) {
+        while let Some(id) = self.requests.first_of(token, account)
+            && self.complete_request(id, Err(failure.into()))
+        {}
+    }
+
+    /// Answers a request that waits for a lookup. Returns `false` if it waits for something else.
+    fn complete_request(&mut self, id: RequestId, result: Result<&PathRecord, Attempt>) -> bool {
+        let Some(request) = self.take_request(id) else { return false };
+        let WaitingFor::Lookup { endpoint, dest, chosen_source, .. } = request.waiting else { return false };
+        self.record_request_latency(&request);
+        if matches!(request.requester, Requester::Kernel(_)) {
+            self.timers.clear(TimerKey::Kernel(id));
         }
+        self.finish(request.requester, endpoint, &dest, chosen_source.as_ref(), result);
+        true
     }
 
     /// Completes a [`CountersResolution::Pending`](crate::provider::CountersResolution::Pending).
@@ -95,6 +108,9 @@ impl Context {
         let request = self.requests.remove(id)?;
         if request.is_charged() {
             self.accounts.give_back(request.account, Holding::Requests);
+        }
+        if request.is_lookup() {
+            self.refund_lookup(request.account);
         }
         Some(request)
     }

@@ -77,10 +77,16 @@ impl Acm {
         }
     }
 
-    /// Ends a request whose client disconnected. A lookup that only this request needs ends, too.
+    /// Ends a request whose client disconnected.
     fn abandon(&mut self, id: RequestId) {
-        let Some(request) = self.context.take_request(id) else { return };
-        self.context.stats.requests_abandoned += 1;
+        if let Some(request) = self.context.take_request(id) {
+            self.context.stats.requests_abandoned += 1;
+            self.end_operation(&request);
+        }
+    }
+
+    /// Ends the operation of a request that was removed, if no other request needs the operation.
+    pub(super) fn end_operation(&mut self, request: &OpenRequest) {
         match request.waiting {
             WaitingFor::Source { .. } => {}
             WaitingFor::Lookup { token, .. } | WaitingFor::Counters { token, .. } => {
@@ -148,8 +154,10 @@ impl Acm {
         }
     }
 
-    /// Reports whether a request may wait, within the limits of its client and its account.
-    pub(crate) fn may_wait(&self, requester: Requester, account: AccountId) -> bool {
+    /// Reports whether a request may wait, within the limits of its client and its account. If nothing is free for an
+    /// account below its floor, the largest account gives up a request or a lookup.
+    pub(crate) fn may_wait(&mut self, requester: Requester, account: AccountId) -> bool {
+        self.yield_to(account);
         self.requester_may_wait(requester)
             && self.context.accounts.may_take(account, Holding::Requests, self.context.config.limits.requests)
     }
@@ -163,7 +171,7 @@ impl Acm {
     }
 
     pub(crate) fn if_pending(
-        &self,
+        &mut self,
         requester: Requester,
         account: AccountId,
         provider: ProviderId,
@@ -189,5 +197,10 @@ impl OpenRequest {
     /// Reports whether the request is charged to its account. Requests that wait only for their source are not.
     pub(crate) const fn is_charged(&self) -> bool {
         !matches!(self.waiting, WaitingFor::Source { .. })
+    }
+
+    /// Reports whether the request is charged as a lookup, too: its query takes turns with those of lookups.
+    pub(crate) const fn is_lookup(&self) -> bool {
+        matches!(self.waiting, WaitingFor::Query { .. })
     }
 }

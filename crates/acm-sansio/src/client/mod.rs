@@ -8,6 +8,7 @@ mod query_sa;
 mod requests;
 mod resolve;
 mod source;
+mod yielding;
 
 pub(crate) use connections::Connections;
 #[cfg(test)]

@@ -36,6 +36,9 @@ impl Acm {
             self.count_refused(account);
             return refuse(&mut self.context, Failure::TooMany(Bound::Requests));
         }
+        if let Err(bound) = self.context.charge_lookup(account) {
+            return refuse(&mut self.context, Failure::TooMany(bound));
+        }
         self.context.count(endpoint, Counter::RouteQuery);
         let waiting = WaitingFor::Query { query: None, entry: *entry, dest: subject.dest };
         let request = self.context.keep_request(OpenRequest::new(requester, account, waiting));

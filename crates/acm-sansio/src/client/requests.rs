@@ -83,7 +83,7 @@ impl OpenRequest {
 #[derive(Debug)]
 pub(crate) struct Requests {
     pub(crate) all: Arena<RequestId, OpenRequest>,
-    waiting: BTreeMap<Token, List<RequestId, BY_TOKEN>>,
+    waiting: BTreeMap<(Token, AccountId), List<RequestId, BY_TOKEN>>,
 }
 
 impl Requests {
@@ -91,37 +91,48 @@ impl Requests {
         Self { all: Arena::new(), waiting: BTreeMap::new() }
     }
 
-    /// Adds a request after those that wait for the same token.
+    /// Adds a request after those of its account that wait for the same token.
     pub(crate) fn insert(&mut self, request: OpenRequest) -> RequestId {
-        let waiting = request.waiting;
+        let (token, account) = (request.waiting.token(), request.account);
         let id = self.all.insert(request);
-        if let Some(token) = waiting.token() {
-            self.waiting.entry(token).or_default().push_last(&mut self.all, id);
+        if let Some(token) = token {
+            self.waiting.entry((token, account)).or_default().push_last(&mut self.all, id);
         }
         id
     }
 
     /// Removes a request, whatever it waits for.
     pub(crate) fn remove(&mut self, id: RequestId) -> Option<OpenRequest> {
-        if let Some(token) = self.all.get(id)?.waiting.token()
-            && let Some(list) = self.waiting.get_mut(&token)
+        let request = self.all.get(id)?;
+        if let Some(key) = request.waiting.token().map(|token| (token, request.account))
+            && let Some(list) = self.waiting.get_mut(&key)
         {
             list.remove(&mut self.all, id);
             if list.len() == 0 {
-                self.waiting.remove(&token);
+                self.waiting.remove(&key);
             }
         }
         self.all.remove(id)
     }
 
-    /// Returns the first request that waits for a token.
+    /// Returns the first request that waits for a token, by account.
     pub(crate) fn first(&self, token: Token) -> Option<RequestId> {
-        self.waiting.get(&token)?.first()
+        self.of_token(token).find_map(List::first)
+    }
+
+    /// Returns the first request of an account that waits for a token.
+    pub(crate) fn first_of(&self, token: Token, account: AccountId) -> Option<RequestId> {
+        self.waiting.get(&(token, account))?.first()
     }
 
     /// Returns the number of requests that wait for a token.
     pub(crate) fn waiting_for(&self, token: Token) -> usize {
-        self.waiting.get(&token).map_or(0, List::len)
+        self.of_token(token).map(List::len).sum()
+    }
+
+    fn of_token(&self, token: Token) -> impl Iterator<Item = &List<RequestId, BY_TOKEN>> {
+        let all = (token, AccountId::new(0, 0))..=(token, AccountId::new(u32::MAX, u32::MAX));
+        self.waiting.range(all).map(|(_, list)| list)
     }
 }
 
@@ -156,5 +167,17 @@ pub(super) mod tests {
         requests.remove(ids[3]);
         assert_eq!((requests.first(TOKEN), requests.waiting_for(TOKEN)), (None, 0));
         assert!(requests.waiting.is_empty());
+    }
+
+    #[test]
+    fn requests_for_one_token_are_found_by_account() {
+        let mut requests = Requests::new();
+        let other = AccountId::new(7, 3);
+        let ids = [other, KERNEL, other]
+            .map(|account| requests.insert(OpenRequest { account, ..request(ClientId::new(0, 0)) }));
+        assert_eq!((requests.first(TOKEN), requests.waiting_for(TOKEN)), (Some(ids[1]), 3));
+        assert_eq!([KERNEL, other].map(|account| requests.first_of(TOKEN, account)), [Some(ids[1]), Some(ids[0])]);
+        let next = Token { generation: 4, ..TOKEN };
+        assert_eq!((requests.first(next), requests.waiting_for(next), requests.first_of(next, other)), (None, 0, None));
     }
 }

@@ -5,6 +5,7 @@ use crate::{
     api::{DatagramSource, DisplayWith, GaugeScope, GaugeSink, Names},
     context::Context,
     failure::Failure,
+    fair::Urgency,
     id::{EndpointId, PortId, Token},
     preload::Preload,
     provider::{CountersResolution, IfPending, Need, Notice, PortEvent, Provider, Resolution},
@@ -96,6 +97,10 @@ impl Provider for External {
         if let Task::Request(id) = Task::of(token) {
             self.requester_left(cx, id, ticket);
         }
+    }
+
+    fn cancel_queued(&mut self, cx: &mut Context, account: AccountId, urgency: Urgency) -> bool {
+        self.cancel_last(cx, account, urgency)
     }
 
     fn preload(&mut self, _cx: &mut Context, _preload: Preload) {}

@@ -5,6 +5,7 @@ use super::{
     token::{PendingRequestId, Task},
 };
 use crate::{
+    account::AccountId,
     api::ProviderCall,
     context::Context,
     credit::QueuePositions,
@@ -116,6 +117,15 @@ impl External {
             (_, End::Failed(failure)) => cx.complete(token, Err(failure.into())),
             (_, End::Counters(_)) => cx.complete(token, Err(Failure::ProviderGarbage.into())),
         }
+    }
+
+    /// Fails the request that an account queued last with this urgency. Returns `false` if there is none.
+    pub(super) fn cancel_last(&mut self, cx: &mut Context, account: AccountId, urgency: Urgency) -> bool {
+        let last = self.queue.last(account, urgency);
+        last.is_some_and(|id| {
+            self.end(cx, id, End::Failed(Failure::TooMany(Bound::Lookups)));
+            true
+        })
     }
 
     /// Fails all requests of an endpoint.

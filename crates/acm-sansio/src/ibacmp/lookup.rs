@@ -88,15 +88,13 @@ impl Lookup {
     /// Removes a waiting request of an account, with or without a ticket. Returns the urgency of the account's need, or
     /// `None` if it no longer needs the lookup.
     pub(super) fn leave(&mut self, cx: &mut Context, account: AccountId, ticket: bool) -> Option<Urgency> {
-        let index = self.shares.iter().position(|share| share.account == account)?;
-        let share = self.shares.get_mut(index)?;
+        let share = self.shares.iter_mut().find(|share| share.account == account)?;
         share.waiters = share.waiters.saturating_sub(1);
         share.ticket |= ticket;
         if share.waiters > 0 || share.ticket {
             return Some(share.urgency());
         }
-        self.shares.remove(index);
-        cx.refund_lookup(account);
+        self.remove(cx, account);
         None
     }
 
@@ -113,6 +111,14 @@ impl Lookup {
             }
         }
         self.responders.extend(other.responders);
+    }
+
+    /// Removes an account with its requests and its ticket.
+    pub(super) fn remove(&mut self, cx: &mut Context, account: AccountId) {
+        if let Some(index) = self.shares.iter().position(|share| share.account == account) {
+            self.shares.remove(index);
+            cx.refund_lookup(account);
+        }
     }
 
     /// Adds a remote host that waits for a response. Returns `false` if a limit is reached.

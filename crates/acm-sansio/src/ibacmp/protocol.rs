@@ -11,6 +11,7 @@ use crate::{
     api::{DatagramSource, DisplayWith, GaugeScope, GaugeSink, Names, Waiting},
     context::Context,
     failure::{AttemptDetails, Failure},
+    fair::Urgency,
     id::{EndpointId, PortId, Token},
     preload::Preload,
     provider::{Need, Notice, PortEvent, Provider, Resolution},
@@ -168,6 +169,10 @@ impl Provider for Ibacmp {
 
     fn waiter_left(&mut self, cx: &mut Context, token: Token, account: AccountId, ticket: bool) {
         self.remove_waiter(cx, token, account, ticket);
+    }
+
+    fn cancel_queued(&mut self, cx: &mut Context, account: AccountId, urgency: Urgency) -> bool {
+        self.cancel_last(cx, account, urgency)
     }
 
     fn attempt_details(&self, cx: &Context, token: Token) -> AttemptDetails {

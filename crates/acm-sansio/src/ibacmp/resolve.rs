@@ -10,8 +10,9 @@ use crate::{
     context::Context,
     failure::{Bound, Failure},
     fair::Urgency,
-    id::{EndpointId, Token},
+    id::{EndpointId, ProviderId, Token},
     provider::{IfPending, Need, Resolution},
+    sa::Purpose,
 };
 use acm_wire::{Address, client::Counter};
 
@@ -137,16 +138,43 @@ impl Ibacmp {
         }
     }
 
-    /// Removes a waiting request of an account from a lookup, and ends the lookup if it is no longer needed.
+    /// Removes a waiting request of an account from a lookup.
     pub(super) fn remove_waiter(&mut self, cx: &mut Context, token: Token, account: AccountId, ticket: bool) {
         let Task::Lookup(id) = Task::of(token) else { return };
         let Some(dest) = self.cache.get_mut(id) else { return };
         let endpoint = dest.endpoint;
         let Some(lookup) = dest.state.lookup_mut() else { return };
-        if let Some(urgency) = lookup.leave(cx, account, ticket) {
-            return self.join_queue(cx, id, endpoint, account, urgency);
+        match lookup.leave(cx, account, ticket) {
+            Some(urgency) => self.join_queue(cx, id, endpoint, account, urgency),
+            None => self.account_left(cx, id, account),
         }
-        let needed = lookup.is_needed();
+    }
+
+    /// Ends the need of an account for the lookup that it queued last with this urgency. Returns `false` if there is
+    /// none.
+    pub(super) fn cancel_last(&mut self, cx: &mut Context, account: AccountId, urgency: Urgency) -> bool {
+        let multicast = self.endpoints.values().find_map(|state| state.queue.last(account, urgency));
+        let id = multicast.or_else(|| match cx.sa.last(account, urgency)? {
+            Purpose::Provider(_, token) if token.provider == ProviderId::BUILT_IN => match Task::of(token) {
+                Task::Route(id) => Some(id),
+                _ => None,
+            },
+            _ => None,
+        });
+        let Some((id, dest)) = id.and_then(|id| Some((id, self.cache.get_mut(id)?))) else { return false };
+        let Some(lookup) = dest.state.lookup_mut() else { return false };
+        lookup.remove(cx, account);
+        self.account_left(cx, id, account);
+        cx.fail_for(Task::Lookup(id).token(), account, Failure::TooMany(Bound::Lookups));
+        true
+    }
+
+    /// Removes the queue position of an account that no longer needs a lookup, and ends the lookup if it is no longer
+    /// needed.
+    fn account_left(&mut self, cx: &mut Context, id: DestId, account: AccountId) {
+        let Some(dest) = self.cache.get_mut(id) else { return };
+        let endpoint = dest.endpoint;
+        let needed = dest.state.lookup_mut().is_some_and(|lookup| lookup.is_needed());
         let queued = match (&mut dest.state, self.endpoints.get_mut(&endpoint)) {
             (DestState::Locating(request), Some(state)) => match &mut request.stage {
                 Stage::Queued(positions) => {

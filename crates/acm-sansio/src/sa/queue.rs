@@ -279,6 +279,12 @@ impl SaQueues {
         }
     }
 
+    /// Returns the purpose of the query that is last in an account's queues.
+    pub(crate) fn last(&self, account: AccountId, urgency: Urgency) -> Option<Purpose> {
+        let id = self.ports.values().find_map(|port_queue| port_queue.queue.last(account, urgency))?;
+        self.queries.get(id).map(|pending| pending.purpose)
+    }
+
     /// Adds an account that needs the response, or changes the urgency of its need.
     pub(crate) fn join(&mut self, id: SaQueryId, account: AccountId, urgency: Urgency) {
         let Some(pending) = self.queries.get_mut(id) else { return };
@@ -327,7 +333,7 @@ mod tests {
         queues.join(ids[2], B, Urgency::Waited);
         assert_eq!(queues.queries.get(ids[2]).unwrap().accounts, [A, B]);
         let mut next = || queues.next(PORT, Time::ZERO, 0).map(|(_, id)| id);
-        assert_eq!([(); 4].map(|()| next()), [Some(ids[0]), Some(ids[2]), Some(ids[1]), None]);
+        assert_eq!([(); 4].map(|()| next()), [Some(ids[2]), Some(ids[0]), Some(ids[1]), None]);
         assert!(ids.iter().all(|id| queues.is_in_flight(*id)));
     }
 

@@ -121,7 +121,7 @@ fn account_with_few_connections_keeps_them_beside_large_accounts() {
 
 #[test]
 fn account_over_its_share_of_requests_is_refused() {
-    let requests = Share { total: 10, percent: 50 };
+    let requests = Share { total: 1600, percent: 50 };
     let mut world = world(Limits { requests, ..Limits::default() });
     let mut refused = |account: Account, count: usize, from: usize| {
         let clients: Vec<_> =
@@ -129,23 +129,19 @@ fn account_over_its_share_of_requests_is_refused() {
         let refused = clients.iter().filter(|client| world.path(**client) == Some(Err(ClientStatus::ENOMEM))).count();
         (refused, *world.node(0).acm.stats())
     };
-    let (of_hog, stats) = refused(HOG, 8, 0);
-    assert_eq!((of_hog, stats.requests_refused.of(AccountKind::User)), (3, 3), "the share is half of ten");
-    let (of_peer, stats) = refused(peer(1), 4, 100);
-    assert_eq!(
-        (of_peer, stats.requests_refused.of(AccountKind::Peer)),
-        (1, 1),
-        "the share is half of the remaining five, rounded up"
-    );
-    let (of_other, _) = refused(OTHER, 1, 200);
+    let (of_hog, stats) = refused(HOG, 703, 0);
+    assert_eq!((of_hog, stats.requests_refused.of(AccountKind::User)), (3, 3), "the share is half of 1,400");
+    let (of_peer, stats) = refused(peer(1), 351, 1000);
+    assert_eq!((of_peer, stats.requests_refused.of(AccountKind::Peer)), (1, 1), "the share is half of the other 700");
+    let (of_other, _) = refused(OTHER, 1, 2000);
     assert_eq!(of_other, 0, "a further account still gets a request");
 }
 
 #[test]
 fn account_over_its_share_of_lookups_is_refused() {
-    let lookups = Share { total: 10, percent: 50 };
+    let lookups = Share { total: 1600, percent: 50 };
     let mut world = world(Limits { lookups, ..Limits::default() });
-    let clients: Vec<_> = (0..8).map(|number| world.request_as(0, HOG, &unknown(number))).collect();
+    let clients: Vec<_> = (0..703).map(|number| world.request_as(0, HOG, &unknown(number))).collect();
     let refused = clients.iter().filter(|client| world.path(**client) == Some(Err(ClientStatus::ENOMEM))).count();
     assert_eq!(refused, 3);
     assert_eq!(world.node(0).acm.stats().lookups_refused.of(AccountKind::User), 3);
@@ -163,10 +159,10 @@ fn account_over_its_share_of_lookups_is_refused() {
 }
 
 #[test]
-fn single_account_may_use_nine_tenths_of_all_requests() {
+fn single_account_may_use_nine_tenths_of_the_requests_that_are_not_reserved() {
     let requests = Share { total: 100, ..Limits::default().requests };
     let mut world = world(Limits { requests, ..Limits::default() });
     let clients: Vec<_> = (0..100).map(|number| world.request_as(0, HOG, &unknown(number))).collect();
     let refused = clients.iter().filter(|client| world.path(**client) == Some(Err(ClientStatus::ENOMEM))).count();
-    assert_eq!(refused, 10);
+    assert_eq!(refused, 100 - 80, "nine tenths of 88, rounded up");
 }

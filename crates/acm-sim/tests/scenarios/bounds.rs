@@ -53,7 +53,8 @@ fn remote_hosts_do_not_evict_requested_destinations() {
 
 #[test]
 fn requests_over_the_limit_are_refused() {
-    let limits = Limits { requests: Share { total: 10, percent: 100 }, ..Limits::default() };
+    // One of eleven is for the kernel.
+    let limits = Limits { requests: Share { total: 11, percent: 100 }, ..Limits::default() };
     let core = Config { limits, ..Config::default() };
     let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
     let clients: Vec<_> = (0..12)

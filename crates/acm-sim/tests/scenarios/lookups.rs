@@ -24,7 +24,7 @@ fn assert_consistent(world: &World) {
 
 #[test]
 fn ticket_is_charged_until_its_lookup_ends() {
-    let limits = Limits { lookups: Share { total: 4, percent: 50 }, ..Limits::default() };
+    let limits = Limits { lookups: Share { total: 2, percent: 50 }, ..Limits::default() };
     let core = Config { limits, ..Config::default() };
     let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
     let user = world.connect(0, USER);
@@ -34,7 +34,7 @@ fn ticket_is_charged_until_its_lookup_ends() {
         assert_eq!(world.path(user), Some(Err(status)), "dead{number}");
     }
     assert_eq!(world.node(0).acm.stats().lookups_refused.of(AccountKind::User), 1);
-    // The client closes and its tickets stay. Another account has its own share.
+    // The client closes and its tickets stay. Another account gets its floor.
     world.disconnect(user);
     let same_user = world.request_as(0, USER, &unknown_name_request(3, EntryFlags::empty()));
     assert_eq!(world.path(same_user), Some(Err(ClientStatus::ENOMEM)));

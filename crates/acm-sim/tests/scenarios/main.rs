@@ -13,6 +13,7 @@ mod expiry;
 mod failures;
 mod fairness;
 mod floods;
+mod floors;
 mod gauges;
 mod groups;
 mod hints;

@@ -119,7 +119,7 @@ fn second_account_moves_a_shared_lookup_forward() {
         _ => None,
     });
     assert_eq!(sent.clone().count(), 10);
-    assert_eq!(sent.clone().position(|address| address == Address::from_text("dead9")), Some(2));
+    assert_eq!(sent.clone().position(|address| address == Address::from_text("dead9")), Some(1));
 }
 
 /// The account gets no ticket, and the lookup of the other account continues.

@@ -3,6 +3,7 @@ use super::shared::{Answers, Machine, ONE, TWO, message, name};
 use acm_sansio::{
     ClientId, Input,
     api::{ExternalRequestId, ProviderCall, ProviderMessage},
+    config::Share,
 };
 use acm_wire::client::{Counter, Counters, EntryFlags, next_response, perf_request, resolve_request};
 use core::time::Duration;
@@ -198,4 +199,20 @@ fn provider_has_at_most_1024_unanswered_requests() {
     assert_eq!(machine.replies.len(), 1024);
     machine.run(Duration::from_secs(13));
     assert!(clients.iter().all(|client| machine.status(*client) == Some(6)));
+}
+
+/// Users may have 126 lookups: 144 less an eighth for the kernel. 64 calls are pending.
+#[test]
+fn queued_request_of_the_largest_account_fails_to_make_room_for_another() {
+    let mut machine = Machine::new(|config| config.limits.lookups = Share { total: 144, percent: 100 });
+    machine.start();
+    machine.fake(ONE).takes = Some(5 * MS);
+    let many: Vec<ClientId> = (0..126).map(|_| machine.resolve(1, "one")).collect();
+    let other = machine.resolve(2, "one");
+    let (last, rest) = many.split_last().unwrap();
+    assert_eq!((machine.status(*last), machine.status(other)), (Some(1), None), "ENOMEM");
+    assert_eq!((machine.stat("lookups_cancelled"), machine.gauge("lookups")), (1, 126));
+    machine.run(200 * 5 * MS);
+    assert!(rest.iter().chain([&other]).all(|client| machine.status(*client) == Some(0)));
+    machine.replay();
 }

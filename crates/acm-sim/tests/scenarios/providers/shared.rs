@@ -146,11 +146,16 @@ impl Machine {
     /// Returns a core with all ports active.
     pub(crate) fn started() -> Self {
         let mut machine = Self::new(|_| {});
-        for (port, prefix) in [(0, OWN), (1, OF_ONE), (2, OF_TWO)] {
-            machine.up(port, &attributes(prefix, 4 + 4 * u16::try_from(port).unwrap()));
-        }
-        machine.run(Duration::from_millis(1));
+        machine.start();
         machine
+    }
+
+    /// Brings the three ports up.
+    pub(crate) fn start(&mut self) {
+        for (port, prefix) in [(0, OWN), (1, OF_ONE), (2, OF_TWO)] {
+            self.up(port, &attributes(prefix, 4 + 4 * u16::try_from(port).unwrap()));
+        }
+        self.run(Duration::from_millis(1));
     }
 
     pub(crate) fn fake(&mut self, provider: ProviderId) -> &mut Fake {
