@@ -9,7 +9,7 @@ use crate::{
 use acm_sansio::{
     Config,
     api::{Level, ProviderId},
-    config::{Limits, RouteProtocol, SaDepth, ServiceIds, Share, Subnets},
+    config::{Depth, Limits, RouteProtocol, ServiceIds, Share, Subnets},
 };
 use acm_wire::files::{
     self,
@@ -249,8 +249,8 @@ impl Settings {
             loopback: loopback_prot == LoopbackProt::Local,
             timeout,
             retries,
-            resolve_depth: resolve_depth.get(),
-            sa_depth: sa_depth.map_or(SaDepth::Auto, |depth| SaDepth::Fixed(depth.get())),
+            resolve_depth: depth(resolve_depth),
+            sa_depth: depth(sa_depth),
             sa_notices,
             groups: groups.get(),
             min_mtu,
@@ -303,6 +303,10 @@ impl LoadedProvider {
     fn is_called(&self, name: &str) -> bool {
         self.names.iter().any(|known| known.eq_ignore_ascii_case(name))
     }
+}
+
+fn depth(option: Option<NonZeroU32>) -> Depth {
+    option.map_or(Depth::Auto, |depth| Depth::Fixed(depth.get()))
 }
 
 const fn level(level: LogLevel) -> Level {

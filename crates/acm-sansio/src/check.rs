@@ -2,6 +2,7 @@
 use crate::{
     account::{Account, AccountId, FLOOR, Holding, KERNEL},
     client::{Requester, WaitingFor},
+    config::MOST_QUERIES,
     context::Context,
     providers::Providers,
     sa::Progress,
@@ -129,7 +130,7 @@ fn queries(cx: &Context) -> Result<(), String> {
         ensure(port_queue.queue.held() == counted, || {
             format!("port {}: {} credits are held, {counted} requests are in flight", port.0, port_queue.queue.held())
         })?;
-        let most = cx.widest.sa_depth.most();
+        let most = cx.widest.sa_depth.or(MOST_QUERIES);
         ensure(port_queue.queue.is_within(most), || {
             format!("port {}: {counted} in flight exceed {most}, or a part of it", port.0)
         })?;

@@ -7,6 +7,11 @@ use ib_mad::{Mtu, Rate, ServiceId};
 mod subnets;
 pub use subnets::Subnets;
 
+/// The maximum of `sa_depth auto`.
+pub(crate) const MOST_QUERIES: u32 = 64;
+/// The maximum of `resolve_depth auto`.
+pub(crate) const MOST_MULTICASTS: u32 = 32;
+
 /// The source of the path to a located destination (`route_prot`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -18,27 +23,46 @@ pub enum RouteProtocol {
     Acm,
 }
 
-/// The number of queries of a port in flight at the subnet administrator (`sa_depth`).
+/// The number of requests in flight (`sa_depth`, `resolve_depth`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum SaDepth {
-    /// Grows from 4 to 64 while responses arrive; halves after each time-out and each BUSY.
+pub enum Depth {
+    /// Grows while responses arrive in time, and halves after congestion.
     #[default]
     Auto,
     /// A fixed number; at least 1.
     Fixed(u32),
 }
 
-impl SaDepth {
-    /// The maximum of [`SaDepth::Auto`].
-    pub(crate) const MOST_AUTO: u32 = 64;
-
-    /// Returns the largest possible number.
-    pub(crate) fn most(self) -> u32 {
+impl Depth {
+    /// Returns the fixed number, or that of `auto`.
+    pub(crate) fn or(self, auto: u32) -> u32 {
         match self {
-            Self::Auto => Self::MOST_AUTO,
+            Self::Auto => auto,
             Self::Fixed(depth) => depth.max(1),
         }
+    }
+
+    /// Raises the depth to that of `other`, if the maximum of `auto` is this.
+    fn widen(&mut self, other: Self, auto: u32) {
+        if other.or(auto) > self.or(auto) {
+            *self = other;
+        }
+    }
+
+    /// Reads a depth, or the number that traces before version 1.3 have for `resolve_depth`.
+    #[cfg(feature = "serde")]
+    fn deserialize_or_number<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(serde::Deserialize)]
+        #[serde(untagged)]
+        enum Written {
+            Number(u32),
+            Depth(Depth),
+        }
+        Ok(match <Written as serde::Deserialize>::deserialize(deserializer)? {
+            Written::Number(number) => Self::Fixed(number),
+            Written::Depth(depth) => depth,
+        })
     }
 }
 
@@ -104,9 +128,10 @@ pub struct Config {
     /// `retries`: number of retries.
     pub retries: u32,
     /// `resolve_depth`: multicast requests of an endpoint in flight, as long as a response to each is likely.
-    pub resolve_depth: u32,
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "Depth::deserialize_or_number"))]
+    pub resolve_depth: Depth,
     /// `sa_depth`: queries of a port in flight at the subnet administrator.
-    pub sa_depth: SaDepth,
+    pub sa_depth: Depth,
     /// `sa_notices`: subscribe to notices about ports and groups that appear and disappear.
     pub sa_notices: bool,
     /// `groups`: number of multicast groups of an endpoint with `route_prot acm`, including the base group.
@@ -143,8 +168,8 @@ impl Default for Config {
             loopback: true,
             timeout: Duration::from_millis(2000),
             retries: 2,
-            resolve_depth: 1,
-            sa_depth: SaDepth::Auto,
+            resolve_depth: Depth::Auto,
+            sa_depth: Depth::Auto,
             sa_notices: true,
             groups: 2,
             min_mtu: Mtu::B2048,
@@ -168,10 +193,8 @@ impl Config {
 
     /// Raises each limit to that of `other`, because state from before a reconfiguration may remain.
     pub(crate) fn widen(&mut self, other: &Self) {
-        self.resolve_depth = self.resolve_depth.max(other.resolve_depth);
-        if other.sa_depth.most() > self.sa_depth.most() {
-            self.sa_depth = other.sa_depth;
-        }
+        self.resolve_depth.widen(other.resolve_depth, MOST_MULTICASTS);
+        self.sa_depth.widen(other.sa_depth, MOST_QUERIES);
         let (ours, theirs) = (&mut self.limits, &other.limits);
         ours.connections.widen(theirs.connections);
         ours.requests.widen(theirs.requests);

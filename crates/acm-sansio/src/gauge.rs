@@ -44,7 +44,7 @@ fn queues(sa: &SaQueues, emit: GaugeSink<'_>) {
         emit("sa_waiting", GaugeScope::PortQueue(*port, Waiting::Local), local);
         emit("sa_waiting", GaugeScope::PortQueue(*port, Waiting::Remote), remote);
         emit("sa_in_flight", GaugeScope::Port(*port), port_queue.queue.held() as usize);
-        emit("sa_depth", GaugeScope::Port(*port), port_queue.window.depth() as usize);
+        emit("sa_depth", GaugeScope::Port(*port), sa.depth.or(port_queue.window.depth()) as usize);
         emit("joins_waiting", GaugeScope::Port(*port), port_queue.memberships());
     }
 }

@@ -139,6 +139,7 @@ pub mod sa;
 mod time;
 mod timers;
 pub mod turns;
+mod window;
 
 pub use account::Account;
 pub use acm::Acm;

@@ -38,7 +38,7 @@ impl fmt::Display for Report<'_> {
                 None => writeln!(f)?,
                 Some(port_queue) => {
                     let (local, remote) = port_queue.queue.waiting();
-                    let (held, depth) = (port_queue.queue.held(), port_queue.window.depth());
+                    let (held, depth) = (port_queue.queue.held(), cx.sa.depth.or(port_queue.window.depth()));
                     let joins = port_queue.memberships();
                     writeln!(f, " sa_depth {depth} in_flight {held} waiting {local} strangers {remote} joins {joins}")?;
                 }

@@ -123,7 +123,7 @@ pub use stats::Stats;
 pub use timeline::Timeline;
 
 /// Major and minor version of the written format. A reader of the same major version can read it.
-pub const VERSION: (u8, u8) = (1, 2);
+pub const VERSION: (u8, u8) = (1, 3);
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

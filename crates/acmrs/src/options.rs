@@ -2,7 +2,7 @@
 use acm_provider::daemon::{self, Level};
 use acm_sansio::{
     Config, api,
-    config::{RouteProtocol, SaDepth, Share},
+    config::{Depth, RouteProtocol, Share},
 };
 use acm_wire::files::opts::{self, LogLevel, LoopbackProt, Opt, Options, RouteProt};
 use core::num::NonZeroU32;
@@ -69,10 +69,10 @@ fn config(options: &Options<'_>) -> Config {
         loopback: options.loopback_prot == LoopbackProt::Local,
         timeout: options.timeout,
         retries: options.retries,
-        resolve_depth: options.resolve_depth.get(),
+        resolve_depth: options.resolve_depth.map_or(Depth::Auto, |depth| Depth::Fixed(depth.get())),
         // ibacm sends `sa_depth` requests at a time (default 1) and queues further requests without a limit. With this
         // depth, the core queues requests instead of ibacm.
-        sa_depth: SaDepth::Fixed(options.sa_depth.map_or(1, NonZeroU32::get)),
+        sa_depth: Depth::Fixed(options.sa_depth.map_or(1, NonZeroU32::get)),
         // ibacm receives SA reports and does not pass them to providers.
         sa_notices: false,
         groups: options.groups.get(),

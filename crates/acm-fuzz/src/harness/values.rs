@@ -3,7 +3,7 @@ use crate::operation::{Link, Peer, Port};
 use acm_sansio::{
     Config, PortId,
     api::{DatagramSource, Level, ProviderId},
-    config::{Limits, RouteProtocol, SaDepth, Share, Subnets},
+    config::{Depth, Limits, RouteProtocol, Share, Subnets},
     port::PortAttributes,
     preload::{Hosts, Preload, Route, Routes},
 };
@@ -35,7 +35,7 @@ pub(super) fn config(number: usize) -> Config {
     Config {
         limits,
         route_protocol: if number.is_multiple_of(2) { RouteProtocol::Sa } else { RouteProtocol::Acm },
-        sa_depth: if number.is_multiple_of(3) { SaDepth::Fixed(1) } else { SaDepth::Auto },
+        sa_depth: if number.is_multiple_of(3) { Depth::Fixed(1) } else { Depth::Auto },
         addr_timeout: number.is_multiple_of(5).then_some(Duration::from_secs(60)),
         route_timeout: number.is_multiple_of(7).then_some(Duration::from_secs(20)),
         negative_timeout: number.is_multiple_of(3).then_some(Duration::from_secs(100)),
@@ -54,7 +54,7 @@ fn served_by(provider: u8) -> Subnets {
 /// Returns options for a reload: smaller bounds, another provider, or none.
 pub(super) fn reconfigured(number: u8) -> Config {
     let mut config = config(number.into());
-    config.resolve_depth = u32::from(number % 3);
+    config.resolve_depth = if number.is_multiple_of(4) { Depth::Auto } else { Depth::Fixed(u32::from(number % 3)) };
     config.timeout = Duration::from_millis(100 * u64::from(number) + 1);
     if number.is_multiple_of(4) {
         config.limits.requests.total = 3;

@@ -289,7 +289,7 @@ fn bounds_and_other_options_reach_the_core() {
         remote_lookups: 10,
         ..Limits::default()
     };
-    assert_eq!((config.limits, config.sa_depth), (limits, SaDepth::Fixed(11)));
+    assert_eq!((config.limits, config.sa_depth), (limits, Depth::Fixed(11)));
     assert_eq!((config.log_level, config.sa_notices, config.groups), (Level::Debug, false, 5));
     assert_eq!(config.negative_timeout, Some(Duration::from_millis(70)));
     let id = ib_mad::ServiceId::new;
@@ -297,7 +297,7 @@ fn bounds_and_other_options_reach_the_core() {
     assert_eq!(config.path_service_ids, ServiceIds::Ranges(ids.to_vec()));
     fs::write(&opts, "connections auto\nsa_depth auto\n").unwrap();
     let config = Settings::read(&args).core(65_536);
-    assert_eq!((config.limits.connections.total, config.sa_depth), (65_280, SaDepth::Auto));
+    assert_eq!((config.limits.connections.total, config.sa_depth), (65_280, Depth::Auto));
 }
 
 /// The place where an option has its effect.
@@ -328,8 +328,8 @@ const OTHER_VALUES: &[(&str, &str, Effect)] = &[
     ("acme_plus_kernel_only", "yes", Elsewhere("tests/ server_modes")),
     ("timeout", "7", InCore(|core| core.timeout = MILLISECONDS)),
     ("retries", "7", InCore(|core| core.retries = 7)),
-    ("resolve_depth", "7", InCore(|core| core.resolve_depth = 7)),
-    ("sa_depth", "7", InCore(|core| core.sa_depth = SaDepth::Fixed(7))),
+    ("resolve_depth", "7", InCore(|core| core.resolve_depth = Depth::Fixed(7))),
+    ("sa_depth", "7", InCore(|core| core.sa_depth = Depth::Fixed(7))),
     ("send_depth", "7", Elsewhere("depths below")),
     ("recv_depth", "7", Elsewhere("depths below")),
     ("min_mtu", "4096", InCore(|core| core.min_mtu = Mtu::B4096)),

@@ -4,7 +4,7 @@ use crate::{
     Account, Config,
     account::{KERNEL, REMOTE},
     client::OpenRequest,
-    config::SaDepth,
+    config::Depth,
     context::Context,
     id::{ClientId, EndpointId, KernelRequestId, PortId, RequestId, SaQueryId, Token},
     sa::{Purpose, SaQuery},
@@ -215,9 +215,9 @@ fn queries_in_flight_are_within_the_depth() {
         query(&mut cx);
         cx.sa.next(PORT, cx.now, tid).unwrap();
     }
-    cx.widest.sa_depth = SaDepth::Fixed(2);
+    cx.widest.sa_depth = Depth::Fixed(2);
     assert_eq!(context(&cx), Ok(()));
-    cx.widest.sa_depth = SaDepth::Fixed(1);
+    cx.widest.sa_depth = Depth::Fixed(1);
     fails(&cx, "2 in flight exceed 1");
 }
 

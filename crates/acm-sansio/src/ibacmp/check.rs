@@ -5,7 +5,7 @@ use super::{
     state::{Ibacmp, RenewalQueue},
     token::{DestId, Task},
 };
-use crate::{account::AccountId, check::ensure, context::Context, id::EndpointId};
+use crate::{account::AccountId, check::ensure, config::MOST_MULTICASTS, context::Context, id::EndpointId};
 use alloc::{
     collections::{BTreeMap, BTreeSet},
     format,
@@ -70,7 +70,8 @@ pub(super) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
         let credits = counted.credits.get(id).copied().unwrap_or(0);
         let held = state.queue.held();
         ensure(held == credits, || format!("{id}: {held} credits are held, {credits} are used"))?;
-        ensure(state.queue.is_within(cx.widest.resolve_depth), || format!("{id}: {held} credits exceed the depth"))?;
+        let most = cx.widest.resolve_depth.or(MOST_MULTICASTS);
+        ensure(state.queue.is_within(most), || format!("{id}: {held} credits exceed the depth"))?;
     }
     let busy: usize = provider.endpoints.keys().map(|id| provider.cache.busy_count(*id)).sum();
     ensure(busy <= counted.busy, || format!("{busy} of {} destinations are busy", counted.busy))?;

@@ -1,6 +1,9 @@
 //! The provider's state of an endpoint: groups, credits, round-trip times, epochs.
-use super::{announce::Defences, answered::Answered, membership::Group, round_trip::RoundTrip, token::DestId};
-use crate::{Time, credit::CreditQueue};
+use super::{
+    announce::Defences, answered::Answered, group_share::most_requests, membership::Group, round_trip::RoundTrip,
+    token::DestId,
+};
+use crate::{Time, context::Context, credit::CreditQueue, window::Window};
 use alloc::vec::Vec;
 use ib_mad::{Gid, Lid, Qpn, id::Lmc};
 
@@ -12,6 +15,8 @@ pub(super) struct EndpointState {
     /// Destinations that wait for a credit for their multicast request.
     pub(super) queue: CreditQueue<DestId>,
     pub(super) round_trip: RoundTrip,
+    /// The number of multicast requests in flight with `resolve_depth auto`.
+    pub(super) window: Window<2, false>,
     pub(super) announcement: Announcement,
     pub(super) defences: Defences,
     pub(super) answered: Answered,
@@ -28,6 +33,11 @@ pub(super) struct EndpointState {
 }
 
 impl EndpointState {
+    /// Returns how many multicast requests may be in flight.
+    pub(super) fn depth(&self, cx: &Context) -> u32 {
+        cx.config().resolve_depth.or(self.window.depth().min(most_requests(cx.fabric_size())))
+    }
+
     /// Records the port's GID and LIDs. If they changed, invalidates all paths and returns `true`.
     pub(super) fn update_origin(&mut self, gid: Gid, lid: Lid, lmc: Lmc) -> bool {
         let has_moved = self.origin.replace((gid, lid, lmc)).is_some_and(|before| before != (gid, lid, lmc));

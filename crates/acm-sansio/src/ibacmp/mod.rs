@@ -36,6 +36,7 @@ mod evict;
 mod expire;
 mod group;
 mod group_plan;
+mod group_share;
 mod incoming_request;
 mod lookup;
 mod membership;

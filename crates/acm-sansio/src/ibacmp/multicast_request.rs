@@ -3,6 +3,7 @@ use super::{
     dest::{DestKey, DestState, MulticastRequest, Origin, Ready, Stage},
     event::Event,
     group,
+    group_share::{handling_time, most_requests},
     lookup::Lookup,
     remote::{Remote, are_of_one_adapter},
     route,
@@ -87,11 +88,12 @@ impl Ibacmp {
 
     /// Sends multicast requests as long as the endpoint has credits.
     pub(super) fn pump(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        let depth = cx.config().resolve_depth;
+        let least_credit = handling_time(cx.fabric_size());
         while let Some(state) = self.endpoints.get_mut(&endpoint)
-            && let Some((id, credit)) = state.queue.next(depth)
+            && let Some((id, credit)) = state.queue.next(state.depth(cx))
         {
-            let likely = state.round_trip.likely(cx.config().timeout);
+            state.window.request_sent(cx.now());
+            let likely = state.round_trip.likely(least_credit, cx.config().timeout);
             let Some(request) = self.cache.get_mut(id).and_then(|dest| dest.state.multicast_request_mut()) else {
                 state.queue.give_back(credit);
                 continue;
@@ -142,7 +144,7 @@ impl Ibacmp {
     fn response_time(&self, cx: &Context, endpoint: EndpointId, asks_host: bool, times_sent: u32) -> Duration {
         let timeout = cx.config().timeout;
         if asks_host {
-            let likely = self.endpoints.get(&endpoint).map(|state| state.round_trip.likely(timeout));
+            let likely = self.endpoints.get(&endpoint).map(|state| state.round_trip.likely(Duration::ZERO, timeout));
             return retry::ASK_HOST.pause(times_sent).max(likely.unwrap_or_default());
         }
         timeout + cx.port_of(endpoint).map(PortAttributes::subnet_time).unwrap_or_default()
@@ -251,7 +253,7 @@ impl Ibacmp {
         let Some((id, dest)) = dest.filter(|(_, dest)| dest.endpoint == endpoint) else {
             return self.handle_second_response(cx, endpoint, gid, response);
         };
-        let name = dest.name();
+        let (name, is_lookup) = (dest.name(), matches!(dest.state, DestState::Locating(_)));
         let Some(request) = dest.state.multicast_request_mut() else {
             self.stats.unexpected_responses += 1;
             return;
@@ -267,14 +269,23 @@ impl Ibacmp {
             return cx.log(Event::Refused(endpoint, name, failure).into());
         }
         let Some(group) = shared else { return };
-        let once = (request.times_sent == 1).then_some(request.sent_at);
-        if let (Some(sent_at), Some(state)) = (once, self.endpoints.get_mut(&endpoint)) {
-            state.round_trip.sample(cx.now().since(sent_at));
-            cx.record_latency(Phase::MulticastRoundTrip, cx.now().since(sent_at));
+        let (since, once, is_multicast) = (request.since, request.times_sent == 1, request.to.is_none());
+        let in_time = once && matches!(request.stage, Stage::Sent(_));
+        if let Some(state) = self.endpoints.get_mut(&endpoint) {
+            // Silence is no congestion: nobody may have the address. A response after a repetition shows a loss.
+            if is_multicast && in_time {
+                state.window.response_received(most_requests(cx.fabric_size()));
+            } else if is_multicast && is_lookup && (!once || state.round_trip.is_known()) {
+                state.window.congested(cx.now(), since);
+            }
+            if once {
+                state.round_trip.sample(cx.now().since(since));
+                cx.record_latency(Phase::MulticastRoundTrip, cx.now().since(since));
+            }
         }
         let remote = Remote { gid, lid: source.lid, path_bits: source.path_bits, qpn: source.qpn, group };
         cx.log(Event::Located(endpoint, name, gid, source.lid).into());
-        if matches!(self.cache.get(id).map(|dest| &dest.state), Some(DestState::Locating(_))) {
+        if is_lookup {
             if let Some(state) = self.endpoints.get_mut(&endpoint) {
                 state.answered.record(response.tid, id, gid);
             }

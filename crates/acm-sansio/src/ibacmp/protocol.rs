@@ -285,6 +285,7 @@ impl Provider for Ibacmp {
             emit("multicast_waiting", GaugeScope::EndpointQueue(port, pkey, Waiting::Local), local);
             emit("multicast_waiting", GaugeScope::EndpointQueue(port, pkey, Waiting::Remote), remote);
             emit("multicast_in_flight", GaugeScope::Endpoint(port, pkey), state.queue.held() as usize);
+            emit("multicast_depth", GaugeScope::Endpoint(port, pkey), state.depth(cx) as usize);
             let joined = state.groups.iter().filter(|group| group.member.is_some()).count();
             emit("groups_joined", GaugeScope::Endpoint(port, pkey), joined);
             emit("groups_wanted", GaugeScope::Endpoint(port, pkey), state.groups.len());

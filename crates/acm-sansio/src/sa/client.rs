@@ -9,6 +9,7 @@ use crate::{
     Time,
     account::{AccountId, DAEMON},
     api::{Event, Output, SaSend},
+    config::MOST_QUERIES,
     context::{Context, Running},
     failure::SaAttempt,
     fair::Urgency,
@@ -212,7 +213,7 @@ impl Context {
             };
         }
         if let Some(port_queue) = self.sa.ports.get_mut(&port) {
-            port_queue.window.response_received();
+            port_queue.window.response_received(MOST_QUERIES);
         }
         if attribute == AttributeId::PATH_RECORD {
             let size = self.fabric_size();

@@ -1,6 +1,5 @@
 //! Client of the subnet administrator: one queue per port, credits, retries, and notices.
 mod client;
-mod credit;
 mod dispatch;
 mod error;
 mod notices;

@@ -1,13 +1,14 @@
 //! Queues of queries to the subnet administrator, and the progress of each query.
-use super::{credit::Window, pace::Pacer, query::SaQuery};
+use super::{pace::Pacer, query::SaQuery};
 use crate::{
     Time,
     account::{AccountId, DAEMON},
     arena::Arena,
-    config::SaDepth,
+    config::Depth,
     credit::{Credit, CreditQueue, QueuePositions},
     fair::{FairQueue, Position, Urgency},
     id::{EndpointId, PortId, RequestId, SaQueryId, SaRequestId, Token},
+    window::Window,
 };
 use alloc::{
     collections::{BTreeMap, BTreeSet},
@@ -106,7 +107,7 @@ pub(crate) struct PortQueue {
     memberships: FairQueue<SaQueryId>,
     /// The join or leave that is in flight or pausing.
     membership_under_way: Option<SaQueryId>,
-    pub(crate) window: Window,
+    pub(crate) window: Window<4, true>,
     pub(crate) pacer: Pacer,
     /// All queries of the port, with any progress.
     pub(crate) all: BTreeSet<SaQueryId>,
@@ -115,7 +116,7 @@ pub(crate) struct PortQueue {
 /// The queries of all ports.
 #[derive(Debug)]
 pub(crate) struct SaQueues {
-    depth: SaDepth,
+    pub(crate) depth: Depth,
     pub(crate) queries: Arena<SaQueryId, Pending>,
     /// Requests in flight. A query that is sent again gets another id.
     pub(crate) sends: Arena<SaRequestId, SaQueryId>,
@@ -123,20 +124,20 @@ pub(crate) struct SaQueues {
 }
 
 impl PortQueue {
-    fn new(depth: SaDepth) -> Self {
+    fn new() -> Self {
         Self {
             queue: CreditQueue::default(),
             memberships: FairQueue::new(),
             membership_under_way: None,
-            window: Window::new(depth),
+            window: Window::default(),
             pacer: Pacer::default(),
             all: BTreeSet::new(),
         }
     }
 
     /// Returns the next query with its credit.
-    fn next(&mut self) -> Option<(SaQueryId, Credit)> {
-        let depth = self.window.depth();
+    fn next(&mut self, depth: Depth) -> Option<(SaQueryId, Credit)> {
+        let depth = depth.or(self.window.depth());
         if self.membership_under_way.is_none() && self.memberships() > 0 {
             let credit = self.queue.take_credit(depth)?;
             let Some(id) = self.memberships.pop() else {
@@ -167,22 +168,21 @@ impl PortQueue {
 }
 
 impl SaQueues {
-    pub(crate) const fn new(depth: SaDepth) -> Self {
+    pub(crate) const fn new(depth: Depth) -> Self {
         Self { depth, queries: Arena::new(), sends: Arena::new(), ports: BTreeMap::new() }
     }
 
     /// Sets the number of queries that may be in flight.
-    pub(crate) fn set_depth(&mut self, depth: SaDepth) {
+    pub(crate) fn set_depth(&mut self, depth: Depth) {
         self.depth = depth;
         for port_queue in self.ports.values_mut() {
-            port_queue.window = Window::new(depth);
+            port_queue.window = Window::default();
         }
     }
 
     /// Returns the queries of a port.
     pub(super) fn port_mut(&mut self, port: PortId) -> &mut PortQueue {
-        let depth = self.depth;
-        self.ports.entry(port).or_insert_with(|| PortQueue::new(depth))
+        self.ports.entry(port).or_insert_with(PortQueue::new)
     }
 
     /// Appends a query to its queue.
@@ -217,7 +217,7 @@ impl SaQueues {
     /// Returns the next query to send and marks it as in flight.
     pub(crate) fn next(&mut self, port: PortId, now: Time, tid: u32) -> Option<(SaRequestId, SaQueryId)> {
         let port_queue = self.ports.get_mut(&port)?;
-        let (id, credit) = port_queue.next()?;
+        let (id, credit) = port_queue.next(self.depth)?;
         let send = self.sends.insert(id);
         let pending = self.queries.get_mut(id)?;
         port_queue.queue.leave_all(&mut pending.positions);
@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn query_comes_at_the_first_turn_of_its_accounts() {
-        let mut queues = SaQueues::new(SaDepth::Fixed(9));
+        let mut queues = SaQueues::new(Depth::Fixed(9));
         let ids = [A; 3].map(|account| push(&mut queues, account));
         queues.join(ids[2], B, Urgency::Waited);
         queues.join(ids[2], B, Urgency::Waited);
@@ -341,7 +341,7 @@ mod tests {
     #[test]
     fn joins_and_leaves_go_one_at_a_time() {
         use ib_mad::sa::Query;
-        let mut queues = SaQueues::new(SaDepth::Fixed(9));
+        let mut queues = SaQueues::new(Depth::Fixed(9));
         let ids = [(); 4].map(|()| queues.push(PORT, Purpose::Discard, SaQuery::Leave(Query::new()), A));
         assert_eq!(queues.ports[&PORT].memberships(), 4);
         let next = |queues: &mut SaQueues| queues.next(PORT, Time::ZERO, 0).map(|(_, id)| id);
@@ -373,7 +373,7 @@ mod tests {
     #[test]
     fn query_is_sent_again_only_if_needed() {
         use ib_mad::sa::Query;
-        let mut queues = SaQueues::new(SaDepth::Fixed(9));
+        let mut queues = SaQueues::new(Depth::Fixed(9));
         let token = Token { provider: crate::api::ProviderId::BUILT_IN, kind: 1, index: 0, generation: 0 };
         let provider = Purpose::Provider(EndpointId::new(0, 0), token);
         let path = || SaQuery::of_client(&PathRecord::default());

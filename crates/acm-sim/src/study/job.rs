@@ -1,4 +1,4 @@
-//! A job starts: each rank resolves its peers, one after the other.
+//! A job starts: each rank resolves its peers, one after the other, or each node all of them at once.
 use super::{
     Options, Report,
     lab::{Lab, Random, latencies, slow_sa},
@@ -20,6 +20,7 @@ pub(super) fn run(options: Options) -> Report {
     other::start(options, Program::Ibacm, peers(options, false), "model of C ibacm, random", &mut report);
     start(options, peers(options, true), false, "shifted", &mut report);
     start(options, peers(options, false), false, "random", &mut report);
+    start(options, all_at_once(options), false, "all at once", &mut report);
     start(options, peers(options, true), true, "hosts preloaded, shifted", &mut report);
     report
 }
@@ -34,6 +35,12 @@ fn peers(options: Options, shifted: bool) -> Vec<Vec<u32>> {
         (rank / RANKS + 1 + step) % nodes
     };
     (0..nodes * RANKS).map(|rank| (0..count).map(|number| peer(rank, number)).collect()).collect()
+}
+
+/// Returns peers of many ranks with one peer each, so that each node resolves the next nodes at once.
+fn all_at_once(options: Options) -> Vec<Vec<u32>> {
+    let count = options.per_node.unwrap_or(16).min(options.nodes - 1);
+    (0..options.nodes).flat_map(|node| (1..=count).map(move |step| vec![(node + step) % options.nodes])).collect()
 }
 
 /// The responses to all ranks.
@@ -69,8 +76,10 @@ fn start(options: Options, peers: Vec<Vec<u32>>, preloaded: bool, event: &str, r
             lab.world.input(node, Input::Preloaded(hosts.clone()));
         }
     }
-    let ranks = (0u32..).zip(peers);
-    let mut left: BTreeMap<Client, Vec<u32>> = ranks.map(|(rank, peers)| (lab.connect(rank / RANKS), peers)).collect();
+    let ranks = peers.len() / options.nodes as usize;
+    let peers = peers.into_iter().enumerate();
+    let mut left: BTreeMap<Client, Vec<u32>> =
+        peers.map(|(rank, peers)| (lab.connect((rank / ranks) as u32), peers)).collect();
     lab.mark();
     for client in left.keys().copied().collect::<Vec<_>>() {
         resolve_next(&mut lab, client, &mut left);

@@ -1,5 +1,5 @@
 //! Changes at run time: ports, the subnet manager, peers, addresses, expiry, shutdown.
-use acm_sansio::{Config, Input, PortId, config::SaDepth};
+use acm_sansio::{Config, Input, PortId, config::Depth};
 use acm_sim::{World, WorldConfig};
 use acm_wire::{
     Address,
@@ -150,7 +150,7 @@ fn shutdown_leaves_all_groups_within_three_seconds() {
 fn joins_are_sent_before_queued_path_queries() {
     use acm_wire::client::{EntryFlags, path_request};
     use ib_mad::sa::PathRecord;
-    let core = Config { sa_depth: SaDepth::Fixed(1), ..Config::default() };
+    let core = Config { sa_depth: Depth::Fixed(1), ..Config::default() };
     let mut world = World::new(WorldConfig { nodes: 3, core, ..WorldConfig::default() });
     world.run_for(Duration::from_secs(1));
     world.subnet.settings_mut().sa.delay = Duration::from_secs(1);

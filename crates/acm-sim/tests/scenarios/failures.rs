@@ -3,7 +3,7 @@
 use acm_sansio::{
     Account, Config, Event, Input, KernelRequestId, Output, PortId,
     api::Level,
-    config::{Limits, Share},
+    config::{Depth, Limits, Share},
     failure::{FailureCounts, FailureKind},
 };
 use acm_sim::{World, WorldConfig, name, unknown_name_request};
@@ -190,11 +190,12 @@ fn log_explains_failed_query_sa_requests() {
 
 #[test]
 fn log_explains_a_lookup_that_expired_in_its_queue() {
-    let mut world = with(Config { queue_deadline: Duration::from_millis(5), ..Config::default() });
+    let mut world =
+        with(Config { resolve_depth: Depth::Fixed(1), queue_deadline: Duration::from_millis(3), ..Config::default() });
     let clients = [0, 1].map(|number| world.request_as(0, USER, &unknown_name_request(number, EntryFlags::empty())));
     let _ = world.wait(clients[1]);
     let waited = format!(
-        " for dead1: no turn to ask within the deadline; waited 5 ms for a turn to ask group {}; ",
+        " for dead1: no turn to ask within the deadline; waited 3 ms for a turn to ask group {}; ",
         world.group().0
     );
     assert_logged(&world, FailureKind::NoTurn, &[&waited, "resolve_depth"]);

@@ -2,7 +2,7 @@
 use acm_sansio::{
     Account, Config, EndpointId, Input, Output, Time,
     api::{DatagramSource, GaugeScope, SaSend},
-    config::SaDepth,
+    config::Depth,
 };
 use acm_sim::{Client, World, WorldConfig, name, unknown_name_request};
 use acm_wire::{
@@ -16,7 +16,13 @@ use ib_mad::{Gid, Lid, Qpn, TransactionId, sa::PathRecord};
 const HOG: Account = Account::User(1);
 const OTHER: Account = Account::User(2);
 /// Time for which a credit is held before a round trip has been measured.
-const CREDIT: Duration = Duration::from_millis(10);
+const CREDIT: Duration = Duration::from_millis(5);
+
+/// Returns a world of nodes with a single credit for multicast requests.
+fn with_one_credit() -> World {
+    let core = Config { resolve_depth: Depth::Fixed(1), ..Config::default() };
+    World::new(WorldConfig { nodes: 4, core, ..WorldConfig::default() })
+}
 
 fn known(node: u32) -> RequestBuffer {
     resolve_request(Some(&name(0)), &name(node), EntryFlags::empty(), [1; 8])
@@ -45,7 +51,7 @@ fn sa_sends(world: &World, since: usize) -> Vec<(Time, SaSend)> {
 /// Of 100 unknown names of one user, no other is looked up before another user's known name.
 #[test]
 fn known_name_waits_for_one_credit_at_most() {
-    let mut world = World::new(WorldConfig::default());
+    let mut world = with_one_credit();
     let all: Vec<_> =
         (0..100).map(|number| world.request_as(0, HOG, &unknown_name_request(number, EntryFlags::empty()))).collect();
     let start = world.now();
@@ -97,7 +103,7 @@ fn leave_tickets(world: &mut World, account: Account, count: usize) {
 
 #[test]
 fn name_with_a_waiting_client_comes_before_2000_tickets_of_its_account() {
-    let mut world = World::new(WorldConfig::default());
+    let mut world = with_one_credit();
     leave_tickets(&mut world, OTHER, 2000);
     let start = world.now();
     let client = world.request_as(0, OTHER, &known(1));
@@ -108,7 +114,7 @@ fn name_with_a_waiting_client_comes_before_2000_tickets_of_its_account() {
 
 #[test]
 fn ticket_comes_first_as_soon_as_a_client_waits_for_it() {
-    let mut world = World::new(WorldConfig::default());
+    let mut world = with_one_credit();
     leave_tickets(&mut world, OTHER, 100);
     let ticket = resolve_request(Some(&name(0)), &name(1), EntryFlags::NO_DELAY, [1; 8]);
     let client = world.request_as(0, OTHER, &ticket);
@@ -120,7 +126,7 @@ fn ticket_comes_first_as_soon_as_a_client_waits_for_it() {
 
 #[test]
 fn name_whose_waiting_client_leaves_a_ticket_moves_back() {
-    let mut world = World::new(WorldConfig { nodes: 3, ..WorldConfig::default() });
+    let mut world = with_one_credit();
     world.subnet.settings_mut().faults.delay = Duration::from_millis(1);
     leave_tickets(&mut world, OTHER, 1);
     let client = world.request_as(0, OTHER, &known(1));
@@ -137,7 +143,7 @@ fn name_whose_waiting_client_leaves_a_ticket_moves_back() {
 /// Of one account, one lookup in sixteen is a ticket's, however many requests wait.
 #[test]
 fn tickets_are_served_beside_waiting_requests() {
-    let mut world = World::new(WorldConfig::default());
+    let mut world = with_one_credit();
     let ticket = resolve_request(Some(&name(0)), &name(1), EntryFlags::NO_DELAY, [1; 8]);
     let waiting: Vec<_> =
         (0..40).map(|number| world.request_as(0, OTHER, &unknown_name_request(number, EntryFlags::empty()))).collect();
@@ -151,7 +157,7 @@ fn tickets_are_served_beside_waiting_requests() {
 
 #[test]
 fn credit_is_held_for_the_estimated_round_trip() {
-    let mut world = World::new(WorldConfig { nodes: 4, ..WorldConfig::default() });
+    let mut world = with_one_credit();
     world.subnet.settings_mut().faults.delay = Duration::from_millis(10);
     // The round trips take 20 ms. Estimates by RFC 6298: 20 ms + 4 x 10 ms, then 20 ms + 4 x 7.5 ms.
     for node in [1, 2] {
@@ -165,7 +171,7 @@ fn credit_is_held_for_the_estimated_round_trip() {
 
 #[test]
 fn path_query_with_a_waiting_client_comes_before_tickets() {
-    let core = Config { sa_depth: SaDepth::Fixed(1), ..Config::default() };
+    let core = Config { sa_depth: Depth::Fixed(1), ..Config::default() };
     let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
     world.subnet.settings_mut().sa.delay = Duration::from_millis(10);
     let ticket = |world: &World, class| {
@@ -185,7 +191,7 @@ fn path_query_with_a_waiting_client_comes_before_tickets() {
 
 #[test]
 fn path_queries_of_users_are_sent_round_robin() {
-    let core = Config { sa_depth: SaDepth::Fixed(1), ..Config::default() };
+    let core = Config { sa_depth: Depth::Fixed(1), ..Config::default() };
     let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
     world.subnet.settings_mut().sa.delay = Duration::from_millis(10);
     let start = world.now();
@@ -212,7 +218,7 @@ fn forged_request(world: &mut World, number: u64) {
 
 #[test]
 fn remote_hosts_hold_at_most_a_quarter_of_the_credits() {
-    let core = Config { sa_depth: SaDepth::Fixed(8), ..Config::default() };
+    let core = Config { sa_depth: Depth::Fixed(8), ..Config::default() };
     let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
     world.subnet.settings_mut().sa.delay = Duration::from_millis(10);
     let since = world.transcript.len();
@@ -236,7 +242,7 @@ fn remote_hosts_hold_at_most_a_quarter_of_the_credits() {
 #[test]
 fn flood_of_forged_sources_delays_a_user_by_at_most_one_round_trip() {
     let round_trip = Duration::from_millis(1);
-    for (sa_depth, more) in [(SaDepth::Auto, Duration::ZERO), (SaDepth::Fixed(1), round_trip)] {
+    for (sa_depth, more) in [(Depth::Auto, Duration::ZERO), (Depth::Fixed(1), round_trip)] {
         let core = Config { sa_depth, ..Config::default() };
         let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
         world.subnet.settings_mut().sa.delay = round_trip;

@@ -2,7 +2,7 @@
 use acm_sansio::{
     Account, Config,
     account::AccountKind,
-    config::{Limits, SaDepth, Share},
+    config::{Depth, Limits, Share},
 };
 use acm_sim::{Client, World, WorldConfig, name, unknown_name_request};
 use acm_wire::client::{ClientStatus, EntryFlags, RequestBuffer, path_request, resolve_request};
@@ -131,7 +131,7 @@ fn request_is_cancelled_if_only_requests_are_used_up() {
 fn queued_query_sa_requests_are_cancelled_as_lookups() {
     let lookups = Share { total: 144, percent: 100 };
     let limits = Limits { lookups, ..Limits::default() };
-    let core = Config { limits, sa_depth: SaDepth::Fixed(1), ..Config::default() };
+    let core = Config { limits, sa_depth: Depth::Fixed(1), ..Config::default() };
     let mut world = World::new(WorldConfig { nodes: 4, core, ..WorldConfig::default() });
     world.subnet.settings_mut().sa.delay = Duration::from_millis(10);
     let record = PathRecord { dlid: world.port(1).lid, ..PathRecord::default() };

@@ -3,7 +3,7 @@ use acm_sansio::{
     Account, Config, Input, PortId,
     account::AccountKind,
     api::{GaugeScope, Waiting},
-    config::SaDepth,
+    config::Depth,
 };
 use acm_sim::{World, WorldConfig, name, unknown_name_request};
 use acm_wire::{
@@ -45,7 +45,7 @@ fn gauges_of_an_idle_node_count_its_port_groups_and_addresses() {
     let world = world(Config::default());
     let groups = gauges(&world)[&("groups_wanted", ENDPOINT)];
     let mut non_zero: Vec<_> = gauges(&world).into_iter().filter(|(_, value)| *value > 0).collect();
-    non_zero.retain(|((name, _), _)| *name != "sa_depth");
+    non_zero.retain(|((name, _), _)| !["sa_depth", "multicast_depth"].contains(name));
     let expected = [
         // The three local addresses.
         (("destinations", GaugeScope::State("ready")), 3),
@@ -93,7 +93,7 @@ fn gauges_count_each_account_with_connections_or_lookups_once() {
 
 #[test]
 fn gauges_count_queued_requests_of_endpoints_and_ports() {
-    let mut world = world(Config { resolve_depth: 1, sa_depth: SaDepth::Fixed(1), ..Config::default() });
+    let mut world = world(Config { resolve_depth: Depth::Fixed(1), sa_depth: Depth::Fixed(1), ..Config::default() });
     let queued = |world: &World, name, waiting| {
         let all = gauges(world);
         all.get(&(name, GaugeScope::EndpointQueue(PortId(0), Pkey::DEFAULT_FULL, waiting)))

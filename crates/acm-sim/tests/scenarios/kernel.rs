@@ -1,7 +1,7 @@
 //! Requests of the kernel: the requested port, replies within the deadline, limits.
 use acm_sansio::{
     Config, Failure, Input, KernelRequestId, Output, PortId, Time,
-    config::{Limits, SaDepth, Share},
+    config::{Depth, Limits, Share},
 };
 use acm_sim::{World, WorldConfig};
 use acm_wire::client::{ClientStatus, Counter};
@@ -148,7 +148,7 @@ fn kernel_request_with_a_port_may_leave_the_subnet() {
 #[test]
 fn burst_over_the_limit_is_refused_and_each_request_gets_a_reply() {
     let limits = Limits { requests: Share { total: 100, percent: 100 }, ..Limits::default() };
-    let core = Config { limits, sa_depth: SaDepth::Fixed(32), ..Config::default() };
+    let core = Config { limits, sa_depth: Depth::Fixed(32), ..Config::default() };
     let mut world = World::new(WorldConfig { nodes: 200, core, ..WorldConfig::default() });
     world.subnet.settings_mut().sa.delay = Duration::from_millis(10);
     for number in 1..200 {
@@ -221,7 +221,7 @@ fn set_timeout_changes_the_deadline_of_later_requests() {
 /// A starting job causes such a burst.
 #[test]
 fn burst_of_4096_kernel_requests_is_answered() {
-    let core = Config { sa_depth: SaDepth::Fixed(64), ..Config::default() };
+    let core = Config { sa_depth: Depth::Fixed(64), ..Config::default() };
     let mut world = World::new(WorldConfig { nodes: 64, core, ..WorldConfig::default() });
     let records: Vec<PathRecord> = (1..64).map(|node| to_node(&world, node)).collect();
     for (number, record) in (0..4096).zip(records.iter().cycle()) {

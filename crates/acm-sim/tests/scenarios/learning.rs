@@ -2,7 +2,7 @@
 use acm_sansio::{
     Config, EndpointId, Event, Input, Output, PortId,
     api::DatagramSource,
-    config::{Limits, RouteProtocol},
+    config::{Depth, Limits, RouteProtocol},
     ibacmp,
 };
 use acm_sim::{World, WorldConfig};
@@ -67,7 +67,7 @@ fn request_of_the_looked_up_peer_does_not_end_the_lookup() {
 /// The only credit is in use, so that the request for node 1 waits. Then a multicast request of node 1 arrives.
 #[test]
 fn request_that_waits_is_sent_to_the_host_that_shows_up() {
-    let mut world = world(Config::default());
+    let mut world = world(Config { resolve_depth: Depth::Fixed(1), ..Config::default() });
     let lookup = |world: &mut World, dest: &Address| {
         world.request(0, &resolve_request(Some(&name(0)), dest, EntryFlags::empty(), [1; 8]))
     };

@@ -2,7 +2,7 @@
 use acm_sansio::{
     Account, Config, Output,
     account::AccountKind,
-    config::{Limits, SaDepth, Share},
+    config::{Depth, Limits, Share},
 };
 use acm_sim::{World, WorldConfig, name, unknown_name_request};
 use acm_wire::client::{ClientStatus, EntryFlags, path_request, resolve_request};
@@ -25,7 +25,7 @@ fn assert_consistent(world: &World) {
 #[test]
 fn ticket_is_charged_until_its_lookup_ends() {
     let limits = Limits { lookups: Share { total: 2, percent: 50 }, ..Limits::default() };
-    let core = Config { limits, ..Config::default() };
+    let core = Config { limits, resolve_depth: Depth::Fixed(1), ..Config::default() };
     let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
     let user = world.connect(0, USER);
     for (number, status) in [ClientStatus::ENODATA, ClientStatus::ENODATA, ClientStatus::ENOMEM].into_iter().enumerate()
@@ -41,8 +41,8 @@ fn ticket_is_charged_until_its_lookup_ends() {
     let other = world.request_as(0, OTHER, &unknown_name_request(4, EntryFlags::empty()));
     assert_eq!(world.path(other), None);
     assert_consistent(&world);
-    // The second lookup was sent 10 ms after the first, and each of the two was sent three times.
-    world.run_for(3 * SILENCE + Duration::from_millis(10));
+    // The second lookup was sent 5 ms after the first, and each of the two was sent three times.
+    world.run_for(3 * SILENCE + Duration::from_millis(5));
     let same_user = world.request_as(0, USER, &unknown_name_request(5, EntryFlags::empty()));
     assert_eq!(world.path(same_user), None, "the tickets are released");
     assert_consistent(&world);
@@ -62,7 +62,8 @@ fn second_request_for_a_name_is_not_charged_again() {
 
 #[test]
 fn queued_lookup_ends_when_its_last_client_closes() {
-    let mut world = World::new(WorldConfig::default());
+    let core = Config { resolve_depth: Depth::Fixed(1), ..Config::default() };
+    let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
     let since = world.transcript.len();
     world.request_as(0, USER, &unknown_name_request(0, EntryFlags::empty()));
     let [one, two] =
@@ -78,7 +79,8 @@ fn queued_lookup_ends_when_its_last_client_closes() {
 
 #[test]
 fn ticket_keeps_a_queued_lookup_after_its_last_client_closes() {
-    let mut world = World::new(WorldConfig::default());
+    let core = Config { resolve_depth: Depth::Fixed(1), ..Config::default() };
+    let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
     let since = world.transcript.len();
     world.request_as(0, USER, &unknown_name_request(0, EntryFlags::empty()));
     world.request_as(0, USER, &unknown_name_request(1, EntryFlags::NO_DELAY));
@@ -120,7 +122,7 @@ fn result_of_a_lookup_without_clients_is_cached() {
 
 #[test]
 fn queued_path_query_ends_when_its_last_client_closes() {
-    let core = Config { sa_depth: SaDepth::Fixed(1), ..Config::default() };
+    let core = Config { sa_depth: Depth::Fixed(1), ..Config::default() };
     let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
     world.subnet.settings_mut().sa.delay = Duration::from_millis(10);
     let before = world.subnet.counters().sa_path_queries;
@@ -137,26 +139,26 @@ fn queued_path_query_ends_when_its_last_client_closes() {
     assert_consistent(&world);
 }
 
-/// Each unknown name holds the credit for 10 ms, so 100 names are sent before the deadline of 1 s.
+/// Each unknown name holds one of two credits for 5 ms, so 400 names are sent before the deadline of 1 s.
 #[test]
 fn queued_lookup_fails_at_queue_deadline() {
     let core = Config { queue_deadline: Duration::from_secs(1), ..Config::default() };
     let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
     let since = world.transcript.len();
     let clients: Vec<_> =
-        (0..150).map(|number| world.request_as(0, USER, &unknown_name_request(number, EntryFlags::empty()))).collect();
+        (0..450).map(|number| world.request_as(0, USER, &unknown_name_request(number, EntryFlags::empty()))).collect();
     world.run_for(Duration::from_millis(999));
-    assert_eq!(sends(&world, since), 100);
+    assert_eq!(sends(&world, since), 400);
     assert!(clients.iter().all(|client| world.path(*client).is_none()));
     world.run_for(Duration::from_millis(1));
     let failed = clients.iter().filter(|client| world.path(**client) == Some(Err(ClientStatus::ETIMEDOUT))).count();
-    assert!((49..=50).contains(&failed), "{failed}: a credit is freed at the same instant");
+    assert!((48..=50).contains(&failed), "{failed}: credits are freed at the same instant");
     assert_consistent(&world);
 }
 
 #[test]
 fn queued_path_query_fails_at_queue_deadline() {
-    let core = Config { queue_deadline: Duration::from_secs(1), sa_depth: SaDepth::Fixed(1), ..Config::default() };
+    let core = Config { queue_deadline: Duration::from_secs(1), sa_depth: Depth::Fixed(1), ..Config::default() };
     let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
     world.subnet.settings_mut().sa.mute = true;
     let start = world.now();

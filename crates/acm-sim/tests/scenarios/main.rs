@@ -37,6 +37,7 @@ mod regressions;
 mod reload;
 mod renewal;
 mod resolve;
+mod resolve_depth;
 mod routes;
 mod sessions;
 mod source;

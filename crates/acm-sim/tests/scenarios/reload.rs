@@ -1,7 +1,7 @@
 //! New options while the core runs: they apply to later events.
 use acm_sansio::{
     Config, Input, Output,
-    config::{Limits, RouteProtocol, SaDepth, Share, Subnets},
+    config::{Depth, Limits, RouteProtocol, Share, Subnets},
 };
 use acm_sim::{Client, World, WorldConfig};
 use acm_wire::{
@@ -51,7 +51,7 @@ fn smaller_limit_keeps_pending_requests() {
     let clients: Vec<Client> = (0..8).map(|number| request_unknown(&mut world, &format!("dead{number}"))).collect();
     configure(&mut world, |config| {
         config.limits = Limits { requests: Share { total: 2, percent: 100 }, ..Limits::default() };
-        config.resolve_depth = 1;
+        config.resolve_depth = Depth::Fixed(1);
     });
     assert!(clients.iter().all(|client| world.path(*client).is_none()), "the requests are still pending");
     let next = request_unknown(&mut world, "dead8");
@@ -63,13 +63,13 @@ fn smaller_limit_keeps_pending_requests() {
 
 #[test]
 fn new_sa_depth_applies_at_once() {
-    let core = Config { sa_depth: SaDepth::Fixed(1), ..Config::default() };
+    let core = Config { sa_depth: Depth::Fixed(1), ..Config::default() };
     let mut world = World::new(WorldConfig { nodes: 9, core, ..WorldConfig::default() });
     world.settle();
     assert!(world.node(0).acm.report().to_string().contains(" sa_depth 1 "));
-    configure(&mut world, |config| config.sa_depth = SaDepth::Fixed(7));
+    configure(&mut world, |config| config.sa_depth = Depth::Fixed(7));
     assert!(world.node(0).acm.report().to_string().contains(" sa_depth 7 "));
-    configure(&mut world, |config| config.sa_depth = SaDepth::Auto);
+    configure(&mut world, |config| config.sa_depth = Depth::Auto);
     assert!(world.node(0).acm.report().to_string().contains(" sa_depth 4 "));
 }
 

@@ -2,7 +2,7 @@
 //! them wrong. The cache serves the old path until then.
 use acm_sansio::{
     Config, Input, Output, PortId, Time,
-    config::{Limits, SaDepth},
+    config::{Depth, Limits},
     retry::{MOVE_SLOT, RENEW_INTERVAL},
 };
 use acm_sim::{World, WorldConfig};
@@ -324,7 +324,7 @@ fn busy_sa_keeps_cached_paths() {
 /// After an event, 256 paths are refreshed one at a time. The interval between two of them shrinks from 1 s to 5 ms.
 #[test]
 fn refreshes_are_paced_and_do_not_delay_user_requests() {
-    let core = Config { sa_depth: SaDepth::Fixed(4), ..Config::default() };
+    let core = Config { sa_depth: Depth::Fixed(4), ..Config::default() };
     let mut world = World::new(WorldConfig { nodes: 3, core, ..WorldConfig::default() });
     let record = |world: &World, node: usize, traffic_class| PathRecord {
         dgid: world.port(node).gids[0],
@@ -387,7 +387,7 @@ fn one_refresh_is_in_flight_at_a_slow_sa() {
 
 #[test]
 fn no_refresh_starts_while_a_request_waits() {
-    let core = Config { sa_depth: SaDepth::Fixed(1), sa_notices: false, ..Config::default() };
+    let core = Config { sa_depth: Depth::Fixed(1), sa_notices: false, ..Config::default() };
     let mut world = world_with_cache(core);
     world.subnet.settings_mut().sa.delay = Duration::from_millis(500);
     let queries = path_queries(&world).len();

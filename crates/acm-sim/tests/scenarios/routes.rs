@@ -1,7 +1,7 @@
 //! Sources of routes: subnet administration, the shared group, requests by LID or GID, QUERY_SA.
 use acm_sansio::{
     Config, Output,
-    config::{RouteProtocol, SaDepth},
+    config::{Depth, RouteProtocol},
 };
 use acm_sim::{World, WorldConfig};
 use acm_wire::{
@@ -135,7 +135,7 @@ fn sa_status_becomes_the_status_of_the_response() {
 #[test]
 fn sa_depth_limits_requests_in_flight() {
     for (depth, seconds) in [(1, 40), (8, 5), (40, 1)] {
-        let core = Config { sa_depth: SaDepth::Fixed(depth), sa_notices: false, ..Config::default() };
+        let core = Config { sa_depth: Depth::Fixed(depth), sa_notices: false, ..Config::default() };
         let mut world = World::new(WorldConfig { nodes: 41, core, ..WorldConfig::default() });
         world.subnet.settings_mut().sa.delay = Duration::from_secs(1);
         let start = world.now();

@@ -63,6 +63,8 @@ fn job_resolves_all_peers() {
         at_most(&report, &format!("{event}: failed requests"), 0.0);
         at_most(&report, &format!("{event}: multicasts"), 200.0);
     }
+    at_most(&report, "all at once: failed requests", 0.0);
+    at_most(&report, "all at once: multicasts", 150.0);
 }
 
 #[test]

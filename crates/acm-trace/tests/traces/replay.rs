@@ -3,6 +3,7 @@ use acm_sansio::{
     Acm, Config, EndpointId, Input, PortId, Time,
     account::AccountId,
     api::{DatagramSource, GaugeSink, Names},
+    config::Depth,
     context::Context,
     failure::AttemptDetails,
     ibacmp::Ibacmp,
@@ -206,4 +207,12 @@ fn changed_deadline_is_a_difference() {
     assert_eq!(name, "timeout");
     assert!(expected.contains(&Time::from_nanos(later.parse().unwrap()).to_string()), "{found}");
     assert!(actual.contains(&Time::from_nanos(due.parse().unwrap()).to_string()), "{found}");
+}
+
+/// Traces before version 1.3 have a number.
+#[test]
+fn resolve_depth_of_older_traces_is_a_number() {
+    let read = |json| serde_json::from_str::<Config>(json).unwrap().resolve_depth;
+    let texts = [r#"{"resolve_depth":3}"#, r#"{"resolve_depth":{"Fixed":3}}"#, r#"{"resolve_depth":"Auto"}"#];
+    assert_eq!(texts.map(read), [Depth::Fixed(3), Depth::Fixed(3), Depth::Auto]);
 }

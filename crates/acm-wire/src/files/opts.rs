@@ -54,7 +54,8 @@ macro_rules! options {
         }
 
         /// The values of all options except the providers. [`Default`] has the values of the C ibacm on Debian, with
-        /// two exceptions: on Debian, `provider_lib_path` contains the architecture and `sa_depth` is 1.
+        /// three exceptions: on Debian, `provider_lib_path` contains the architecture, and `sa_depth` and `resolve_depth`
+        /// are 1.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct Options<'a> { $($(#[$m])* pub $name: $t,)* }
 
@@ -139,8 +140,9 @@ options! {
     Timeout timeout: Duration = Duration::from_millis(2000), milliseconds, "a number of milliseconds, at least 1";
     /// Number of times that a request is retried.
     Retries retries: u32 = 2, number, "a number of retries";
-    /// Maximum number of multicast requests in progress.
-    ResolveDepth resolve_depth: NonZeroU32 = NonZeroU32::MIN, depth, "a number, at least 1";
+    /// Maximum number of multicast requests in progress, for each endpoint. With `None` (`auto`) the number grows while
+    /// responses arrive in time, and falls when they are late or lost. The C ibacm has no `auto`; its default is 1.
+    ResolveDepth resolve_depth: Option<NonZeroU32> = None, auto, "a number, at least 1, or auto";
     /// Maximum number of queries to the subnet administrator in progress, for each port. With `None` (`auto`), the
     /// number grows while the SA responds, and falls when the SA is busy or does not respond. The C ibacm has no `auto`
     /// and uses 1 by default.

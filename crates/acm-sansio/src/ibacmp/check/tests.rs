@@ -12,7 +12,7 @@ use crate::{
     account::{Holding, KERNEL},
     check::lookups,
     client::{OpenRequest, Requester, WaitingFor},
-    config::{Limits, Share},
+    config::{Depth, Limits, Share},
     credit::QueuePositions,
     id::{KernelRequestId, PortId, Token},
     port::PortAttributes,
@@ -35,7 +35,7 @@ fn name(name: &str) -> Address {
 
 /// Returns an endpoint in its group, with one address.
 fn joined(resolve_depth: u32) -> (Context, Ibacmp, EndpointId) {
-    let mut cx = Context::new(Config { resolve_depth, ..Config::default() }, 1.into());
+    let mut cx = Context::new(Config { resolve_depth: Depth::Fixed(resolve_depth), ..Config::default() }, 1.into());
     let attributes =
         PortAttributes { lid: Lid::new(16), gids: vec!["fe80::1".parse().unwrap()], ..PortAttributes::default() };
     cx.ports.up(PortId(0), &attributes);
@@ -109,9 +109,9 @@ fn held_credits_match_requests() {
     let (mut cx, mut ibacmp, endpoint) = joined(2);
     let [_, second] = ["a", "b"].map(|dest| start_lookup(&mut cx, &mut ibacmp, endpoint, dest));
     assert_eq!(ibacmp.check(&cx), Ok(()));
-    cx.widest.resolve_depth = 1;
+    cx.widest.resolve_depth = Depth::Fixed(1);
     fails(&cx, &ibacmp, "2 credits");
-    cx.widest.resolve_depth = 2;
+    cx.widest.resolve_depth = Depth::Fixed(2);
     *stage(&mut ibacmp, second) = Stage::Late;
     fails(&cx, &ibacmp, "2 credits are held, 1 are used");
 }

@@ -3,7 +3,7 @@ use super::shared::{OTHER, SECOND, USER, logged, outputs, quiet, route, with};
 use acm_sansio::{
     ClientId, Config, Event, Input, Output,
     api::Level,
-    config::{Limits, SaDepth, Share},
+    config::{Depth, Limits, Share},
     ibacmp,
 };
 use acm_sim::{World, WorldConfig, unknown_name_request};
@@ -107,7 +107,7 @@ fn shared_route_query_is_charged_to_each_waiting_account() {
 /// Another account requests the last name in the queue of the first account.
 #[test]
 fn second_account_moves_a_shared_lookup_forward() {
-    let core = Config { log_level: Level::Debug, ..Config::default() };
+    let core = Config { resolve_depth: Depth::Fixed(1), log_level: Level::Debug, ..Config::default() };
     let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
     for number in 0..10 {
         world.request_as(0, USER, &unknown_name_request(number, EntryFlags::empty()));
@@ -137,7 +137,7 @@ fn nodelay_request_without_a_share_of_lookups_is_not_refused() {
 /// One query is in flight and one is queued when the client closes.
 #[test]
 fn sa_query_of_a_closed_client_is_not_sent_again() {
-    let core = Config { sa_depth: SaDepth::Fixed(1), ..Config::default() };
+    let core = Config { sa_depth: Depth::Fixed(1), ..Config::default() };
     let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
     world.run_for(SECOND);
     world.subnet.settings_mut().sa.delay = SECOND;

@@ -1,6 +1,6 @@
 //! Subnet administration that responds with BUSY.
 use super::shared::{depth, route, sends, world};
-use acm_sansio::{Config, Time, config::SaDepth, retry::SA_BUSY};
+use acm_sansio::{Config, Time, config::Depth, retry::SA_BUSY};
 use acm_sim::{World, WorldConfig};
 use acm_wire::client::{ClientStatus, EntryFlags};
 use core::time::Duration;
@@ -33,7 +33,7 @@ fn busy_sa_is_retried_after_growing_pauses_with_jitter() {
 
 #[test]
 fn request_that_pauses_after_busy_holds_no_credit() {
-    let mut world = world(depth(SaDepth::Fixed(1)));
+    let mut world = world(depth(Depth::Fixed(1)));
     world.subnet.settings_mut().sa.status = Some(Status::BUSY);
     let first = route(&mut world, 1, EntryFlags::empty());
     world.subnet.settings_mut().sa.status = None;

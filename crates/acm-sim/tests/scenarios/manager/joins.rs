@@ -2,7 +2,7 @@
 use super::shared::{change, depth, members, memberships, route, sends, world};
 use acm_sansio::{
     Config, Input, Time,
-    config::{RouteProtocol, SaDepth},
+    config::{Depth, RouteProtocol},
     retry::JOIN_SPREAD,
 };
 use acm_sim::{World, WorldConfig};
@@ -53,7 +53,7 @@ fn port_with_a_new_lid_joins_once() {
 /// There is a single credit.
 #[test]
 fn port_with_a_new_lid_joins_before_it_repeats_path_queries() {
-    let mut world = world(depth(SaDepth::Fixed(1)));
+    let mut world = world(depth(Depth::Fixed(1)));
     world.subnet.settings_mut().sa.delay = Duration::from_millis(10);
     let clients = [1, 2].map(|class| route(&mut world, class, EntryFlags::empty()));
     let since = world.transcript.len();

@@ -1,6 +1,6 @@
 //! New LIDs of the subnet manager and of the port, and a slower link.
 use super::shared::{change, depth, members, route, sends, world};
-use acm_sansio::{Config, Input, PortId, Time, api::SaSend, config::SaDepth, retry::SA_BUSY};
+use acm_sansio::{Config, Input, PortId, Time, api::SaSend, config::Depth, retry::SA_BUSY};
 use acm_sim::{Client, World};
 use acm_wire::client::{ClientStatus, Counter, EntryFlags};
 use core::time::Duration;
@@ -17,7 +17,7 @@ fn query(world: &mut World, traffic_class: u8) -> Client {
 #[test]
 fn pending_requests_are_sent_to_the_new_subnet_manager() {
     for new_lid in [|port: &mut Port| port.sm_lid = Lid::new(2), |port: &mut Port| port.lid = Lid::new(300)] {
-        let mut world = world(depth(SaDepth::Fixed(2)));
+        let mut world = world(depth(Depth::Fixed(2)));
         world.subnet.settings_mut().sa.mute = true;
         let clients = [
             query(&mut world, 1),

@@ -2,7 +2,7 @@
 use acm_sansio::{
     Account, Config, Output, Time,
     api::SaSend,
-    config::{SaDepth, ServiceIds},
+    config::{Depth, ServiceIds},
 };
 use acm_sim::{Client, World, WorldConfig};
 use acm_wire::client::{EntryFlags, path_request};
@@ -22,7 +22,7 @@ pub(super) fn world(core: Config) -> World {
     world
 }
 
-pub(super) fn depth(sa_depth: SaDepth) -> Config {
+pub(super) fn depth(sa_depth: Depth) -> Config {
     Config { sa_depth, ..Config::default() }
 }
 

@@ -34,7 +34,8 @@ fn read(text: &[u8]) -> (Options<'_>, Vec<LineError>) {
 fn sample_of_ib_acme_has_the_default_values() {
     let (options, errors) = read(SAMPLE);
     // The C ibacm has no `auto`; ib_acme writes the C default, 1.
-    let expected = Options { sa_depth: Some(NonZeroU32::MIN), ..Options::default() };
+    let expected =
+        Options { resolve_depth: Some(NonZeroU32::MIN), sa_depth: Some(NonZeroU32::MIN), ..Options::default() };
     assert_eq!((options, errors.as_slice()), (expected, [].as_slice()));
     let names: Vec<_> = parse(SAMPLE).map(|line| line.unwrap().1.to_string()).collect();
     assert_eq!(names.len(), 22);
@@ -91,7 +92,8 @@ fn each_option_accepts_its_values() {
         ("acme_plus_kernel_only 0", Opt::AcmePlusKernelOnly(false)),
         ("timeout 1", Opt::Timeout(Duration::from_millis(1))),
         ("retries 0", Opt::Retries(0)),
-        ("resolve_depth 7", Opt::ResolveDepth(NonZeroU32::new(7).unwrap())),
+        ("resolve_depth 7", Opt::ResolveDepth(NonZeroU32::new(7))),
+        ("resolve_depth auto", Opt::ResolveDepth(None)),
         ("sa_depth 32", Opt::SaDepth(NonZeroU32::new(32))),
         ("sa_depth Auto", Opt::SaDepth(None)),
         ("send_depth 8", Opt::SendDepth(NonZeroU32::new(8).unwrap())),
@@ -155,6 +157,7 @@ fn bad_values_are_reported_and_skipped() {
         "timeout 2000ms",
         "retries -1",
         "sa_depth 0",
+        "resolve_depth 0",
         "sa_depth automatic",
         "connections 0",
         "connections -1",
@@ -229,7 +232,7 @@ fn option() -> impl Strategy<Value = String> {
                 acme_plus_kernel_only: yes,
                 timeout: Duration::from_millis(number.max(1).into()),
                 retries: number,
-                resolve_depth: depth(d.0),
+                resolve_depth: (!yes).then(|| depth(d.0)),
                 sa_depth: yes.then(|| depth(d.1)),
                 send_depth: depth(d.2),
                 recv_depth: depth(d.3),

@@ -1,0 +1,122 @@
+//! Windows: how many requests may be in flight, by the responses to earlier ones.
+use crate::Time;
+use core::time::Duration;
+
+/// A window that was not used for this time begins again, because the load may have changed (RFC 5681, 4.1).
+const IDLE: Duration = Duration::from_secs(1);
+
+/// The number of requests that may be in flight: `FIRST` at the beginning. It grows by one for each
+/// `depth` responses, or, if `QUICK`, by one with each response until the first congestion. Congestion halves it, once
+/// for all requests that were sent before.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Window<const FIRST: u32, const QUICK: bool> {
+    depth: u32,
+    /// `true` if the depth grows slowly.
+    careful: bool,
+    answers: u32,
+    halved_at: Time,
+    sent_at: Time,
+}
+
+impl<const FIRST: u32, const QUICK: bool> Default for Window<FIRST, QUICK> {
+    fn default() -> Self {
+        Self { depth: FIRST, careful: !QUICK, answers: 0, halved_at: Time::ZERO, sent_at: Time::ZERO }
+    }
+}
+
+impl<const FIRST: u32, const QUICK: bool> Window<FIRST, QUICK> {
+    pub(crate) const fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// Records that a request is sent.
+    pub(crate) fn request_sent(&mut self, now: Time) {
+        if now.since(self.sent_at) > IDLE && self.depth > FIRST {
+            (self.depth, self.careful, self.answers) = (FIRST, !QUICK, 0);
+        }
+        self.sent_at = now;
+    }
+
+    /// Records a response that arrived in time. The depth grows to at most `most`.
+    pub(crate) fn response_received(&mut self, most: u32) {
+        if self.depth >= most {
+            return;
+        }
+        self.answers += 1;
+        if !self.careful || self.answers >= self.depth {
+            self.answers = 0;
+            self.depth += 1;
+        }
+    }
+
+    /// Records congestion that a request found which was sent at `sent`.
+    pub(crate) fn congested(&mut self, now: Time, sent: Time) {
+        if sent >= self.halved_at {
+            self.depth = (self.depth / 2).max(1);
+            self.careful = true;
+            self.answers = 0;
+            self.halved_at = now;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Small = Window<4, true>;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Duration::from_millis(millis)
+    }
+
+    #[test]
+    fn depth_grows_with_responses() {
+        let mut window = Small::default();
+        assert_eq!(window.depth(), 4);
+        (0..10).for_each(|_| window.response_received(64));
+        assert_eq!(window.depth(), 14);
+        (0..1000).for_each(|_| window.response_received(64));
+        assert_eq!(window.depth(), 64);
+    }
+
+    #[test]
+    fn slow_window_grows_by_one_for_each_depth_of_responses() {
+        let mut window = Window::<2, false>::default();
+        let depths = [(); 9].map(|()| {
+            window.response_received(4);
+            window.depth()
+        });
+        assert_eq!(depths, [2, 3, 3, 3, 4, 4, 4, 4, 4]);
+    }
+
+    #[test]
+    fn depth_halves_once_for_all_requests_sent_before() {
+        let mut window = Small::default();
+        (0..60).for_each(|_| window.response_received(64));
+        (0..64).for_each(|_| window.congested(at(10), at(5)));
+        assert_eq!(window.depth(), 32);
+        window.congested(at(20), at(10));
+        assert_eq!(window.depth(), 16);
+        (0..15).for_each(|_| window.response_received(64));
+        assert_eq!(window.depth(), 16);
+        window.response_received(64);
+        assert_eq!(window.depth(), 17, "grows slowly from now on");
+        (0..9).for_each(|time| window.congested(at(100 + time), at(100 + time)));
+        assert_eq!(window.depth(), 1);
+    }
+
+    #[test]
+    fn unused_window_begins_again() {
+        let mut window = Small::default();
+        (0..10).for_each(|_| window.response_received(64));
+        window.request_sent(at(1000));
+        window.request_sent(at(2000));
+        assert_eq!(window.depth(), 14);
+        window.request_sent(at(3001));
+        assert_eq!(window.depth(), 4);
+        window.congested(at(3002), at(3001));
+        window.request_sent(at(5000));
+        assert_eq!(window.depth(), 2, "a pause does not enlarge it");
+    }
+}
