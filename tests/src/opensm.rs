@@ -1,6 +1,9 @@
 //! A fabric on ibsim with a real `OpenSM`.
-use crate::{Fabric, Process, acme::number, library, poll, program};
-use core::sync::atomic::{AtomicU32, Ordering};
+use crate::{Fabric, Process, acme::number, library, poll, preload, program};
+use core::{
+    fmt::Write as _,
+    sync::atomic::{AtomicU32, Ordering},
+};
 use ib_mad::{Guid, Lid, id::Lmc};
 use nix::{
     sys::{signal::Signal, stat::Mode},
@@ -52,6 +55,31 @@ Hca 1 "manager"
 [1] "switch1"[20]
 "#;
 
+/// Nodes at each further switch of a larger topology.
+const NODES_AT_SWITCH: u32 = 30;
+
+/// Returns [`TOPOLOGY`] with further nodes, at switches that hang on `switch1`.
+fn larger(nodes: u32) -> String {
+    let mut switch1 = String::new();
+    let mut text = String::new();
+    for switch in 0..nodes.div_ceil(NODES_AT_SWITCH) {
+        let uplink = 3 + switch;
+        assert!(uplink < 20, "switch1 has no more ports");
+        writeln!(switch1, "[{uplink}] \"leaf{switch}\"[36]").unwrap();
+        write!(text, "\nswitchguid={:#018x}\nSwitch 36 \"leaf{switch}\"\n", 0x0002_c903_00b0_0000 + u64::from(switch))
+            .unwrap();
+        writeln!(text, "[36] \"switch1\"[{uplink}]").unwrap();
+        let mut all = String::new();
+        for (port, node) in (1..).zip((switch * NODES_AT_SWITCH..nodes).take(NODES_AT_SWITCH as usize)) {
+            writeln!(text, "[{port}] \"more{node}\"[1]").unwrap();
+            let guid = 0x0002_c904_0000_0000 + 16 * u64::from(node);
+            write!(all, "\ncaguid={guid:#018x}\nHca 1 \"more{node}\"\n[1] \"leaf{switch}\"[{port}]\n").unwrap();
+        }
+        text += &all;
+    }
+    TOPOLOGY.replacen("[20] \"manager\"", &format!("{switch1}[20] \"manager\""), 1) + &text
+}
+
 /// A running ibsim with `OpenSM`.
 #[derive(Debug)]
 pub struct OpenSm {
@@ -62,6 +90,8 @@ pub struct OpenSm {
     arguments: Vec<OsString>,
     name: String,
     umad: PathBuf,
+    /// True if long tables are sent as segments. saquery on ibsim receives only the first.
+    segments: bool,
     console: File,
 }
 
@@ -90,15 +120,25 @@ impl OpenSm {
         Self::start_with(&[], &["-l", &lmc.get().to_string()])
     }
 
-    /// Starts both with files (name, option of OpenSM, text) and further arguments.
+    /// Starts both with `ports` more nodes than the default topology has. OpenSM's long tables arrive whole.
+    #[must_use]
+    pub fn start_with_ports(ports: u32) -> Self {
+        Self::start_in(&larger(ports), &[], &[])
+    }
+
     fn start_with(files: &[(&str, &str, &str)], further: &[&str]) -> Self {
+        Self::start_in(TOPOLOGY, files, further)
+    }
+
+    /// Starts both with a topology, files (name, option of OpenSM, text) and further arguments.
+    fn start_in(topology_text: &str, files: &[(&str, &str, &str)], further: &[&str]) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         // ibsim's sockets are abstract, so their names must be unique on the machine.
         let name = format!("acm-test-{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let umad = library("umad2sim/libumad2sim.so", "libumad2sim0");
         let folder = tempfile::tempdir().unwrap();
         let topology = folder.path().join("topology");
-        fs::write(&topology, TOPOLOGY).unwrap();
+        fs::write(&topology, topology_text).unwrap();
         let fifo = folder.path().join("console");
         mkfifo(&fifo, Mode::S_IRUSR | Mode::S_IWUSR).unwrap();
         // Opened for reading and writing, so that neither end blocks and ibsim never reads an end of file.
@@ -125,7 +165,8 @@ impl OpenSm {
         if files.iter().any(|(name, ..)| *name == "qos") {
             arguments.push("-Q".into());
         }
-        let mut started = Self { opensm: None, _ibsim: ibsim, folder, arguments, name, umad, console };
+        let segments = topology_text != TOPOLOGY;
+        let mut started = Self { opensm: None, _ibsim: ibsim, folder, arguments, name, umad, segments, console };
         started.restart();
         started
     }
@@ -137,7 +178,14 @@ impl OpenSm {
         let mut command = Command::new(program("opensm", "opensm"));
         command.args(&self.arguments).envs([("OSM_TMP_DIR", folder), ("OSM_CACHE_DIR", folder)]);
         // Without SIM_SET_ISSM, OpenSM receives requests only once it is ready. umad2sim crashes on earlier requests.
-        command.envs([("SIM_HOST", "manager"), ("IBSIM_SOCKNAME", &self.name)]).env("LD_PRELOAD", &self.umad);
+        command.envs([("SIM_HOST", "manager"), ("IBSIM_SOCKNAME", &self.name)]);
+        let mut libraries = self.umad.clone().into_os_string();
+        if self.segments {
+            // ibsim's library sends the first 256 bytes of a response. This project's makes segments of it before.
+            libraries = format!("{}:{}", preload().display(), self.umad.display()).into();
+            command.env("IB_SIM_SEGMENTS", "1");
+        }
+        command.env("LD_PRELOAD", libraries);
         let opensm = self.opensm.insert(Process::start(&mut command));
         opensm.wait_for("Entering MASTER state", 1);
         self.wait_for_sweep(sweeps);
@@ -187,6 +235,14 @@ impl OpenSm {
         let line =
             |(guid, lid): &(Guid, Lid)| format!("{:#018x} {:#06x} {:#06x}\n\n", guid.get(), lid.get(), lid.get());
         fs::write(self.folder.path().join("guid2lid"), lids.iter().map(line).collect::<String>()).unwrap();
+    }
+
+    /// Returns the LIDs that the subnet manager has assigned.
+    #[must_use]
+    pub fn lids(&self) -> Vec<Lid> {
+        let text = fs::read_to_string(self.folder.path().join("guid2lid")).unwrap();
+        let lid = |line: &str| number(line.split_whitespace().nth(1).unwrap());
+        text.lines().filter(|line| !line.is_empty()).map(|line| Lid::new(lid(line).try_into().unwrap())).collect()
     }
 
     /// Sends a command to ibsim, for example `Unlink "node2"` or `ReLink "node2"`.

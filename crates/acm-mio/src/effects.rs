@@ -24,6 +24,7 @@ pub(crate) const fn effect(option: &Opt<'_>) -> Effect {
         | Opt::Retries(_)
         | Opt::ResolveDepth(_)
         | Opt::SaDepth(_)
+        | Opt::Prefetch(_)
         | Opt::RoutePreload(_)
         | Opt::RouteDataFile(_)
         | Opt::AddrPreload(_)

@@ -9,7 +9,7 @@ use crate::{
 use acm_sansio::{
     Config,
     api::{Level, ProviderId},
-    config::{Depth, Limits, RouteProtocol, ServiceIds, Share, Subnets},
+    config::{Depth, Limits, Prefetch, RouteProtocol, ServiceIds, Share, Subnets},
 };
 use acm_wire::files::{
     self,
@@ -190,6 +190,7 @@ impl Settings {
             resolve_depth,
             sa_depth,
             sa_notices,
+            prefetch,
             groups,
             min_mtu,
             min_rate,
@@ -239,10 +240,7 @@ impl Settings {
         };
         Config {
             addr_timeout,
-            route_protocol: match route_prot {
-                RouteProt::Sa => RouteProtocol::Sa,
-                RouteProt::Acm => RouteProtocol::Acm,
-            },
+            route_protocol: route_protocol(route_prot),
             route_timeout,
             negative_timeout,
             path_service_ids: service_ids(path_service_ids),
@@ -251,6 +249,7 @@ impl Settings {
             retries,
             resolve_depth: depth(resolve_depth),
             sa_depth: depth(sa_depth),
+            prefetch: prefetch_mode(prefetch),
             sa_notices,
             groups: groups.get(),
             min_mtu,
@@ -302,6 +301,21 @@ impl LoadedProvider {
     /// Reports whether a line with this name refers to the provider.
     fn is_called(&self, name: &str) -> bool {
         self.names.iter().any(|known| known.eq_ignore_ascii_case(name))
+    }
+}
+
+const fn route_protocol(protocol: RouteProt) -> RouteProtocol {
+    match protocol {
+        RouteProt::Sa => RouteProtocol::Sa,
+        RouteProt::Acm => RouteProtocol::Acm,
+    }
+}
+
+const fn prefetch_mode(mode: opts::Prefetch) -> Prefetch {
+    match mode {
+        opts::Prefetch::Off => Prefetch::Off,
+        opts::Prefetch::Auto => Prefetch::Auto,
+        opts::Prefetch::On => Prefetch::On,
     }
 }
 

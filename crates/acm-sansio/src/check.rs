@@ -108,16 +108,18 @@ fn requests(cx: &Context) -> Result<(), String> {
 }
 
 fn queries(cx: &Context) -> Result<(), String> {
-    let mut in_flight = BTreeMap::new();
+    let (mut requests, mut in_flight) = (0, BTreeMap::new());
     for (id, pending) in cx.sa.queries.iter() {
         ensure(cx.timers.get(TimerKey::SaQuery(id)).is_some(), || format!("{id} has no deadline"))?;
         match &pending.progress {
             Progress::Waiting => {
-                let is_queued = pending.positions.len() > 0 || pending.query.is_membership();
+                let has_lane = pending.query.is_membership() || pending.query.is_table();
+                let is_queued = pending.positions.len() > 0 || has_lane;
                 ensure(is_queued, || format!("{id} waits without a queue position: {pending:?}"))?;
             }
-            Progress::InFlight { send, .. } => {
-                *in_flight.entry(pending.port).or_insert(0) += 1;
+            Progress::InFlight { send, credit, .. } => {
+                requests += 1;
+                *in_flight.entry(pending.port).or_insert(0) += u32::from(credit.is_some());
                 ensure(cx.sa.sends.get(*send) == Some(&id), || {
                     format!("{id} was sent as {send}, which does not exist")
                 })?;
@@ -138,7 +140,7 @@ fn queries(cx: &Context) -> Result<(), String> {
             format!("port {}: a query does not exist", port.0)
         })?;
     }
-    ensure(cx.sa.sends.len() == in_flight.values().sum::<u32>() as usize, || "a request without its query".into())
+    ensure(cx.sa.sends.len() == requests, || "a request without its query".into())
 }
 
 #[cfg(test)]

@@ -66,6 +66,19 @@ impl Depth {
     }
 }
 
+/// When an endpoint requests all paths from its port at once (`prefetch`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Prefetch {
+    /// Never.
+    #[default]
+    Off,
+    /// After many lookups that each needed a query to the subnet administrator.
+    Auto,
+    /// As soon as the endpoint is in its base group.
+    On,
+}
+
 /// The service ids that path queries name (`path_service_ids`). Other service ids are left out: rdma_cm has one for
 /// each TCP port, and a query for each of them would be too many.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -132,6 +145,8 @@ pub struct Config {
     pub resolve_depth: Depth,
     /// `sa_depth`: queries of a port in flight at the subnet administrator.
     pub sa_depth: Depth,
+    /// `prefetch`: when an endpoint requests all paths from its port at once.
+    pub prefetch: Prefetch,
     /// `sa_notices`: subscribe to notices about ports and groups that appear and disappear.
     pub sa_notices: bool,
     /// `groups`: number of multicast groups of an endpoint with `route_prot acm`, including the base group.
@@ -170,6 +185,7 @@ impl Default for Config {
             retries: 2,
             resolve_depth: Depth::Auto,
             sa_depth: Depth::Auto,
+            prefetch: Prefetch::Off,
             sa_notices: true,
             groups: 2,
             min_mtu: Mtu::B2048,

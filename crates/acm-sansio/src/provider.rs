@@ -17,7 +17,7 @@ use acm_wire::Address;
 use alloc::string::String;
 use core::fmt;
 use ib_mad::{
-    Gid,
+    Gid, MadRef,
     sa::{PathRecord, SaMad},
 };
 
@@ -179,6 +179,9 @@ pub trait Provider: fmt::Debug {
     fn datagram(&mut self, cx: &mut Context, endpoint: EndpointId, source: &DatagramSource, payload: &[u8]);
     /// Called when the subnet administrator has answered a [`Context::sa_query`], or when it will not.
     fn sa_done(&mut self, cx: &mut Context, endpoint: EndpointId, token: Token, result: Result<&SaMad, SaError>);
+    /// Called instead of [`Provider::sa_done`] with a table: the response to
+    /// [`SaQuery::PathTable`](crate::sa::SaQuery::PathTable), a message of any length.
+    fn sa_table(&mut self, _cx: &mut Context, _endpoint: EndpointId, _token: Token, _table: MadRef<'_>) {}
     /// Called when the timer of [`Context::set_timer`] is due.
     fn timeout(&mut self, cx: &mut Context, token: Token);
     /// Returns the purpose of a timer, for the log.

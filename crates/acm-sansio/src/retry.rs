@@ -8,14 +8,15 @@
 //! | [`SA_BUSY`] | 100 ms | 2 s | doubles | yes | after (retries + 1) x timeout in all |
 //! | [`NOTICES`] | 5 s | 600 s | doubles | yes | when subscribed, or the port is down |
 //! | [`RENEW`] | 1 s | 60 s | doubles | yes | when subnet administration answers; see `sa/pace.rs` |
+//! | [`PREFETCH`] | 60 s | 3600 s | doubles | yes | when subnet administration sends the table |
 //! | [`DEVICE`] | 1 s | 60 s | doubles | no | when it works, or is gone |
 //! | [`ASK_HOST`] | 100 ms | 400 ms | doubles | none | after [`ASK_HOST_RETRIES`] |
 //! | multicast request | `timeout` + subnet time | the same | none | no | after `retries` |
 //! | request to the SA for an account | `timeout` | the same | none | no | after `retries`; the device repeats it |
 //!
-//! The device does not repeat the daemon's own requests to the SA (joins, leaves, subscriptions, renewals), because the
-//! devices of all nodes would do so in step. Without a response within `timeout` they have failed, and their policy above
-//! applies; leaves are repeated at once, `retries` times.
+//! The device does not repeat the daemon's own requests to the SA (joins, leaves, subscriptions, renewals, tables),
+//! because the devices of all nodes would do so in step. Without a response within `timeout` they have failed, and their
+//! policy above applies; leaves are repeated at once, `retries` times.
 //!
 //! | [`Spread`] | for each port of the fabric | at least |
 //! |---|---|---|
@@ -25,6 +26,7 @@
 //! | [`RENEW_INTERVAL`] | 60 us | 5 ms |
 //! | [`ANNOUNCE_SPREAD`] | 200 us | 500 ms |
 //! | [`CLAIM_SPREAD`] | 100 us | 20 ms |
+//! | [`prefetch_spread`] | 3 us x ports | [`PREFETCH_SOON`] (1 s) or [`PREFETCH_LATER`] (100 s) |
 use core::time::Duration;
 
 /// The pauses between attempts.
@@ -53,6 +55,9 @@ pub const DEVICE: RetryPolicy = RetryPolicy { first: Duration::from_secs(1), lon
 
 /// The subnet administrator was busy or did not answer a renewal; all renewals of the port wait.
 pub const RENEW: RetryPolicy = RetryPolicy { first: Duration::from_secs(1), longest: Duration::from_secs(60) };
+
+/// The subnet administrator refused the table of all paths, was busy, or did not send it in time.
+pub const PREFETCH: RetryPolicy = RetryPolicy { first: Duration::from_secs(60), longest: Duration::from_secs(3600) };
 
 /// A random pause before an action that every node of the fabric may take at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,6 +105,15 @@ pub const FAILURE_REPORT: Duration = Duration::from_secs(60);
 /// The time after which a provider outside of the core that does not return from a call counts as hanging. It restarts
 /// with each call that returns.
 pub const PROVIDER_CALL: Duration = Duration::from_secs(10);
+/// The part of the pause before a node requests the table of all paths, for each record in the tables of all nodes. The
+/// subnet administrator needs about 1 us for a record, so that the tables take at most a third of its time.
+const PREFETCH_RECORD: Duration = Duration::from_micros(3);
+/// The shortest spread of tables after many lookups, whose responses show the size of the fabric.
+pub const PREFETCH_SOON: Duration = Duration::from_secs(1);
+/// The shortest spread of tables that no lookup waits for. A node that has just started estimates the size of the fabric
+/// by its own LID. With 1 s, nodes with low LIDs would overload the subnet administrator of 10,000 nodes tenfold. With
+/// 100 s, the tables of all take at most 85 percent of its time.
+pub const PREFETCH_LATER: Duration = Duration::from_secs(100);
 /// The time-out for leaving groups at shutdown.
 pub const SHUTDOWN: Duration = Duration::from_secs(2);
 
@@ -117,6 +131,13 @@ impl Spread {
     pub fn below(self, ports: u32) -> Duration {
         self.per_port.saturating_mul(ports).max(self.least)
     }
+}
+
+/// Returns the pause before a node requests the table of all paths, in a fabric of this many ports. It grows with their
+/// square, because each of them may request a table with a record for each of them.
+#[must_use]
+pub fn prefetch_spread(ports: u32, least: Duration) -> Spread {
+    Spread { per_port: PREFETCH_RECORD.saturating_mul(ports), least }
 }
 
 /// Returns a time between 3/4 and 5/4 of `around`, chosen by a random number.
@@ -152,6 +173,12 @@ mod tests {
         assert_eq!(below(NOTICES_SPREAD), [400, 400, 400, 2000, 9830]);
         assert_eq!(below(RENEW_SPREAD), [1000, 1000, 2000, 10_000, 49_151]);
         assert_eq!(below(CLAIM_SPREAD), [20, 20, 200, 1000, 4915]);
+        let below = |least| {
+            let seconds = |ports| prefetch_spread(ports, least).below(ports).as_secs();
+            [1, 300, 1000, 10_000, 49_151].map(seconds)
+        };
+        assert_eq!(below(PREFETCH_SOON), [1, 1, 3, 300, 7247]);
+        assert_eq!(below(PREFETCH_LATER), [100, 100, 100, 300, 7247]);
     }
 
     #[test]

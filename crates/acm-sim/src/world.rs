@@ -340,6 +340,10 @@ impl World {
                 let input = Input::SaResponse { id: SaRequestId::from_bits(agent.0), mad: ib_mad::as_bytes(&*mad) };
                 node.input(subnet, now, input, put);
             }),
+            Event::Table { port, agent, message } => self.with(index_of(port.node), |node, subnet, now, put| {
+                let input = Input::SaResponse { id: SaRequestId::from_bits(agent.0), mad: &message };
+                node.input(subnet, now, input, put);
+            }),
             Event::MadTimedOut { port, agent, .. } => self.with(index_of(port.node), |node, subnet, now, put| {
                 let input = Input::SaFailed { id: SaRequestId::from_bits(agent.0), failure: SendFailure::TimedOut };
                 node.input(subnet, now, input, put);
@@ -352,8 +356,8 @@ impl World {
             Event::Port { port, change } => self.with(index_of(port.node), |node, subnet, now, put| {
                 node.port_changed(subnet, now, port, change, put);
             }),
-            // The subnet has its own administrator, and the core requests no tables.
-            Event::SaRequest { .. } | Event::Table { .. } => {}
+            // The subnet has its own administrator.
+            Event::SaRequest { .. } => {}
         }
     }
 

@@ -55,6 +55,8 @@
 //! Version 1.2 adds `provider_call` and `provider_said`. In both, messages and datagrams are hexadecimal text, two
 //! digits for each byte. `start` contains the providers and the subnets that each provider serves.
 //!
+//! Version 1.3 adds the option `prefetch`, its two events, and `sa_answer` with a whole table.
+//!
 //! Numbers are in network byte order. A client's message is in the byte order of the recording machine. The section
 //! header indicates this byte order.
 //!

@@ -12,6 +12,10 @@
 //!
 //! Without these variables the only change is that there are no libibverbs devices.
 //!
+//! With `IB_SIM_SEGMENTS=1` and without the other variables, a long response of subnet administration that the program
+//! writes to a descriptor is written as RMPP segments. This is for OpenSM on ibsim, with ibsim's `libumad2sim.so` after
+//! this library in `LD_PRELOAD`: ibsim passes on the first 256 bytes of what is written.
+//!
 //! While a file `no_room_for_groups` exists in `IB_SIM_TREE`, attaching a queue pair to a group fails with ENOMEM, as
 //! on a device whose table is full.
 //!
@@ -45,6 +49,7 @@ mod errno;
 mod files;
 mod next;
 mod path;
+mod segments;
 mod uevent;
 mod umad;
 mod verbs;

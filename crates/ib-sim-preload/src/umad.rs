@@ -7,6 +7,7 @@ use crate::{
     environment::Environment,
     errno::{minus_one, set_errno},
     next::next,
+    segments,
 };
 use core::{
     ffi::{c_int, c_ulong, c_void},
@@ -273,6 +274,22 @@ unsafe extern "C" fn write(fd: c_int, from: *const c_void, count: usize) -> isiz
             set_errno(errno);
             return -1;
         }
+    } else if count > size_of::<UmadHeader>()
+        && let Some(frames) = {
+            // SAFETY: the caller meets the requirements of the C library's function: `count` bytes can be read.
+            segments::of_frame(unsafe { slice::from_raw_parts(from.cast::<u8>(), count) })
+        }
+    {
+        for frame in frames {
+            let (bytes, length) = (frame.as_ptr().cast::<c_void>(), frame.len());
+            // SAFETY: the frame lives through the call.
+            let written =
+                unsafe { next!(c"write", fn(fd => c_int, bytes => *const c_void, length => usize) -> isize, -1) };
+            if written < 0 {
+                return written;
+            }
+        }
+        return isize::try_from(count).unwrap_or(isize::MAX);
     }
     // SAFETY: the arguments are passed on unchanged.
     unsafe { next!(c"write", fn(fd => c_int, from => *const c_void, count => usize) -> isize, -1) }

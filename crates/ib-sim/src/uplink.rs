@@ -38,6 +38,7 @@ use std::{
     },
     process,
 };
+use table::{Response, Tables};
 use wire::{ClientInfo, ControlMessage, MAGIC, Packet, control};
 
 /// Time between two queries of the ports and of the subnet manager: ibsim does not report changes.
@@ -94,6 +95,7 @@ struct Link {
     data: Socket,
     client: u32,
     pending: PendingQuery,
+    tables: Tables,
 }
 
 impl Uplink {
@@ -215,7 +217,14 @@ impl Link {
         let data = open("in").map_err(failed)?;
         control.set_read_timeout(Some(TIMEOUT)).map_err(failed)?;
         address(base, "ctl").and_then(|server| control.connect(&server)).map_err(failed)?;
-        let mut link = Self { node: NodeId::new(number), control, data, client: 0, pending: PendingQuery::None };
+        let mut link = Self {
+            node: NodeId::new(number),
+            control,
+            data,
+            client: 0,
+            pending: PendingQuery::None,
+            tables: Tables::default(),
+        };
         let info = ClientInfo {
             id: Host32::new(id),
             qp: Host32::new(Qpn::GSI.get()),
@@ -294,7 +303,7 @@ impl Link {
         }
     }
 
-    fn read_data(&self, now: Duration, manager: &mut Manager, subnet: &mut Subnet) {
+    fn read_data(&mut self, now: Duration, manager: &mut Manager, subnet: &mut Subnet) {
         let mut buffer = [0; size_of::<Packet>()];
         while let Ok(length) = (&self.data).read(&mut buffer) {
             let Ok(packet) = Packet::parse(buffer.get(..length).unwrap_or_default()) else { continue };
@@ -316,8 +325,12 @@ impl Link {
                 }
                 _ if header.method.is_response() => {
                     let request = header.transaction_id.get() & ((1 << REQUEST_BITS) - 1);
-                    let response = table::as_segment(&packet.mad, packet.length.get());
-                    subnet.respond_to_mad(now, RequestId::new(request), &response);
+                    let request = RequestId::new(request);
+                    match self.tables.handle(&packet.mad, packet.length.get()) {
+                        Response::Mad(response) => subnet.respond_to_mad(now, request, &response),
+                        Response::Table(message) => subnet.respond_with_table(now, request, message),
+                        Response::Segment => {}
+                    }
                 }
                 // Of all requests, only reports are for a port of the subnet.
                 _ if header.method == Method::REPORT => subnet.report(now, self.port(), packet.slid, &packet.mad),

@@ -4,7 +4,7 @@ use core::{
     time::Duration,
 };
 use ib_mad::{
-    FlowLabel, Gid, Mtu, Pkey, PortState, Qkey, Qpn, Rate, Selector, ServiceLevel, Status, TransactionId,
+    FlowLabel, Gid, Mtu, Pkey, PortState, Qkey, Qpn, Rate, Selector, ServiceLevel, Status, TransactionId, Wire,
     sa::{JoinState, McMemberRecord, PathRecord, Query, SaMad},
 };
 use ib_sim::{
@@ -206,6 +206,7 @@ fn request(client: &mut Client, mad: &SaMad) -> SaMad {
     client.send_mad(1, &send, mad).unwrap();
     receive(client, |message| match message {
         Message::Mad { mad: response, .. } => {
+            let response = SaMad::parse(response).unwrap();
             assert_eq!(response.header.transaction_id, mad.header.transaction_id);
             Some(*response)
         }

@@ -15,6 +15,7 @@ mod log;
 mod messages;
 mod metrics;
 mod node;
+mod prefetch;
 mod preload_files;
 mod recovery;
 mod reload;

@@ -2,4 +2,5 @@
 mod mad_opensm;
 mod notices;
 mod opensm;
+mod prefetch;
 mod recovery_opensm;

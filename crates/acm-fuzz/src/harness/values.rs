@@ -3,7 +3,7 @@ use crate::operation::{Link, Peer, Port};
 use acm_sansio::{
     Config, PortId,
     api::{DatagramSource, Level, ProviderId},
-    config::{Depth, Limits, RouteProtocol, Share, Subnets},
+    config::{Depth, Limits, Prefetch, RouteProtocol, Share, Subnets},
     port::PortAttributes,
     preload::{Hosts, Preload, Route, Routes},
 };
@@ -12,7 +12,7 @@ use core::{net::Ipv4Addr, time::Duration};
 use ib_mad::{
     AttributeId, Gid, Lid, Mtu, Pkey, Qpn, Rate, Selected, ServiceLevel,
     id::Lmc,
-    sa::{McMemberRecord, PathRecord, SaMad},
+    sa::{McMemberRecord, PathRecord, SaMad, TableWriter, table_length},
     wire::Octets,
 };
 
@@ -35,6 +35,7 @@ pub(super) fn config(number: usize) -> Config {
     Config {
         limits,
         route_protocol: if number.is_multiple_of(2) { RouteProtocol::Sa } else { RouteProtocol::Acm },
+        prefetch: if number.is_multiple_of(3) { Prefetch::On } else { Prefetch::Auto },
         sa_depth: if number.is_multiple_of(3) { Depth::Fixed(1) } else { Depth::Auto },
         addr_timeout: number.is_multiple_of(5).then_some(Duration::from_secs(60)),
         route_timeout: number.is_multiple_of(7).then_some(Duration::from_secs(20)),
@@ -176,6 +177,16 @@ pub(super) fn good_response(request: &SaMad) -> SaMad {
         mad.data = Octets::of(&member);
     }
     mad
+}
+
+/// Returns the table of paths for a request for all paths from a port, which may have each LID.
+pub(super) fn good_table(request: &SaMad) -> Option<Vec<u8>> {
+    let mut table = TableWriter::new(request, vec![0; table_length::<PathRecord>(36)]).ok()?;
+    let from = request.record::<PathRecord>().ok()?;
+    for (slid, to) in (0..6).flat_map(|slid| (0..6).map(move |to| (slid, to))) {
+        table.push(&PathRecord { dgid: gid(to), dlid: lid(to), slid: lid(slid), ..*from }).ok()?;
+    }
+    Some(table.finish().as_bytes().to_vec())
 }
 
 pub(super) fn pick<T>(items: &[T], number: u8) -> Option<&T> {

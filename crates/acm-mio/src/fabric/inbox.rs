@@ -20,7 +20,7 @@ const DATAGRAMS: usize = 1024;
 #[derive(Debug)]
 pub(super) enum Message {
     Port(u8, PortChange),
-    Response(SaRequestId, Box<SaMad>),
+    Response(SaRequestId, Vec<u8>),
     TimedOut(SaRequestId),
     Report { port: u8, lid: Lid, qpn: Qpn, mad: Box<SaMad> },
 }

@@ -44,7 +44,7 @@ pub(crate) struct Sim {
     readable: bool,
     new_ports: bool,
     /// The last input borrows from these fields.
-    mad: SaMad,
+    mad: Vec<u8>,
     payload: Vec<u8>,
     lines: Lines,
 }
@@ -66,7 +66,7 @@ impl Sim {
             inbox,
             readable: true,
             new_ports: true,
-            mad: SaMad::default(),
+            mad: Vec::new(),
             payload: Vec::new(),
             lines,
         })
@@ -100,7 +100,7 @@ impl Sim {
                     limited!(lines, WARN, "fabric", "{request:?} of queue pair {qpn} refused: {refusal}");
                 }
                 Some(client::Message::Mad { agent, mad, .. }) => {
-                    inbox.message(Message::Response(SaRequestId::from_bits(agent.0), Box::new(*mad)));
+                    inbox.message(Message::Response(SaRequestId::from_bits(agent.0), mad.to_vec()));
                 }
                 Some(client::Message::MadTimedOut { agent, .. }) => {
                     inbox.message(Message::TimedOut(SaRequestId::from_bits(agent.0)));
@@ -245,13 +245,13 @@ impl Fabric for Sim {
         Ok(Some(match arrival {
             Arrival::Message(Message::Port(number, change)) => self.port_event(number, change),
             Arrival::Message(Message::Response(id, mad)) => {
-                self.mad = *mad;
-                Input::SaResponse { id, mad: ib_mad::as_bytes(&self.mad) }
+                self.mad = mad;
+                Input::SaResponse { id, mad: &self.mad }
             }
             Arrival::Message(Message::TimedOut(id)) => Input::SaFailed { id, failure: SendFailure::TimedOut },
             Arrival::Message(Message::Report { port, lid, qpn, mad }) => {
-                self.mad = *mad;
-                Input::SaReport { port: port_id(port), lid, qpn, mad: ib_mad::as_bytes(&self.mad) }
+                self.mad = ib_mad::as_bytes(&*mad).to_vec();
+                Input::SaReport { port: port_id(port), lid, qpn, mad: &self.mad }
             }
             Arrival::Datagram(endpoint, source, payload) => {
                 let before = core::mem::replace(&mut self.payload, payload);

@@ -349,6 +349,7 @@ const OTHER_VALUES: &[(&str, &str, Effect)] = &[
     ("lookup_share", "7", InCore(|core| core.limits.lookups.percent = 7)),
     ("interface_addresses", "7", Elsewhere("interface_addresses below, tests/ interfaces")),
     ("stranger_queue", "7", InCore(|core| core.limits.remote_lookups = 7)),
+    ("prefetch", "on", InCore(|core| core.prefetch = Prefetch::On)),
     ("sa_notices", "no", InCore(|core| core.sa_notices = false)),
     ("groups", "6", InCore(|core| core.groups = 6)),
     ("requests_per_client", "7", InCore(|core| core.limits.requests_per_client = 7)),
@@ -459,9 +460,12 @@ fn tables_of_times_have_the_policies_of_retries() {
     macro_rules! named {
         ($($name:ident)*) => { [$((stringify!($name), retry::$name)),*] };
     }
-    let policies = named! { JOIN OPEN_ENDPOINT SA_BUSY NOTICES DEVICE RENEW ASK_HOST };
+    let policies = named! { JOIN OPEN_ENDPOINT SA_BUSY NOTICES DEVICE RENEW ASK_HOST PREFETCH };
     let spreads = named! { JOIN_SPREAD NOTICES_SPREAD RENEW_SPREAD RENEW_INTERVAL ANNOUNCE_SPREAD CLAIM_SPREAD };
-    let times = named! { CLAIM_DEFENCE DEFENCE_PAUSE MOVE_SLOT ANNOUNCE_PAUSE NOTICES_RENEWED SENDER_MARGIN FAILURE_REPORT PROVIDER_CALL SHUTDOWN };
+    let times = named! {
+        CLAIM_DEFENCE DEFENCE_PAUSE MOVE_SLOT ANNOUNCE_PAUSE NOTICES_RENEWED SENDER_MARGIN FAILURE_REPORT PROVIDER_CALL
+        SHUTDOWN PREFETCH_SOON PREFETCH_LATER
+    };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let source = fs::read_to_string(root.join("crates/acm-sansio/src/retry.rs")).unwrap();
     assert_eq!(

@@ -75,7 +75,8 @@ pub enum Input<'a> {
     SaResponse {
         /// The id from the output.
         id: SaRequestId,
-        /// The MAD as received, 256 bytes if complete.
+        /// The MAD as received, 256 bytes if complete. The response to GetTable is a message of any length: the headers
+        /// of its first segment, then all records, as Linux's umad returns it.
         #[cfg_attr(feature = "serde", serde(skip))]
         mad: &'a [u8],
     },

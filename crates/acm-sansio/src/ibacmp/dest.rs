@@ -60,6 +60,14 @@ pub(super) struct RouteKey {
     pub(super) packet_life_time: Selected<PacketLifeTime>,
 }
 
+impl RouteKey {
+    /// Reports whether it has no properties but the ends of the path.
+    pub(super) fn has_only_ends(&self) -> bool {
+        let Self { dgid, sgid, dlid, slid, .. } = *self;
+        *self == Self { dgid, sgid, dlid, slid, ..Self::default() }
+    }
+}
+
 /// The state of a destination. Data that exists only in one state is stored in its variant.
 #[derive(Debug)]
 pub(super) enum DestState {

@@ -1,7 +1,7 @@
 //! The provider's state of an endpoint: groups, credits, round-trip times, epochs.
 use super::{
-    announce::Defences, answered::Answered, group_share::most_requests, membership::Group, round_trip::RoundTrip,
-    token::DestId,
+    announce::Defences, answered::Answered, group_share::most_requests, membership::Group, prefetch::EndpointPrefetch,
+    round_trip::RoundTrip, token::DestId,
 };
 use crate::{Time, context::Context, credit::CreditQueue, window::Window};
 use alloc::vec::Vec;
@@ -20,6 +20,7 @@ pub(super) struct EndpointState {
     pub(super) announcement: Announcement,
     pub(super) defences: Defences,
     pub(super) answered: Answered,
+    pub(super) prefetch: EndpointPrefetch,
     /// The last known GID, LID and LMC of the port, at which paths begin.
     origin: Option<(Gid, Lid, Lmc)>,
     /// Counts events that may have invalidated paths. A path of an earlier epoch is checked before it is served.

@@ -51,6 +51,10 @@ pub enum Event {
     Preloaded(EndpointId, Address),
     /// A preloaded entry contradicts the fabric.
     PreloadRefuted(EndpointId, Address),
+    /// The subnet administrator sent all paths; with their number, and the number of those that are queried one by one.
+    Prefetched(EndpointId, usize, usize),
+    /// The query for all paths failed; the next one follows after this many seconds.
+    PrefetchFailed(EndpointId, SaError, u64),
     /// The subnet administrator no longer has the cached path.
     #[cfg_attr(feature = "serde", serde(rename = "RouteGone"))]
     RouteRemoved(EndpointId, Address),
@@ -68,6 +72,8 @@ impl Event {
             | Self::RouteRemoved(..)
             | Self::ClaimChecked(..)
             | Self::ClaimRefuted(..)
+            | Self::Prefetched(..)
+            | Self::PrefetchFailed(..)
             | Self::PreloadRefuted(..) => Level::Verbose,
             Self::NoGrh(..)
             | Self::LookupFailed(..)
@@ -108,6 +114,8 @@ impl Event {
             | Self::BadDatagram(endpoint, _)
             | Self::LongDatagram(endpoint, _)
             | Self::NoGrh(endpoint)
+            | Self::Prefetched(endpoint, ..)
+            | Self::PrefetchFailed(endpoint, ..)
             | Self::NoSharedGroup(endpoint, _)
             | Self::PeerChanged(endpoint, _)
             | Self::ClaimChecked(endpoint, ..)
@@ -165,6 +173,12 @@ impl DisplayWith for Event {
             Self::Preloaded(_, address) => write!(f, "{id}: path to {address} preloaded"),
             Self::PreloadRefuted(_, address) => {
                 write!(f, "notice - {id}: {address} is not as it was preloaded; the file is old")
+            }
+            Self::Prefetched(_, paths, left_out) => {
+                write!(f, "{id}: prefetch: {paths} paths, {left_out} records not used")
+            }
+            Self::PrefetchFailed(_, error, again_s) => {
+                write!(f, "notice - {id}: prefetch failed: {error}; again in {again_s} s")
             }
             Self::RouteRemoved(_, address) => write!(f, "notice - {id}: the SA has no path to {address} any more"),
         }

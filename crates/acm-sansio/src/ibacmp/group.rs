@@ -155,6 +155,9 @@ impl Ibacmp {
             }
             cx.attach(endpoint, mgid, mlid);
         }
+        if base.is_some_and(|base| base.index == index) {
+            self.prefetch_joined(cx, endpoint);
+        }
         self.announce_soon(cx, endpoint);
     }
 

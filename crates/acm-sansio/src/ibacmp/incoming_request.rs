@@ -137,9 +137,9 @@ impl Ibacmp {
         host
     }
 
-    /// Responds to a multicast request for a local address as soon as there is a path to the sender. The path is found by the
-    /// sender's GID, so that a response depends on no address that the sender claims. `claimed` is that address. If a
-    /// local user waits for the path to the sender at this address, the response waits for the same query.
+    /// Responds to a multicast request for a local address as soon as there is a path to the sender. The path is found by
+    /// the sender's GID, so that a response depends on no address that the sender claims. `claimed` is that address. If
+    /// a local user waits for the path to the sender at this address, the response waits for the same query.
     fn respond_when_routed(
         &mut self,
         cx: &mut Context,
@@ -209,6 +209,10 @@ impl Ibacmp {
         }
         if cx.config().route_protocol == RouteProtocol::Acm {
             return self.path_by_group(cx, endpoint, remote);
+        }
+        if let Some(found) = self.prefetched_to(cx, endpoint, remote) {
+            self.stats.prefetch_used += 1;
+            return Some(found.path);
         }
         self.path_of_gid(cx, endpoint, remote).map(|ready| ready.path)
     }

@@ -21,6 +21,7 @@
 //! | `endpoint.rs`, `membership.rs`, `round_trip.rs` | state of an endpoint: groups, credits, round-trip times |
 //! | `group.rs`, `group_plan.rs` | multicast groups: join, rejoin, leave; their choice by rate and MTU |
 //! | `preload.rs`, `preloaded.rs` | routes and hosts loaded from files |
+//! | `prefetch.rs`, `path_table.rs` | all paths from a port at once, as one table of the SA |
 //! | `token.rs`, `event.rs`, `stats.rs` | operations, log events, counters |
 //! | `check.rs` | invariants |
 mod announce;
@@ -43,6 +44,8 @@ mod membership;
 mod multicast_request;
 mod negative;
 mod notices;
+mod path_table;
+mod prefetch;
 mod preload;
 mod preloaded;
 mod protocol;

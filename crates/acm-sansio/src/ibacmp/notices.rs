@@ -32,6 +32,9 @@ impl Ibacmp {
                 if self.preload.refute_port(gid.interface_id()) {
                     self.stats.preload_refuted += 1;
                 }
+                for endpoint in cx.endpoints_of(port) {
+                    self.refute_prefetched(endpoint, gid);
+                }
                 // A peer that did not respond before may respond now.
                 if matches!(notice, Notice::GidInService(_)) {
                     cx.endpoints_of(port).into_iter().for_each(|endpoint| self.clear_failures(endpoint));

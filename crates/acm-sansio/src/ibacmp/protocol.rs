@@ -21,6 +21,7 @@ use acm_wire::{Address, multicast::MulticastMessage};
 use alloc::string::String;
 use core::fmt;
 use ib_mad::{
+    MadRef,
     acm::AcmMad,
     sa::{PathRecord, SaMad},
 };
@@ -111,6 +112,7 @@ impl Provider for Ibacmp {
     fn close_endpoint(&mut self, cx: &mut Context, endpoint: EndpointId) {
         self.fail_all(cx, endpoint);
         self.leave_all(cx, endpoint);
+        self.prefetch_changed(cx, endpoint, PortEvent::Down);
         cx.clear_timer(Task::Announce(endpoint).token());
         self.endpoints.remove(&endpoint);
         let addresses = cx.endpoint(endpoint).map(|endpoint| endpoint.addresses.clone()).unwrap_or_default();
@@ -203,6 +205,11 @@ impl Provider for Ibacmp {
             Task::Route(id) => self.route_done(cx, id, result),
             Task::Group(_, index) => self.join_done(cx, endpoint, index, result),
             Task::Renew(id) => self.renewal_done(cx, id, result),
+            Task::Prefetch(endpoint) => {
+                if let Err(error) = result {
+                    self.prefetch_failed(cx, endpoint, error);
+                }
+            }
             Task::Lookup(_)
             | Task::Credit(_)
             | Task::Sweep
@@ -211,6 +218,10 @@ impl Provider for Ibacmp {
             | Task::Renewals(_)
             | Task::Announce(_) => {}
         }
+    }
+
+    fn sa_table(&mut self, cx: &mut Context, endpoint: EndpointId, _token: Token, table: MadRef<'_>) {
+        self.prefetch_done(cx, endpoint, table);
     }
 
     fn timeout(&mut self, cx: &mut Context, token: Token) {
@@ -223,6 +234,7 @@ impl Provider for Ibacmp {
             Task::Negatives => self.negatives_due(cx),
             Task::Renewals(port) => self.renewals_due(cx, port),
             Task::Announce(endpoint) => self.announce_due(cx, endpoint),
+            Task::Prefetch(endpoint) => self.prefetch_due(cx, endpoint),
             Task::Route(_) | Task::Renew(_) => {}
         }
     }
@@ -239,11 +251,13 @@ impl Provider for Ibacmp {
             Task::Renew(_) => "a route that is asked for anew",
             Task::Renewals(_) => "routes that are to be asked for anew",
             Task::Announce(_) => "telling the group of a move",
+            Task::Prefetch(_) => "the table of all paths",
         }
     }
 
     fn port_event(&mut self, cx: &mut Context, endpoint: EndpointId, event: PortEvent) {
         self.clear_failures(endpoint);
+        self.prefetch_changed(cx, endpoint, event);
         if event != PortEvent::Down {
             self.mark_stale(cx, endpoint);
         }
@@ -289,6 +303,7 @@ impl Provider for Ibacmp {
             let joined = state.groups.iter().filter(|group| group.member.is_some()).count();
             emit("groups_joined", GaugeScope::Endpoint(port, pkey), joined);
             emit("groups_wanted", GaugeScope::Endpoint(port, pkey), state.groups.len());
+            emit("prefetched", GaugeScope::Endpoint(port, pkey), state.prefetch.paths());
         }
     }
 
@@ -300,11 +315,12 @@ impl Provider for Ibacmp {
             let groups = state.groups.iter().filter(|group| group.member.is_some()).count();
             writeln!(
                 f,
-                "{}: groups {groups} of {} lookups {} asking {} waiting {local} strangers {remote}",
+                "{}: groups {groups} of {} lookups {} asking {} waiting {local} strangers {remote} prefetched {}",
                 id.named(names),
                 state.groups.len(),
                 self.cache.busy_count(*id),
                 state.queue.held(),
+                state.prefetch.paths(),
             )?;
         }
         Ok(())

@@ -253,13 +253,17 @@ impl Ibacmp {
         let Some(Some(renewal)) = renewal else { return };
         let Renewal { lookup, epoch, .. } = *renewal;
         let responders = lookup.end(cx);
-        match result.and_then(|mad| mad.record::<PathRecord>().map_err(|_| SaError::BadResponse)) {
+        let result = result.and_then(|mad| mad.record::<PathRecord>().map_err(|_| SaError::BadResponse));
+        let remote = self.cache.get(id).and_then(|dest| match &dest.state {
+            DestState::Ready(ready) => ready.remote,
+            _ => None,
+        });
+        if let Some((endpoint, key)) = self.route_key(id, remote.as_ref()) {
+            self.compare_prefetched(endpoint, &key, result);
+        }
+        match result {
             Ok(path) => {
                 self.set_epoch(id, epoch);
-                let remote = self.cache.get(id).and_then(|dest| match &dest.state {
-                    DestState::Ready(ready) => ready.remote,
-                    _ => None,
-                });
                 self.compare_path(cx, id, remote.as_ref(), Ok(path));
                 self.apply_renewal(cx, id, path);
                 self.move_confirmed(cx, id, path);

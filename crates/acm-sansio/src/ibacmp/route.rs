@@ -133,6 +133,9 @@ impl Ibacmp {
         if let Some(resolution) = self.cached_resolution(cx, id, endpoint, need) {
             return resolution;
         }
+        if let Some(resolution) = self.prefetched_resolution(cx, id, endpoint) {
+            return resolution;
+        }
         if let Some(resolution) = self.preloaded_resolution(cx, id, endpoint) {
             return resolution;
         }
@@ -156,6 +159,10 @@ impl Ibacmp {
             return;
         };
         let addr_until = Self::addr_end(cx);
+        if let Some(found) = self.prefetched_to(cx, endpoint, &remote) {
+            self.make_ready(cx, id, Some(remote), addr_until, found.path, lookup);
+            return self.note_prefetched(id, found);
+        }
         if let Some(path) = self.preloaded_path_to(cx, endpoint, &remote) {
             self.make_ready(cx, id, Some(remote), addr_until, path, lookup);
             return self.note_preloaded(id);
@@ -217,17 +224,25 @@ impl Ibacmp {
 
     /// Returns the path query for a destination.
     pub(super) fn path_query(&self, cx: &Context, id: DestId, remote: Option<&Remote>) -> Option<SaQuery> {
+        let (endpoint, key) = self.route_key(id, remote)?;
+        Some(query(&key, cx.endpoint(endpoint)?.pkey))
+    }
+
+    /// Returns the endpoint of a destination, and the key of the path to it.
+    pub(super) fn route_key(&self, id: DestId, remote: Option<&Remote>) -> Option<(EndpointId, RouteKey)> {
         let dest = self.cache.get(id)?;
-        let pkey = cx.endpoint(dest.endpoint)?.pkey;
         let key = match (&dest.key, remote) {
             (DestKey::Route(key), _) => *key,
-            (DestKey::Address(_), Some(remote)) => {
-                let traffic_class = self.base_group(dest.endpoint).map_or(0, |member| member.traffic_class);
-                RouteKey { dgid: remote.gid, traffic_class, ..RouteKey::default() }
-            }
+            (DestKey::Address(_), Some(remote)) => self.route_key_to(dest.endpoint, remote),
             (DestKey::Address(_), None) => return None,
         };
-        Some(query(&key, pkey))
+        Some((dest.endpoint, key))
+    }
+
+    /// Returns the key of the path to a located address.
+    pub(super) fn route_key_to(&self, endpoint: EndpointId, remote: &Remote) -> RouteKey {
+        let traffic_class = self.base_group(endpoint).map_or(0, |member| member.traffic_class);
+        RouteKey { dgid: remote.gid, traffic_class, ..RouteKey::default() }
     }
 
     /// Queries the subnet administrator for the path, if the lookup is needed. The query does not depend on earlier
@@ -274,6 +289,12 @@ impl Ibacmp {
         };
         let result = result.and_then(|mad| mad.record::<PathRecord>().map_err(|_| SaError::BadResponse));
         let refuted = self.compare_path(cx, id, remote.as_ref(), result);
+        if let Some((endpoint, key)) = self.route_key(id, remote.as_ref()) {
+            self.compare_prefetched(endpoint, &key, result);
+            if result.is_ok() {
+                self.count_cold_lookup(cx, endpoint, &key);
+            }
+        }
         match result {
             Ok(path) => self.make_ready(cx, id, remote, addr_until, *path, lookup),
             Err(error) => self.give_up(cx, id, lookup, Attempt { failure: Failure::Sa(error), details }),

@@ -62,5 +62,13 @@ stats! {
         preload_used: u64,
         /// Preloaded ports and hosts that contradict the fabric.
         preload_refuted: u64,
+        /// Tables of all paths that the subnet administrator sent.
+        prefetches: u64,
+        /// Queries for such a table that failed.
+        prefetches_failed: u64,
+        /// Destinations that were completed from such a table.
+        prefetch_used: u64,
+        /// Ports in such a table that contradict the fabric, or that a notice was about.
+        prefetch_refuted: u64,
     }
 }

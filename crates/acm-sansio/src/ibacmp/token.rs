@@ -29,6 +29,8 @@ pub(super) enum Task {
     Renewals(PortId),
     /// The announcement of an endpoint.
     Announce(EndpointId),
+    /// The table of all paths of an endpoint. As a timer: its next query, or the next lookups that it completes.
+    Prefetch(EndpointId),
 }
 
 const LOOKUP: u32 = 1;
@@ -40,6 +42,7 @@ const RENEW: u32 = 6;
 const RENEWALS: u32 = 7;
 const ANNOUNCE: u32 = 8;
 const STALE_GIDS: u32 = 9;
+const PREFETCH: u32 = 11;
 /// The first kind of groups; the group's index is added.
 const GROUP: u32 = 16;
 
@@ -56,6 +59,7 @@ impl Task {
             Self::Renew(id) => (RENEW, id.index(), id.generation()),
             Self::Renewals(port) => (RENEWALS, port.0, 0),
             Self::Announce(id) => (ANNOUNCE, id.index(), id.generation()),
+            Self::Prefetch(id) => (PREFETCH, id.index(), id.generation()),
         };
         Token { provider: ProviderId::BUILT_IN, kind, index, generation }
     }
@@ -72,6 +76,7 @@ impl Task {
             RENEW => Self::Renew(dest),
             RENEWALS => Self::Renewals(PortId(token.index)),
             ANNOUNCE => Self::Announce(EndpointId::new(token.index, token.generation)),
+            PREFETCH => Self::Prefetch(EndpointId::new(token.index, token.generation)),
             group => {
                 debug_assert!(group >= GROUP, "a task that has no arm here");
                 Self::Group(EndpointId::new(token.index, token.generation), group.saturating_sub(GROUP))
@@ -99,6 +104,7 @@ mod tests {
             Task::Renew(dest),
             Task::Renewals(PortId(3)),
             Task::Announce(endpoint),
+            Task::Prefetch(endpoint),
         ] {
             assert_eq!(Task::of(task.token()), task);
         }

@@ -20,14 +20,14 @@ use crate::{
 };
 use alloc::vec::Vec;
 use ib_mad::{
-    AttributeId, TransactionId, Wire,
+    AttributeId, MadRef, TransactionId,
     sa::{PathRecord, SaMad},
 };
 
 /// The effect of a received response.
 pub(crate) enum Outcome<'a> {
     /// The query is complete.
-    Done(SaQueryId, Result<&'a SaMad, SaError>),
+    Done(SaQueryId, Result<MadRef<'a>, SaError>),
     /// The query continues, or the response matches no query.
     Nothing,
 }
@@ -161,7 +161,8 @@ impl Context {
         // The device repeats requests of all nodes in step. The core repeats its own by a policy with jitter.
         pending.is_sent_once = pending.is_own();
         let retries = if pending.is_sent_once { 0 } else { self.config.retries };
-        let timeout = self.config.timeout;
+        // A table is complete when its last segment has arrived.
+        let timeout = if pending.query.is_table() { self.config.sa_time() } else { self.config.timeout };
         let send = SaSend { port, id: send, to: attributes.sa_address(), mad, timeout, retries };
         self.output(Output::SaSend(send));
         // The sender repeats the request and reports a time-out. This timer covers a sender that does not.
@@ -179,26 +180,35 @@ impl Context {
         let Pending { port, query, progress: Progress::InFlight { tid, sent, .. }, .. } = pending else {
             return Outcome::Nothing;
         };
-        let (is_datagram, is_renewal) = (matches!(query, SaQuery::Datagram(_)), pending.is_renewal());
+        let (is_datagram, is_table) = (matches!(query, SaQuery::Datagram(_)), query.is_table());
+        let is_renewal = pending.is_renewal();
         let (port, tid, sent, attribute) = (*port, u64::from(*tid), *sent, query.attribute());
-        let mad = match SaMad::parse(bytes) {
+        let is_whole = is_table || bytes.len() >= size_of::<SaMad>();
+        let mad = match MadRef::new(bytes) {
             // A response to something else; the right one may still arrive.
-            Ok(mad) if mad.header.transaction_id.get() & 0xffff_ffff != tid => {
+            Ok(mad) if mad.header().transaction_id.get() & 0xffff_ffff != tid => {
                 self.stats.sa_bad_answers += 1;
                 return Outcome::Nothing;
             }
-            Ok(mad) if mad.header.method.is_response() && mad.header.attribute_id == attribute => mad,
+            Ok(mad) if is_whole && mad.method().is_response() && mad.header().attribute_id == attribute => mad,
             _ => {
                 self.stats.sa_bad_answers += 1;
                 self.log(Event::BadSaResponse(port));
                 return Outcome::Done(id, Err(SaError::BadResponse));
             }
         };
+        let status = mad.header().status;
+        self.stats.sa_busy += u64::from(status.is_busy());
+        if let Ok(paths) = mad.records::<PathRecord>() {
+            paths.for_each(|path| self.saw_lid(port, path.dlid));
+        }
+        // The time of a table depends on its length. After BUSY, the provider pauses for longer than a query can wait.
+        if is_table {
+            return Outcome::Done(id, if status.is_ok() { Ok(mad) } else { Err(SaError::Status(status)) });
+        }
         let latency = self.now.since(sent);
         self.latencies.count(Phase::SaRoundTrip, latency);
-        let status = mad.header.status;
         if status.is_busy() {
-            self.stats.sa_busy += 1;
             if let Some(port_queue) = self.sa.ports.get_mut(&port) {
                 port_queue.window.congested(self.now, sent);
             }
@@ -218,9 +228,6 @@ impl Context {
         if attribute == AttributeId::PATH_RECORD {
             let size = self.fabric_size();
             self.sa.port_mut(port).pacer.response(latency, is_renewal, size);
-            if let Ok(path) = mad.record::<PathRecord>() {
-                self.saw_lid(port, path.dlid);
-            }
         }
         Outcome::Done(id, if status.is_ok() || is_datagram { Ok(mad) } else { Err(SaError::Status(status)) })
     }
@@ -269,7 +276,7 @@ impl Context {
         let Some(pending) = self.sa.queries.get_mut(id) else { return true };
         let Progress::InFlight { sent, .. } = pending.progress else { return true };
         let port = pending.port;
-        if let Some(port_queue) = self.sa.ports.get_mut(&port) {
+        if let (false, Some(port_queue)) = (pending.query.is_table(), self.sa.ports.get_mut(&port)) {
             port_queue.window.congested(now, sent);
         }
         pending.silent = pending.silent.saturating_add(1);

@@ -5,7 +5,7 @@ use crate::{
     id::{PortId, SaQueryId, SaRequestId},
 };
 use alloc::vec::Vec;
-use ib_mad::sa::SaMad;
+use ib_mad::{MadRef, Wire, sa::SaMad};
 
 impl Acm {
     pub(crate) fn sa_response(&mut self, send: SaRequestId, bytes: &[u8]) {
@@ -27,8 +27,19 @@ impl Acm {
     }
 
     /// Completes a query, and sends the next one with its credit.
-    pub(crate) fn sa_done(&mut self, id: SaQueryId, result: Result<&SaMad, SaError>) {
+    pub(crate) fn sa_done(&mut self, id: SaQueryId, result: Result<MadRef<'_>, SaError>) {
         let Some(pending) = self.context.sa_remove(id) else { return };
+        if let (Purpose::Provider(endpoint, token), Ok(table), true) =
+            (pending.purpose, result, pending.query.is_table())
+        {
+            if self.context.ports.endpoint(endpoint).is_some() {
+                self.providers.get_mut(token.provider).sa_table(&mut self.context, endpoint, token, table);
+            }
+            return self.context.sa_pump(pending.port);
+        }
+        // A response to a datagram may have further segments, which are ignored.
+        let result = result.and_then(|mad| SaMad::parse_prefix(mad.as_bytes()).map_err(|_| SaError::BadResponse));
+        let result = result.map(|(mad, _)| mad);
         match pending.purpose {
             Purpose::Discard => {}
             Purpose::Notices => self.context.subscribed(pending.port, result),

@@ -27,6 +27,8 @@ pub enum SaQuery {
         /// `true` if the source is the port's current GID.
         from_port: bool,
     },
+    /// A query for the paths from the port's current GID to all ports. The response is a table (RMPP).
+    PathTable(Query<PathRecord>),
     /// A join of the port's current GID to a group.
     Join(Query<McMemberRecord>),
     /// A leave; the query contains the GID that joined.
@@ -44,14 +46,19 @@ impl SaQuery {
         match self {
             Self::Join(_) | Self::Leave(_) => true,
             Self::Datagram(mad) => is_membership(mad.header.attribute_id),
-            Self::Path { .. } | Self::Inform(_) => false,
+            Self::Path { .. } | Self::PathTable(_) | Self::Inform(_) => false,
         }
+    }
+
+    /// Reports whether the response is a table of any length.
+    pub(crate) const fn is_table(&self) -> bool {
+        matches!(self, Self::PathTable(_))
     }
 
     /// Returns the attribute of a valid response.
     pub(crate) const fn attribute(&self) -> AttributeId {
         match self {
-            Self::Path { .. } => AttributeId::PATH_RECORD,
+            Self::Path { .. } | Self::PathTable(_) => AttributeId::PATH_RECORD,
             Self::Join(_) | Self::Leave(_) => AttributeId::MC_MEMBER_RECORD,
             Self::Inform(_) => AttributeId::INFORM_INFO,
             Self::Datagram(mad) => mad.header.attribute_id,
@@ -63,6 +70,7 @@ impl SaQuery {
         match self {
             Self::Path { query, from_port: true } => query.sgid(port.gid()).get(tid),
             Self::Path { query, from_port: false } => query.get(tid),
+            Self::PathTable(query) => query.sgid(port.gid()).get_table(tid),
             Self::Join(query) => query.port_gid(port.gid()).mad(Method::SET, tid),
             Self::Leave(query) => query.delete(tid),
             Self::Datagram(mad) => {
@@ -86,7 +94,7 @@ impl SaQuery {
             Self::Datagram(mad) => {
                 is_membership(mad.header.attribute_id) && mad.header.method.get() == Method::DELETE.get()
             }
-            Self::Path { .. } | Self::Join(_) => false,
+            Self::Path { .. } | Self::PathTable(_) | Self::Join(_) => false,
         }
     }
 

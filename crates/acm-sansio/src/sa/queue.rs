@@ -41,7 +41,8 @@ pub(crate) enum Progress {
         send: SaRequestId,
         /// Lower half of the transaction id; the upper half belongs to the kernel.
         tid: u32,
-        credit: Credit,
+        /// `None` for a table.
+        credit: Option<Credit>,
         sent: Time,
     },
     /// The SA was busy; the query waits for the next attempt without a credit.
@@ -79,7 +80,8 @@ impl Pending {
             .then(|| now.since(self.since))
     }
 
-    /// Reports whether the daemon sends it on its own account: a join, a subscription, a renewal, or the end of one.
+    /// Reports whether the daemon sends it on its own account: a join, a subscription, a renewal, a table, or the end
+    /// of one.
     pub(crate) fn is_own(&self) -> bool {
         let is_own = self.accounts.iter().all(|account| *account == DAEMON);
         self.query.releases() || is_own && !matches!(self.query, SaQuery::Datagram(_))
@@ -107,6 +109,9 @@ pub(crate) struct PortQueue {
     memberships: FairQueue<SaQueryId>,
     /// The join or leave that is in flight or pausing.
     membership_under_way: Option<SaQueryId>,
+    /// Queries for tables that wait. They need no credit, because a slow table must not delay other queries. An endpoint
+    /// has at most one.
+    tables: Vec<SaQueryId>,
     pub(crate) window: Window<4, true>,
     pub(crate) pacer: Pacer,
     /// All queries of the port, with any progress.
@@ -129,14 +134,18 @@ impl PortQueue {
             queue: CreditQueue::default(),
             memberships: FairQueue::new(),
             membership_under_way: None,
+            tables: Vec::new(),
             window: Window::default(),
             pacer: Pacer::default(),
             all: BTreeSet::new(),
         }
     }
 
-    /// Returns the next query with its credit.
-    fn next(&mut self, depth: Depth) -> Option<(SaQueryId, Credit)> {
+    /// Returns the next query with its credit. A table has none.
+    fn next(&mut self, depth: Depth) -> Option<(SaQueryId, Option<Credit>)> {
+        if let Some(id) = self.tables.pop() {
+            return Some((id, None));
+        }
         let depth = depth.or(self.window.depth());
         if self.membership_under_way.is_none() && self.memberships() > 0 {
             let credit = self.queue.take_credit(depth)?;
@@ -145,9 +154,9 @@ impl PortQueue {
                 return None;
             };
             self.membership_under_way = Some(id);
-            return Some((id, credit));
+            return Some((id, Some(credit)));
         }
-        self.queue.next(depth)
+        self.queue.next(depth).map(|(id, credit)| (id, Some(credit)))
     }
 
     /// Reports whether a join or leave waits, or is under way.
@@ -187,7 +196,7 @@ impl SaQueues {
 
     /// Appends a query to its queue.
     pub(crate) fn push(&mut self, port: PortId, purpose: Purpose, query: SaQuery, account: AccountId) -> SaQueryId {
-        let is_membership = query.is_membership();
+        let (is_membership, is_table) = (query.is_membership(), query.is_table());
         let id = self.queries.insert(Pending {
             port,
             purpose,
@@ -207,6 +216,8 @@ impl SaQueues {
         if let (Some(pending), Some(port_queue)) = (queries.get_mut(id), ports.get_mut(&port)) {
             if is_membership {
                 pending.position = Some(port_queue.memberships.push(MEMBERSHIP_LANE, Urgency::Waited, id));
+            } else if is_table {
+                port_queue.tables.push(id);
             } else {
                 port_queue.queue.join(&mut pending.positions, account, Urgency::Waited, id);
             }
@@ -235,7 +246,7 @@ impl SaQueues {
             (progress, self.ports.get_mut(&pending.port))
         {
             self.sends.remove(send);
-            port_queue.queue.give_back(credit);
+            credit.into_iter().for_each(|credit| port_queue.queue.give_back(credit));
         }
     }
 
@@ -246,6 +257,7 @@ impl SaQueues {
         if let Some(port_queue) = self.ports.get_mut(&pending.port) {
             port_queue.queue.leave_all(&mut pending.positions);
             port_queue.all.remove(&id);
+            port_queue.tables.retain(|table| *table != id);
             if port_queue.membership_under_way == Some(id) {
                 port_queue.membership_under_way = None;
             } else if let Some(position) = pending.position {
@@ -274,6 +286,8 @@ impl SaQueues {
                 port_queue.membership_under_way = None;
                 pending.position = Some(port_queue.memberships.push_first(MEMBERSHIP_LANE, id));
             }
+        } else if pending.query.is_table() {
+            port_queue.tables.push(id);
         } else {
             port_queue.queue.rejoin(&mut pending.positions, pending.accounts.iter().copied(), id);
         }

@@ -28,6 +28,7 @@ mod loss_table;
 mod manager;
 mod notices;
 mod own_requests;
+mod prefetch;
 mod preload;
 mod prices;
 mod providers;

@@ -66,6 +66,15 @@ words! {
         /// spellings; both are accepted.
         OpenSmFullV1 = "opensm_full_v1" | "full_opensm_v1",
     }
+    /// When all paths from a port are requested at once.
+    pub enum Prefetch {
+        /// Never.
+        Off = "off",
+        /// After many lookups that each needed a query to the subnet administrator.
+        Auto = "auto",
+        /// As soon as the port has joined its multicast group.
+        On = "on",
+    }
     /// Source of addresses that are loaded at the start.
     pub enum AddrPreload {
         /// Addresses are not loaded.

@@ -26,7 +26,7 @@ use ib_mad::{Mtu, Rate};
 use nom::Parser;
 
 pub use super::opt_value::{
-    AddrPreload, AddrProt, GroupCount, LogLevel, LogTarget, LoopbackProt, MetricsTarget, Percent, Provider,
+    AddrPreload, AddrProt, GroupCount, LogLevel, LogTarget, LoopbackProt, MetricsTarget, Percent, Prefetch, Provider,
     ProviderSubnets, RoutePreload, RouteProt, ServerMode,
 };
 
@@ -190,6 +190,8 @@ options! {
     InterfaceAddresses interface_addresses: NonZeroU32 = nonzero(1024), depth, "a number, at least 1";
     /// True if the daemon subscribes to the subnet administrator's notices about ports and groups.
     SaNotices sa_notices: bool = true, yes_no, "yes, no, true, false or a number";
+    /// When all paths from a port are requested from the subnet administrator at once.
+    Prefetch prefetch: Prefetch = Prefetch::Off, Prefetch, "off, auto or on";
     /// Maximum number of multicast groups of an endpoint, with `route_prot acm`. The C ibacm has two.
     Groups groups: GroupCount = GroupCount::TWO, GroupCount, "a number, 1 to 6";
     /// Maximum number of requests without a response on one connection. The daemon stops reading from a connection with

@@ -26,8 +26,8 @@ pub enum Message<'a> {
         port: u8,
         /// The request's agent.
         agent: AgentId,
-        /// The response, with the request's transaction id.
-        mad: &'a SaMad,
+        /// The response, with the request's transaction id: a datagram, or a table as one message.
+        mad: &'a [u8],
     },
     /// No transmission of a request had a response.
     MadTimedOut {
@@ -84,10 +84,10 @@ pub(super) fn read_message(message: &[u8]) -> Result<Message<'_>, ClientError> {
         }
         Kind::MAD_IN => {
             let (header, rest) = MadIn::parse_prefix(message)?;
-            let (mad, agent) = (SaMad::parse(rest)?, AgentId(header.agent.get()));
+            let agent = AgentId(header.agent.get());
             match header.status.get() {
-                TIMED_OUT => Message::MadTimedOut { port: header.port, agent, mad },
-                _ => Message::Mad { port: header.port, agent, mad },
+                TIMED_OUT => Message::MadTimedOut { port: header.port, agent, mad: SaMad::parse(rest)? },
+                _ => Message::Mad { port: header.port, agent, mad: rest },
             }
         }
         Kind::REPORT_IN => {

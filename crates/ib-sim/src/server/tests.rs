@@ -127,6 +127,7 @@ fn join(client: &mut Client) -> Lid {
     client.send_mad(1, &to_sa(&port), &query.set(TransactionId::new(3))).unwrap();
     wait(client, |message| match message {
         Message::Mad { port: 1, agent: AgentId(5), mad } => {
+            let mad = SaMad::parse(mad).unwrap();
             assert_eq!((mad.header.status, mad.header.transaction_id), (Status::OK, TransactionId::new(3)));
             mad.record::<McMemberRecord>().unwrap().mlid
         }

@@ -4,9 +4,9 @@ use super::{
     pending::{Request, SaJob, Timer},
 };
 use crate::{AgentId, Error, Event, MadSend, PortId, RequestId, SaMode, sa};
-use alloc::{boxed::Box, collections::BTreeSet};
+use alloc::{boxed::Box, collections::BTreeSet, vec::Vec};
 use core::time::Duration;
-use ib_mad::{Method, MgmtClass, Pkey, Qpn, Status, sa::SaMad};
+use ib_mad::{MadHeader, Method, MgmtClass, Pkey, Qpn, Status, Wire, sa::SaMad};
 
 impl Subnet {
     /// Sends a management datagram as Linux's umad does. If the time-out is not zero, the datagram is retransmitted up
@@ -58,6 +58,17 @@ impl Subnet {
             self.update_groups(port, &mad, response);
         }
         self.schedule_job(SaJob::Response { id: request, mad: Box::new(*response) });
+    }
+
+    /// Delivers a table of the external administrator to an [`Event::SaRequest`], in the form in which Linux's umad
+    /// returns it. Its transaction id is ignored.
+    pub fn respond_with_table(&mut self, now: Duration, request: RequestId, message: Vec<u8>) {
+        self.advance(now);
+        if let Some(pending) = self.requests.get(&request) {
+            let mad = pending.mad.clone();
+            sa::count(&mut self.counters, &mad, Status::OK);
+        }
+        self.schedule_job(SaJob::Table { id: request, records: 0, message });
     }
 
     fn transmit(&mut self, id: RequestId, port: PortId, send: MadSend, mad: Box<SaMad>) {
@@ -166,7 +177,13 @@ impl Subnet {
                 self.watch_mad_delivered(port, &send, &response);
                 self.events.push_back(Event::Mad { port, agent: send.agent, mad: response });
             }
-            Err(message) => self.events.push_back(Event::Table { port, agent: send.agent, message }),
+            Err(mut message) => {
+                if let Ok(header) = MadHeader::parse_mut(message.get_mut(..size_of::<MadHeader>()).unwrap_or_default())
+                {
+                    header.transaction_id = mad.header.transaction_id;
+                }
+                self.events.push_back(Event::Table { port, agent: send.agent, message });
+            }
         }
     }
 

@@ -1,18 +1,66 @@
-//! RMPP headers of tables from ibsim. ibsim does not support RMPP, and stores the length of a datagram outside of the
-//! datagram.
+//! Tables from ibsim. ibsim does not support RMPP, and stores the length of a datagram outside of the datagram. It
+//! passes on the first 256 bytes of a longer table, unless `ib-sim-preload` in OpenSM's process makes segments of it.
+use alloc::{boxed::Box, collections::BTreeMap, vec, vec::Vec};
+use core::time::Duration;
 use ib_mad::{
-    Method,
-    rmpp::{RMPP_VERSION, RmppFlags, RmppHeader, RmppType},
+    Method, as_bytes,
+    rmpp::{RMPP_VERSION, Reassembler, ReassemblerLimits, Received, RmppFlags, RmppHeader, RmppType},
     sa::SaMad,
     wire::Be32,
 };
+
+/// Longest table in bytes, and the number of tables whose segments are incomplete.
+const MAX_TABLE: usize = 65_536;
+const MAX_TABLES: usize = 8;
+
+/// The tables whose segments are incomplete, by transaction id.
+#[derive(Debug, Default)]
+pub(super) struct Tables(BTreeMap<u64, Reassembler<Vec<u8>>>);
+
+/// The result of a response's datagram.
+pub(super) enum Response {
+    /// A whole response.
+    Mad(Box<SaMad>),
+    /// A table, complete.
+    Table(Vec<u8>),
+    /// A segment of an incomplete table.
+    Segment,
+}
+
+impl Tables {
+    /// Handles a datagram of a response and its length. Segments are not acknowledged: ibsim loses none, and
+    /// `ib-sim-preload` sends all of them.
+    pub(super) fn handle(&mut self, datagram: &SaMad, length: u64) -> Response {
+        if !datagram.rmpp.flags.active() || datagram.rmpp.rmpp_type != RmppType::DATA {
+            return Response::Mad(Box::new(as_segment(datagram, length)));
+        }
+        let tid = datagram.header.transaction_id.get();
+        if self.0.len() >= MAX_TABLES && !self.0.contains_key(&tid) {
+            self.0.pop_first();
+        }
+        let limits = ReassemblerLimits::default();
+        let table = self.0.entry(tid).or_insert_with(|| Reassembler::new(vec![0; MAX_TABLE], limits));
+        match table.handle(Duration::ZERO, as_bytes(datagram)) {
+            Ok(Received::More(_)) => return Response::Segment,
+            Ok(Received::Done(_)) => {}
+            // The request ends by its time-out.
+            Ok(Received::Failed(..)) | Err(_) => {
+                self.0.remove(&tid);
+                return Response::Segment;
+            }
+        }
+        let message = table.message().map(<[u8]>::to_vec);
+        self.0.remove(&tid);
+        message.map_or(Response::Segment, Response::Table)
+    }
+}
 
 /// Bytes before the payload of a segment.
 const HEADERS: u64 = 36;
 
 /// Returns the response with the RMPP header of a first segment. OpenSM relies on the kernel to write this header. The
 /// bytes after `length` are random memory of OpenSM. ibsim keeps only the first 256 bytes of a longer response.
-pub(super) fn as_segment(response: &SaMad, length: u64) -> SaMad {
+fn as_segment(response: &SaMad, length: u64) -> SaMad {
     if response.header.method != Method::GET_TABLE_RESP || response.rmpp.rmpp_type == RmppType::DATA {
         return *response;
     }
@@ -34,10 +82,44 @@ pub(super) fn as_segment(response: &SaMad, length: u64) -> SaMad {
 mod tests {
     use super::*;
     use ib_mad::{
-        AttributeId, MadRef, TransactionId, as_bytes,
-        sa::McMemberRecord,
+        AttributeId, MadRef, TransactionId, Wire,
+        rmpp::{Segmenter, SegmenterLimits},
+        sa::{McMemberRecord, PathRecord, Query, TableWriter, table_length},
         wire::{Be16, Octets},
     };
+
+    #[test]
+    fn table_is_complete_with_its_last_segment() {
+        let request = |tid| Query::<PathRecord>::new().get_table(TransactionId::new(tid));
+        let table = |tid| {
+            let mut table = TableWriter::new(&request(tid), vec![0; table_length::<PathRecord>(300)]).unwrap();
+            (0..300).for_each(|_| table.push(&PathRecord::default()).unwrap());
+            table.finish().as_bytes().to_vec()
+        };
+        // The segments of two tables alternate.
+        let mut tables = Tables::default();
+        let mut senders = [1, 2].map(|tid| {
+            let sender = Segmenter::new(table(tid), SegmenterLimits::default()).unwrap();
+            (sender, Reassembler::new(vec![0; MAX_TABLE], ReassemblerLimits::default()))
+        });
+        let mut complete = Vec::new();
+        for _ in 0..100 {
+            for (sender, receiver) in &mut senders {
+                let Some(segment) = sender.poll_send(Duration::ZERO) else { continue };
+                match tables.handle(SaMad::parse(&segment).unwrap(), 256) {
+                    Response::Table(message) => complete.push(message.len()),
+                    Response::Segment => {}
+                    Response::Mad(mad) => panic!("{mad:?}"),
+                }
+                if let Ok(Received::More(Some(ack)) | Received::Done(Some(ack))) =
+                    receiver.handle(Duration::ZERO, &segment)
+                {
+                    sender.handle(Duration::ZERO, &ack).unwrap();
+                }
+            }
+        }
+        assert_eq!((complete, tables.0.len()), (vec![table_length::<PathRecord>(300); 2], 0));
+    }
 
     #[test]
     fn only_records_within_the_length_are_read() {

@@ -7,7 +7,7 @@ use acm_sansio::{
 };
 use ib_device::{
     Error, LinkLayer, Result, sysfs,
-    umad::{Agent, AgentId, Expect, MadAddress, Methods, UmadPort},
+    umad::{Agent, AgentId, Expect, MadAddress, Methods, Rmpp, UmadPort},
     verbs::Context,
 };
 use ib_mad::{
@@ -51,7 +51,7 @@ impl Port {
     pub(super) fn open(id: PortId, port: &sysfs::Port, lines: &Lines) -> core::result::Result<Self, PortError> {
         let file = port.umad.as_ref().ok_or(PortError::NoUmad)?;
         let umad = UmadPort::open(&file.path)?;
-        let client = Agent::client(MgmtClass::SUBN_ADM, SA_CLASS_VERSION);
+        let client = Agent::client(MgmtClass::SUBN_ADM, SA_CLASS_VERSION).with_rmpp(Rmpp::Kernel);
         let (agent, takes_reports) = match umad.register(&client.serving(Methods::NONE.with(Method::REPORT))) {
             Ok(agent) => (agent, true),
             Err(error) => {

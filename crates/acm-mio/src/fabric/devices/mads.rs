@@ -9,7 +9,7 @@ use acm_sansio::{
     api::{SaSend, SendFailure},
 };
 use ib_device::Error;
-use ib_mad::{Lid, Method, Qpn, Wire, as_bytes, id::Lmc, sa::SaMad};
+use ib_mad::{Lid, Method, Qpn, id::Lmc};
 
 /// Kind of a received MAD; its bytes are in `Devices::mad`.
 #[derive(Clone, Copy, Debug)]
@@ -39,11 +39,11 @@ impl OpenRequest {
 
 impl Mad {
     /// Returns the input of the core.
-    pub(super) fn input(self, mad: &SaMad) -> Input<'_> {
+    pub(super) fn input(self, mad: &[u8]) -> Input<'_> {
         match self {
-            Self::Response(id) => Input::SaResponse { id, mad: as_bytes(mad) },
+            Self::Response(id) => Input::SaResponse { id, mad },
             Self::Failed(id, failure) => Input::SaFailed { id, failure },
-            Self::Report { port, lid, qpn } => Input::SaReport { port, lid, qpn, mad: as_bytes(mad) },
+            Self::Report { port, lid, qpn } => Input::SaReport { port, lid, qpn, mad },
         }
     }
 }
@@ -79,8 +79,8 @@ impl Devices {
         };
         let header = received.mad_header().ok()?;
         if header.method == Method::REPORT && received.failure().is_none() {
-            self.mad = *SaMad::parse(received.mad).ok()?;
             let (lid, qpn) = (received.header.lid, Qpn::masked(received.header.qpn.get()));
+            received.mad.clone_into(&mut self.mad);
             return Some(Mad::Report { port: id, lid, qpn });
         }
         // The kernel sets the upper half of the transaction id.
@@ -104,12 +104,8 @@ impl Devices {
             );
             return self.send_again(key);
         }
-        let mad = SaMad::parse(received.mad);
+        received.mad.clone_into(&mut self.mad);
         let request = self.requests.remove(&key)?.sent.id;
-        let Ok(mad) = mad else {
-            return Some(Mad::Failed(request, SendFailure::NotSent));
-        };
-        self.mad = *mad;
         Some(Mad::Response(request))
     }
 
@@ -136,7 +132,7 @@ mod tests {
     use super::*;
     use acm_sansio::api::SaAddress;
     use core::time::Duration;
-    use ib_mad::ServiceLevel;
+    use ib_mad::{ServiceLevel, Wire, sa::SaMad};
 
     #[test]
     fn response_of_another_port_or_queue_pair_is_not_the_sas() {

@@ -11,7 +11,7 @@ use crate::log::Lines;
 use acm_sansio::{EndpointId, Input, PortId, SaRequestId, Time, api::SendFailure, port::PortAttributes, turns::Turns};
 use core::num::NonZeroU32;
 use ib_device::{sysfs::Sysfs, uevent::UeventSocket, umad::ReceiveBuffer, verbs::QueueKey};
-use ib_mad::{Gid, Lid, Qpn, acm::AcmMad, sa::SaMad};
+use ib_mad::{Gid, Lid, Qpn, acm::AcmMad};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Length of an ACM datagram in bytes.
@@ -53,7 +53,7 @@ pub(crate) struct Devices {
     pub(super) inputs: VecDeque<QueuedInput>,
     pub(super) new_ports: bool,
     /// The last input borrows from `mad` and `payload`.
-    pub(super) mad: SaMad,
+    pub(super) mad: Vec<u8>,
     pub(super) payload: [u8; PAYLOAD],
     pub(super) buffer: ReceiveBuffer,
 }
@@ -128,7 +128,7 @@ impl Devices {
             requests: BTreeMap::new(),
             inputs: VecDeque::new(),
             new_ports: true,
-            mad: SaMad::default(),
+            mad: Vec::new(),
             payload: [0; PAYLOAD],
             buffer: ReceiveBuffer::default(),
         }

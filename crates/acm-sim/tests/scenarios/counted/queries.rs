@@ -51,7 +51,7 @@ fn report_lists_queue_lengths_of_ports_and_endpoints() {
         "port 0: active lid 16 sm_lid 1 sa_depth ",
         " in_flight 0 waiting 0 strangers 0 joins 0\n",
         "\ncache: destinations 5\n",
-        ": groups 2 of 2 lookups 2 asking 1 waiting 1 strangers 0\n",
+        ": groups 2 of 2 lookups 2 asking 1 waiting 1 strangers 0 prefetched 0\n",
     ] {
         assert!(report.contains(line), "{line}\n{report}");
     }

@@ -96,6 +96,8 @@ pub(crate) fn events(address: Address, mgid: Gid, attempt: Attempt, time: Durati
         ibacmp::Event::Preloaded(endpoint, address),
         ibacmp::Event::PreloadRefuted(endpoint, address),
         ibacmp::Event::RouteRemoved(endpoint, address),
+        ibacmp::Event::Prefetched(endpoint, 9, 1),
+        ibacmp::Event::PrefetchFailed(endpoint, SaError::TimedOut, 60),
     ];
     let core = [
         Event::PortUp(port, lid),

@@ -1,0 +1,51 @@
+//! The option `prefetch`: the table of all paths arrives through device files and through a simulated fabric's socket.
+use acm_client::{Address, Client, Service};
+use acm_tests::{Fabric, Kind, Lab, Node};
+use ib_mad::{AttributeId, MadRef, Method};
+
+/// Nodes of the fabric. The table is longer than the buffer with which a umad file is read at first.
+const NODES: u32 = 70;
+/// Lookups that each need a query, after which the table is requested.
+const COLD: u32 = 64;
+const FETCHED: &str = "prefetch: 70 paths, 0 records not used";
+
+#[test]
+fn table_through_umad_serves_lookups_without_queries() {
+    let lab = Lab::new(NODES, &[]);
+    let node = lab.start(1, Kind::Rust, &["prefetch auto"]);
+    let lid = |number| lab.fabric.port(number).lid;
+    let mut client = Client::connect(Service::Unix(node.socket())).unwrap();
+    let mut resolve = |number| client.resolve(None, &Address::Lid(lid(number))).unwrap().path;
+    (1..=COLD).for_each(|number| assert_eq!(resolve(number).dlid, lid(number)));
+    node.wait_for(FETCHED, 1);
+    let paths: Vec<_> = (COLD + 1..=NODES).map(resolve).collect();
+    let queries = |method| {
+        let packets = lab.sent().into_iter().filter(|(node, kind, _)| *node == 1 && kind == "mad");
+        let is_query = |bytes: &[u8]| {
+            let header = MadRef::new(bytes).unwrap().header();
+            (header.attribute_id, header.method) == (AttributeId::PATH_RECORD, method)
+        };
+        packets.filter(|(.., bytes)| is_query(bytes)).count()
+    };
+    assert_eq!((queries(Method::GET_TABLE), queries(Method::GET)), (1, COLD as usize));
+    // Each is the path that a query of the SA returns.
+    for (number, path) in (COLD + 1..=NODES).zip(paths) {
+        let (from, to) = (lid(1).to_string(), lid(number).to_string());
+        assert_eq!(node.acme(&["-f", "l", "-s", &from, "-d", &to, "-v"]).verified().dlid, path.dlid);
+    }
+}
+
+#[test]
+fn table_through_the_socket_of_a_fabric_serves_lookups() {
+    let fabric = Fabric::start(&["--nodes", &NODES.to_string()]);
+    let mut node = Node::at(&fabric, 1).option("prefetch auto").join();
+    let mut client = Client::connect(Service::Unix(node.socket())).unwrap();
+    for number in 1..=COLD {
+        client.resolve(None, &Address::Gid(fabric.port(number).gid)).unwrap();
+    }
+    node.process.wait_for(FETCHED, 1);
+    let (from, to) = (fabric.port(1), fabric.port(NODES));
+    let path = node.acme(&["-f", "g", "-s", &from.gid.to_string(), "-d", &to.gid.to_string(), "-v"]).verified();
+    assert_eq!((path.slid, path.dlid), (from.lid, to.lid));
+    assert_eq!(node.log().matches("asking the SA for the path").count(), COLD as usize);
+}
