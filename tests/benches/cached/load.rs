@@ -1,4 +1,5 @@
 //! Independent clients that send requests to a server.
+use acm_tests::Process;
 use acm_wire::{
     Address,
     client::{EntryFlags, resolve_request},
@@ -9,10 +10,12 @@ use core::{
 };
 use nix::unistd::Pid;
 use std::{
-    fs,
+    env,
+    fs::{self, Permissions},
     io::{Read, Write},
-    os::unix::net::UnixStream,
+    os::unix::{fs::PermissionsExt, net::UnixStream},
     path::PathBuf,
+    process::Command,
     sync::Barrier,
     thread,
     time::Instant,
@@ -25,12 +28,15 @@ const REST: Duration = Duration::from_millis(10);
 const IDLE_NS: u64 = 500_000;
 /// Maximum number of [`REST`] periods to wait for an idle server.
 const MAX_RESTS: usize = 100;
+/// Uid of the user with busy connections.
+const OTHER_USER: &str = "60001";
 /// Stack size of a client's thread. There are up to 512 threads.
 const STACK: usize = 64 * 1024;
 
 /// The request, the socket and the process of a server.
 pub(crate) struct Load {
     socket: PathBuf,
+    name: String,
     message: Vec<u8>,
     server: Pid,
 }
@@ -45,10 +51,12 @@ pub(crate) struct Measured {
 }
 
 impl Load {
-    pub(crate) fn new(socket: PathBuf, name: &Address, server: Pid) -> Self {
-        let message = resolve_request(Some(name), name, EntryFlags::empty(), [7; 8]).to_vec();
+    /// Returns a load in which a server resolves its local name.
+    pub(crate) fn new(name: &str, socket: PathBuf, server: Pid) -> Self {
+        let address = Address::from_text(name);
+        let message = resolve_request(Some(&address), &address, EntryFlags::empty(), [7; 8]).to_vec();
         assert_eq!(message.len(), REQUEST);
-        Self { socket, message, server }
+        Self { socket, name: name.to_owned(), message, server }
     }
 
     pub(crate) fn server(&self) -> Pid {
@@ -85,6 +93,31 @@ impl Load {
         });
         self.rest();
         measured
+    }
+
+    /// Measures one connection for `time` beside `busy` connections of another user. Returns the median and the 99th
+    /// percentile of the time of a request in microseconds. The other user's program has a normal priority. Run the
+    /// benchmark with `chrt -f 1`, so that only the server's time counts.
+    pub(crate) fn measure_beside(&self, busy: usize, time: Duration) -> [f64; 2] {
+        // The directories belong to root.
+        for folder in self.socket.ancestors().skip(1).take_while(|folder| *folder != env::temp_dir()) {
+            fs::set_permissions(folder, Permissions::from_mode(0o755)).unwrap();
+        }
+        let mut other = Command::new("chrt");
+        other.args(["--other", "0", env!("CARGO_BIN_EXE_acm-user"), OTHER_USER]).arg(&self.socket);
+        let mut other = Process::start(other.args(["busy", &self.name, &busy.to_string()]));
+        other.wait_for("busy", 1);
+        let mut stream = UnixStream::connect(&self.socket).unwrap();
+        let (began, mut times) = (Instant::now(), Vec::new());
+        while began.elapsed() < time {
+            let start = Instant::now();
+            self.request(&mut stream);
+            times.push(start.elapsed());
+        }
+        drop(other);
+        self.rest();
+        times.sort_unstable();
+        [50, 99].map(|percent| times[(times.len() - 1) * percent / 100].as_secs_f64() * 1e6)
     }
 
     /// Waits until the server has closed its connections, so that this work is not part of the next measurement.

@@ -9,17 +9,16 @@
 //! on other machines; the rates do not.
 //!
 //! Further arguments: numbers of connections; `rounds=N`; `record`, which adds a daemon that records and the same
-//! daemon without recording; `before=FILE`, which adds another build of acm-mio to measure a change.
+//! daemon without recording; `before=FILE`, which adds another build of acm-mio to measure a change; `busy=N`, which
+//! measures only the time of a user's request beside one and beside N busy connections of another user, as root.
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 mod echo;
 mod load;
 mod processors;
 
 use acm_tests::{Kind, Lab, LabNode, Node};
-use acm_wire::Address;
 use core::time::Duration;
 use load::{Load, Measured};
-use nix::unistd::Pid;
 use std::path::{Path, PathBuf};
 
 const CONNECTIONS: [usize; 4] = [1, 16, 128, 512];
@@ -34,12 +33,15 @@ fn main() {
     }
     let chosen = |what: &str| args.iter().find_map(|arg| arg.strip_prefix(what)?.parse().ok());
     // `cargo test --benches` runs a short version.
-    let (rounds, time) = match args.iter().any(|arg| arg == "--bench") {
+    let (rounds, time): (usize, _) = match args.iter().any(|arg| arg == "--bench") {
         true => (chosen("rounds=").unwrap_or(ROUNDS), TIME),
         false => (1, Duration::from_millis(20)),
     };
     let servers = Servers::start();
     let apart = processors::set_apart(servers.all.iter().map(|(_, load)| load.server()));
+    if let Some(busy) = chosen("busy=") {
+        return servers.print_beside(busy, rounds, 4 * time);
+    }
     let names: Vec<&str> = servers.all.iter().map(|(name, _)| *name).collect();
     println!("{}", if apart { "each server has the first processor, its clients the others" } else { "one processor" });
     println!(
@@ -66,7 +68,7 @@ fn main() {
     }
 }
 
-fn median(turns: &[Measured], of: impl Fn(&Measured) -> f64) -> f64 {
+fn median<T>(turns: &[T], of: impl Fn(&T) -> f64) -> f64 {
     let mut values: Vec<f64> = turns.iter().map(of).collect();
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
@@ -131,18 +133,31 @@ impl Servers {
         turns
     }
 
+    /// Prints the time of a user's request beside one and beside `busy` busy connections of another user.
+    fn print_beside(&self, busy: usize, rounds: usize, time: Duration) {
+        println!("us of a request beside 1 and beside {busy} busy connections, medians of {rounds} x {time:?}");
+        println!("{:>11}  {:>17}  {:>17}  {:>17}", "", "p50", "p99", "ratio of p99");
+        // C ibacm and the echo server have no accounts.
+        for (name, load) in self.all.iter().filter(|(name, _)| [OURS, "before"].contains(name)) {
+            let times: Vec<_> = (0..rounds).map(|_| [1, busy].map(|busy| load.measure_beside(busy, time))).collect();
+            let of = |busy: usize, percentile: usize| median(&times, |times| times[busy][percentile]);
+            let [p50, p99] = [0, 1].map(|percentile| format!("{:.0} {:.0}", of(0, percentile), of(1, percentile)));
+            println!("{name:>11}  {p50:>17}  {p99:>17}  {:>17.2}", median(&times, |times| times[1][1] / times[0][1]));
+        }
+    }
+
     fn start() -> Self {
         let echo = echo::Echo::start();
         let (mut all, daemons) = if can_run_c() { both() } else { ours() };
-        all.push(("echo", load("node1", echo.socket(), echo.id())));
+        all.push(("echo", Load::new("node1", echo.socket(), echo.id())));
         let recorded = std::env::args().any(|arg| arg == "record").then(|| {
             let folder = tempfile::tempdir().unwrap();
             let record = format!("--record={}", folder.path().join("trace").display());
             // The same daemon without recording, because the other daemons use device files.
             let plain = Node::embedded().option("log_level 1").join();
-            all.push(("embedded", load("node1", plain.socket(), plain.process.id())));
+            all.push(("embedded", Load::new("node1", plain.socket(), plain.process.id())));
             let node = Node::embedded().option("log_level 1").argument(&record).join();
-            all.push(("recording", load("node1", node.socket(), node.process.id())));
+            all.push(("recording", Load::new("node1", node.socket(), node.process.id())));
             (plain, node, folder)
         });
         Self { all, _processes: Processes { _echo: echo, _daemons: daemons, _recorded: recorded } }
@@ -161,11 +176,6 @@ fn can_run_c() -> bool {
 
 type Started = (Vec<(&'static str, Load)>, Daemons);
 
-/// Returns a load in which a server resolves its local name.
-fn load(name: &str, socket: PathBuf, server: Pid) -> Load {
-    Load::new(socket, &Address::from_text(name), server)
-}
-
 fn both() -> Started {
     let lab = Lab::new(3, &[]);
     let options = ["log_level 1"];
@@ -173,7 +183,7 @@ fn both() -> Started {
     if let Some(before) = std::env::args().find_map(|arg| arg.strip_prefix("before=").map(PathBuf::from)) {
         nodes.push(("before", lab.start_build(3, &before, &options)));
     }
-    let load_of = |node: &LabNode| load(&format!("node{}", node.number), node.socket(), node.process.id());
+    let load_of = |node: &LabNode| Load::new(&format!("node{}", node.number), node.socket(), node.process.id());
     let loads = nodes.iter().map(|(name, node)| (*name, load_of(node))).collect();
     let nodes = nodes.into_iter().map(|(_, node)| node).collect();
     (loads, Daemons::Both(nodes, lab))
@@ -181,5 +191,5 @@ fn both() -> Started {
 
 fn ours() -> Started {
     let node = Node::embedded().option("log_level 1").join();
-    (vec![(OURS, load("node1", node.socket(), node.process.id()))], Daemons::Ours(node))
+    (vec![(OURS, Load::new("node1", node.socket(), node.process.id()))], Daemons::Ours(node))
 }

@@ -11,6 +11,8 @@
 //!   them. Prints a line and keeps the connections open without reading.
 //! - `crowd SOURCE COUNT`: opens COUNT connections, waits for a response on each, and prints a line. Then repeats
 //!   requests on each connection, round by round, without end.
+//! - `busy SOURCE COUNT`: sends eight requests on each of COUNT connections, then reads the responses, without end.
+//!   Prints a line after the first responses.
 //! - `flood SOURCE CONNECTIONS`: sends many requests at a time on several connections, without end.
 #![forbid(unsafe_code)]
 #![expect(clippy::disallowed_methods, reason = "a test program measures")]
@@ -62,6 +64,7 @@ fn main() {
         ("deaf", [source]) => deaf(&target, source),
         ("unread", [count]) => unread(&target, count.parse().unwrap()),
         ("crowd", [source, count]) => crowd(&target, source, count.parse().unwrap()),
+        ("busy", [source, count]) => busy(&target, source, count.parse().unwrap()),
         ("flood", [source, connections]) => flood(&target, source, connections.parse().unwrap()),
         _ => panic!("unknown mode: {words:?}"),
     }
@@ -168,6 +171,21 @@ fn crowd(target: &Target, source: &str, count: u64) {
             assert_eq!(connection.request(number, &entries), ClientStatus::SUCCESS, "round {round}");
         }
         println!("round {round}");
+    }
+}
+
+fn busy(target: &Target, source: &str, count: u32) {
+    const AT_A_TIME: usize = 8;
+    let requests = request(1, &entries(source, source, 0)).repeat(AT_A_TIME);
+    let mut held: Vec<_> = (0..count).map(|_| target.connect().unwrap()).collect();
+    for round in 0.. {
+        held.iter_mut().for_each(|connection| connection.send(&requests));
+        for connection in &mut held {
+            (0..AT_A_TIME).for_each(|_| drop(connection.receive()));
+        }
+        if round == 0 {
+            println!("busy");
+        }
     }
 }
 
