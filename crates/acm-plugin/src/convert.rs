@@ -1,6 +1,6 @@
 //! Converts addresses, messages and path records between Rust and C. All functions accept arbitrary bytes.
 use acm_provider::abi::{EpAddrData, EpInfo, Header, MESSAGE_ENTRIES, Message};
-use acm_sansio::sa::SaError;
+use acm_sansio::api::SaError;
 use acm_wire::Address;
 use ib_mad::acm::AcmAddressType;
 use nix::libc;

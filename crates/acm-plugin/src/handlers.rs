@@ -5,7 +5,7 @@ use crate::{
     slots::{Running, SlotId},
 };
 use acm_provider::abi::UserMad;
-use acm_sansio::{api::ExternalSaId, sa::SaError};
+use acm_sansio::api::{ExternalSaId, SaError};
 use ib_mad::sa::SaMad;
 use std::sync::mpsc::Receiver;
 use zerocopy::IntoBytes;

@@ -4,8 +4,7 @@
 //! A real program has sockets and devices in place of the queue, but handles each output in the same way.
 use acm_sansio::{
     Account, Acm, ClientId, Config, EndpointId, Event, Input, Output, PortId, SaRequestId, Time,
-    api::{DatagramSource, SaSend, SendTo},
-    ibacmp,
+    api::{DatagramSource, ResolverEvent, SaSend, SendTo},
     port::PortAttributes,
 };
 use acm_wire::{Address, client};
@@ -89,7 +88,7 @@ impl Host {
             Output::Reply { reply, .. } => self.answer = Some(reply),
             Output::SelectSource { request, .. } => return Some(Input::SourceSelected { request, source: None }),
             Output::Log(event) => {
-                self.joined |= matches!(event, Event::Ibacmp(ibacmp::Event::Joined(..)));
+                self.joined |= matches!(event, Event::Ibacmp(ResolverEvent::Joined(..)));
                 println!("LID {}: {event}", self.lid);
             }
             // There is only one group, and every endpoint receives its datagrams.

@@ -1,20 +1,37 @@
 //! Dispatch of inputs and timers to the components.
+pub(crate) mod check;
+mod configure;
+mod endpoint;
+mod gauge;
+mod kernel;
+mod messages;
+mod ports;
+pub(crate) mod providers;
+mod query_sa;
+mod report;
+mod resolve;
+mod sa;
+mod source;
+mod yielding;
+
+pub use report::Report;
+
+use self::providers::Providers;
 use crate::{
     Config, Stats, Time,
-    account::{AccountId, AccountKind},
-    api::{Deadline, Event, Input, Output, ProviderId, Reason, SendFailure},
-    context::{Context, Running},
-    histogram::Latencies,
-    ibacmp::Ibacmp,
-    id::{ClientId, EndpointId, PortId},
-    port::{LocalAddress, PortAttributes},
-    provider::{PortEvent, Provider},
-    providers::Providers,
-    random::Seed,
-    report::Report,
+    api::{
+        Deadline, Event, Input, Output, ProviderId, Reason, SaError, SendFailure,
+        account::{AccountId, AccountKind},
+        histogram::Latencies,
+        id::{ClientId, EndpointId, PortId},
+        port::PortAttributes,
+    },
+    cx::Running,
+    cx::{random::Seed, timers::TimerKey},
+    ports::LocalAddress,
+    provider::{Context, PortEvent, Provider},
+    resolver::Ibacmp,
     retry,
-    sa::SaError,
-    timers::TimerKey,
 };
 use acm_wire::client::Counters;
 use alloc::{boxed::Box, string::String, vec::Vec};
@@ -48,7 +65,7 @@ impl Acm {
     }
 
     /// The greatest number of providers beside the built-in one.
-    pub const MAX_PROVIDERS: u8 = crate::providers::MAX;
+    pub const MAX_PROVIDERS: u8 = providers::MAX;
 
     /// Adds a provider outside of the core and returns its id, or `None` if there are too many.
     ///
@@ -233,7 +250,7 @@ impl Acm {
 
     /// Calls `emit` for each of the daemon's seven counters with its name in reports.
     pub fn each_counter(&self, mut emit: impl FnMut(&'static str, u64)) {
-        for (name, counter) in crate::report::COUNTERS {
+        for (name, counter) in report::COUNTERS {
             emit(name, self.context.counters.get(counter));
         }
     }
@@ -285,8 +302,8 @@ impl Acm {
     /// # Errors
     /// The first invariant that does not hold.
     pub fn check(&self) -> Result<(), String> {
-        crate::check::context(&self.context)?;
-        crate::check::lookups(&self.context, &self.providers)?;
+        check::context(&self.context)?;
+        check::lookups(&self.context, &self.providers)?;
         self.providers.iter().try_for_each(|provider| provider.check(&self.context))
     }
 
@@ -297,7 +314,7 @@ impl Acm {
     }
 
     fn address_added(&mut self, local: LocalAddress) {
-        if let crate::port::Added::New { duplicate } = self.context.ports.add_address(local) {
+        if let crate::ports::Added::New { duplicate } = self.context.ports.add_address(local) {
             if duplicate {
                 self.context.log(Event::DuplicateAddress(local.address));
             }
@@ -346,10 +363,8 @@ mod tests {
     use super::*;
     use crate::{
         Account, EndpointId,
-        api::DatagramSource,
-        client::{OpenRequest, Requester, WaitingFor},
-        config::Limits,
-        id::Token,
+        api::{DatagramSource, config::Limits, id::Token},
+        clients::{OpenRequest, Requester, WaitingFor},
     };
     use acm_wire::Address;
     use ib_mad::{Lid, Qpn};
@@ -399,10 +414,10 @@ mod tests {
     fn check_finds_broken_invariants_of_core_and_provider() {
         let mut acm = Acm::new(Config::default(), 1);
         assert_eq!(acm.check(), Ok(()));
-        acm.context.accounts.take(crate::account::KERNEL, crate::account::Holding::Lookups);
+        acm.context.accounts.take(crate::api::account::KERNEL, crate::accounts::Holding::Lookups);
         assert_eq!(acm.check(), Err("kernel is charged 1 of 0 lookups".into()));
         let mut acm = Acm::new(Config::default(), 1);
-        acm.context.accounts.take(crate::account::KERNEL, crate::account::Holding::Requests);
+        acm.context.accounts.take(crate::api::account::KERNEL, crate::accounts::Holding::Requests);
         assert_eq!(acm.check(), Err("kernel is charged 1 of 0 requests".into()));
     }
 
@@ -410,7 +425,7 @@ mod tests {
     fn each_timer_reports_its_reason() {
         let mut acm = Acm::new(Config::default(), 1);
         let keys = [
-            (TimerKey::SaQuery(crate::id::SaQueryId::new(1, 0)), Reason::SaRequest),
+            (TimerKey::SaQuery(crate::api::id::SaQueryId::new(1, 0)), Reason::SaRequest),
             (TimerKey::Kernel(crate::RequestId::new(1, 0)), Reason::KernelRequest),
             (TimerKey::Endpoint(EndpointId::new(1, 0)), Reason::OpenEndpoint),
             (TimerKey::Shutdown, Reason::Shutdown),

@@ -51,8 +51,8 @@
 //! | never passes in a time before that of the previous input | a debug build panics; a release build uses the previous time | `contracts::time_must_not_go_back` |
 //! | runs [`Acm::handle_timeout`] at [`Acm::poll_timeout`], which may change with every input | no retry happens, and no request times out | `contracts::sa_query_without_response_times_out` |
 //! | answers each [`Output::OpenEndpoint`] once, at any time, with [`Input::EndpointOpened`] or [`Input::EndpointFailed`] | the endpoint joins no group, and the core does not ask again | `contracts::endpoint_is_opened_once_and_idle_until_then` |
-//! | resolves names only after [`ibacmp::Event::Joined`] | the request fails with ENODATA ([`Failure::NoGroup`]) | `contracts::name_lookup_fails_before_the_group_is_joined` |
-//! | passes in the response to a join unchanged: same attribute, same lower half of the transaction id, same MGID, a multicast LID; the core keeps the record and uses its MLID, port GID, P_Key, MTU, rate, SL, flow label, hop limit and traffic class | the join fails ([`sa::SaError::BadResponse`]) and is retried after a pause; a response with another transaction id is ignored | `contracts::join_succeeds_only_with_the_record_of_its_group` |
+//! | resolves names only after [`api::ResolverEvent::Joined`] | the request fails with ENODATA ([`Failure::NoGroup`]) | `contracts::name_lookup_fails_before_the_group_is_joined` |
+//! | passes in the response to a join unchanged: same attribute, same lower half of the transaction id, same MGID, a multicast LID; the core keeps the record and uses its MLID, port GID, P_Key, MTU, rate, SL, flow label, hop limit and traffic class | the join fails ([`api::SaError::BadResponse`]) and is retried after a pause; a response with another transaction id is ignored | `contracts::join_succeeds_only_with_the_record_of_its_group` |
 //! | does not use an id after the core closed the object | the input is ignored and counted in [`Stats::stale_inputs`](api::Stats::stale_inputs) | `unit::input_for_removed_endpoint_is_counted_as_stale` |
 //!
 //! # Outputs and their results
@@ -79,21 +79,18 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`api`] | inputs, outputs, events, counters |
-//! | [`config`] | every option with its unit and default |
-//! | [`id`] | ids of ports, endpoints, clients and requests |
-//! | [`port`] | ports, local addresses, and the endpoints that follow from them |
-//! | [`account`] | accounts, what each one holds, and its share |
-//! | [`fair`] | a queue that serves its accounts round-robin |
-//! | [`preload`] | routes and addresses loaded from files |
-//! | [`failure`] | why a request fails: the client's status, the phase for the administrator |
-//! | [`sa`] | queries to the subnet administrator: queue, credits, retries |
+//! | [`api`] | inputs, outputs, events, counters, options, ids, failures: plain data |
+//! | `collections`, `accounts` | arenas and lists; accounts, shares, [fair queues](fair), credits, windows |
+//! | `cx` | what all components share: time, options, random numbers, timers, outputs, counters |
+//! | `ports` | ports, local addresses, and the endpoints that follow from them |
+//! | [`sa`] | queries to the subnet administrator: queue, credits, retries, subscriptions |
+//! | `clients` | connections, open requests, responses |
+//! | [`provider`] | the interface of a resolution protocol, and everything that a provider may do |
+//! | [`resolver`] | the built-in provider: cache, multicast protocol, groups, paths, refresh |
+//! | `external` | adapter for a provider outside of the core: calls, responses, and a provider that hangs |
+//! | `acm` | the mediator: takes an input, calls components and providers |
 //! | [`retry`] | every retry policy |
 //! | [`turns`] | the order in which a fabric's event sources are read, urgent ones first |
-//! | [`histogram`] | latency histograms |
-//! | [`provider`], [`context`] | the interface of a resolution protocol, and everything that a provider may do |
-//! | `external` | adapter for a provider outside of the core: calls, responses, and a provider that hangs |
-//! | [`ibacmp`] | the built-in provider: multicast requests, paths from the subnet administrator, and a cache |
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(
@@ -106,51 +103,32 @@
 )]
 extern crate alloc;
 
-pub mod account;
+mod accounts;
 mod acm;
 pub mod api;
-mod arena;
-mod check;
-mod client;
-pub mod config;
-mod configure;
-pub mod context;
-mod credit;
+mod clients;
+mod collections;
+mod cx;
 mod external;
-mod fabric_size;
-pub mod failure;
-pub mod fair;
-mod gauge;
-#[cfg(feature = "serde")]
-mod hex;
-pub mod histogram;
-pub mod ibacmp;
-pub mod id;
-mod kernel;
-mod list;
-pub mod port;
-pub mod preload;
+mod ports;
 pub mod provider;
-mod providers;
-mod random;
-mod report;
+pub mod resolver;
 pub mod retry;
 pub mod sa;
-mod time;
-mod timers;
 pub mod turns;
-mod window;
 
-pub use account::Account;
-pub use acm::Acm;
-pub use api::{Event, Input, Output, Stats};
-pub use config::Config;
-pub use failure::Failure;
-pub use histogram::{Histogram, Latencies, Phase};
-pub use id::{ClientId, EndpointId, KernelRequestId, PortId, RequestId, SaRequestId};
-pub use random::Seed;
-pub use report::Report;
-pub use time::Time;
+pub use accounts::fair;
+pub use acm::{Acm, Report};
+pub use api::{Event, Input, Output, Stats, Time};
+pub use api::{
+    account::{self, Account},
+    config::{self, Config},
+    failure::{self, Failure},
+    histogram::{self, Histogram, Latencies, Phase},
+    id::{self, ClientId, EndpointId, KernelRequestId, PortId, RequestId, SaRequestId},
+    port, preload,
+};
+pub use cx::random::Seed;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

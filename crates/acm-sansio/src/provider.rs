@@ -3,18 +3,22 @@
 //! A provider acts only through the [`Context`] that it gets with each call. It does not know which client waits: it
 //! returns a [`Token`] for an operation in progress and completes the token once. It charges each account that needs a
 //! lookup.
+mod context;
+
+pub use crate::ports::Endpoint;
 use crate::{
-    account::AccountId,
-    api::{DatagramSource, GaugeSink, Names},
-    context::Context,
-    failure::{Attempt, AttemptDetails, Failure},
-    fair::Urgency,
-    id::{EndpointId, PortId, Token},
-    preload::Preload,
-    sa::SaError,
+    accounts::fair::Urgency,
+    api::{
+        DatagramSource, GaugeSink, Names, SaError,
+        account::AccountId,
+        failure::{Attempt, AttemptDetails, Failure},
+        id::{EndpointId, PortId, Token},
+        preload::Preload,
+    },
 };
 use acm_wire::Address;
 use alloc::string::String;
+pub use context::Context;
 use core::fmt;
 use ib_mad::{
     Gid, MadRef,
@@ -164,7 +168,7 @@ pub trait Provider: fmt::Debug {
     /// continues for the cache and stays charged to the account.
     fn waiter_left(&mut self, cx: &mut Context, token: Token, account: AccountId, ticket: bool);
     /// Ends an account's need of the lookup that it queued last with this urgency, because an account below its floor
-    /// needs room. Its requests fail with [`Bound::Lookups`](crate::failure::Bound::Lookups); those of other accounts
+    /// needs room. Its requests fail with [`Bound::Lookups`](crate::api::failure::Bound::Lookups); those of other accounts
     /// wait on. Returns `false` if no such lookup is queued.
     fn cancel_queued(&mut self, _cx: &mut Context, _account: AccountId, _urgency: Urgency) -> bool {
         false

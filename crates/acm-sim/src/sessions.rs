@@ -3,7 +3,10 @@
 //! `cargo run -p acm-sim --example record_traces` writes the traces. The test `sessions` plays each session again,
 //! compares it with its trace, and replays the trace.
 use crate::{World, WorldConfig, name, unknown_name_request};
-use acm_sansio::{Account, Config, EndpointId, Input, KernelRequestId, PortId, api::DatagramSource, api::Level};
+use acm_sansio::{
+    Account, Config, EndpointId, Input, KernelRequestId, PortId,
+    api::{DatagramSource, Level},
+};
 use acm_wire::{
     Address,
     client::{EntryFlags, ep_request, path_request, perf_request, resolve_request},

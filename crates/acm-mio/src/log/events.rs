@@ -5,8 +5,7 @@ use super::{
 };
 use acm_sansio::{
     Event,
-    api::{DisplayWith, Level},
-    ibacmp,
+    api::{DisplayWith, Level, ResolverEvent},
 };
 use core::mem::discriminant;
 
@@ -48,7 +47,7 @@ const fn is_of_each(event: &Event) -> bool {
             | Event::EndpointRemoved(..)
             | Event::EndpointFailed(..)
             | Event::DuplicateAddress(..)
-            | Event::Ibacmp(ibacmp::Event::Joined(..))
+            | Event::Ibacmp(ResolverEvent::Joined(..))
     )
 }
 

@@ -1,6 +1,10 @@
 //! Limits lines that other programs or hosts can cause, so that these lines neither fill the disk nor hide other lines.
 //! Of each kind, a burst is written, and then a count each minute.
-use acm_sansio::{EndpointId, Event, Time, api::Level, failure::FailureKind, ibacmp};
+use acm_sansio::{
+    EndpointId, Event, Time,
+    api::{Level, ResolverEvent},
+    failure::FailureKind,
+};
 use core::{
     cell::{Cell, RefCell},
     hash::{Hash, Hasher},
@@ -23,9 +27,9 @@ const KINDS: usize = 1024;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// An event of the core.
-    Core(Discriminant<Event>, Option<Discriminant<ibacmp::Event>>, Level),
+    Core(Discriminant<Event>, Option<Discriminant<ResolverEvent>>, Level),
     /// An event that each endpoint or each address has.
-    Each(Discriminant<Event>, Option<Discriminant<ibacmp::Event>>, Level),
+    Each(Discriminant<Event>, Option<Discriminant<ResolverEvent>>, Level),
     /// Failed requests, by the kind of failure.
     Failed(FailureKind),
     /// Accepting a client has failed.

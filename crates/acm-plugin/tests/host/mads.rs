@@ -1,9 +1,6 @@
 //! Requests of a provider to the subnet administrator, and their responses.
 use crate::common::{ENDPOINT, Host, PROVIDER, resolve, response};
-use acm_sansio::{
-    api::{ExternalRequestId, ExternalSaId, ProviderCall, ProviderMessage},
-    sa::SaError,
-};
+use acm_sansio::api::{ExternalRequestId, ExternalSaId, ProviderCall, ProviderMessage, SaError};
 use ib_mad::{Wire, sa::SaMad};
 
 const REQUEST: ExternalRequestId = ExternalRequestId::new(0, 1);

@@ -3,13 +3,13 @@ use super::{
     failed_request::{FailedRequest, RequestedBy},
     names::{DisplayWith, Ids, Level, Names},
     provider_event::ProviderEvent,
+    resolver_event::ResolverEvent,
 };
-use crate::{
+use crate::api::{
+    SaError,
     account::Account,
     failure::FailureCounts,
-    ibacmp,
     id::{ClientId, EndpointId, PortId, ProviderId},
-    sa::SaError,
 };
 use acm_wire::{Address, client::FrameError};
 use alloc::boxed::Box;
@@ -66,7 +66,7 @@ pub enum Event {
     /// An event of a provider outside of the core.
     Provider(ProviderId, ProviderEvent),
     /// An event of the built-in provider.
-    Ibacmp(ibacmp::Event),
+    Ibacmp(ResolverEvent),
 }
 
 impl Event {

@@ -3,17 +3,17 @@
 //! The caller runs each library in a thread of its own, makes its calls one after another in the order of the outputs,
 //! and passes the results back in. The library's own threads may send messages at any time. Ids carry generations: a
 //! message that is late, repeated, or about a closed object is only counted.
-use crate::{
+use crate::api::{
+    SaError,
     id::{EndpointId, PortId},
     port::PortAttributes,
-    sa::SaError,
 };
 use acm_wire::{Address, client::Counter};
 use alloc::{boxed::Box, vec::Vec};
 use core::fmt;
 use ib_mad::{Pkey, sa::SaMad};
 
-crate::id::handle! {
+crate::api::id::handle! {
     /// A call to a provider that has not returned yet.
     pub CallId "call";
     /// A request that a provider has to answer.
@@ -76,7 +76,7 @@ pub enum ProviderCall {
         /// The source address on that endpoint.
         source: Address,
         /// A RESOLVE request of the client protocol with its header, in host byte order.
-        #[cfg_attr(feature = "serde", serde(with = "crate::hex"))]
+        #[cfg_attr(feature = "serde", serde(with = "crate::api::hex"))]
         message: Vec<u8>,
     },
     /// `handle_event` with `IBV_EVENT_CLIENT_REREGISTER`: the subnet manager lost its multicast memberships.
@@ -94,7 +94,7 @@ pub enum ProviderCall {
         /// The id from [`ProviderMessage::SaRequest`].
         id: ExternalSaId,
         /// The response, with the transaction id of the request.
-        #[cfg_attr(feature = "serde", serde(with = "crate::hex::mad"))]
+        #[cfg_attr(feature = "serde", serde(with = "crate::api::hex::mad"))]
         mad: Box<SaMad>,
     },
     /// The failure of [`ProviderMessage::SaRequest`]: the handler of `acm_send_sa_mad` with an error.
@@ -176,7 +176,7 @@ pub enum ProviderMessage {
         /// The id from the call.
         request: ExternalRequestId,
         /// The RESOLVE message, filled in by the provider.
-        #[cfg_attr(feature = "serde", serde(with = "crate::hex"))]
+        #[cfg_attr(feature = "serde", serde(with = "crate::api::hex"))]
         message: Vec<u8>,
     },
     /// The response to [`ProviderCall::QueryCounters`].
@@ -195,7 +195,7 @@ pub enum ProviderMessage {
         /// The endpoint whose port sends the request.
         endpoint: EndpointId,
         /// The MAD, 256 bytes.
-        #[cfg_attr(feature = "serde", serde(with = "crate::hex"))]
+        #[cfg_attr(feature = "serde", serde(with = "crate::api::hex"))]
         mad: Vec<u8>,
     },
     /// `acm_increment_counter`: increments this counter by one.

@@ -1,6 +1,6 @@
 //! Failed requests for the log.
 use super::names::{DisplayWith, Names};
-use crate::{
+use crate::api::{
     account::Account,
     failure::{Attempt, Failure},
     id::{ClientId, EndpointId, KernelRequestId},
@@ -107,9 +107,9 @@ impl DisplayWith for FailedRequest {
 #[cfg(test)]
 mod tests {
     use super::{super::names::Ids, *};
-    use crate::{
+    use crate::api::{
+        SaError,
         failure::{AttemptDetails, MulticastAttempt},
-        sa::SaError,
     };
     use alloc::string::{String, ToString};
     use core::time::Duration;

@@ -1,10 +1,12 @@
 //! Inputs: everything that the core is notified of.
 use crate::{
     Account, Config,
-    api::ProviderMessage,
-    id::{ClientId, EndpointId, KernelRequestId, PortId, ProviderId, RequestId, SaRequestId},
-    port::{InterfaceAddress, PortAttributes},
-    preload::Preload,
+    api::{
+        ProviderMessage,
+        id::{ClientId, EndpointId, KernelRequestId, PortId, ProviderId, RequestId, SaRequestId},
+        port::{InterfaceAddress, PortAttributes},
+        preload::Preload,
+    },
 };
 use acm_wire::Address;
 use alloc::{boxed::Box, vec::Vec};

@@ -1,5 +1,5 @@
 //! Levels of events, and names of ids for the log.
-use crate::id::{ClientId, EndpointId, PortId, ProviderId};
+use crate::api::id::{ClientId, EndpointId, PortId, ProviderId};
 use core::fmt;
 
 /// The importance of an event: ibacm's `log_level` 0, 1, 2.

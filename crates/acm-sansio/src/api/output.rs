@@ -1,6 +1,6 @@
 //! Outputs: everything that the core requests from its caller.
-use crate::{
-    api::{CallId, Event, ProviderCall},
+use crate::api::{
+    CallId, Event, ProviderCall,
     failure::Failure,
     id::{ClientId, EndpointId, KernelRequestId, PortId, ProviderId, RequestId, SaRequestId},
     port::SaAddress,

@@ -3,7 +3,7 @@ use super::{
     external::ProviderFunction,
     names::{DisplayWith, Names},
 };
-use crate::id::{EndpointId, PortId, ProviderId};
+use crate::api::id::{EndpointId, PortId, ProviderId};
 use acm_wire::Address;
 use core::fmt;
 

@@ -1,5 +1,5 @@
 //! Counters and gauges of the core, beside the seven counters of the client protocol.
-use crate::{
+use crate::api::{
     account::AccountKind,
     id::{PortId, ProviderId},
 };
@@ -16,7 +16,7 @@ macro_rules! stats {
         }
         impl $name {
             /// Calls `emit` for every counter in order: name, kind of account if it is counted by account, value.
-            pub fn each(&self, mut emit: impl FnMut(&'static str, Option<$crate::account::AccountKind>, u64)) {
+            pub fn each(&self, mut emit: impl FnMut(&'static str, Option<$crate::api::account::AccountKind>, u64)) {
                 $($crate::api::Count::each(&self.$field, &mut |kind, value| emit(stringify!($field), kind, value));)*
             }
 
@@ -117,15 +117,15 @@ stats! {
     pub struct Stats {
         /// Inputs that named a closed or removed object.
         stale_inputs: u64,
-        /// Connections refused: [`Limits::connections`](crate::config::Limits::connections).
+        /// Connections refused: [`Limits::connections`](crate::api::config::Limits::connections).
         connections_refused: ByKind,
         /// Connections closed to make room for one of another account, or for a newer one of the same account.
         connections_closed: ByKind,
         /// Messages that are no valid request.
         bad_messages: u64,
-        /// Requests refused because too many are waiting: [`Limits::requests`](crate::config::Limits::requests).
+        /// Requests refused because too many are waiting: [`Limits::requests`](crate::api::config::Limits::requests).
         requests_refused: ByKind,
-        /// Lookups refused because too many are in progress: [`Limits::lookups`](crate::config::Limits::lookups).
+        /// Lookups refused because too many are in progress: [`Limits::lookups`](crate::api::config::Limits::lookups).
         lookups_refused: ByKind,
         /// Requests that failed to make room for an account below its floor, by the account that they belonged to.
         requests_cancelled: ByKind,
@@ -149,7 +149,7 @@ stats! {
         notices: u64,
         /// Reports that are malformed or do not come from the subnet manager.
         reports_not_believed: u64,
-        /// Reports beyond [`Limits::reports`](crate::config::Limits::reports): they get no response, so that they are
+        /// Reports beyond [`Limits::reports`](crate::api::config::Limits::reports): they get no response, so that they are
         /// sent again.
         reports_refused: u64,
         /// Queue pairs that could not be opened.

@@ -5,10 +5,8 @@ use super::{
     token::{PendingCallId, Task},
 };
 use crate::{
-    api::{CallId, Event, ProviderCall, ProviderEvent},
-    context::Context,
-    failure::Failure,
-    id::EndpointId,
+    api::{CallId, Event, ProviderCall, ProviderEvent, failure::Failure, id::EndpointId},
+    provider::Context,
     retry::PROVIDER_CALL,
 };
 use alloc::vec::Vec;

@@ -3,7 +3,7 @@ use super::{
     state::{External, MAX_CALLS, MAX_SA_REQUESTS, MAX_UNANSWERED, Stage},
     token::Task,
 };
-use crate::{check::ensure, context::Context};
+use crate::{cx::ensure, provider::Context};
 use alloc::{format, string::String};
 
 pub(super) fn external(provider: &External, cx: &Context) -> Result<(), String> {

@@ -5,10 +5,13 @@ use super::{
     token::Task,
 };
 use crate::{
-    api::{Event, ProviderCall, ProviderEvent},
-    context::{Context, Running},
-    failure::Failure,
-    id::{EndpointId, PortId},
+    api::{
+        Event, ProviderCall, ProviderEvent,
+        failure::Failure,
+        id::{EndpointId, PortId},
+    },
+    cx::Running,
+    provider::Context,
     retry::OPEN_ENDPOINT,
 };
 use acm_wire::Address;
@@ -223,7 +226,7 @@ impl External {
         &mut self,
         cx: &mut Context,
         port: PortId,
-        attributes: Box<crate::port::PortAttributes>,
+        attributes: Box<crate::api::port::PortAttributes>,
         is_ok: bool,
     ) {
         let Some(state) = self.ports.get_mut(&port) else { return };

@@ -1,5 +1,5 @@
 //! The state of ports, endpoints and addresses at a provider.
-use crate::{
+use crate::api::{
     id::{EndpointId, PortId},
     port::PortAttributes,
 };

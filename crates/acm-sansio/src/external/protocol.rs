@@ -1,15 +1,15 @@
 //! Implementation of the `Provider` trait.
 use super::{resolve_message::Query, state::External, token::Task};
 use crate::{
-    account::AccountId,
-    api::{DatagramSource, DisplayWith, GaugeScope, GaugeSink, Names},
-    context::Context,
-    failure::Failure,
-    fair::Urgency,
-    id::{EndpointId, PortId, Token},
-    preload::Preload,
-    provider::{CountersResolution, IfPending, Need, Notice, PortEvent, Provider, Resolution},
-    sa::SaError,
+    accounts::fair::Urgency,
+    api::{
+        DatagramSource, DisplayWith, GaugeScope, GaugeSink, Names, SaError,
+        account::AccountId,
+        failure::Failure,
+        id::{EndpointId, PortId, Token},
+        preload::Preload,
+    },
+    provider::{Context, CountersResolution, IfPending, Need, Notice, PortEvent, Provider, Resolution},
 };
 use acm_wire::Address;
 use alloc::string::String;

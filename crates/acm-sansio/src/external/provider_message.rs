@@ -6,9 +6,8 @@ use super::{
     token::PendingRequestId,
 };
 use crate::{
-    api::{ExternalRequestId, ProviderMessage},
-    context::Context,
-    failure::Failure,
+    api::{ExternalRequestId, ProviderMessage, failure::Failure},
+    provider::Context,
 };
 use acm_wire::client::Counters;
 

@@ -5,14 +5,14 @@ use super::{
     token::{PendingRequestId, Task},
 };
 use crate::{
-    account::AccountId,
-    api::ProviderCall,
-    context::Context,
-    credit::QueuePositions,
-    failure::{Bound, Failure},
-    fair::Urgency,
-    id::{EndpointId, Token},
-    provider::{IfPending, Need},
+    accounts::{credit::QueuePositions, fair::Urgency},
+    api::{
+        ProviderCall,
+        account::AccountId,
+        failure::{Bound, Failure},
+        id::{EndpointId, Token},
+    },
+    provider::{Context, IfPending, Need},
     retry::SENDER_MARGIN,
 };
 use acm_wire::client::Counters;

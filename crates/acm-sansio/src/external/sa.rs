@@ -5,11 +5,13 @@ use super::{
     token::Task,
 };
 use crate::{
-    account::DAEMON,
-    api::{ExternalSaId, ProviderCall},
-    context::Context,
-    id::{EndpointId, SaQueryId},
-    sa::{SaError, SaQuery},
+    api::{
+        ExternalSaId, ProviderCall, SaError,
+        account::DAEMON,
+        id::{EndpointId, SaQueryId},
+    },
+    provider::Context,
+    sa::SaQuery,
 };
 use alloc::{boxed::Box, vec::Vec};
 use ib_mad::{MgmtClass, Wire, sa::SaMad};

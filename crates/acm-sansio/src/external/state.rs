@@ -5,11 +5,13 @@ use super::{
     token::{PendingCallId, PendingRequestId, Task},
 };
 use crate::{
-    account::AccountId,
-    api::{ExternalSaId, ProviderFunction},
-    arena::Arena,
-    credit::{Credit, CreditQueue, QueuePositions},
-    id::{EndpointId, PortId, ProviderId, SaQueryId, Token},
+    accounts::credit::{Credit, CreditQueue, QueuePositions},
+    api::{
+        ExternalSaId, ProviderFunction,
+        account::AccountId,
+        id::{EndpointId, PortId, ProviderId, SaQueryId, Token},
+    },
+    collections::arena::Arena,
 };
 use alloc::{collections::BTreeMap, string::String};
 use ib_mad::TransactionId;

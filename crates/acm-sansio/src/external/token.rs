@@ -1,6 +1,6 @@
 //! Ids of the adapter's operations, and their mapping to ids of the API.
-use crate::{
-    api::{CallId, ExternalRequestId, ExternalSaId},
+use crate::api::{
+    CallId, ExternalRequestId, ExternalSaId,
     id::{PortId, ProviderId, Token, handle},
 };
 

@@ -1,22 +1,24 @@
 //! Queries to the subnet administrator (SA): sending, responses, BUSY, retries, cancellation.
 use super::{
-    error::SaError,
     query::SaQuery,
     queue::{Pending, PortQueue, Progress, Purpose},
     subscriptions::PortNotices,
 };
 use crate::{
     Time,
-    account::{AccountId, DAEMON},
-    api::{Event, Output, SaSend},
-    config::MOST_QUERIES,
-    context::{Context, Running},
-    failure::SaAttempt,
-    fair::Urgency,
-    histogram::Phase,
-    id::{EndpointId, PortId, SaQueryId, SaRequestId, Token},
+    accounts::fair::Urgency,
+    api::{
+        Event, Output, SaError, SaSend,
+        account::{AccountId, DAEMON},
+        config::MOST_QUERIES,
+        failure::SaAttempt,
+        histogram::Phase,
+        id::{EndpointId, PortId, SaQueryId, SaRequestId, Token},
+    },
+    cx::Running,
+    cx::timers::TimerKey,
+    provider::Context,
     retry::{self, SA_BUSY, SENDER_MARGIN},
-    timers::TimerKey,
 };
 use alloc::vec::Vec;
 use ib_mad::{

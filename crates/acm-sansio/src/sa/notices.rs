@@ -2,23 +2,20 @@
 //!
 //! Each port has four subscriptions, which are requested one after the other. A refused subscription is retried with
 //! growing pauses and logged once; nothing else depends on it. Reports are accepted only from QP 1 of the subnet
-//! manager's LID. A host that can send from there causes at most [`Limits::reports`](crate::config::Limits::reports)
+//! manager's LID. A host that can send from there causes at most [`Limits::reports`](crate::api::config::Limits::reports)
 //! new lookups in four seconds; its reports change no cached path by themselves.
 use super::{
-    error::SaError,
     query::SaQuery,
     queue::{PortQueue, Purpose},
     subscriptions::TRAPS,
 };
 use crate::{
-    account::DAEMON,
     acm::Acm,
-    api::{Event, Output},
-    context::{Context, Running},
-    id::PortId,
-    provider::Notice,
+    api::{Event, Output, SaError, account::DAEMON, id::PortId},
+    cx::Running,
+    cx::timers::TimerKey,
+    provider::{Context, Notice},
     retry::{JOIN_SPREAD, NOTICES, NOTICES_RENEWED, NOTICES_SPREAD},
-    timers::TimerKey,
 };
 use ib_mad::{
     AttributeId, Lid, Method, MgmtClass, Qpn, Wire,

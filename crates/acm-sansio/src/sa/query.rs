@@ -1,5 +1,5 @@
 //! Queries to the subnet administrator, stored in the form from which the MAD is built when its turn comes.
-use crate::port::PortAttributes;
+use crate::api::port::PortAttributes;
 use alloc::boxed::Box;
 use ib_mad::{
     AttributeId, Lid, Method, Qpn, TimeCode, TransactionId,

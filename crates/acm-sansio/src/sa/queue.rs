@@ -2,13 +2,17 @@
 use super::{pace::Pacer, query::SaQuery};
 use crate::{
     Time,
-    account::{AccountId, DAEMON},
-    arena::Arena,
-    config::Depth,
-    credit::{Credit, CreditQueue, QueuePositions},
-    fair::{FairQueue, Position, Urgency},
-    id::{EndpointId, PortId, RequestId, SaQueryId, SaRequestId, Token},
-    window::Window,
+    accounts::{
+        credit::{Credit, CreditQueue, QueuePositions},
+        fair::{FairQueue, Position, Urgency},
+        window::Window,
+    },
+    api::{
+        account::{AccountId, DAEMON},
+        config::Depth,
+        id::{EndpointId, PortId, RequestId, SaQueryId, SaRequestId, Token},
+    },
+    collections::arena::Arena,
 };
 use alloc::{
     collections::{BTreeMap, BTreeSet},
@@ -380,7 +384,7 @@ mod tests {
             preference: 3,
             ..PathRecord::default()
         };
-        let mad = SaQuery::of_client(&path).mad(&crate::port::PortAttributes::default(), TransactionId::new(1));
+        let mad = SaQuery::of_client(&path).mad(&crate::api::port::PortAttributes::default(), TransactionId::new(1));
         assert_eq!(mad.sa.component_mask.get(), PathMask::DLID.bits());
     }
 

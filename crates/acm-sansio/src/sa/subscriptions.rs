@@ -1,8 +1,10 @@
 //! State of a port's subscriptions to notices.
-use super::error::SaError;
 use crate::{
     Time,
-    id::{PortId, SaQueryId},
+    api::{
+        SaError,
+        id::{PortId, SaQueryId},
+    },
 };
 use alloc::collections::BTreeMap;
 use core::time::Duration;

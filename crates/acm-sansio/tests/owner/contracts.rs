@@ -1,11 +1,9 @@
 //! The contract between the core and its caller, as in the table of the crate documentation.
 use acm_sansio::{
     Account, Acm, ClientId, Config, EndpointId, Event, Input, Output, PortId, Time,
-    api::{Reason, SaSend, SendFailure},
-    ibacmp,
+    api::{Reason, ResolverEvent, SaError, SaSend, SendFailure},
     port::PortAttributes,
     retry,
-    sa::SaError,
 };
 use acm_wire::{
     Address,
@@ -43,8 +41,8 @@ fn status(outputs: &[Output]) -> Option<ClientStatus> {
 /// Returns the result of a join: `Some(None)` on success, `Some(error)` on failure, `None` if no join ended.
 fn joined(outputs: &[Output]) -> Option<Option<SaError>> {
     outputs.iter().find_map(|output| match output {
-        Output::Log(Event::Ibacmp(ibacmp::Event::Joined(..))) => Some(None),
-        Output::Log(Event::Ibacmp(ibacmp::Event::JoinFailed(_, _, error, _))) => Some(Some(*error)),
+        Output::Log(Event::Ibacmp(ResolverEvent::Joined(..))) => Some(None),
+        Output::Log(Event::Ibacmp(ResolverEvent::JoinFailed(_, _, error, _))) => Some(Some(*error)),
         _ => None,
     })
 }

@@ -1,5 +1,5 @@
 //! Claims of an address that many nodes use: their cost, and that nobody is misled.
-use acm_sansio::{Config, Event, Input, PortId, ibacmp};
+use acm_sansio::{Config, Event, Input, PortId, api::ResolverEvent};
 use acm_sim::{World, WorldConfig};
 use acm_wire::Address;
 use core::time::Duration;
@@ -133,7 +133,7 @@ fn conflict_is_logged_with_both_gids() {
     let [first, second] = [0, 1].map(|node| world.port(node).gids[0]);
     let logged = |node: usize| {
         world.node(node).host.events.iter().any(|(_, event)| {
-            matches!(event, Event::Ibacmp(ibacmp::Event::AddressConflict(_, address, known, other))
+            matches!(event, Event::Ibacmp(ResolverEvent::AddressConflict(_, address, known, other))
                 if *address == name(0) && [*known, *other] == if node == 1 { [second, first] } else { [first, second] })
         })
     };

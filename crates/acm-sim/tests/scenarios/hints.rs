@@ -1,7 +1,9 @@
 //! The first use of an address whose owner no response has confirmed: the host that claimed it before the group is
 //! asked, and the group if there is any doubt.
 use acm_sansio::{
-    Config, EndpointId, Event, Input, Output, PortId, api::DatagramSource, config::RouteProtocol, ibacmp,
+    Config, EndpointId, Event, Input, Output, PortId,
+    api::{DatagramSource, ResolverEvent},
+    config::RouteProtocol,
 };
 use acm_sim::{World, WorldConfig};
 use acm_wire::{Address, multicast};
@@ -36,7 +38,7 @@ fn assert_found(world: &mut World, node: u32) {
 }
 
 fn is_conflict(event: &Event) -> bool {
-    matches!(event, Event::Ibacmp(ibacmp::Event::AddressConflict(..)))
+    matches!(event, Event::Ibacmp(ResolverEvent::AddressConflict(..)))
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! Effects of received multicast requests, by the state of the sender's address in the cache.
 use acm_sansio::{
     Config, EndpointId, Event, Input, Output, PortId,
-    api::DatagramSource,
+    api::{DatagramSource, ResolverEvent},
     config::{Depth, Limits, RouteProtocol},
-    ibacmp,
 };
 use acm_sim::{World, WorldConfig};
 use acm_wire::{
@@ -41,7 +40,7 @@ fn count(world: &World, counter: Counter) -> u64 {
 }
 
 fn peers_changed(world: &World) -> usize {
-    let is_change = |event: &Event| matches!(event, Event::Ibacmp(ibacmp::Event::PeerChanged(..)));
+    let is_change = |event: &Event| matches!(event, Event::Ibacmp(ResolverEvent::PeerChanged(..)));
     world.node(0).host.events.iter().filter(|(_, event)| is_change(event)).count()
 }
 

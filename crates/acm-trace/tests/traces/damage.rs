@@ -1,6 +1,9 @@
 //! Traces that are truncated, damaged, or of another version.
 use crate::common::{self, read};
-use acm_sansio::{Acm, Config, EndpointId, Event, Output, Time, api::Deadline, api::Reason};
+use acm_sansio::{
+    Acm, Config, EndpointId, Event, Output, Time,
+    api::{Deadline, Reason},
+};
 use acm_trace::{Damage, Entry, Fact, Kind, Note, OwnedInput, Reader, Recorder, Start, Timeout, TraceError, VERSION};
 use pcap_file::pcapng::{
     Block, PcapNgReader, PcapNgWriter,

@@ -2,15 +2,13 @@
 use acm_sansio::{
     Acm, Config, EndpointId, Input, PortId, Time,
     account::AccountId,
-    api::{DatagramSource, GaugeSink, Names},
+    api::{DatagramSource, GaugeSink, Names, SaError},
     config::Depth,
-    context::Context,
     failure::AttemptDetails,
-    ibacmp::Ibacmp,
     id::Token,
     preload::Preload,
-    provider::{Need, Notice, PortEvent, Provider, Resolution},
-    sa::SaError,
+    provider::{Context, Need, Notice, PortEvent, Provider, Resolution},
+    resolver::Ibacmp,
 };
 use acm_trace::{Difference, Recorder, Replay, ReplayError, Start};
 use acm_wire::Address;

@@ -3,8 +3,10 @@ use super::super::failed_request::ServedAddresses;
 use super::*;
 use crate::{
     KernelRequestId,
-    failure::{Bound, Failure, FailureKind},
-    sa::SaError,
+    api::{
+        SaError,
+        failure::{Bound, Failure, FailureKind},
+    },
 };
 use alloc::{format, string::ToString};
 use ib_mad::{Gid, Mtu, Rate};
@@ -93,7 +95,7 @@ fn client_and_kernel_events_have_level_subject_and_text() {
 #[test]
 fn built_in_provider_events_have_level_subject_and_text() {
     use Level::{Always, Debug, Verbose};
-    use ibacmp::Event as Protocol;
+    use ResolverEvent as Protocol;
     const HERE: About = (false, false, true, false);
     const DEST: About = (true, false, true, false);
     let (gid, lid): (Gid, Lid) = ("fe80::9".parse().unwrap(), Lid::new(0xc001));
@@ -169,7 +171,7 @@ fn event_text_contains_names_in_place_of_ids() {
         (Event::EndpointLost(ENDPOINT), "mlx5_0/1 pkey 0xffff: queue pair lost with its device"),
         (Event::Answered(by, address()), "mpirun[42] of user 7: path to node7"),
         (
-            ibacmp::Event::RequestSent(ENDPOINT, address(), 2).into(),
+            ResolverEvent::RequestSent(ENDPOINT, address(), 2).into(),
             "mlx5_0/1 pkey 0xffff: asking the group for node7, time 2",
         ),
     ] {

@@ -2,9 +2,8 @@
 use super::shared::{OTHER, SECOND, USER, logged, outputs, quiet, route, with};
 use acm_sansio::{
     ClientId, Config, Event, Input, Output,
-    api::Level,
+    api::{Level, ResolverEvent},
     config::{Depth, Limits, Share},
-    ibacmp,
 };
 use acm_sim::{World, WorldConfig, unknown_name_request};
 use acm_wire::{
@@ -115,7 +114,7 @@ fn second_account_moves_a_shared_lookup_forward() {
     world.request_as(0, OTHER, &unknown_name_request(9, EntryFlags::empty()));
     world.run_for(SECOND);
     let sent = world.node(0).host.events.iter().filter_map(|(_, event)| match event {
-        Event::Ibacmp(ibacmp::Event::RequestSent(_, address, 1)) => Some(*address),
+        Event::Ibacmp(ResolverEvent::RequestSent(_, address, 1)) => Some(*address),
         _ => None,
     });
     assert_eq!(sent.clone().count(), 10);

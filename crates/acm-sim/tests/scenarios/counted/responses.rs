@@ -2,9 +2,8 @@
 use super::shared::{SECOND, USER, logged, quiet, route, with};
 use acm_sansio::{
     EndpointId, Event, Input, Output, SaRequestId,
-    api::{DatagramSource, SendFailure},
+    api::{DatagramSource, ResolverEvent, SendFailure},
     config::Limits,
-    ibacmp,
 };
 use acm_sim::{World, name, unknown_name_request};
 use acm_wire::{
@@ -104,8 +103,8 @@ fn malformed_datagrams_are_counted_and_logged() {
         let source = DatagramSource { lid: Lid::new(17), path_bits: 0, qpn: Qpn::of::<5>(), gid, group: None };
         world.input(0, Input::Datagram { endpoint, source, payload: &vec![0; length] });
         let seen = world.stat(0, "bad_datagrams");
-        let long = logged(&world, |event| matches!(event, Event::Ibacmp(ibacmp::Event::LongDatagram(_, 257))));
-        let bad = logged(&world, |event| matches!(event, Event::Ibacmp(ibacmp::Event::BadDatagram(..))));
+        let long = logged(&world, |event| matches!(event, Event::Ibacmp(ResolverEvent::LongDatagram(_, 257))));
+        let bad = logged(&world, |event| matches!(event, Event::Ibacmp(ResolverEvent::BadDatagram(..))));
         (seen, long, bad)
     };
     assert_eq!(
@@ -150,7 +149,7 @@ fn failed_join_is_counted_logged_and_fails_requests_at_once() {
     assert_eq!(world.resolve(0, &name(0), &name(1)), Err(ClientStatus::ENODATA), "at once, without a group");
     world.run_for(2 * SECOND);
     assert_eq!(world.stat(0, "joins_failed"), 1);
-    assert_eq!(logged(&world, |event| matches!(event, Event::Ibacmp(ibacmp::Event::JoinFailed(..)))), 1);
+    assert_eq!(logged(&world, |event| matches!(event, Event::Ibacmp(ResolverEvent::JoinFailed(..)))), 1);
     assert_eq!(world.node(0).acm.check(), Ok(()));
 }
 

@@ -2,8 +2,7 @@
 use super::shared::{Machine, ONE, TWO, sa_id};
 use acm_sansio::{
     EndpointId, Input, PortId,
-    api::{ProviderCall, ProviderId, ProviderMessage, SendFailure},
-    sa::SaError,
+    api::{ProviderCall, ProviderId, ProviderMessage, SaError, SendFailure},
 };
 use acm_wire::client::{EntryFlags, path_request};
 use ib_mad::{

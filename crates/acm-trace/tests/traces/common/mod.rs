@@ -7,14 +7,13 @@ use acm_sansio::{
     SaRequestId, Time,
     api::{
         CallId, DatagramSource, ExternalRequestId, ExternalSaId, FailedRequest, Level, ProviderCall, ProviderEvent,
-        ProviderFunction, ProviderId, ProviderMessage, RequestedBy, SaAddress, SaSend, SendFailure, SendTo,
+        ProviderFunction, ProviderId, ProviderMessage, RequestedBy, ResolverEvent, SaAddress, SaError, SaSend,
+        SendFailure, SendTo,
     },
     config::{Depth, RouteProtocol, ServiceIds, Subnets},
     failure::{Attempt, AttemptDetails, Bound, MulticastAttempt, SaAttempt},
-    ibacmp,
     port::{InterfaceAddress, PortAttributes},
     preload::{Hosts, Preload, Route, Routes},
-    sa::SaError,
 };
 use acm_trace::{
     Crossing, Entry, FabricRecorder, Fact, GlobalHeader, OwnedInput, PacketHeaders, Reader, Recorder, Start,

@@ -1,0 +1,61 @@
+//! Changes of options while the core runs.
+use crate::{
+    Config,
+    acm::Acm,
+    api::{
+        Event,
+        id::{EndpointId, PortId},
+    },
+    ports::Endpoint,
+    provider::PortEvent,
+};
+use alloc::vec::Vec;
+
+impl Acm {
+    /// Applies new options to everything that follows. Operations in progress keep their deadlines, and state beyond a
+    /// lowered limit stays until it ends. The parameters of joins, `loopback` and `sa_notices` keep their values.
+    pub(crate) fn configure(&mut self, config: &Config) {
+        let cx = &mut self.context;
+        let Config { min_mtu, min_rate, loopback, groups, sa_notices, .. } = cx.config;
+        let providers = core::mem::take(&mut cx.config.providers);
+        let new = Config { min_mtu, min_rate, loopback, groups, sa_notices, providers, ..config.clone() };
+        let before = core::mem::replace(&mut cx.config, new);
+        cx.widest.widen(&cx.config);
+        let ports: Vec<PortId> = cx.ports.iter().map(|(port, _, _)| port).collect();
+        if before.sa_depth != cx.config.sa_depth {
+            cx.sa.set_depth(cx.config.sa_depth);
+        }
+        let other_groups = before.route_protocol != cx.config.route_protocol;
+        let other_subnets = before.subnets != cx.config.subnets;
+        for port in ports {
+            if other_subnets {
+                self.log_not_served(port);
+                self.reconcile(port);
+            }
+            self.context.sa_pump(port);
+            if other_groups {
+                self.update_groups(port);
+            }
+        }
+    }
+
+    /// Joins and leaves groups, as after a change of the link.
+    fn update_groups(&mut self, port: PortId) {
+        let open = |endpoint: &EndpointId| self.context.endpoint(*endpoint).is_some_and(Endpoint::is_open);
+        let endpoints: Vec<EndpointId> = self.context.ports.endpoints_of(port).filter(open).collect();
+        for endpoint in endpoints {
+            let Some(provider) = self.context.endpoint(endpoint).map(|found| found.provider) else { continue };
+            self.providers.get_mut(provider).port_event(&mut self.context, endpoint, PortEvent::OtherLink);
+        }
+    }
+
+    /// Logs that a port is active but its subnet has no provider.
+    pub(crate) fn log_not_served(&mut self, port: PortId) {
+        let Some(prefix) = self.context.ports.attributes(port).map(|attributes| attributes.gid().prefix()) else {
+            return;
+        };
+        if self.provider_for(port).is_none() {
+            self.context.log(Event::NotServed(port, prefix));
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Changes of ports, queue pairs and local addresses.
+use crate::{
+    acm::Acm,
+    api::{
+        Event, Output, ProviderId, SaError,
+        id::{EndpointId, PortId},
+        port::{InterfaceAddress, PortAttributes},
+    },
+    cx::Running,
+    cx::timers::TimerKey,
+    ports::Endpoint,
+    provider::{Context, PortEvent, Provider},
+};
+use acm_wire::Address;
+use alloc::vec::Vec;
+use ib_mad::Qpn;
+
+impl Acm {
+    pub(crate) fn port_up(&mut self, port: PortId, attributes: &PortAttributes) {
+        let change = self.context.ports.up(port, attributes);
+        [attributes.lid, attributes.sm_lid].into_iter().for_each(|lid| self.context.saw_lid(port, lid));
+        if change.came_up || change.moved || change.other_manager {
+            self.context.log(Event::PortUp(port, attributes.lid));
+            self.log_not_served(port);
+        }
+        // Requeue the queries in flight before the change causes new ones, which already go to the new address.
+        let moved = !change.came_up && (change.moved || change.other_manager);
+        let unneeded = if moved { self.context.sa_moved(port, change.other_manager) } else { Vec::new() };
+        let before: Vec<EndpointId> = self.context.ports.endpoints_of(port).collect();
+        self.reconcile(port);
+        // New endpoints read the port's state when they are open, so only the previous ones get the events.
+        for endpoint in before {
+            let Some(found) = self.context.ports.endpoint(endpoint) else { continue };
+            let provider = found.provider;
+            if !found.is_open() {
+                self.open(endpoint);
+                continue;
+            }
+            let events = [
+                (change.came_up, PortEvent::Up),
+                (!change.came_up && change.moved, PortEvent::Moved),
+                (!change.came_up && change.other_link, PortEvent::OtherLink),
+                (!change.came_up && change.other_manager, PortEvent::OtherManager),
+            ];
+            for (_, event) in events.into_iter().filter(|(happened, _)| *happened) {
+                self.providers.get_mut(provider).port_event(&mut self.context, endpoint, event);
+            }
+        }
+        for unneeded in unneeded {
+            self.sa_done(unneeded, Err(SaError::Unneeded));
+        }
+        if change.came_up || moved {
+            self.context.renew_notices(port);
+        }
+        self.context.begin_notices(port);
+        if moved {
+            self.context.sa_pump(port);
+        }
+    }
+
+    pub(crate) fn port_down(&mut self, port: PortId) {
+        if !self.context.ports.down(port) {
+            return;
+        }
+        self.context.log(Event::PortDown(port));
+        self.context.ports.index_addresses();
+        self.port_event(port, PortEvent::Down);
+        self.assign_provider(port, None);
+        self.context.drop_notices(port);
+        self.fail_sa_queries(port);
+    }
+
+    pub(crate) fn port_event(&mut self, port: PortId, event: PortEvent) {
+        let endpoints: Vec<EndpointId> = self.context.ports.endpoints_of(port).collect();
+        for endpoint in endpoints {
+            let Some(found) = self.context.ports.endpoint(endpoint) else { continue };
+            // Operations in progress end with the port, whether the endpoint is open or not.
+            if found.is_open() || event == PortEvent::Down {
+                self.providers.get_mut(found.provider).port_event(&mut self.context, endpoint, event);
+            }
+        }
+    }
+
+    /// Assigns a port to a provider, or to none.
+    pub(crate) fn assign_provider(&mut self, port: PortId, provider: Option<ProviderId>) {
+        let before = self.context.ports.set_provider(port, provider);
+        if let Some(before) = before.filter(|before| provider != Some(*before)) {
+            self.providers.get_mut(before).close_port(&mut self.context, port);
+        }
+        if let Some(provider) = provider {
+            self.providers.get_mut(provider).open_port(&mut self.context, port);
+        }
+    }
+
+    /// Returns the provider of the port's subnet, or `None` if it has none or the port is down.
+    pub(crate) fn provider_for(&self, port: PortId) -> Option<ProviderId> {
+        let prefix = self.context.ports.attributes(port)?.gid().prefix();
+        self.context.config.subnets.provider(prefix).filter(|provider| self.providers.has(*provider))
+    }
+
+    /// Requests a queue pair, or lets the provider open the endpoint, unless that is in progress.
+    fn open(&mut self, endpoint: EndpointId) {
+        let Some(found) = self.context.ports.endpoint_mut(endpoint) else { return };
+        if !core::mem::replace(&mut found.opening, true) {
+            self.context.timers.clear(TimerKey::Endpoint(endpoint));
+            self.start_opening(endpoint);
+        }
+    }
+
+    fn start_opening(&mut self, endpoint: EndpointId) {
+        let Some(&Endpoint { port, pkey_index, pkey, provider, .. }) = self.context.ports.endpoint(endpoint) else {
+            return;
+        };
+        let provider = self.providers.get_mut(provider);
+        if provider.has_queue_pairs() {
+            self.context.output(Output::OpenEndpoint { endpoint, port, pkey_index, pkey });
+        } else {
+            provider.open_endpoint(&mut self.context, endpoint);
+        }
+    }
+
+    /// Returns an endpoint that uses a queue pair of the core. Inputs about any other endpoint are counted as stale.
+    fn with_queue_pair(&mut self, endpoint: EndpointId) -> Option<&mut Endpoint> {
+        let providers = &self.providers;
+        let found = self.context.ports.endpoint_mut(endpoint);
+        let found = found.filter(|found| providers.get(found.provider).has_queue_pairs());
+        if found.is_none() {
+            self.context.stats.stale_inputs += 1;
+        }
+        found
+    }
+
+    pub(crate) fn endpoint_opened(&mut self, endpoint: EndpointId, qpn: Qpn) {
+        let Some(found) = self.with_queue_pair(endpoint) else { return };
+        let provider = found.provider;
+        (found.qpn, found.opening, found.failures) = (Some(qpn), false, 0);
+        self.context.timers.clear(TimerKey::Endpoint(endpoint));
+        self.providers.get_mut(provider).open_endpoint(&mut self.context, endpoint);
+    }
+
+    pub(crate) fn endpoint_failed(&mut self, endpoint: EndpointId) {
+        if self.with_queue_pair(endpoint).is_some() {
+            self.context.endpoint_open_failed(endpoint);
+        }
+    }
+
+    pub(crate) fn endpoint_lost(&mut self, endpoint: EndpointId) {
+        let Some(found) = self.with_queue_pair(endpoint) else { return };
+        found.qpn = None;
+        found.opening = false;
+        self.context.stats.endpoints_lost += 1;
+        self.context.log(Event::EndpointLost(endpoint));
+        self.reopen_endpoint(endpoint);
+    }
+
+    /// Tries again to open an endpoint. If its port is down, the endpoint is opened when the port comes up.
+    pub(crate) fn reopen_endpoint(&mut self, endpoint: EndpointId) {
+        let is_waiting = self.context.ports.endpoint(endpoint).is_some_and(|found| !found.is_open());
+        if is_waiting && self.context.port_of(endpoint).is_some() {
+            self.open(endpoint);
+        }
+    }
+
+    /// Replaces all addresses of interfaces.
+    pub(crate) fn interfaces(&mut self, all: &[InterfaceAddress]) {
+        if self.context.ports.set_interfaces(all) {
+            let ports: Vec<PortId> = self.context.ports.iter().map(|(port, ..)| port).collect();
+            for port in ports {
+                self.reconcile(port);
+            }
+        }
+    }
+
+    /// Notifies the providers of all other endpoints that an address moved to or from `endpoint`: information cached
+    /// for them belongs to another endpoint, or is stale.
+    fn notify_address_moved(&mut self, endpoint: EndpointId, address: &Address) {
+        let others: Vec<EndpointId> = self.context.ports.all_endpoints().filter(|other| *other != endpoint).collect();
+        for other in others {
+            let Some(found) = self.context.ports.endpoint(other) else { continue };
+            if !found.has(address) {
+                self.providers.get_mut(found.provider).invalidate_address(&mut self.context, other, address);
+            }
+        }
+    }
+
+    /// Makes the endpoints of a port match its P_Key table and the local addresses.
+    pub(crate) fn reconcile(&mut self, port: PortId) {
+        // During shutdown, a new endpoint would not be closed any more.
+        if self.context.running != Running::Serving {
+            return;
+        }
+        let provider = self.provider_for(port);
+        let plan = self.context.ports.plan(port, provider);
+        for local in plan.unassigned {
+            self.context.log(Event::NoPartition(port, local.address, local.pkey));
+        }
+        for endpoint in plan.close {
+            let addresses = self.context.endpoint(endpoint).map(|found| found.addresses.clone()).unwrap_or_default();
+            self.close_endpoint(endpoint);
+            addresses.iter().for_each(|address| self.notify_address_moved(endpoint, address));
+        }
+        for (endpoint, address) in plan.remove {
+            if let Some(found) = self.context.ports.endpoint_mut(endpoint) {
+                found.addresses.retain(|other| *other != address);
+            }
+            self.context.log(Event::AddressRemoved(endpoint, address));
+            self.notify_provider(endpoint, |provider, cx| provider.remove_address(cx, endpoint, &address));
+            self.notify_address_moved(endpoint, &address);
+        }
+        if self.context.ports.attributes(port).is_some() {
+            self.assign_provider(port, provider);
+        }
+        let mut added = plan.add;
+        for (pkey_index, pkey, addresses) in plan.open {
+            let Some(provider) = provider else { continue };
+            let endpoint = self.context.ports.open(port, pkey_index, pkey, provider);
+            self.start_opening(endpoint);
+            // After the output, so that the caller can name the endpoint when it logs the event.
+            self.context.log(Event::EndpointAdded(endpoint, port, pkey));
+            added.extend(addresses.into_iter().map(|address| (endpoint, address)));
+        }
+        for (endpoint, address) in added {
+            if let Some(found) = self.context.ports.endpoint_mut(endpoint) {
+                found.addresses.push(address);
+            }
+            self.context.log(Event::AddressAdded(endpoint, address));
+            self.notify_provider(endpoint, |provider, cx| provider.add_address(cx, endpoint, &address));
+            self.notify_address_moved(endpoint, &address);
+        }
+        self.context.ports.index_addresses();
+    }
+
+    /// Calls the provider of an endpoint.
+    fn notify_provider(&mut self, endpoint: EndpointId, notify: impl FnOnce(&mut dyn Provider, &mut Context)) {
+        if let Some(provider) = self.context.ports.endpoint(endpoint).map(|found| found.provider) {
+            notify(self.providers.get_mut(provider), &mut self.context);
+        }
+    }
+
+    pub(crate) fn close_endpoint(&mut self, endpoint: EndpointId) {
+        self.notify_provider(endpoint, |provider, cx| provider.close_endpoint(cx, endpoint));
+        self.context.timers.clear(TimerKey::Endpoint(endpoint));
+        if let Some(closed) = self.context.ports.close(endpoint) {
+            self.context.output(Output::CloseEndpoint(endpoint));
+            self.context.log(Event::EndpointRemoved(endpoint, closed.port, closed.pkey));
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Requests and lookups that the largest account gives up for an account below its floor.
+use crate::{
+    accounts::{Holding, fair::Urgency},
+    acm::Acm,
+    api::{
+        account::AccountId,
+        failure::{Bound, Failure},
+        id::RequestId,
+    },
+    clients::{OpenRequest, RequestSubject, Requester, WaitingFor},
+    sa::Purpose,
+};
+use acm_wire::client::Reply;
+
+impl Acm {
+    /// Makes room for one more request and one more lookup of an account that is below its floor. The number of steps
+    /// does not depend on the number of accounts and requests.
+    pub(super) fn yield_to(&mut self, account: AccountId) {
+        let limits = &self.context.config.limits;
+        let (requests, lookups) = (limits.requests, limits.lookups);
+        if let Some(largest) = self.context.accounts.must_yield(account, Holding::Requests, requests) {
+            let kind = self.context.accounts.account(largest).kind();
+            if self.cancel_request(largest) {
+                self.context.stats.requests_cancelled.count(kind);
+            }
+        }
+        if let Some(largest) = self.context.accounts.must_yield(account, Holding::Lookups, lookups) {
+            let kind = self.context.accounts.account(largest).kind();
+            if self.cancel_lookup(largest) {
+                self.context.stats.lookups_cancelled.count(kind);
+            }
+        }
+    }
+
+    /// Fails the newest request of a connection of an account.
+    fn cancel_request(&mut self, account: AccountId) -> bool {
+        let (connections, requests) = (&self.context.connections, &self.context.requests);
+        let client = connections.longest_busy(account);
+        let newest = client.and_then(|client| connections.requests(client)?.last());
+        let newest = newest.filter(|id| requests.all.get(*id).is_some_and(OpenRequest::is_charged));
+        newest.is_some_and(|request| self.fail_request(request, Failure::TooMany(Bound::Requests)))
+    }
+
+    /// Ends an account's need of a lookup that was not sent: of a ticket if there is one.
+    fn cancel_lookup(&mut self, account: AccountId) -> bool {
+        [Urgency::Ticket, Urgency::Waited].into_iter().any(|urgency| {
+            let Self { context, providers } = self;
+            providers.any(|provider| provider.cancel_queued(context, account, urgency))
+                || match self.context.sa.last(account, urgency) {
+                    Some(Purpose::Client(_, request)) => self.fail_request(request, Failure::TooMany(Bound::Lookups)),
+                    _ => false,
+                }
+        })
+    }
+
+    /// Answers an open request with a failure, and ends its operation if no other request needs it.
+    fn fail_request(&mut self, id: RequestId, failure: Failure) -> bool {
+        let Some(request) = self.context.take_request(id) else { return false };
+        self.end_operation(&request);
+        self.context.record_request_latency(&request);
+        match (request.waiting, request.requester) {
+            (WaitingFor::Lookup { endpoint, dest, chosen_source, .. }, requester) => {
+                self.context.finish(requester, endpoint, &dest, chosen_source.as_ref(), Err(failure.into()));
+            }
+            (WaitingFor::Counters { endpoint, .. }, Requester::Client { id, tid }) => {
+                self.context.finish_counters(id, tid, endpoint, Err(failure));
+            }
+            (WaitingFor::Query { entry, dest, .. }, Requester::Client { id, tid }) => {
+                let subject = RequestSubject { dest, ..RequestSubject::default() };
+                self.context.request_failed(request.requester, failure.into(), &subject);
+                self.context.reply(id, Reply::queried(tid, &entry, Err(failure.status())));
+            }
+            // A request that waits only for its source is not charged. The kernel requests only paths.
+            (WaitingFor::Source { .. }, _) | (_, Requester::Kernel(_)) => {}
+        }
+        true
+    }
+}

@@ -1,0 +1,9 @@
+//! State that all components share: time, options, random numbers, timers, outputs, counters.
+mod ensure;
+pub(crate) mod fabric_size;
+pub(crate) mod random;
+mod running;
+pub(crate) mod timers;
+
+pub(crate) use ensure::ensure;
+pub(crate) use running::Running;

@@ -1,0 +1,239 @@
+//! All ports and endpoints.
+use super::{
+    LocalAddress,
+    addresses::{Added, LocalAddresses},
+};
+use crate::{
+    api::{
+        id::{EndpointId, PortId, ProviderId},
+        port::{InterfaceAddress, PortAttributes},
+    },
+    collections::arena::Arena,
+};
+use acm_wire::{Address, client::Counters};
+use alloc::{collections::BTreeMap, vec::Vec};
+use ib_mad::{Pkey, Qpn, sa::PathRecord};
+
+/// An endpoint: a port and a partition.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    /// The endpoint's port.
+    pub port: PortId,
+    /// The P_Key of its partition, as it is in the port's table.
+    pub pkey: Pkey,
+    /// The index in the port's P_Key table.
+    pub pkey_index: u16,
+    /// The provider that serves it.
+    pub provider: ProviderId,
+    /// Its queue pair; `None` until it is open.
+    pub qpn: Option<Qpn>,
+    /// Its addresses, in the order in which they were added.
+    pub addresses: Vec<Address>,
+    /// The client protocol's counters of this endpoint.
+    pub counters: Counters,
+    /// `true` if its provider opened it without a queue pair of ours.
+    pub(crate) open: bool,
+    /// `true` while a queue pair, or the provider's opening of the endpoint, is outstanding.
+    pub(crate) opening: bool,
+    /// Number of failed attempts to open it in a row.
+    pub(crate) failures: u32,
+}
+
+impl Endpoint {
+    /// Reports whether the endpoint is usable: it has a queue pair, or its provider opened it without one.
+    #[must_use]
+    pub const fn is_open(&self) -> bool {
+        self.qpn.is_some() || self.open
+    }
+
+    /// Reports whether the endpoint has this address. Names are compared without regard to ASCII case.
+    #[must_use]
+    pub fn has(&self, address: &Address) -> bool {
+        let canonical = address.canonical();
+        self.addresses.iter().any(|other| other.canonical() == canonical)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Port {
+    attributes: PortAttributes,
+    up: bool,
+    /// The provider that serves it while it is active.
+    provider: Option<ProviderId>,
+}
+
+/// The differences between the old and the new attributes of an active port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent flags")]
+pub(crate) struct PortChange {
+    /// `true` if it was not active before.
+    pub(crate) came_up: bool,
+    /// `true` if it has another LID, LMC or GID.
+    pub(crate) moved: bool,
+    /// `true` if the subnet manager has another address.
+    pub(crate) other_manager: bool,
+    /// `true` if it has another MTU or rate.
+    pub(crate) other_link: bool,
+}
+
+/// All ports and endpoints.
+#[derive(Debug)]
+pub(crate) struct Ports {
+    ports: BTreeMap<PortId, Port>,
+    pub(super) endpoints: Arena<EndpointId, Endpoint>,
+    order: BTreeMap<(PortId, u16), EndpointId>,
+    pub(super) local: LocalAddresses,
+}
+
+impl Ports {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self {
+            ports: BTreeMap::new(),
+            endpoints: Arena::new(),
+            order: BTreeMap::new(),
+            local: LocalAddresses::new(seed),
+        }
+    }
+
+    /// Returns the attributes of a port, or `None` while it is down.
+    pub(crate) fn attributes(&self, port: PortId) -> Option<&PortAttributes> {
+        self.ports.get(&port).filter(|port| port.up).map(|port| &port.attributes)
+    }
+
+    /// Marks the port active and returns what changed.
+    pub(crate) fn up(&mut self, id: PortId, attributes: &PortAttributes) -> PortChange {
+        let port = self.ports.entry(id).or_default();
+        let old = core::mem::replace(&mut port.attributes, attributes.clone());
+        PortChange {
+            came_up: !core::mem::replace(&mut port.up, true),
+            moved: (old.lid, old.lmc, old.gid()) != (attributes.lid, attributes.lmc, attributes.gid()),
+            other_manager: (old.sm_lid, old.sm_sl) != (attributes.sm_lid, attributes.sm_sl),
+            other_link: (old.mtu, old.rate) != (attributes.mtu, attributes.rate),
+        }
+    }
+
+    /// Returns the provider that serves a port.
+    pub(crate) fn provider(&self, port: PortId) -> Option<ProviderId> {
+        self.ports.get(&port)?.provider
+    }
+
+    /// Sets the provider that serves a port and returns the previous one.
+    pub(crate) fn set_provider(&mut self, port: PortId, provider: Option<ProviderId>) -> Option<ProviderId> {
+        self.ports.get_mut(&port).and_then(|port| core::mem::replace(&mut port.provider, provider))
+    }
+
+    /// Marks the port down. Reports whether it was active.
+    pub(crate) fn down(&mut self, id: PortId) -> bool {
+        self.ports.get_mut(&id).is_some_and(|port| core::mem::replace(&mut port.up, false))
+    }
+
+    pub(crate) fn endpoint(&self, id: EndpointId) -> Option<&Endpoint> {
+        self.endpoints.get(id)
+    }
+
+    pub(crate) fn endpoint_mut(&mut self, id: EndpointId) -> Option<&mut Endpoint> {
+        self.endpoints.get_mut(id)
+    }
+
+    /// Returns the endpoints of a port, in the order of its P_Key table.
+    pub(crate) fn endpoints_of(&self, port: PortId) -> impl Iterator<Item = EndpointId> {
+        self.order.range((port, 0)..=(port, u16::MAX)).map(|(_, id)| *id)
+    }
+
+    /// Returns all endpoints in listing order.
+    pub(crate) fn all_endpoints(&self) -> impl Iterator<Item = EndpointId> {
+        self.order.values().copied()
+    }
+
+    /// Returns the endpoints of active ports in listing order; only of ports with this number, if it is not 0.
+    pub(crate) fn active(&self, port_number: u8) -> impl Iterator<Item = EndpointId> {
+        self.order.iter().filter_map(move |((port, _), id)| {
+            let attributes = self.attributes(*port)?;
+            (port_number == 0 || attributes.port_number == port_number).then_some(*id)
+        })
+    }
+
+    /// Returns the endpoint of an active port that has an address.
+    pub(crate) fn by_address(&self, address: &Address) -> Option<EndpointId> {
+        let id = self.local.endpoint(address)?;
+        self.attributes(self.endpoints.get(id)?.port).map(|_| id)
+    }
+
+    /// Returns the endpoint at which a path begins, on port `on` if given. If the path has no P_Key, the endpoint of
+    /// the default partition is preferred, else the port's first endpoint.
+    pub(crate) fn by_path(&self, on: Option<PortId>, path: &PathRecord) -> Option<EndpointId> {
+        // An explicitly chosen port also reaches other subnets.
+        let source_open = path.sgid.is_zero() && path.slid.is_zero();
+        let fits = |id: PortId, port: &Port| {
+            port.up && on.is_none_or(|on| on == id) && (on.is_some() && source_open || port.attributes.can_start(path))
+        };
+        self.ports.iter().filter(|(id, port)| fits(**id, port)).find_map(|(port, _)| {
+            let with = |pkey: Pkey| {
+                let in_partition = |endpoint: &Endpoint| endpoint.pkey.same_partition(pkey);
+                self.endpoints_of(*port).find(|id| self.endpoints.get(*id).is_some_and(in_partition))
+            };
+            if path.pkey.is_zero() {
+                with(Pkey::DEFAULT_FULL).or_else(|| self.endpoints_of(*port).next())
+            } else {
+                with(path.pkey)
+            }
+        })
+    }
+
+    pub(crate) fn add_address(&mut self, address: LocalAddress) -> Added {
+        self.local.add(address)
+    }
+
+    /// Removes an address. Reports whether it was present.
+    pub(crate) fn remove_address(&mut self, address: &LocalAddress) -> bool {
+        self.local.remove(address)
+    }
+
+    /// Replaces all addresses of interfaces. Reports whether they changed.
+    pub(crate) fn set_interfaces(&mut self, all: &[InterfaceAddress]) -> bool {
+        self.local.interfaces.set(all)
+    }
+
+    /// Returns the number of addresses of interfaces.
+    pub(crate) fn interface_addresses(&self) -> usize {
+        self.local.interfaces.len()
+    }
+
+    pub(crate) fn open(&mut self, port: PortId, pkey_index: u16, pkey: Pkey, provider: ProviderId) -> EndpointId {
+        let endpoint = Endpoint {
+            port,
+            pkey,
+            pkey_index,
+            provider,
+            qpn: None,
+            addresses: Vec::new(),
+            counters: Counters::default(),
+            open: false,
+            opening: true,
+            failures: 0,
+        };
+        let id = self.endpoints.insert(endpoint);
+        self.order.insert((port, pkey_index), id);
+        id
+    }
+
+    pub(crate) fn close(&mut self, id: EndpointId) -> Option<Endpoint> {
+        let endpoint = self.endpoints.remove(id)?;
+        if self.order.get(&(endpoint.port, endpoint.pkey_index)) == Some(&id) {
+            self.order.remove(&(endpoint.port, endpoint.pkey_index));
+        }
+        Some(endpoint)
+    }
+
+    /// Rebuilds the index of addresses. The first endpoint of an active port that has an address serves it.
+    pub(crate) fn index_addresses(&mut self) {
+        let Self { ports, endpoints, order, local } = self;
+        let served = order.iter().filter(|((port, _), _)| ports.get(port).is_some_and(|port| port.up));
+        local.index(served.filter_map(|(_, id)| Some((*id, endpoints.get(*id)?.addresses.as_slice()))));
+    }
+
+    /// Returns every port that was ever seen, and whether it is active.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (PortId, bool, &PortAttributes)> {
+        self.ports.iter().map(|(id, port)| (*id, port.up, &port.attributes))
+    }
+}

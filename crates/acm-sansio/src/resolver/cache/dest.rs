@@ -1,0 +1,526 @@
+//! A destination and its states.
+use super::remote::{Remote, are_of_one_adapter};
+use crate::{
+    Time,
+    accounts::credit::{Credit, QueuePositions},
+    api::{
+        failure::{Attempt, AttemptDetails, Failure},
+        id::{EndpointId, SaQueryId},
+    },
+    collections::list::{Linked, Links},
+    resolver::{multicast::lookup::Lookup, refresh::claim::Claim, token::DestId},
+};
+use acm_wire::Address;
+use alloc::boxed::Box;
+use ib_mad::{Gid, Lid, Mtu, PacketLifeTime, Rate, Selected, ServiceId, ServiceLevel, TransactionId, sa::PathRecord};
+
+/// The key of a destination on its endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum DestKey {
+    /// An address of the peer.
+    Address(Address),
+    /// A port by LID or GID, with the requested properties of the path. Requests for different paths are different
+    /// destinations.
+    Route(RouteKey),
+}
+
+impl DestKey {
+    /// Returns the form in which equal keys are identical. The original key is kept for the wire.
+    pub(crate) fn canonical(&self) -> Self {
+        match self {
+            Self::Address(address) => Self::Address(address.canonical()),
+            Self::Route(route) => Self::Route(*route),
+        }
+    }
+
+    /// Reports whether `canonical` is the canonical form of this key.
+    pub(crate) fn matches_canonical(&self, canonical: &Self) -> bool {
+        match (self, canonical) {
+            (Self::Address(Address::Name(name)), Self::Address(Address::Name(other))) => name.to_lowercase() == *other,
+            (one, other) => one == other,
+        }
+    }
+}
+
+/// The requested properties of a path. The partition is the endpoint's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub(crate) struct RouteKey {
+    pub(crate) service_id: ServiceId,
+    pub(crate) dgid: Gid,
+    pub(crate) sgid: Gid,
+    pub(crate) dlid: Lid,
+    pub(crate) slid: Lid,
+    pub(crate) traffic_class: u8,
+    pub(crate) qos_class: u16,
+    pub(crate) sl: ServiceLevel,
+    pub(crate) mtu: Selected<Mtu>,
+    pub(crate) rate: Selected<Rate>,
+    pub(crate) packet_life_time: Selected<PacketLifeTime>,
+}
+
+impl RouteKey {
+    /// Reports whether it has no properties but the ends of the path.
+    pub(crate) fn has_only_ends(&self) -> bool {
+        let Self { dgid, sgid, dlid, slid, .. } = *self;
+        *self == Self { dgid, sgid, dlid, slid, ..Self::default() }
+    }
+}
+
+/// The state of a destination. Data that exists only in one state is stored in its variant.
+#[derive(Debug)]
+pub(crate) enum DestState {
+    /// Nothing is cached.
+    Unknown,
+    /// The last lookup failed.
+    Failed(Failed),
+    /// A multicast request for its location is open.
+    Locating(Box<MulticastRequest>),
+    /// Its location is cached, but not the path to it.
+    Located { remote: Remote, addr_until: Option<Time> },
+    /// A query for the path is open at the subnet administrator.
+    Routing(Routing),
+    /// The path is cached.
+    Ready(Ready),
+}
+
+/// The kind of a [`DestState`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StateKind {
+    Unknown,
+    Failed,
+    Locating,
+    Located,
+    Routing,
+    Ready,
+}
+
+impl StateKind {
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Unknown, Self::Failed, Self::Locating, Self::Located, Self::Routing, Self::Ready];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::Failed => "failed",
+            Self::Locating => "asking",
+            Self::Located => "located",
+            Self::Routing => "routing",
+            Self::Ready => "ready",
+        }
+    }
+}
+
+/// A destination whose last lookup failed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Failed {
+    /// The failure, and what was tried.
+    pub(crate) attempt: Attempt,
+    /// The time until which the failure is cached.
+    pub(crate) until: Time,
+    /// The endpoint's failure epoch in which it failed.
+    pub(crate) epoch: u32,
+}
+
+impl Failed {
+    /// Returns the failure for another request, with the time until the next attempt.
+    pub(crate) fn again(&self, now: Time) -> Attempt {
+        let details = AttemptDetails { retry_in: Some(self.until.since(now)), ..self.attempt.details };
+        Attempt { details, ..self.attempt }
+    }
+}
+
+/// A destination whose path is being queried.
+#[derive(Debug)]
+pub(crate) struct Routing {
+    /// Its location; `None` for a port given by LID or GID.
+    pub(crate) remote: Option<Remote>,
+    pub(crate) addr_until: Option<Time>,
+    pub(crate) query: SaQueryId,
+    /// The time when the query began.
+    pub(crate) since: Time,
+    pub(crate) lookup: Lookup,
+}
+
+/// A destination whose path is cached.
+#[derive(Debug)]
+pub(crate) struct Ready {
+    /// Its location; `None` for a port given by LID or GID, and for local addresses.
+    pub(crate) remote: Option<Remote>,
+    pub(crate) path: PathRecord,
+    /// The expiry time of the address; `None`: it does not expire.
+    pub(crate) addr_until: Option<Time>,
+    /// The expiry time of the path; `None`: it does not expire.
+    pub(crate) route_until: Option<Time>,
+    /// The endpoint's epoch in which the path was last found valid.
+    pub(crate) epoch: u32,
+    /// An open multicast request that verifies the location.
+    pub(crate) verification: Option<Box<Verification>>,
+    /// The time before which no other claim is verified.
+    pub(crate) no_verification_before: Option<Time>,
+    /// An open query that renews the path.
+    pub(crate) renewal: Option<Box<Renewal>>,
+    /// `true` if it was used since it was found or last renewed.
+    pub(crate) served: bool,
+    /// `true` if it was renewed.
+    pub(crate) renewed: bool,
+    /// `true` if an event may have made it wrong.
+    pub(crate) stale: bool,
+    /// `true` if it is queued for renewal.
+    pub(crate) queued: bool,
+    /// The number of the preloaded tables that the path or address comes from. It is invalid after the next load.
+    pub(crate) preloaded: Option<u32>,
+}
+
+impl Ready {
+    /// Creates the state for a path found in this epoch of its endpoint.
+    pub(crate) const fn new(remote: Option<Remote>, path: PathRecord, epoch: u32) -> Self {
+        Self {
+            remote,
+            path,
+            addr_until: None,
+            route_until: None,
+            epoch,
+            verification: None,
+            no_verification_before: None,
+            renewal: None,
+            served: false,
+            renewed: false,
+            stale: false,
+            queued: false,
+            preloaded: None,
+        }
+    }
+
+    /// Reports whether it was used since it was last renewed. The request that found it is its first use.
+    pub(crate) const fn is_in_use(&self) -> bool {
+        self.served || !self.renewed
+    }
+
+    /// Reports whether an operation is in progress while the path is served.
+    const fn is_busy(&self) -> bool {
+        self.verification.is_some() || self.renewal.is_some()
+    }
+}
+
+/// The renewal of a path while the old one is served.
+#[derive(Debug)]
+pub(crate) struct Renewal {
+    pub(crate) query: SaQueryId,
+    pub(crate) lookup: Lookup,
+    /// The endpoint's epoch when the query began.
+    pub(crate) epoch: u32,
+}
+
+/// The verification of a location while its path is served.
+#[derive(Debug)]
+pub(crate) struct Verification {
+    pub(crate) request: MulticastRequest,
+    pub(crate) check: Recheck,
+}
+
+/// The reason for a [`Verification`].
+#[derive(Debug)]
+pub(crate) enum Recheck {
+    /// The address expires soon.
+    Probe,
+    /// Another location claims the address.
+    Claim(Claim),
+}
+
+/// A request for an address, to the group or to one host.
+#[derive(Debug)]
+pub(crate) struct MulticastRequest {
+    pub(crate) tid: TransactionId,
+    /// The host that it is sent to; `None`: the base group.
+    pub(crate) to: Option<Remote>,
+    /// The local address from which it is sent.
+    pub(crate) source: Address,
+    /// Number of times that it was sent.
+    pub(crate) times_sent: u32,
+    /// The time when it was first sent; before that, the time since which it waits for its turn.
+    pub(crate) since: Time,
+    pub(crate) sent_at: Time,
+    pub(crate) stage: Stage,
+    /// The last refusal of a peer. It ends nothing, because another peer may respond with the address.
+    pub(crate) refused: Option<Failure>,
+    pub(crate) lookup: Lookup,
+}
+
+/// The progress of a multicast request.
+#[derive(Debug)]
+pub(crate) enum Stage {
+    /// It waits for a time, so that not all nodes ask at once.
+    Paused,
+    /// It waits for a credit.
+    Queued(QueuePositions),
+    /// It was sent, and a response is still likely.
+    Sent(Credit),
+    /// It was sent, and holds no credit: the response is late, or a host was asked that claims the address.
+    Late,
+}
+
+impl MulticastRequest {
+    pub(crate) fn new(now: Time, tid: TransactionId, source: Address, lookup: Lookup) -> Self {
+        let stage = Stage::Queued(QueuePositions::default());
+        Self { tid, to: None, source, times_sent: 0, since: now, sent_at: now, stage, refused: None, lookup }
+    }
+}
+
+impl DestState {
+    /// Returns the kind of state.
+    pub(crate) const fn kind(&self) -> StateKind {
+        match self {
+            Self::Unknown => StateKind::Unknown,
+            Self::Failed(_) => StateKind::Failed,
+            Self::Locating(_) => StateKind::Locating,
+            Self::Located { .. } => StateKind::Located,
+            Self::Routing(_) => StateKind::Routing,
+            Self::Ready(_) => StateKind::Ready,
+        }
+    }
+
+    /// Reports whether an operation is in progress, so that the destination must not be removed.
+    pub(crate) const fn is_busy(&self) -> bool {
+        match self {
+            Self::Locating(_) | Self::Routing(_) => true,
+            Self::Ready(ready) => ready.is_busy(),
+            Self::Unknown | Self::Failed(_) | Self::Located { .. } => false,
+        }
+    }
+
+    /// Returns the GID of the cached location; `None` without a location, and for local addresses.
+    pub(crate) fn located_at(&self, key: &DestKey) -> Option<Gid> {
+        match (self, key) {
+            (Self::Located { remote, .. } | Self::Ready(Ready { remote: Some(remote), .. }), _) => Some(remote.gid),
+            (Self::Ready(Ready { path, .. }), DestKey::Route(_)) => Some(path.dgid),
+            _ => None,
+        }
+    }
+
+    /// Reports whether a host is asked because of a claim. It has less time to respond than the group.
+    pub(crate) fn asks_host(&self) -> bool {
+        matches!(self, Self::Ready(Ready { verification: Some(verification), .. })
+            if verification.request.to.is_some() && matches!(verification.check, Recheck::Claim(_)))
+    }
+
+    /// Returns the open multicast request.
+    pub(crate) fn multicast_request_mut(&mut self) -> Option<&mut MulticastRequest> {
+        match self {
+            Self::Locating(request) => Some(request),
+            Self::Ready(Ready { verification: Some(verification), .. }) => Some(&mut verification.request),
+            _ => None,
+        }
+    }
+
+    /// Returns the lookup of the operation in progress.
+    pub(crate) fn lookup_mut(&mut self) -> Option<&mut Lookup> {
+        match self {
+            Self::Routing(routing) => Some(&mut routing.lookup),
+            other => other.multicast_request_mut().map(|request| &mut request.lookup),
+        }
+    }
+}
+
+/// The eviction class of a destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EvictionClass {
+    /// A local address, which is never evicted.
+    Local,
+    /// A local user requested it, and it was not found so far. It evicts no other destination, and is removed if it is
+    /// not found. Its lookup is charged, and cached failures are limited.
+    Probation,
+    /// A local user requested it, and it was found.
+    Requested,
+    /// It comes from a remote host's request.
+    Unsolicited,
+}
+
+/// The source of a destination's location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// A response to a request of this node, or a file.
+    Asked,
+    /// A request of the host to the group. No other host of the group has claimed the address since.
+    Group,
+    /// Requests of several hosts to the group. Only the group can be asked for the owner.
+    Doubtful,
+}
+
+pub(crate) const BY_CLASS: usize = 0;
+pub(crate) const BY_GID: usize = 1;
+
+#[derive(Debug)]
+pub(crate) struct Dest {
+    pub(crate) endpoint: EndpointId,
+    pub(crate) key: DestKey,
+    /// Changed only by [`Cache::enter`](super::cache::Cache::enter) and [`Cache::change`](super::cache::Cache::change).
+    pub(crate) state: DestState,
+    pub(crate) class: EvictionClass,
+    pub(crate) origin: Origin,
+    /// `true` if the log has that two hosts have its address.
+    pub(crate) conflict_logged: bool,
+    /// `true` if it was used since the eviction clock's hand last passed it.
+    pub(crate) used: bool,
+    pub(crate) links: Links<DestId>,
+    pub(crate) gid_links: Links<DestId>,
+}
+
+impl Linked<DestId, BY_CLASS> for Dest {
+    fn links(&mut self) -> &mut Links<DestId> {
+        &mut self.links
+    }
+}
+
+impl Linked<DestId, BY_GID> for Dest {
+    fn links(&mut self) -> &mut Links<DestId> {
+        &mut self.gid_links
+    }
+}
+
+impl Dest {
+    /// Reports whether its key is an address of the peer.
+    pub(crate) const fn is_address(&self) -> bool {
+        matches!(self.key, DestKey::Address(_))
+    }
+
+    /// Records a claim of its address that nobody has checked. `known` is the GID of the location known so far. Returns
+    /// `true` if the claimant may be asked.
+    pub(crate) fn note_claim(&mut self, known: Option<Gid>, claimant: Gid) -> bool {
+        self.origin = match (self.origin, known) {
+            (Origin::Asked, Some(known)) if known == claimant => Origin::Asked,
+            (Origin::Asked, _) | (Origin::Group, None) => Origin::Group,
+            (Origin::Group, Some(known)) if are_of_one_adapter(known, claimant) => Origin::Group,
+            _ => Origin::Doubtful,
+        };
+        self.origin == Origin::Group
+    }
+
+    /// Returns the destination's name for the log.
+    pub(crate) fn name(&self) -> Address {
+        match &self.key {
+            DestKey::Address(address) => *address,
+            DestKey::Route(route) if route.dlid.is_zero() => Address::Gid(route.dgid),
+            DestKey::Route(route) => Address::Lid(route.dlid),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(name: &str) -> DestKey {
+        DestKey::Address(Address::from_text(name))
+    }
+
+    fn remote(gid: &str) -> Remote {
+        Remote { gid: gid.parse().unwrap(), ..Remote::default() }
+    }
+
+    fn request() -> MulticastRequest {
+        MulticastRequest::new(Time::ZERO, TransactionId::new(1), Address::from_text("a"), Lookup::default())
+    }
+
+    fn ready(remote: Option<Remote>) -> Ready {
+        let path = PathRecord { dgid: "fe80::7".parse().unwrap(), ..PathRecord::default() };
+        Ready::new(remote, path, 0)
+    }
+
+    /// Returns one state of each kind, in the order of [`StateKind::ALL`].
+    fn states() -> [DestState; 6] {
+        let query = SaQueryId::new(0, 0);
+        let routing = Routing {
+            remote: Some(remote("fe80::6")),
+            addr_until: None,
+            query,
+            since: Time::ZERO,
+            lookup: Lookup::default(),
+        };
+        [
+            DestState::Unknown,
+            DestState::Failed(Failed { attempt: Failure::NoResponse.into(), until: Time::ZERO, epoch: 0 }),
+            DestState::Locating(Box::new(request())),
+            DestState::Located { remote: remote("fe80::5"), addr_until: None },
+            DestState::Routing(routing),
+            DestState::Ready(ready(Some(remote("fe80::8")))),
+        ]
+    }
+
+    #[test]
+    fn keys_match_in_any_case_and_keep_their_spelling() {
+        assert_eq!(key("Node1").canonical(), key("node1"));
+        assert!(key("nODE1").matches_canonical(&key("node1")) && !key("node2").matches_canonical(&key("node1")));
+        assert!(!key("nODE1").matches_canonical(&key("Node1")), "not in canonical form");
+        let route = |dlid| DestKey::Route(RouteKey { dlid: Lid::new(dlid), ..RouteKey::default() });
+        assert_eq!(route(7).canonical(), route(7));
+        assert!(
+            route(7).matches_canonical(&route(7))
+                && !route(7).matches_canonical(&route(8))
+                && !route(7).matches_canonical(&key("a"))
+        );
+    }
+
+    #[test]
+    fn only_busy_states_have_a_lookup() {
+        let mut states = states();
+        assert_eq!(states.each_ref().map(DestState::kind), StateKind::ALL);
+        let busy = [false, false, true, false, true, false];
+        assert_eq!(states.each_ref().map(DestState::is_busy), busy);
+        assert_eq!(states.each_mut().map(|state| state.lookup_mut().is_some()), busy);
+        let requests = [false, false, true, false, false, false];
+        assert_eq!(states.each_mut().map(|state| state.multicast_request_mut().is_some()), requests);
+    }
+
+    #[test]
+    fn ready_destination_may_be_verified_or_renewed() {
+        let claimed = Verification { request: request(), check: Recheck::Probe };
+        let mut state = DestState::Ready(Ready { verification: Some(Box::new(claimed)), ..ready(None) });
+        assert!(state.is_busy() && state.multicast_request_mut().is_some() && state.lookup_mut().is_some());
+        let (query, lookup) = (SaQueryId::new(0, 0), Lookup::default());
+        let renewal = Renewal { query, lookup, epoch: 0 };
+        let mut state = DestState::Ready(Ready { renewal: Some(Box::new(renewal)), ..ready(None) });
+        assert!(state.is_busy() && state.multicast_request_mut().is_none() && state.lookup_mut().is_none());
+    }
+
+    #[test]
+    fn located_and_ready_destinations_have_a_gid() {
+        let gid = |text: &str| Some(text.parse::<Gid>().unwrap());
+        let at = states().each_ref().map(|state| state.located_at(&key("a")));
+        assert_eq!(at, [None, None, None, gid("fe80::5"), None, gid("fe80::8")]);
+        let own = DestState::Ready(ready(None));
+        assert_eq!(own.located_at(&key("a")), None, "a local address");
+        assert_eq!(own.located_at(&DestKey::Route(RouteKey::default())), gid("fe80::7"), "the end of the path");
+    }
+
+    #[test]
+    fn cached_failure_reports_the_time_until_retry() {
+        let until = Time::from_nanos(900);
+        let failed = Failed { attempt: Failure::NoResponse.into(), until, epoch: 0 };
+        let again = failed.again(Time::from_nanos(300));
+        assert_eq!(again.failure, Failure::NoResponse);
+        assert_eq!(again.details.retry_in, Some(core::time::Duration::from_nanos(600)));
+    }
+
+    #[test]
+    fn route_key_is_named_by_lid_else_by_gid() {
+        let named = |dlid, dgid: &str| {
+            let key =
+                DestKey::Route(RouteKey { dlid: Lid::new(dlid), dgid: dgid.parse().unwrap(), ..RouteKey::default() });
+            let (endpoint, state, links) = (EndpointId::new(0, 0), DestState::Unknown, Links::default());
+            Dest {
+                endpoint,
+                key,
+                state,
+                class: EvictionClass::Requested,
+                origin: Origin::Asked,
+                conflict_logged: false,
+                used: true,
+                links,
+                gid_links: Links::default(),
+            }
+            .name()
+        };
+        assert_eq!(named(9, "fe80::9"), Address::Lid(Lid::new(9)));
+        assert_eq!(named(0, "fe80::9"), Address::Gid("fe80::9".parse().unwrap()));
+    }
+}

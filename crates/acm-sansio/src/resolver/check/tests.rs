@@ -1,0 +1,227 @@
+//! Broken states: each test breaks one invariant of a valid state.
+use super::{
+    super::{
+        cache::{
+            dest::{DestKey, EvictionClass, StateKind},
+            remote::Remote,
+        },
+        groups::membership::Group,
+    },
+    *,
+};
+use crate::{
+    Config,
+    accounts::{Holding, credit::QueuePositions},
+    acm::{check::lookups, providers::Providers},
+    api::{
+        account::KERNEL,
+        config::{Depth, Limits, Share},
+        id::{KernelRequestId, PortId, Token},
+        port::PortAttributes,
+    },
+    clients::{OpenRequest, Requester, WaitingFor},
+    provider::{IfPending, Need, Provider, Resolution},
+};
+use acm_wire::Address;
+use alloc::{boxed::Box, string::ToString, vec};
+use ib_mad::{
+    Gid, Lid, Mtu, Pkey, Qpn, Rate,
+    id::Lmc,
+    sa::{McMemberRecord, PathRecord},
+};
+
+const NEED: Need = Need { account: KERNEL, if_pending: IfPending::LeavesTicket };
+
+fn name(name: &str) -> Address {
+    Address::from_text(name)
+}
+
+/// Returns an endpoint in its group, with one address.
+fn joined(resolve_depth: u32) -> (Context, Ibacmp, EndpointId) {
+    let mut cx = Context::new(Config { resolve_depth: Depth::Fixed(resolve_depth), ..Config::default() }, 1.into());
+    let attributes =
+        PortAttributes { lid: Lid::new(16), gids: vec!["fe80::1".parse().unwrap()], ..PortAttributes::default() };
+    cx.ports.up(PortId(0), &attributes);
+    let endpoint = cx.ports.open(PortId(0), 0, Pkey::DEFAULT_FULL, crate::api::ProviderId::BUILT_IN);
+    cx.ports.endpoint_mut(endpoint).unwrap().addresses.push(name("here"));
+    let mut group = Group::new(0, Pkey::DEFAULT_FULL, Rate::GBPS_10, Mtu::B2048);
+    group.member = Some(McMemberRecord { mgid: group.mgid, ..McMemberRecord::default() });
+    let mut ibacmp = Ibacmp::new(1);
+    ibacmp.endpoints.entry(endpoint).or_default().groups.push(group);
+    (cx, ibacmp, endpoint)
+}
+
+fn start_lookup(cx: &mut Context, ibacmp: &mut Ibacmp, endpoint: EndpointId, dest: &str) -> DestId {
+    match ibacmp.resolve(cx, endpoint, &name("here"), &name(dest), NEED) {
+        Resolution::Pending(token) => dest_of(token),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn dest_of(token: Token) -> DestId {
+    match Task::of(token) {
+        Task::Lookup(id) => id,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Starts a multicast request, which holds the only credit.
+fn locating() -> (Context, Ibacmp, EndpointId, DestId) {
+    let (mut cx, mut ibacmp, endpoint) = joined(1);
+    let id = start_lookup(&mut cx, &mut ibacmp, endpoint, "there");
+    assert_eq!(ibacmp.check(&cx), Ok(()));
+    (cx, ibacmp, endpoint, id)
+}
+
+fn fails(cx: &Context, ibacmp: &Ibacmp, with: &str) {
+    let result = ibacmp.check(cx);
+    assert!(result.as_ref().is_err_and(|what| what.contains(with)), "{result:?}, not {with}");
+}
+
+fn wait_for(cx: &mut Context, endpoint: EndpointId, id: DestId) {
+    let token = Task::Lookup(id).token();
+    let waiting = WaitingFor::Lookup { endpoint, token, dest: name("there"), chosen_source: None };
+    cx.keep_request(OpenRequest::new(Requester::Kernel(KernelRequestId(1)), KERNEL, waiting));
+}
+
+fn stage(ibacmp: &mut Ibacmp, id: DestId) -> &mut Stage {
+    &mut ibacmp.cache.get_mut(id).unwrap().state.multicast_request_mut().unwrap().stage
+}
+
+#[test]
+fn transaction_id_belongs_to_its_destination() {
+    let (cx, mut ibacmp, _, id) = locating();
+    ibacmp.by_tid.insert(77, id);
+    fails(&cx, &ibacmp, "transaction ids and requests differ");
+    let (cx, mut ibacmp, ..) = locating();
+    ibacmp.by_tid.values_mut().for_each(|id| *id = DestId::new(9, 9));
+    fails(&cx, &ibacmp, "belongs to another destination");
+}
+
+#[test]
+fn multicast_request_has_deadlines() {
+    let (mut cx, ibacmp, _, id) = locating();
+    cx.clear_timer(Task::Credit(id).token());
+    fails(&cx, &ibacmp, "has no timer for its credit");
+    cx.clear_timer(Task::Lookup(id).token());
+    fails(&cx, &ibacmp, "has no deadline");
+}
+
+#[test]
+fn held_credits_match_requests() {
+    let (mut cx, mut ibacmp, endpoint) = joined(2);
+    let [_, second] = ["a", "b"].map(|dest| start_lookup(&mut cx, &mut ibacmp, endpoint, dest));
+    assert_eq!(ibacmp.check(&cx), Ok(()));
+    cx.widest.resolve_depth = Depth::Fixed(1);
+    fails(&cx, &ibacmp, "2 credits");
+    cx.widest.resolve_depth = Depth::Fixed(2);
+    *stage(&mut ibacmp, second) = Stage::Late;
+    fails(&cx, &ibacmp, "2 credits are held, 1 are used");
+}
+
+#[test]
+fn resolve_depth_of_zero_counts_as_one() {
+    let (mut cx, mut ibacmp, endpoint) = joined(0);
+    let [_, second] = ["a", "b"].map(|dest| start_lookup(&mut cx, &mut ibacmp, endpoint, dest));
+    assert_eq!(ibacmp.check(&cx), Ok(()));
+    // It waits for its turn; without a queue position it would never get one.
+    assert!(matches!(stage(&mut ibacmp, second), Stage::Queued(_)));
+    *stage(&mut ibacmp, second) = Stage::Queued(QueuePositions::default());
+    fails(&cx, &ibacmp, "waits without a queue position");
+}
+
+#[test]
+fn waiting_requests_have_a_lookup() {
+    let (mut cx, ibacmp, endpoint, id) = locating();
+    wait_for(&mut cx, endpoint, id);
+    fails(&cx, &ibacmp, "1 requests wait, 0 are noted");
+    let (mut cx, mut ibacmp, endpoint) = joined(1);
+    let id = ibacmp.acquire(&mut cx, endpoint, DestKey::Address(name("there"))).unwrap();
+    fails(&cx, &ibacmp, "was not found and is kept");
+    ibacmp.cache.enter(id, DestState::Located { remote: Remote::default(), addr_until: None });
+    assert_eq!(ibacmp.check(&cx), Ok(()));
+    wait_for(&mut cx, endpoint, id);
+    fails(&cx, &ibacmp, "1 requests wait without a lookup");
+}
+
+#[test]
+fn charges_match_lookups() {
+    let (mut cx, ibacmp, ..) = locating();
+    let providers = Providers::new(Box::new(ibacmp));
+    assert_eq!(lookups(&cx, &providers), Ok(()));
+    cx.accounts.take(KERNEL, Holding::Lookups);
+    assert_eq!(lookups(&cx, &providers), Err("kernel is charged 2 of 1 lookups".into()));
+}
+
+#[test]
+fn query_has_the_accounts_of_its_lookup() {
+    let (mut cx, mut ibacmp, endpoint) = joined(1);
+    let path = PathRecord { dlid: Lid::new(9), ..PathRecord::default() };
+    let resolution = ibacmp.route(&mut cx, endpoint, &path, NEED);
+    let Resolution::Pending(token) = resolution else { panic!("{resolution:?}") };
+    assert_eq!(ibacmp.check(&cx), Ok(()));
+    let DestState::Routing(routing) = &ibacmp.cache.get(dest_of(token)).unwrap().state else { panic!() };
+    cx.sa_leave(routing.query, KERNEL);
+    fails(&cx, &ibacmp, "1 need query0.0, Some(0) are noted");
+}
+
+/// A verification holds what a multicast request holds.
+#[test]
+fn verification_has_the_waiters_of_its_lookup() {
+    let (mut cx, mut ibacmp, endpoint) = joined(1);
+    let id = ibacmp.acquire(&mut cx, endpoint, DestKey::Address(name("there"))).unwrap();
+    let remote = |lid| Remote { lid: Lid::new(lid), qpn: Qpn::of::<7>(), ..Remote::default() };
+    let path = PathRecord { dlid: Lid::new(2), ..PathRecord::default() };
+    let ready = Ready::new(Some(remote(2)), path, 0);
+    ibacmp.cache.enter(id, DestState::Ready(ready));
+    ibacmp.verify_claim(&mut cx, id, &remote(3));
+    assert_eq!(ibacmp.stats().claims_checked, 1);
+    assert_eq!(ibacmp.check(&cx), Ok(()));
+    wait_for(&mut cx, endpoint, id);
+    fails(&cx, &ibacmp, "1 requests wait, 0 are noted");
+}
+
+#[test]
+fn valid_path_leads_to_its_destination() {
+    let (mut cx, mut ibacmp, endpoint) = joined(1);
+    let id = ibacmp.acquire(&mut cx, endpoint, DestKey::Address(name("there"))).unwrap();
+    let remote = Remote { lid: Lid::new(2), ..Remote::default() };
+    let path = |dlid| PathRecord { dlid: Lid::new(dlid), ..PathRecord::default() };
+    ibacmp.cache.enter(id, DestState::Ready(Ready::new(Some(remote), path(2), 0)));
+    assert_eq!(ibacmp.check(&cx), Ok(()));
+    ibacmp.cache.enter(id, DestState::Ready(Ready::new(Some(remote), path(3), 0)));
+    fails(&cx, &ibacmp, "the path leads to LID 3");
+    // An invalid path may lead anywhere.
+    for lid in [16, 17] {
+        ibacmp.endpoints.entry(endpoint).or_default().update_origin(Gid::default(), Lid::new(lid), Lmc::default());
+    }
+    assert_eq!(ibacmp.check(&cx), Ok(()));
+}
+
+#[test]
+fn destinations_are_within_their_limit() {
+    let (mut cx, mut ibacmp, endpoint, _) = locating();
+    // One destination is being looked up.
+    let limits = Limits { destinations: 1, remote_lookups: 0, negatives: 0, ..Limits::default() };
+    cx.widest.limits = Limits { lookups: Share { total: 1, percent: 100 }, ..limits };
+    ibacmp.cache.insert(endpoint, DestKey::Address(name("another")), EvictionClass::Requested);
+    assert_eq!(ibacmp.check(&cx), Ok(()));
+    ibacmp.cache.insert(endpoint, DestKey::Address(name("third")), EvictionClass::Requested);
+    fails(&cx, &ibacmp, "3 destinations");
+}
+
+#[test]
+fn busy_destination_is_indexed_by_its_endpoint() {
+    let (cx, mut ibacmp, endpoint) = joined(1);
+    let id = ibacmp.cache.insert(endpoint, DestKey::Address(name("there")), EvictionClass::Requested);
+    let (query, lookup) = (crate::api::id::SaQueryId::new(0, 0), Lookup::default());
+    ibacmp.cache.enter(
+        id,
+        DestState::Routing(Routing { remote: None, addr_until: None, query, since: crate::Time::ZERO, lookup }),
+    );
+    let note = |ibacmp: &mut Ibacmp, was, is| ibacmp.cache.note_kind(Some(was), Some(is));
+    ibacmp.cache.get_mut(id).unwrap().state = DestState::Unknown;
+    note(&mut ibacmp, StateKind::Routing, StateKind::Unknown);
+    fails(&cx, &ibacmp, "1 of 0 destinations are busy");
+    assert_eq!(id.to_string(), DestId::new(0, 0).to_string());
+}

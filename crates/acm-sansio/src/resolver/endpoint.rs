@@ -1,0 +1,168 @@
+//! The provider's state of an endpoint: groups, credits, round-trip times, epochs.
+use super::{
+    groups::membership::Group,
+    multicast::{answered::Answered, group_share::most_requests, round_trip::RoundTrip},
+    refresh::announce::Defences,
+    routes::prefetch::EndpointPrefetch,
+    token::DestId,
+};
+use crate::{
+    Time,
+    accounts::{credit::CreditQueue, window::Window},
+    provider::Context,
+};
+use alloc::vec::Vec;
+use ib_mad::{Gid, Lid, Qpn, id::Lmc};
+
+/// The provider's state of an endpoint.
+#[derive(Debug, Default)]
+pub(crate) struct EndpointState {
+    /// Its groups, least preferred first.
+    pub(crate) groups: Vec<Group>,
+    /// Destinations that wait for a credit for their multicast request.
+    pub(crate) queue: CreditQueue<DestId>,
+    pub(crate) round_trip: RoundTrip,
+    /// The number of multicast requests in flight with `resolve_depth auto`.
+    pub(crate) window: Window<2, false>,
+    pub(crate) announcement: Announcement,
+    pub(crate) defences: Defences,
+    pub(crate) answered: Answered,
+    pub(crate) prefetch: EndpointPrefetch,
+    /// The last known GID, LID and LMC of the port, at which paths begin.
+    origin: Option<(Gid, Lid, Lmc)>,
+    /// Counts events that may have invalidated paths. A path of an earlier epoch is checked before it is served.
+    epoch: u32,
+    /// Paths from before this epoch begin at a LID or GID that the port no longer has.
+    void_before: u32,
+    /// Paths from before this epoch may be wrong.
+    stale_before: u32,
+    /// Counts events after which failed lookups may succeed.
+    failures_epoch: u32,
+}
+
+impl EndpointState {
+    /// Returns how many multicast requests may be in flight.
+    pub(crate) fn depth(&self, cx: &Context) -> u32 {
+        cx.config().resolve_depth.or(self.window.depth().min(most_requests(cx.fabric_size())))
+    }
+
+    /// Records the port's GID and LIDs. If they changed, invalidates all paths and returns `true`.
+    pub(crate) fn update_origin(&mut self, gid: Gid, lid: Lid, lmc: Lmc) -> bool {
+        let has_moved = self.origin.replace((gid, lid, lmc)).is_some_and(|before| before != (gid, lid, lmc));
+        if has_moved {
+            self.moved();
+        }
+        has_moved
+    }
+
+    /// Returns the epoch for a failure that happens now.
+    pub(crate) const fn failures_epoch(&self) -> u32 {
+        self.failures_epoch
+    }
+
+    /// Invalidates all cached failures.
+    pub(crate) const fn retry_failed(&mut self) {
+        self.failures_epoch = self.failures_epoch.wrapping_add(1);
+    }
+
+    /// Returns the epoch for a path that is found now.
+    pub(crate) const fn epoch(&self) -> u32 {
+        self.epoch
+    }
+
+    fn moved(&mut self) {
+        self.epoch = self.epoch.wrapping_add(1);
+        self.void_before = self.epoch;
+    }
+
+    /// Records that the link has another MTU or rate, which may be too low for cached paths.
+    pub(crate) fn link_changed(&mut self) {
+        self.epoch = self.epoch.wrapping_add(1);
+    }
+
+    /// Marks all paths as possibly wrong.
+    pub(crate) const fn mark_stale(&mut self) {
+        self.epoch = self.epoch.wrapping_add(1);
+        self.stale_before = self.epoch;
+    }
+
+    /// Reports whether a path of this epoch begins at a LID or GID that the port no longer has.
+    pub(crate) const fn is_void(&self, epoch: u32) -> bool {
+        is_before(epoch, self.void_before)
+    }
+
+    /// Reports whether a path of this epoch may be wrong.
+    pub(crate) const fn is_stale(&self, epoch: u32) -> bool {
+        is_before(epoch, self.stale_before)
+    }
+}
+
+/// The state of an endpoint's announcement.
+#[derive(Debug, Default)]
+pub(crate) struct Announcement {
+    /// The index of the first address that is not announced yet.
+    pub(crate) next: Option<usize>,
+    /// The time before which no announcement is sent, so that a port that moves repeatedly causes little traffic.
+    pub(crate) not_before: Option<Time>,
+    /// The queue pair that peers may have cached.
+    qpn: Option<Qpn>,
+}
+
+impl Announcement {
+    /// Records the endpoint's queue pair. Returns `true` if peers may have cached another one.
+    pub(crate) fn moves_to(&mut self, qpn: Option<Qpn>) -> bool {
+        let Some(qpn) = qpn else { return false };
+        self.qpn.replace(qpn).is_some_and(|before| before != qpn)
+    }
+}
+
+/// Compares epochs with wrap-around. Two billion changes do not happen within the lifetime of a path.
+const fn is_before(epoch: u32, mark: u32) -> bool {
+    mark.wrapping_sub(epoch).wrapping_sub(1) < u32::MAX / 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changed_gid_lid_or_lmc_invalidates_paths() {
+        let mut state = EndpointState::default();
+        let at = |gid: &str, lid, lmc| (gid.parse().unwrap(), Lid::new(lid), Lmc::new(lmc).unwrap());
+        let mut begin = |(gid, lid, lmc)| {
+            let before = state.epoch;
+            state.update_origin(gid, lid, lmc);
+            state.is_void(before)
+        };
+        assert_eq!(
+            [at("fe80::1", 4, 0), at("fe80::1", 4, 0), at("fe80::1", 8, 0), at("fe80::2", 8, 0), at("fe80::2", 8, 1)]
+                .map(&mut begin),
+            [false, false, true, true, true]
+        );
+    }
+
+    #[test]
+    fn epochs_separate_void_stale_and_valid_paths() {
+        let last = u32::MAX - 1;
+        let mut state =
+            EndpointState { epoch: last, void_before: last, stale_before: last, ..EndpointState::default() };
+        let before = state.epoch;
+        assert!(!state.is_void(before));
+        state.link_changed();
+        assert!(!state.is_void(before) && state.epoch != before);
+        state.moved();
+        assert_eq!((state.epoch, state.is_void(before), state.is_void(state.epoch)), (0, true, false));
+        state.link_changed();
+        assert!(!state.is_void(state.epoch) && !state.is_void(0) && state.is_void(u32::MAX));
+        let before = state.epoch;
+        assert!(!state.is_stale(before) && !state.is_stale(last));
+        state.mark_stale();
+        assert!(state.is_stale(before) && !state.is_stale(state.epoch) && !state.is_void(before));
+    }
+
+    #[test]
+    fn epochs_wrap_around() {
+        let state = EndpointState { void_before: 1 << 31, epoch: 1 << 31, ..EndpointState::default() };
+        assert_eq!([2, 1, 0, u32::MAX].map(|epoch| state.is_void(epoch)), [true, true, false, false]);
+    }
+}

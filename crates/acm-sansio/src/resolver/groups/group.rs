@@ -1,0 +1,265 @@
+//! Multicast groups of an endpoint: join, rejoin, leave.
+use super::{group_plan, membership::Group};
+use crate::{
+    api::{
+        ResolverEvent, SaError, SendTo,
+        account::DAEMON,
+        id::{EndpointId, PortId},
+        port::PortAttributes,
+    },
+    provider::Context,
+    resolver::{state::Ibacmp, token::Task},
+    retry::{JOIN, JOIN_SPREAD},
+    sa::SaQuery,
+};
+use alloc::vec::Vec;
+use ib_mad::{
+    AddressVector, Gid, GlobalRoute, Qkey, Qpn,
+    sa::{JoinState, McMemberRecord, Query, SaMad},
+};
+
+impl Ibacmp {
+    /// Joins all groups of an endpoint, including those that it is already in. In a large fabric all ports may come up
+    /// at once, so that the joins are spread; the subnet administrator can queue those of a small fabric.
+    pub(crate) fn join_all(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        let is_large = JOIN_SPREAD.below(cx.fabric_size()) > JOIN_SPREAD.least;
+        for index in self.choose_groups(cx, endpoint) {
+            if is_large {
+                Self::join_soon(cx, endpoint, index);
+            } else {
+                self.join(cx, endpoint, index);
+            }
+        }
+    }
+
+    /// Joins all groups of an endpoint, each after a random pause, because every node of the subnet rejoins now. A join
+    /// that was started at this very instant is sufficient: a port that comes up under a subnet manager without
+    /// memberships causes two events at once. An earlier join that is in flight is repeated, because the subnet manager
+    /// may have lost it.
+    pub(crate) fn join_all_soon(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        let now = cx.now();
+        for index in self.choose_groups(cx, endpoint) {
+            let Some(group) = self.group(endpoint, index) else { return };
+            group.rejoin = group.join.is_some() && group.requested_at != Some(now);
+            if group.join.is_none() {
+                Self::join_soon(cx, endpoint, index);
+            }
+        }
+    }
+
+    fn join_soon(cx: &mut Context, endpoint: EndpointId, index: u32) {
+        let token = Task::Group(endpoint, index).token();
+        // The pause after a failed join may be longer.
+        let latest = cx.now() + JOIN_SPREAD.below(cx.fabric_size());
+        if cx.timer(token).is_none_or(|due| due > latest) {
+            let at = cx.now() + cx.spread(JOIN_SPREAD);
+            cx.set_timer(token, at);
+        }
+    }
+
+    /// Reports whether a join of a port waits or is in flight, and has not failed before.
+    pub(crate) fn is_joining(&self, cx: &Context, port: PortId) -> bool {
+        let is_due = |endpoint, group: &Group| cx.timer(Task::Group(endpoint, group.index).token()).is_some();
+        cx.endpoints_of(port).into_iter().any(|endpoint| {
+            let mut groups = self.endpoints.get(&endpoint).into_iter().flat_map(|state| &state.groups);
+            groups.any(|group| group.join.is_some() || group.failures == 0 && is_due(endpoint, group))
+        })
+    }
+
+    /// Chooses the groups of an endpoint by its port and the options, and leaves all others. Returns the indexes.
+    fn choose_groups(&mut self, cx: &mut Context, endpoint: EndpointId) -> Vec<u32> {
+        let (Some(here), Some(port)) = (cx.endpoint(endpoint), cx.port_of(endpoint)) else { return Vec::new() };
+        let (pkey, chosen) = (here.pkey, group_plan::groups(cx.config(), port));
+        let state = self.endpoints.entry(endpoint).or_default();
+        let mut before = core::mem::take(&mut state.groups);
+        let mut taken: Vec<u32> = before.iter().map(|group| group.index).collect();
+        state.groups = chosen
+            .into_iter()
+            .map(|(rate, mtu)| {
+                let index = (0..).find(|index| !taken.contains(index)).unwrap_or_default();
+                let group = Group::new(index, pkey, rate, mtu);
+                match before.iter().position(|old| old.mgid == group.mgid) {
+                    Some(index) => before.remove(index),
+                    None => {
+                        taken.push(index);
+                        group
+                    }
+                }
+            })
+            .collect();
+        let indexes = state.groups.iter().map(|group| group.index).collect();
+        for group in before {
+            cx.clear_timer(Task::Group(endpoint, group.index).token());
+            self.leave(cx, endpoint, &group);
+        }
+        indexes
+    }
+
+    /// Joins a group, unless a join is in flight.
+    pub(crate) fn join(&mut self, cx: &mut Context, endpoint: EndpointId, index: u32) {
+        let Some(pkey) = cx.endpoint(endpoint).map(|endpoint| endpoint.pkey) else { return };
+        let now = cx.now();
+        let Some(group) = self.group(endpoint, index) else { return };
+        if group.join.is_some() {
+            return;
+        }
+        group.requested_at = Some(now);
+        let query = group.join_query(pkey);
+        let token = Task::Group(endpoint, index).token();
+        cx.clear_timer(token);
+        match cx.sa_query(endpoint, token, query, DAEMON) {
+            // The port joins again when it comes back.
+            Err(_) => {}
+            Ok(query) => {
+                if let Some(group) = self.group(endpoint, index) {
+                    group.join = Some(query);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn group(&mut self, endpoint: EndpointId, index: u32) -> Option<&mut Group> {
+        self.endpoints.get_mut(&endpoint)?.groups.iter_mut().find(|group| group.index == index)
+    }
+
+    pub(crate) fn join_done(
+        &mut self,
+        cx: &mut Context,
+        endpoint: EndpointId,
+        index: u32,
+        result: Result<&SaMad, SaError>,
+    ) {
+        let Some(group) = self.group(endpoint, index) else { return };
+        group.join = None;
+        let record = result.and_then(|mad| mad.record::<McMemberRecord>().map_err(|_| SaError::BadResponse));
+        let record = match record {
+            // With an invalid MLID, datagrams would go to a port, or be lost.
+            Ok(record) if record.mgid == group.mgid && record.mlid.is_multicast() => *record,
+            Ok(_) => return self.join_failed(cx, endpoint, index, SaError::BadResponse),
+            Err(error) => return self.join_failed(cx, endpoint, index, error),
+        };
+        let old = group.member.replace(record);
+        group.failures = 0;
+        if core::mem::take(&mut group.rejoin) {
+            Self::join_soon(cx, endpoint, index);
+        }
+        self.stats.joins += 1;
+        let (mgid, mlid) = (record.mgid, record.mlid);
+        cx.log(ResolverEvent::Joined(endpoint, mgid, mlid, record.mtu.value(), record.rate.value()).into());
+        // The membership under the port's previous GID still exists.
+        if let Some(gid) = old.map(|old| old.port_gid).filter(|gid| !gid.is_zero() && *gid != record.port_gid) {
+            Self::leave_as(cx, endpoint, mgid, gid);
+        }
+        // Requests are sent to the base group only, so no other group is attached.
+        let base = self.endpoints.get(&endpoint).and_then(|state| state.groups.first());
+        if base.is_some_and(|base| base.index == index) && old.is_none_or(|old| old.mlid != mlid) {
+            if let Some(old) = old {
+                cx.detach(endpoint, mgid, old.mlid);
+            }
+            cx.attach(endpoint, mgid, mlid);
+        }
+        if base.is_some_and(|base| base.index == index) {
+            self.prefetch_joined(cx, endpoint);
+        }
+        self.announce_soon(cx, endpoint);
+    }
+
+    fn join_failed(&mut self, cx: &mut Context, endpoint: EndpointId, index: u32, error: SaError) {
+        let Some(group) = self.group(endpoint, index) else { return };
+        // The port joins again when it comes back.
+        if error == SaError::PortDown {
+            return;
+        }
+        group.failures = group.failures.saturating_add(1);
+        let (mgid, pause) = (group.mgid, JOIN.pause(group.failures));
+        let pause = cx.jitter(pause);
+        self.stats.joins_failed += 1;
+        let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
+        cx.log(ResolverEvent::JoinFailed(endpoint, mgid, error, pause_ms).into());
+        let at = cx.now() + pause;
+        cx.set_timer(Task::Group(endpoint, index).token(), at);
+    }
+
+    /// Leaves all groups of an endpoint.
+    pub(crate) fn leave_all(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        for (rank, group) in self.groups(endpoint).into_iter().enumerate() {
+            cx.clear_timer(Task::Group(endpoint, group.index).token());
+            if let (0, Some(member)) = (rank, group.member) {
+                cx.detach(endpoint, group.mgid, member.mlid);
+            }
+            self.leave(cx, endpoint, &group);
+        }
+    }
+
+    /// Leaves a group under the GID that joined it.
+    fn leave(&mut self, cx: &mut Context, endpoint: EndpointId, group: &Group) {
+        if let Some(query) = group.join {
+            cx.sa_discard(query);
+        }
+        let Some(port_gid) = cx.port_of(endpoint).map(PortAttributes::gid) else { return };
+        if group.member.is_none() && group.join.is_none() {
+            return;
+        }
+        let joined = group.member.map(|member| member.port_gid).filter(|gid| !gid.is_zero());
+        Self::leave_as(cx, endpoint, group.mgid, joined.unwrap_or(port_gid));
+    }
+
+    fn leave_as(cx: &mut Context, endpoint: EndpointId, mgid: Gid, port_gid: Gid) {
+        let query = Query::<McMemberRecord>::new().mgid(mgid).port_gid(port_gid);
+        cx.sa_leave_group(endpoint, SaQuery::Leave(query.join_state(JoinState::FULL_MEMBER)));
+    }
+
+    /// Drops the memberships of a port that is down. The subnet manager removes the port from all groups.
+    pub(crate) fn drop_memberships(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        for (rank, group) in self.groups(endpoint).into_iter().enumerate() {
+            cx.clear_timer(Task::Group(endpoint, group.index).token());
+            if let (0, Some(member)) = (rank, group.member) {
+                cx.detach(endpoint, group.mgid, member.mlid);
+            }
+        }
+        if let Some(state) = self.endpoints.get_mut(&endpoint) {
+            for group in &mut state.groups {
+                (group.member, group.requested_at, group.failures, group.rejoin) = (None, None, 0, false);
+            }
+        }
+    }
+
+    fn groups(&self, endpoint: EndpointId) -> Vec<Group> {
+        self.endpoints.get(&endpoint).map(|state| state.groups.clone()).unwrap_or_default()
+    }
+
+    /// Returns the memberships of an endpoint, least preferred first.
+    pub(crate) fn joined(&self, endpoint: EndpointId) -> impl Iterator<Item = &McMemberRecord> {
+        let groups = self.endpoints.get(&endpoint).into_iter().flat_map(|state| &state.groups);
+        groups.filter_map(|group| group.member.as_ref())
+    }
+
+    /// Returns the membership in the base group.
+    pub(crate) fn base_group(&self, endpoint: EndpointId) -> Option<&McMemberRecord> {
+        self.endpoints.get(&endpoint)?.groups.first()?.member.as_ref()
+    }
+
+    /// Returns the last of the peer's groups that the endpoint is in, too.
+    pub(crate) fn best_shared(&self, endpoint: EndpointId, theirs: &[Gid]) -> Option<Gid> {
+        theirs.iter().rev().copied().find(|mgid| self.joined(endpoint).any(|member| member.mgid == *mgid))
+    }
+}
+
+/// Returns the receiver for datagrams to a group. They are sent from the port's base LID.
+pub(crate) fn send_to(member: &McMemberRecord, port: &PortAttributes) -> SendTo {
+    let grh = GlobalRoute {
+        dgid: member.mgid,
+        sgid_index: port.gid_index(),
+        flow_label: member.sl_flow_hop.flow_label(),
+        hop_limit: member.sl_flow_hop.hop_limit(),
+        traffic_class: member.traffic_class,
+    };
+    let way = AddressVector {
+        dlid: member.mlid,
+        sl: member.sl_flow_hop.sl(),
+        path_bits: port.lid.path_bits(port.lmc),
+        static_rate: Some(member.rate.value()),
+        grh: Some(grh),
+    };
+    SendTo { way, qpn: Qpn::MULTICAST, qkey: Qkey::GSI }
+}

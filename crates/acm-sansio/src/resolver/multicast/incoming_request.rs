@@ -1,0 +1,261 @@
+//! Multicast requests from remote hosts: caching the sender's location, responding, and defending local addresses.
+use super::lookup::{Lookup, Responder};
+use crate::{
+    accounts::fair::Urgency,
+    api::{DatagramSource, ResolverEvent, account::REMOTE, config::RouteProtocol, id::EndpointId},
+    provider::Context,
+    resolver::{
+        cache::{
+            dest::{DestKey, DestState, EvictionClass, Origin, Ready, RouteKey, Routing},
+            remote::{Remote, are_of_one_adapter},
+        },
+        routes::route,
+        state::{Ibacmp, RenewalReason},
+        token::DestId,
+    },
+};
+use acm_wire::multicast::{self, AddressRequest};
+use ib_mad::{Gid, Qpn, sa::PathRecord};
+
+impl Ibacmp {
+    /// Handles a multicast request. Every receiver caches the sender's location; the owner of the address responds.
+    pub(crate) fn handle_request(
+        &mut self,
+        cx: &mut Context,
+        endpoint: EndpointId,
+        source: &DatagramSource,
+        gid: Gid,
+        request: &AddressRequest<'_>,
+    ) {
+        let Some(found) = cx.endpoint(endpoint) else { return };
+        // Our own request, delivered back by the switch.
+        if found.qpn == Some(source.qpn) && cx.port_of(endpoint).is_some_and(|port| port.gids.contains(&gid)) {
+            return;
+        }
+        if found.has(&request.source) && !self.is_own_gid(cx, gid) {
+            return self.defend(cx, endpoint, &request.source, gid);
+        }
+        let is_ours = request.dest.is_some_and(|dest| found.has(&dest));
+        let Some(group) = self.best_shared(endpoint, request.groups) else {
+            self.stats.no_shared_group += 1;
+            return cx.log(ResolverEvent::NoSharedGroup(endpoint, request.source).into());
+        };
+        let remote = Remote { gid, lid: source.lid, path_bits: source.path_bits, qpn: source.qpn, group };
+        let key = DestKey::Address(request.source);
+        let is_to_group = source.group.is_some();
+        // The owner of the address did not receive a request to this node alone, so it is no reason to believe it.
+        let known = self.cache.find(endpoint, &key);
+        let id = if is_to_group { self.acquire_unsolicited(cx, endpoint, key) } else { known };
+        if let Some(id) = id {
+            self.learn(cx, id, remote, is_to_group);
+        }
+        let responder = Responder { tid: request.tid, remote };
+        if is_ours && is_to_group {
+            self.respond_when_routed(cx, endpoint, id, responder);
+        } else if is_ours {
+            self.respond_at_once(cx, endpoint, &responder);
+        }
+    }
+
+    /// Updates a destination with the location of the sender of a request, to the group or to this node alone.
+    fn learn(&mut self, cx: &mut Context, id: DestId, remote: Remote, is_to_group: bool) {
+        self.drop_expired(cx, id);
+        let listed = self.is_listed_elsewhere(cx, id, &remote);
+        let Some(dest) = self.cache.get_mut(id) else { return };
+        let (endpoint, in_use) = (dest.endpoint, dest.class == EvictionClass::Requested || listed);
+        let lmc = cx.lmc_of(endpoint);
+        match &mut dest.state {
+            // A claim of a local address is ignored.
+            _ if dest.class == EvictionClass::Local => {}
+            DestState::Ready(Ready { remote: Some(current), .. }) if current.is_same_port(&remote, lmc) => {
+                // The path to the same port is the same, whichever queue pair the peer has now.
+                let before = core::mem::replace(current, remote).qpn;
+                // A preloaded entry has no queue pair.
+                let changed = before != remote.qpn && before != Qpn::default();
+                let name = dest.name();
+                self.owner_sent(cx, id, remote);
+                if changed {
+                    cx.log(ResolverEvent::PeerChanged(endpoint, name).into());
+                    if in_use {
+                        self.queue_renewal(cx, id, RenewalReason::Moved);
+                    }
+                }
+            }
+            // Another port of the host has the same name. The path in use stays.
+            DestState::Ready(Ready { remote: Some(current), .. })
+                if current.gid != remote.gid && are_of_one_adapter(current.gid, remote.gid) => {}
+            DestState::Ready(_) if in_use => self.verify_claim(cx, id, &remote),
+            DestState::Routing(routing) => {
+                if !routing.remote.is_some_and(|current| current.is_same_port(&remote, lmc)) {
+                    self.stats.claims_ignored += 1;
+                }
+            }
+            // The next request for it starts a new lookup.
+            DestState::Located { remote: current, .. } if in_use && !current.is_same_port(&remote, lmc) => {
+                self.cache.enter(id, DestState::Unknown);
+                self.stats.claims_ignored += 1;
+            }
+            // Only a response ends a lookup. If no request was sent so far, the sender is asked, and not the group.
+            DestState::Locating(request) => {
+                let (known, is_waiting) = (request.to.map(|host| host.gid), request.times_sent == 0);
+                if is_to_group && dest.note_claim(known, remote.gid) && is_waiting {
+                    self.ask_claimant(cx, id, remote);
+                }
+            }
+            DestState::Unknown | DestState::Failed(_) | DestState::Located { .. } | DestState::Ready(_) => {
+                let known = dest.state.located_at(&dest.key);
+                if is_to_group {
+                    dest.note_claim(known, remote.gid);
+                    self.accept_claim(cx, id, remote);
+                }
+            }
+        }
+    }
+
+    /// Caches a claim of an address that is not in use. Its first use verifies it.
+    fn accept_claim(&mut self, cx: &mut Context, id: DestId, remote: Remote) {
+        let addr_until = Self::addr_end(cx);
+        // It was verified because of a table of hosts that may be replaced by now.
+        if let DestState::Ready(ready) = self.cache.enter(id, DestState::Located { remote, addr_until }) {
+            self.end_ready(cx, id, ready);
+        }
+    }
+
+    /// Drops a location that no host confirmed, because a local user requests it. Returns the host to ask for it, or
+    /// `None` if the group must be asked.
+    pub(crate) fn take_claimant(&mut self, cx: &mut Context, id: DestId) -> Option<Remote> {
+        self.drop_expired(cx, id);
+        let dest = self.cache.get(id)?;
+        if dest.class == EvictionClass::Local {
+            return None;
+        }
+        let (DestState::Located { remote, .. } | DestState::Ready(Ready { remote: Some(remote), .. })) = &dest.state
+        else {
+            return None;
+        };
+        let host = Some(*remote).filter(|_| dest.origin == Origin::Group);
+        if let DestState::Ready(ready) = self.cache.enter(id, DestState::Unknown) {
+            self.end_ready(cx, id, ready);
+        }
+        host
+    }
+
+    /// Responds to a multicast request for a local address as soon as there is a path to the sender. The path is found by
+    /// the sender's GID, so that a response depends on no address that the sender claims. `claimed` is that address. If
+    /// a local user waits for the path to the sender at this address, the response waits for the same query.
+    fn respond_when_routed(
+        &mut self,
+        cx: &mut Context,
+        endpoint: EndpointId,
+        claimed: Option<DestId>,
+        responder: Responder,
+    ) {
+        if let Some(path) = self.cached_path_to(cx, endpoint, &responder.remote) {
+            return Self::respond(cx, endpoint, &path, &responder);
+        }
+        let lmc = cx.lmc_of(endpoint);
+        let claimed = claimed.filter(|id| match self.cache.get(*id).map(|dest| &dest.state) {
+            Some(DestState::Routing(Routing { remote: Some(remote), .. })) => {
+                remote.is_same_port(&responder.remote, lmc)
+            }
+            _ => false,
+        });
+        let key = self.key_of_gid(endpoint, responder.remote.gid);
+        let Some(id) = claimed.or_else(|| self.acquire_unsolicited(cx, endpoint, key)) else { return };
+        let now = cx.now();
+        let Some(dest) = self.cache.get_mut(id) else { return };
+        let pending = match &mut dest.state {
+            DestState::Routing(routing) => Some((&mut routing.lookup, routing.query)),
+            DestState::Ready(Ready { renewal: Some(renewal), .. }) => Some((&mut renewal.lookup, renewal.query)),
+            // The sender is at another LID than the path.
+            DestState::Ready(ready) => {
+                if ready.no_verification_before.is_some_and(|until| now < until) {
+                    self.stats.claims_ignored += 1;
+                    return;
+                }
+                ready.no_verification_before = Some(now + cx.config().timeout);
+                None
+            }
+            _ => None,
+        };
+        if let Some((lookup, query)) = pending {
+            if lookup.add_responder(cx, responder) {
+                cx.sa_join(query, REMOTE, Urgency::Waited);
+            } else {
+                self.stats.responders_refused += 1;
+            }
+            return;
+        }
+        let is_ready = matches!(dest.state, DestState::Ready(_));
+        let mut lookup = Lookup::default();
+        if !lookup.add_responder(cx, responder) {
+            self.stats.responders_refused += 1;
+            lookup.end(cx);
+        } else if is_ready {
+            self.request_renewal(cx, id, lookup);
+        } else {
+            let addr_until = Self::addr_end(cx);
+            self.query_route(cx, id, None, addr_until, lookup);
+        }
+    }
+
+    /// Returns the key of the destination that is found by a GID only.
+    pub(crate) fn key_of_gid(&self, endpoint: EndpointId, dgid: Gid) -> DestKey {
+        let traffic_class = self.base_group(endpoint).map_or(0, |member| member.traffic_class);
+        DestKey::Route(RouteKey { dgid, traffic_class, ..RouteKey::default() })
+    }
+
+    /// Returns the path to a location if it needs no query.
+    fn cached_path_to(&mut self, cx: &mut Context, endpoint: EndpointId, remote: &Remote) -> Option<PathRecord> {
+        if let Some(path) = self.preloaded_path_to(cx, endpoint, remote) {
+            return Some(path);
+        }
+        if cx.config().route_protocol == RouteProtocol::Acm {
+            return self.path_by_group(cx, endpoint, remote);
+        }
+        if let Some(found) = self.prefetched_to(cx, endpoint, remote) {
+            self.stats.prefetch_used += 1;
+            return Some(found.path);
+        }
+        self.path_of_gid(cx, endpoint, remote).map(|ready| ready.path)
+    }
+
+    fn path_by_group(&self, cx: &Context, endpoint: EndpointId, remote: &Remote) -> Option<PathRecord> {
+        let member = self.joined(endpoint).find(|member| member.mgid == remote.group)?;
+        Some(route::from_group(member, remote, cx.port_of(endpoint)?.lid))
+    }
+
+    /// Responds to a request that was sent to this node alone. Without a cached path the response goes by the parameters
+    /// of the group, as the request may have come: 10,000 nodes ask a host that moves in one second.
+    fn respond_at_once(&mut self, cx: &mut Context, endpoint: EndpointId, responder: &Responder) {
+        let remote = &responder.remote;
+        let path = self.cached_path_to(cx, endpoint, remote).or_else(|| self.path_by_group(cx, endpoint, remote));
+        if let Some(path) = path {
+            Self::respond(cx, endpoint, &path, responder);
+        }
+    }
+
+    /// Returns a cached path to a location, which was found for its GID or for another of its addresses.
+    pub(crate) fn path_of_gid(&mut self, cx: &mut Context, endpoint: EndpointId, remote: &Remote) -> Option<&Ready> {
+        let lmc = cx.lmc_of(endpoint);
+        let by_gid = self.cache.find(endpoint, &self.key_of_gid(endpoint, remote.gid));
+        let found = [by_gid, self.cache.first_at(endpoint, remote.gid)].into_iter().flatten().find(|id| {
+            self.drop_expired(cx, *id);
+            matches!(self.cache.get(*id).map(|dest| &dest.state),
+                Some(DestState::Ready(ready)) if remote.is_at_end_of(&ready.path, lmc))
+        });
+        let dest = self.cache.get_mut(found?)?;
+        dest.used = true;
+        match &dest.state {
+            DestState::Ready(ready) => Some(ready),
+            _ => None,
+        }
+    }
+
+    /// Responds to a request for a local address.
+    pub(crate) fn respond(cx: &mut Context, endpoint: EndpointId, path: &PathRecord, responder: &Responder) {
+        let Some(port) = cx.port_of(endpoint) else { return };
+        let to = route::send_to(path, &responder.remote, port);
+        cx.send(endpoint, to, multicast::response(responder.tid, responder.remote.group));
+    }
+}

@@ -1,0 +1,163 @@
+//! Announcements after this port moved: a multicast request for each local address, sent by its owner. Every receiver
+//! learns the new location from it, as from any request; no peer responds. C ibacm's receivers handle it in the same
+//! way. An address that another host claims is announced, too.
+use crate::{
+    Time,
+    api::{ResolverEvent, id::EndpointId, port::PortAttributes},
+    provider::Context,
+    resolver::{groups::group, state::Ibacmp, token::Task},
+    retry,
+};
+use acm_wire::{Address, multicast};
+use alloc::vec::Vec;
+use core::time::Duration;
+use ib_mad::Gid;
+
+/// The number of addresses per announcement, and the pause after it.
+const AT_A_TIME: usize = 16;
+const PAUSE: Duration = Duration::from_millis(100);
+/// The maximum number of removed local addresses that are kept because they may reappear at another port.
+const REMEMBERED: usize = 64;
+
+impl Ibacmp {
+    /// Schedules the announcement of all addresses of an endpoint.
+    pub(crate) fn announce(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        if let Some(state) = self.endpoints.get_mut(&endpoint) {
+            state.announcement.next = Some(0);
+            self.announce_soon(cx, endpoint);
+        }
+    }
+
+    /// Handles the removal of a local address. Peers still have its old location in their caches, so it is announced
+    /// from its new endpoint, now or when it reappears.
+    pub(crate) fn note_removed(&mut self, cx: &mut Context, address: &Address) {
+        let has = |endpoint: &EndpointId| cx.endpoint(*endpoint).is_some_and(|endpoint| endpoint.has(address));
+        if let Some(endpoint) = self.endpoints.keys().copied().find(has) {
+            return self.announce(cx, endpoint);
+        }
+        if self.removed.len() >= REMEMBERED {
+            self.removed.pop_front();
+        }
+        self.removed.push_back(*address);
+    }
+
+    /// Announces an endpoint that got an address of another endpoint.
+    pub(crate) fn announce_if_moved(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        // An endpoint without a queue pair announces its addresses when it is open.
+        let is_open = self.endpoints.contains_key(&endpoint);
+        let Some(found) = cx.endpoint(endpoint).filter(|_| is_open && !self.removed.is_empty()) else { return };
+        let before = self.removed.len();
+        self.removed.retain(|address| !found.has(address));
+        if self.removed.len() < before {
+            self.announce(cx, endpoint);
+        }
+    }
+
+    /// Starts the timer of a scheduled announcement, if the endpoint is in its base group.
+    pub(crate) fn announce_soon(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        let token = Task::Announce(endpoint).token();
+        if self.base_group(endpoint).is_none() || cx.timer(token).is_some() {
+            return;
+        }
+        let Some(state) = self.endpoints.get(&endpoint).filter(|state| state.announcement.next.is_some()) else {
+            return;
+        };
+        let not_before = state.announcement.not_before;
+        let at = cx.now() + cx.spread(retry::ANNOUNCE_SPREAD);
+        cx.set_timer(token, not_before.map_or(at, |time| time.max(at)));
+    }
+
+    /// Announces a local address that another host claims, so that the other nodes keep their paths to this port.
+    pub(crate) fn defend(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address, other: Gid) {
+        let now = cx.now();
+        let Some(state) = self.endpoints.get_mut(&endpoint) else { return };
+        if !state.defences.may_defend(now, address) {
+            return;
+        }
+        self.stats.address_conflicts += 1;
+        let here = cx.port_of(endpoint).map(PortAttributes::gid).unwrap_or_default();
+        cx.log(ResolverEvent::AddressConflict(endpoint, *address, here, other).into());
+        self.stats.defences += 1;
+        self.send_announcement(cx, endpoint, address);
+    }
+
+    /// Sends the announcement of one address.
+    fn send_announcement(&self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
+        let groups: Vec<Gid> = self.joined(endpoint).map(|member| member.mgid).collect();
+        if let Some((member, port)) = self.base_group(endpoint).zip(cx.port_of(endpoint)) {
+            let to = group::send_to(member, port);
+            let mad = multicast::request(cx.transaction_id(), address, address, &groups);
+            cx.send(endpoint, to, mad);
+        }
+    }
+
+    pub(crate) fn announce_due(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        if self.base_group(endpoint).is_none() {
+            return;
+        }
+        let addresses = cx.endpoint(endpoint).map(|endpoint| endpoint.addresses.clone()).unwrap_or_default();
+        let now = cx.now();
+        let Some(announcement) = self.endpoints.get_mut(&endpoint).map(|state| &mut state.announcement) else { return };
+        let Some(first) = announcement.next.take() else { return };
+        let rest = addresses.get(first..).unwrap_or_default();
+        if rest.len() > AT_A_TIME {
+            announcement.next = Some(first + AT_A_TIME);
+            cx.set_timer(Task::Announce(endpoint).token(), now + PAUSE);
+        } else {
+            announcement.not_before = Some(now + retry::ANNOUNCE_PAUSE);
+        }
+        for address in rest.iter().take(AT_A_TIME) {
+            self.stats.announcements += 1;
+            self.send_announcement(cx, endpoint, address);
+        }
+    }
+}
+
+/// The local addresses that were defended recently.
+#[derive(Debug, Default)]
+pub(crate) struct Defences {
+    until: Vec<(Address, Time)>,
+}
+
+impl Defences {
+    /// Reports whether a local address may be defended now, and notes that it is.
+    fn may_defend(&mut self, now: Time, address: &Address) -> bool {
+        self.until.retain(|(_, until)| now < *until);
+        let address = address.canonical();
+        if self.until.iter().any(|(defended, _)| *defended == address) {
+            return false;
+        }
+        self.until.push((address, now + retry::DEFENCE_PAUSE));
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Config;
+    use alloc::format;
+
+    #[test]
+    fn address_is_defended_once_in_ten_seconds() {
+        let (mut defences, second) = (Defences::default(), Duration::from_secs(1));
+        let mut may =
+            |seconds: u32, name| defences.may_defend(Time::ZERO + second * seconds, &Address::from_text(name));
+        assert_eq!(
+            [may(0, "a"), may(9, "A"), may(9, "b"), may(10, "a"), may(19, "a")],
+            [true, false, true, true, false]
+        );
+        assert_eq!(defences.until.len(), 1, "what is over takes no memory");
+    }
+
+    #[test]
+    fn removed_addresses_are_limited() {
+        let (mut cx, mut ibacmp) = (Context::new(Config::default(), 1.into()), Ibacmp::new(1));
+        let address = |number: usize| Address::from_text(&format!("gone{number}"));
+        for number in 0..65 {
+            ibacmp.note_removed(&mut cx, &address(number));
+            assert_eq!(ibacmp.removed.front(), Some(&address(number / 64)));
+        }
+        assert_eq!(ibacmp.removed.len(), 64);
+    }
+}

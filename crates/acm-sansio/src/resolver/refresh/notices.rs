@@ -1,0 +1,103 @@
+//! Notices of the subnet administrator: a destination at a port that appeared or disappeared is looked up again by its
+//! next request; a deleted group is joined again.
+//!
+//! A notice only causes new lookups and joins; its content is not used for paths. A forged notice costs one lookup of
+//! each destination in use, or a join.
+use crate::{
+    api::id::{EndpointId, PortId},
+    provider::{Context, Notice},
+    resolver::{
+        cache::dest::DestState,
+        state::Ibacmp,
+        token::{DestId, Task},
+    },
+    retry::JOIN_SPREAD,
+};
+use alloc::vec::Vec;
+use core::time::Duration;
+use ib_mad::Gid;
+
+/// The number of destinations that are invalidated at a time, which takes a fraction of a millisecond. A port has few
+/// names, unless a remote host claims more.
+const SLICE: usize = 1024;
+/// The pause between two slices.
+const PAUSE: Duration = Duration::from_millis(1);
+
+impl Ibacmp {
+    pub(crate) fn handle_notice(&mut self, cx: &mut Context, port: PortId, notice: Notice) {
+        match notice {
+            // The port may have moved or restarted: cached data about it is invalid.
+            Notice::GidInService(gid) | Notice::GidOutOfService(gid) => {
+                if self.preload.refute_port(gid.interface_id()) {
+                    self.stats.preload_refuted += 1;
+                }
+                for endpoint in cx.endpoints_of(port) {
+                    self.refute_prefetched(endpoint, gid);
+                }
+                // A peer that did not respond before may respond now.
+                if matches!(notice, Notice::GidInService(_)) {
+                    cx.endpoints_of(port).into_iter().for_each(|endpoint| self.clear_failures(endpoint));
+                }
+                self.stale_gids.insert((port, gid));
+                self.invalidate_stale_gids(cx);
+            }
+            Notice::GroupCreated(mgid) => self.handle_group_notice(cx, port, mgid, false),
+            Notice::GroupDeleted(mgid) => self.handle_group_notice(cx, port, mgid, true),
+        }
+    }
+
+    /// Invalidates destinations at stale GIDs, at most one slice of them.
+    pub(crate) fn invalidate_stale_gids(&mut self, cx: &mut Context) {
+        let mut left = SLICE;
+        while let Some((port, gid)) = self.stale_gids.first().copied() {
+            for endpoint in cx.endpoints_of(port) {
+                while let Some(id) = self.cache.first_at(endpoint, gid) {
+                    if left == 0 {
+                        let at = cx.now() + PAUSE;
+                        return cx.set_timer(Task::StaleGids.token(), at);
+                    }
+                    left -= 1;
+                    self.invalidate(cx, id);
+                }
+            }
+            self.stale_gids.remove(&(port, gid));
+        }
+    }
+
+    /// Drops the cached data of a destination. Its next request starts a new lookup.
+    fn invalidate(&mut self, cx: &mut Context, id: DestId) {
+        self.stats.destinations_left += 1;
+        // A verification or renewal of invalid data is useless.
+        if let DestState::Ready(ready) = self.cache.enter(id, DestState::Unknown) {
+            self.end_ready(cx, id, ready);
+        }
+    }
+
+    /// Handles the creation or deletion of a group: each endpoint of the port that should be in the group joins it
+    /// again.
+    fn handle_group_notice(&mut self, cx: &mut Context, port: PortId, mgid: Gid, is_deleted: bool) {
+        for endpoint in cx.endpoints_of(port) {
+            let groups = self.endpoints.get(&endpoint).map(|state| state.groups.as_slice()).unwrap_or_default();
+            let is_affected = |group: &crate::resolver::groups::membership::Group| {
+                group.mgid == mgid && group.join.is_none() && group.member.is_some() == is_deleted
+            };
+            let indexes: Vec<u32> = groups.iter().filter(|group| is_affected(group)).map(|group| group.index).collect();
+            for index in indexes {
+                self.join_after_notice(cx, endpoint, index);
+            }
+        }
+    }
+
+    fn join_after_notice(&mut self, cx: &mut Context, endpoint: EndpointId, index: u32) {
+        let token = Task::Group(endpoint, index).token();
+        // However many notices arrive, only one join is sent in the time that a join may take.
+        let requested_at = self.group(endpoint, index).and_then(|group| group.requested_at);
+        let after = requested_at.map(|requested_at| requested_at + cx.config().timeout);
+        let first = after.map_or(cx.now(), |after| cx.now().max(after));
+        if cx.timer(token).is_none_or(|due| due > first + JOIN_SPREAD.below(cx.fabric_size())) {
+            self.stats.groups_noticed += 1;
+            let at = first + cx.spread(JOIN_SPREAD);
+            cx.set_timer(token, at);
+        }
+    }
+}

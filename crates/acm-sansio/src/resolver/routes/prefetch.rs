@@ -1,0 +1,362 @@
+//! Prefetch: all paths from a port at once, as one table of the subnet administrator (SA).
+//!
+//! An endpoint queries the table with its query for one path, but without the destination. While there is no table, and
+//! for a path that is not in it, each path is queried as if there were no prefetch. In a fabric of 10,000 ports a table
+//! costs the SA as much time as some hundred queries. The tables of all ports are spread over a time that grows with the
+//! square of the fabric's size.
+use super::path_table::PathTable;
+use crate::{
+    Time,
+    api::{
+        ResolverEvent, SaError,
+        account::DAEMON,
+        config::{Prefetch, RouteProtocol},
+        id::{EndpointId, SaQueryId},
+    },
+    provider::{Context, PortEvent, Resolution},
+    resolver::{
+        cache::{
+            dest::{DestKey, DestState, Ready, RouteKey, Routing},
+            remote::Remote,
+        },
+        endpoint::EndpointState,
+        state::Ibacmp,
+        token::{DestId, Task},
+    },
+    retry::{JOIN_SPREAD, NOTICES_SPREAD, PREFETCH, PREFETCH_LATER, PREFETCH_SOON, prefetch_spread},
+    sa::SaQuery,
+};
+use acm_wire::client::Counter;
+use alloc::vec::Vec;
+use core::time::Duration;
+use ib_mad::{
+    Gid, MadRef,
+    sa::{PathRecord, Query},
+};
+
+/// The number of lookups within [`COLD_TIME`] that each needed a query, after which the table is worth its cost: a
+/// thirty-second of the fabric's ports, and at least 64.
+const COLD_LOOKUPS: u32 = 64;
+const PORTS_PER_COLD_LOOKUP: u32 = 32;
+const COLD_TIME: Duration = Duration::from_secs(60);
+/// The time after which a table is no longer used. After half of this time, a table that was used is requested again.
+/// After a quarter of this time, cold lookups cause another table.
+const LIFE: Duration = Duration::from_secs(60 * 60);
+/// The number of waiting lookups that are completed at a time.
+const SLICE: usize = 1024;
+/// The pause between two slices.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// The prefetch of an endpoint.
+#[derive(Debug, Default)]
+pub(crate) struct EndpointPrefetch {
+    table: Option<Fetched>,
+    /// The query for the table in progress.
+    query: Option<SaQueryId>,
+    /// Lookups that waited for a query when the table arrived.
+    waiting: Vec<DestId>,
+    /// Number of failed queries in a row.
+    failures: u32,
+    cold: ColdLookups,
+}
+
+/// A table with its times.
+#[derive(Debug)]
+struct Fetched {
+    paths: PathTable,
+    since: Time,
+    life: Duration,
+    /// The expiry time of its paths; `None`: they do not expire.
+    route_until: Option<Time>,
+    /// `true` if a path was used.
+    used: bool,
+}
+
+impl Fetched {
+    fn is_valid(&self, now: Time) -> bool {
+        now.since(self.since) < self.life
+    }
+}
+
+/// A path from a table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Prefetched {
+    pub(crate) path: PathRecord,
+    /// Its expiry time; `None`: it does not expire.
+    until: Option<Time>,
+}
+
+/// Counts lookups that each need a query.
+#[derive(Debug, Default)]
+struct ColdLookups {
+    count: u32,
+    since: Time,
+}
+
+impl ColdLookups {
+    /// Counts one more and returns their number within [`COLD_TIME`].
+    fn count(&mut self, now: Time) -> u32 {
+        if now.since(self.since) >= COLD_TIME {
+            *self = Self { count: 0, since: now };
+        }
+        self.count = self.count.saturating_add(1);
+        self.count
+    }
+}
+
+impl EndpointPrefetch {
+    fn table(&self, now: Time) -> Option<&Fetched> {
+        self.table.as_ref().filter(|table| table.is_valid(now))
+    }
+
+    /// Returns the number of paths in the table.
+    pub(crate) fn paths(&self) -> usize {
+        self.table.as_ref().map_or(0, |table| table.paths.len())
+    }
+}
+
+/// Returns the number of lookups after which `prefetch auto` requests the table.
+fn cold_lookups(ports: u32) -> u32 {
+    COLD_LOOKUPS.max(ports / PORTS_PER_COLD_LOOKUP)
+}
+
+impl Ibacmp {
+    fn prefetch(&mut self, endpoint: EndpointId) -> Option<&mut EndpointPrefetch> {
+        self.endpoints.get_mut(&endpoint).map(|state| &mut state.prefetch)
+    }
+
+    /// Requests the table at a random time after `pause`, because other nodes may do the same now. The joins and
+    /// subscriptions of all nodes go first.
+    fn prefetch_later(cx: &mut Context, endpoint: EndpointId, pause: Duration) {
+        if cx.config().prefetch != Prefetch::Off {
+            let ports = cx.fabric_size();
+            let others = JOIN_SPREAD.below(ports) + NOTICES_SPREAD.below(ports);
+            let at = cx.now() + pause + others + cx.spread(prefetch_spread(ports, PREFETCH_LATER));
+            cx.set_timer(Task::Prefetch(endpoint).token(), at);
+        }
+    }
+
+    /// Handles the join of the base group.
+    pub(crate) fn prefetch_joined(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        let now = cx.now();
+        let is_idle = cx.timer(Task::Prefetch(endpoint).token()).is_none();
+        let state = self.prefetch(endpoint);
+        let is_needed = state.is_some_and(|state| state.query.is_none() && state.table(now).is_none());
+        if cx.config().prefetch == Prefetch::On && is_idle && is_needed {
+            Self::prefetch_later(cx, endpoint, Duration::ZERO);
+        }
+    }
+
+    /// Counts a lookup that needed a query although a table may have its path. Requests the table if there are many.
+    pub(crate) fn count_cold_lookup(&mut self, cx: &mut Context, endpoint: EndpointId, key: &RouteKey) {
+        let (now, mode, ports) = (cx.now(), cx.config().prefetch, cx.fabric_size());
+        let token = Task::Prefetch(endpoint).token();
+        let due = cx.timer(token);
+        let is_local =
+            cx.port_of(endpoint).is_some_and(|port| key.dgid.is_zero() || key.dgid.prefix() == port.gid().prefix());
+        let Some(state) = self.prefetch(endpoint) else { return };
+        let is_pausing = state.failures > 0 && due.is_some();
+        if mode == Prefetch::Off || state.query.is_some() || is_pausing || !is_local || !key.has_only_ends() {
+            return;
+        }
+        let is_young = state.table(now).is_some_and(|table| now.since(table.since) < table.life / 4);
+        let has_table = state.table(now).is_some();
+        if state.cold.count(now) >= cold_lookups(ports) && !is_young {
+            state.cold = ColdLookups::default();
+            // The next table replaces this one even if it was not used.
+            if let Some(table) = &mut state.table {
+                table.used = true;
+            }
+            let spread = prefetch_spread(ports, PREFETCH_SOON);
+            if due.is_none_or(|due| due > now + spread.below(ports)) {
+                let at = now + cx.spread(spread);
+                cx.set_timer(token, at);
+            }
+        } else if mode == Prefetch::On && !has_table && due.is_none() {
+            Self::prefetch_later(cx, endpoint, Duration::ZERO);
+        }
+    }
+
+    /// Handles the timer of an endpoint: completes waiting lookups, or requests the table.
+    pub(crate) fn prefetch_due(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        let is_off = cx.config().prefetch == Prefetch::Off;
+        let Some(pkey) = cx.endpoint(endpoint).map(|endpoint| endpoint.pkey) else { return };
+        let Some(state) = self.prefetch(endpoint) else { return };
+        if !state.waiting.is_empty() {
+            return self.complete_waiting(cx, endpoint);
+        }
+        // A table that nobody used is not worth another one, until lookups need it.
+        let was_useless = state.table.take_if(|table| is_off || !table.used).is_some();
+        if is_off || was_useless || state.query.is_some() {
+            return;
+        }
+        let query = SaQuery::PathTable(Query::<PathRecord>::new().pkey(pkey).reversible(true).num_path(1));
+        state.query = cx.sa_query(endpoint, Task::Prefetch(endpoint).token(), query, DAEMON).ok();
+    }
+
+    /// Handles a query for the table that failed.
+    pub(crate) fn prefetch_failed(&mut self, cx: &mut Context, endpoint: EndpointId, error: SaError) {
+        let now = cx.now();
+        let Some(state) = self.prefetch(endpoint) else { return };
+        state.query = None;
+        state.table.take_if(|table| !table.is_valid(now));
+        // The table is requested again when the port is back.
+        if error == SaError::PortDown {
+            return;
+        }
+        state.failures = state.failures.saturating_add(1);
+        let pause = PREFETCH.pause(state.failures);
+        self.stats.prefetches_failed += 1;
+        let pause = cx.jitter(pause);
+        cx.log(ResolverEvent::PrefetchFailed(endpoint, error, pause.as_secs()).into());
+        Self::prefetch_later(cx, endpoint, pause);
+    }
+
+    /// Handles the response to the query for the table.
+    pub(crate) fn prefetch_done(&mut self, cx: &mut Context, endpoint: EndpointId, response: MadRef<'_>) {
+        let Some(port) = cx.port_of(endpoint) else { return };
+        let paths = match PathTable::read(port, response) {
+            Ok(paths) => paths,
+            Err(error) => return self.prefetch_failed(cx, endpoint, error),
+        };
+        let waiting = self.cache.busy(endpoint);
+        let (since, route_until) = (cx.now(), Self::route_end(cx));
+        let life = cx.config().route_timeout.map_or(LIFE, |timeout| timeout.min(LIFE));
+        let is_off = cx.config().prefetch == Prefetch::Off;
+        let Some(state) = self.prefetch(endpoint) else { return };
+        if is_off {
+            *state = EndpointPrefetch::default();
+            return;
+        }
+        (state.query, state.failures, state.waiting) = (None, 0, waiting);
+        let event = ResolverEvent::Prefetched(endpoint, paths.len(), paths.left_out());
+        state.table = Some(Fetched { paths, since, life, route_until, used: false });
+        self.stats.prefetches += 1;
+        cx.log(event.into());
+        self.complete_waiting(cx, endpoint);
+    }
+
+    /// Completes a slice of the lookups that wait for the turn of their query.
+    fn complete_waiting(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        let Some(state) = self.prefetch(endpoint) else { return };
+        let rest = state.waiting.len().saturating_sub(SLICE);
+        for id in state.waiting.split_off(rest) {
+            self.complete_from_table(cx, id, endpoint);
+        }
+        if rest > 0 {
+            let at = cx.now() + PAUSE;
+            return cx.set_timer(Task::Prefetch(endpoint).token(), at);
+        }
+        let life = self.prefetch(endpoint).and_then(|state| state.table.as_ref()).map_or(LIFE, |table| table.life);
+        let pause = cx.jitter(life / 2);
+        Self::prefetch_later(cx, endpoint, pause);
+    }
+
+    /// Completes a lookup whose query was not sent yet, if the table has its path.
+    fn complete_from_table(&mut self, cx: &mut Context, id: DestId, endpoint: EndpointId) {
+        let Some(dest) = self.cache.get(id) else { return };
+        let (DestState::Routing(Routing { remote, query, .. }), key) = (&dest.state, dest.key) else { return };
+        let (remote, query) = (*remote, *query);
+        let found = match (&key, &remote) {
+            (DestKey::Route(key), _) => self.prefetched(cx, endpoint, key),
+            (DestKey::Address(_), Some(remote)) => self.prefetched_to(cx, endpoint, remote),
+            (DestKey::Address(_), None) => None,
+        };
+        let Some(found) = found.filter(|_| cx.sa_cancel(query)) else { return };
+        if let DestState::Routing(Routing { remote, addr_until, lookup, .. }) = self.cache.enter(id, DestState::Unknown)
+        {
+            self.make_ready(cx, id, remote, addr_until, found.path, lookup);
+            self.note_prefetched(id, found);
+        }
+    }
+
+    /// Returns the path from the endpoint's table for a request.
+    fn prefetched(&mut self, cx: &Context, endpoint: EndpointId, key: &RouteKey) -> Option<Prefetched> {
+        if cx.config().prefetch == Prefetch::Off {
+            return None;
+        }
+        let port = cx.port_of(endpoint)?;
+        let table = self.prefetch(endpoint)?.table.as_mut().filter(|table| table.is_valid(cx.now()))?;
+        let path = table.paths.path(key).filter(|path| !port.is_too_much(path))?;
+        table.used = true;
+        Some(Prefetched { path, until: table.route_until })
+    }
+
+    /// Returns the path to a location that the fabric or a file of hosts has, unless the location has another LID.
+    pub(crate) fn prefetched_to(&mut self, cx: &Context, endpoint: EndpointId, remote: &Remote) -> Option<Prefetched> {
+        // With `route_prot acm`, paths come from the shared group, if there is one.
+        if cx.config().route_protocol == RouteProtocol::Acm && !remote.group.is_zero() {
+            return None;
+        }
+        let found = self.prefetched(cx, endpoint, &self.route_key_to(endpoint, remote))?;
+        let lmc = cx.lmc_of(endpoint);
+        (remote.lid.is_zero() || remote.is_at_end_of(&found.path, lmc)).then_some(found)
+    }
+
+    /// Returns the path to a port given by LID or GID.
+    pub(crate) fn prefetched_resolution(
+        &mut self,
+        cx: &mut Context,
+        id: DestId,
+        endpoint: EndpointId,
+    ) -> Option<Resolution> {
+        let DestKey::Route(key) = self.cache.get(id)?.key else { return None };
+        let found = self.prefetched(cx, endpoint, &key)?;
+        let epoch = self.endpoints.get(&endpoint).map_or(0, EndpointState::epoch);
+        let addr_until = Self::addr_end(cx);
+        let ready = Ready { addr_until, ..Ready::new(None, found.path, epoch) };
+        self.cache.enter(id, DestState::Ready(ready));
+        self.note_prefetched(id, found);
+        cx.count(endpoint, Counter::RouteCache);
+        Some(Resolution::Ready(found.path))
+    }
+
+    /// Marks the path of a destination as one of the table.
+    pub(crate) fn note_prefetched(&mut self, id: DestId, found: Prefetched) {
+        self.cache.change(id, |state| {
+            if let DestState::Ready(ready) = state {
+                ready.route_until = found.until;
+            }
+        });
+        self.stats.prefetch_used += 1;
+    }
+
+    /// Marks the paths to a port as wrong: the fabric contradicted one, or reported a change of the port.
+    pub(crate) fn refute_prefetched(&mut self, endpoint: EndpointId, dgid: Gid) {
+        let table = self.prefetch(endpoint).and_then(|state| state.table.as_mut());
+        if table.is_some_and(|table| table.paths.refute(dgid)) {
+            self.stats.prefetch_refuted += 1;
+        }
+    }
+
+    /// Compares the table with a response of the subnet administrator.
+    pub(crate) fn compare_prefetched(
+        &mut self,
+        endpoint: EndpointId,
+        key: &RouteKey,
+        result: Result<&PathRecord, SaError>,
+    ) {
+        let table = self.prefetch(endpoint).and_then(|state| state.table.as_ref());
+        let Some(path) = table.and_then(|table| table.paths.path(key)) else { return };
+        if result.map_or_else(SaError::is_no_path, |found| *found != path) {
+            self.refute_prefetched(endpoint, path.dgid);
+        }
+    }
+
+    /// Drops the table after a change of the port or of the subnet manager. A table that was used is requested again.
+    pub(crate) fn prefetch_changed(&mut self, cx: &mut Context, endpoint: EndpointId, event: PortEvent) {
+        let Some(state) = self.prefetch(endpoint) else { return };
+        let before = core::mem::take(state);
+        cx.clear_timer(Task::Prefetch(endpoint).token());
+        if let Some(query) = before.query {
+            cx.sa_discard(query);
+        }
+        let was_needed = before.query.is_some() || before.table.is_some_and(|table| table.used);
+        if event != PortEvent::Down && (was_needed || cx.config().prefetch == Prefetch::On) {
+            Self::prefetch_later(cx, endpoint, Duration::ZERO);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+//! Operations of the built-in provider, and their tokens.
+use crate::api::id::{EndpointId, PortId, ProviderId, Token, handle};
+
+handle! {
+    /// A destination in the cache.
+    pub DestId "dest";
+}
+
+/// The operation of a [`Token`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Task {
+    /// A lookup, which requests wait for. As a timer: the next retry, or the time-out, of its multicast request.
+    Lookup(DestId),
+    /// The end of the time in which the response to a multicast request is likely.
+    Credit(DestId),
+    /// The path query of a destination.
+    Route(DestId),
+    /// The join of an endpoint's group, by the group's index.
+    Group(EndpointId, u32),
+    /// The next slice of the sweep.
+    Sweep,
+    /// The next slice of destinations at stale GIDs.
+    StaleGids,
+    /// The expiry of the oldest cached failure.
+    Negatives,
+    /// The renewal query of a destination.
+    Renew(DestId),
+    /// The next renewal of a port.
+    Renewals(PortId),
+    /// The announcement of an endpoint.
+    Announce(EndpointId),
+    /// The table of all paths of an endpoint. As a timer: its next query, or the next lookups that it completes.
+    Prefetch(EndpointId),
+}
+
+const LOOKUP: u32 = 1;
+const CREDIT: u32 = 2;
+const ROUTE: u32 = 3;
+const SWEEP: u32 = 4;
+const NEGATIVES: u32 = 5;
+const RENEW: u32 = 6;
+const RENEWALS: u32 = 7;
+const ANNOUNCE: u32 = 8;
+const STALE_GIDS: u32 = 9;
+const PREFETCH: u32 = 11;
+/// The first kind of groups; the group's index is added.
+const GROUP: u32 = 16;
+
+impl Task {
+    pub(crate) const fn token(self) -> Token {
+        let (kind, index, generation) = match self {
+            Self::Lookup(id) => (LOOKUP, id.index(), id.generation()),
+            Self::Credit(id) => (CREDIT, id.index(), id.generation()),
+            Self::Route(id) => (ROUTE, id.index(), id.generation()),
+            Self::Group(id, index) => (GROUP + index, id.index(), id.generation()),
+            Self::Sweep => (SWEEP, 0, 0),
+            Self::StaleGids => (STALE_GIDS, 0, 0),
+            Self::Negatives => (NEGATIVES, 0, 0),
+            Self::Renew(id) => (RENEW, id.index(), id.generation()),
+            Self::Renewals(port) => (RENEWALS, port.0, 0),
+            Self::Announce(id) => (ANNOUNCE, id.index(), id.generation()),
+            Self::Prefetch(id) => (PREFETCH, id.index(), id.generation()),
+        };
+        Token { provider: ProviderId::BUILT_IN, kind, index, generation }
+    }
+
+    pub(crate) const fn of(token: Token) -> Self {
+        let dest = DestId::new(token.index, token.generation);
+        match token.kind {
+            LOOKUP => Self::Lookup(dest),
+            CREDIT => Self::Credit(dest),
+            ROUTE => Self::Route(dest),
+            SWEEP => Self::Sweep,
+            STALE_GIDS => Self::StaleGids,
+            NEGATIVES => Self::Negatives,
+            RENEW => Self::Renew(dest),
+            RENEWALS => Self::Renewals(PortId(token.index)),
+            ANNOUNCE => Self::Announce(EndpointId::new(token.index, token.generation)),
+            PREFETCH => Self::Prefetch(EndpointId::new(token.index, token.generation)),
+            group => {
+                debug_assert!(group >= GROUP, "a task that has no arm here");
+                Self::Group(EndpointId::new(token.index, token.generation), group.saturating_sub(GROUP))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_round_trip() {
+        let (dest, endpoint) = (DestId::new(3, 9), EndpointId::new(2, 7));
+        for task in [
+            Task::Lookup(dest),
+            Task::Credit(dest),
+            Task::Route(dest),
+            Task::Group(endpoint, 1),
+            Task::Group(endpoint, 0),
+            Task::Sweep,
+            Task::StaleGids,
+            Task::Negatives,
+            Task::Renew(dest),
+            Task::Renewals(PortId(3)),
+            Task::Announce(endpoint),
+            Task::Prefetch(endpoint),
+        ] {
+            assert_eq!(Task::of(task.token()), task);
+        }
+    }
+}
