@@ -1,17 +1,16 @@
 //! Dispatch of inputs and timers to the components.
+
 pub(crate) mod check;
+mod clients;
 mod configure;
 mod endpoint;
 mod gauge;
-mod kernel;
-mod messages;
 mod ports;
 pub(crate) mod providers;
-mod query_sa;
 mod report;
-mod resolve;
+mod requests;
 mod sa;
-mod source;
+mod shutdown;
 mod yielding;
 
 pub use report::Report;
@@ -26,21 +25,21 @@ use crate::{
         id::{ClientId, EndpointId, PortId},
         port::PortAttributes,
     },
-    cx::Running,
     cx::{random::Seed, timers::TimerKey},
     ports::LocalAddress,
     provider::{Context, PortEvent, Provider},
     resolver::Ibacmp,
-    retry,
 };
 use acm_wire::client::Counters;
-use alloc::{boxed::Box, string::String, vec::Vec};
+use alloc::{boxed::Box, collections::VecDeque, string::String};
 
 /// The core. The [crate documentation](crate) describes its API.
 #[derive(Debug)]
 pub struct Acm {
     pub(crate) context: Context,
     pub(crate) providers: Providers,
+    /// Inputs that result from carrying out outputs, to be handled in order.
+    pending_inputs: VecDeque<Input<'static>>,
 }
 
 impl Acm {
@@ -57,7 +56,11 @@ impl Acm {
     #[must_use]
     pub fn with_provider(mut config: Config, seed: impl Into<Seed>, provider: Box<dyn Provider>) -> Self {
         let names = core::mem::take(&mut config.providers);
-        let mut acm = Self { context: Context::new(config, seed.into()), providers: Providers::new(provider) };
+        let mut acm = Self {
+            context: Context::new(config, seed.into()),
+            providers: Providers::new(provider),
+            pending_inputs: VecDeque::new(),
+        };
         for name in names {
             acm.add_provider(&name);
         }
@@ -86,7 +89,7 @@ impl Acm {
             Input::ClientClosed(client) => self.client_closed(client),
             Input::KernelRequest { id, port, path } => self.kernel_request(id, port, &path),
             Input::KernelAddressRequest { id, source, dest } => self.kernel_address_request(id, source, dest),
-            Input::KernelTimeout(timeout) => self.context.kernel_timeout = Some(timeout),
+            Input::KernelTimeout(timeout) => self.context.clients.set_kernel_timeout(timeout),
             Input::SourceSelected { request, source } => self.source_selected(request, source),
             Input::SaResponse { id, mad } => self.sa_response(id, mad),
             Input::SaReport { port, lid, qpn, mad } => self.sa_report(port, lid, qpn, mad),
@@ -95,7 +98,7 @@ impl Acm {
             Input::Datagram { endpoint, source, payload } => {
                 if let Some(found) = self.context.ports.endpoint(endpoint) {
                     let (port, provider) = (found.port, found.provider);
-                    self.context.saw_lid(port, source.lid);
+                    self.saw_lids(port, [source.lid]);
                     self.providers.get_mut(provider).datagram(&mut self.context, endpoint, &source, payload);
                 } else {
                     self.context.stats.stale_inputs += 1;
@@ -107,7 +110,7 @@ impl Acm {
             Input::PortUp { port, attributes } => self.port_up(port, &attributes),
             Input::PortDown(port) => self.port_down(port),
             Input::ClientReregister(port) => {
-                self.context.renew_notices(port);
+                self.renew_notices(port);
                 self.port_event(port, PortEvent::Reregister);
             }
             Input::AddressAdded { port, pkey, address } => self.address_added(LocalAddress { port, pkey, address }),
@@ -139,15 +142,11 @@ impl Acm {
                 TimerKey::Provider(token) => {
                     self.providers.get_mut(token.provider).timeout(&mut self.context, token);
                 }
-                TimerKey::SaQuery(id) => {
-                    if let Some(error) = self.context.sa_due(id) {
-                        self.sa_done(id, Err(error));
-                    }
-                }
+                TimerKey::SaQuery(id) => self.sa_due(id),
                 TimerKey::Kernel(id) => self.kernel_late(id),
-                TimerKey::Notices(port) => self.context.notices_due(port),
+                TimerKey::Notices(port) => self.notices_due(port),
                 TimerKey::Endpoint(id) => self.reopen_endpoint(id),
-                TimerKey::Failures => self.context.report_failures(),
+                TimerKey::Failures => self.context.clients.report_failures(&mut self.context.cx),
                 TimerKey::Shutdown => self.stopped(),
             }
         }
@@ -168,10 +167,10 @@ impl Acm {
         loop {
             while let Some(output) = self.poll_output() {
                 if let Some(fact) = carry_out(output) {
-                    self.context.pending_inputs.push_back(fact);
+                    self.pending_inputs.push_back(fact);
                 }
             }
-            let Some(fact) = self.context.pending_inputs.pop_front() else { return };
+            let Some(fact) = self.pending_inputs.pop_front() else { return };
             self.handle_input(now, fact);
         }
     }
@@ -213,27 +212,26 @@ impl Acm {
     /// client is closed.
     #[must_use]
     pub fn account_of(&self, client: ClientId) -> Option<AccountId> {
-        self.context.connections.account(client)
+        self.context.clients.connections.account(client)
     }
 
     /// Reports whether a client may send another request. If not, the caller stops reading from the connection.
     #[must_use]
     pub fn takes_requests(&self, client: ClientId) -> bool {
-        let most = self.context.config.limits.requests_per_client as usize;
-        self.context.connections.requests(client).is_none_or(|requests| requests.len() < most)
+        self.context.clients.takes_requests(&self.context.cx, client)
     }
 
     /// Reports whether a client waits for a response. If so, the caller keeps the connection, even if it is
     /// half-closed.
     #[must_use]
     pub fn has_requests(&self, client: ClientId) -> bool {
-        self.context.connections.requests(client).is_some_and(|requests| requests.len() > 0)
+        self.context.clients.connections.requests(client).is_some_and(|requests| requests.len() > 0)
     }
 
     /// Returns the daemon's seven client protocol counters.
     #[must_use]
     pub fn counters(&self) -> &Counters {
-        &self.context.counters
+        self.context.counters()
     }
 
     /// Returns the seven counters of an endpoint, or `None` if the endpoint does not exist.
@@ -251,14 +249,14 @@ impl Acm {
     /// Calls `emit` for each of the daemon's seven counters with its name in reports.
     pub fn each_counter(&self, mut emit: impl FnMut(&'static str, u64)) {
         for (name, counter) in report::COUNTERS {
-            emit(name, self.context.counters.get(counter));
+            emit(name, self.context.counters().get(counter));
         }
     }
 
     /// Returns the latency histograms.
     #[must_use]
     pub fn latencies(&self) -> &Latencies {
-        &self.context.latencies
+        self.context.latencies()
     }
 
     /// Calls `emit` for every counter except the seven, including those of providers: its name, the kind of account if
@@ -321,41 +319,6 @@ impl Acm {
             self.reconcile(local.port);
         }
     }
-
-    fn shutdown(&mut self) {
-        if self.context.running != Running::Serving {
-            return;
-        }
-        let endpoints: Vec<_> = self.context.ports.all_endpoints().collect();
-        for endpoint in endpoints {
-            self.close_endpoint(endpoint);
-        }
-        self.context.ports.index_addresses();
-        let ports: Vec<_> = self.context.ports.iter().map(|(port, ..)| port).collect();
-        ports.into_iter().for_each(|port| self.assign_provider(port, None));
-        self.context.end_notices();
-        self.context.running = Running::Leaving;
-        self.context.timers.set(TimerKey::Shutdown, self.context.now + retry::SHUTDOWN);
-    }
-
-    /// Ends the shutdown if the last group is left and the last provider has closed what it had open.
-    fn check_shutdown(&mut self) {
-        let is_over = || self.context.sa.queries.len() == 0 && self.providers.iter().all(Provider::is_closed);
-        if self.context.running == Running::Leaving && is_over() {
-            self.stopped();
-        }
-    }
-
-    fn stopped(&mut self) {
-        self.context.running = Running::Stopped;
-        self.context.timers.clear(TimerKey::Shutdown);
-        self.context.report_failures();
-        let ports: Vec<PortId> = self.context.sa.ports.keys().copied().collect();
-        for port in ports {
-            self.fail_sa_queries(port);
-        }
-        self.context.output(Output::ShutdownDone);
-    }
 }
 
 #[cfg(test)]
@@ -367,6 +330,7 @@ mod tests {
         clients::{OpenRequest, Requester, WaitingFor},
     };
     use acm_wire::Address;
+    use alloc::vec::Vec;
     use ib_mad::{Lid, Qpn};
 
     #[test]
@@ -376,7 +340,7 @@ mod tests {
         assert_eq!(acm.config().limits.requests_per_client, 2, "the options of the constructor");
         let client = ClientId::new(0, 0);
         acm.handle_input(Time::ZERO, Input::ClientOpened { client, account: Account::User(7) });
-        let account = acm.context.connections.account(client).unwrap();
+        let account = acm.context.clients.connections.account(client).unwrap();
         let seen = [(); 3].map(|()| {
             let seen = (acm.takes_requests(client), acm.has_requests(client));
             let waiting = WaitingFor::Lookup {
@@ -385,7 +349,10 @@ mod tests {
                 dest: Address::from_text("a"),
                 chosen_source: None,
             };
-            acm.context.keep_request(OpenRequest::new(Requester::Client { id: client, tid: [0; 8] }, account, waiting));
+            acm.context.clients.keep_request(
+                &mut acm.context.cx,
+                OpenRequest::new(Requester::Client { id: client, tid: [0; 8] }, account, waiting),
+            );
             seen
         });
         assert_eq!(seen, [(true, false), (true, true), (false, true)]);

@@ -5,7 +5,7 @@
 //! lookup.
 mod context;
 
-pub use crate::ports::Endpoint;
+pub use crate::sa::Notice;
 use crate::{
     accounts::fair::Urgency,
     api::{
@@ -16,12 +16,13 @@ use crate::{
         preload::Preload,
     },
 };
+pub use crate::{cx::Cx, ports::Endpoint};
 use acm_wire::Address;
 use alloc::string::String;
 pub use context::Context;
 use core::fmt;
 use ib_mad::{
-    Gid, MadRef,
+    MadRef,
     sa::{PathRecord, SaMad},
 };
 
@@ -101,19 +102,6 @@ pub enum PortEvent {
     Down,
     /// The subnet manager lost its multicast memberships.
     Reregister,
-}
-
-/// A notice of the subnet administrator about the subnet of a port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Notice {
-    /// The port with this GID is reachable. It may have another LID than before.
-    GidInService(Gid),
-    /// The port with this GID is no longer reachable.
-    GidOutOfService(Gid),
-    /// The multicast group with this GID was created.
-    GroupCreated(Gid),
-    /// The multicast group with this GID was deleted, with all memberships.
-    GroupDeleted(Gid),
 }
 
 /// A resolution protocol.

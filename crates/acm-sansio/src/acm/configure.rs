@@ -7,7 +7,7 @@ use crate::{
         id::{EndpointId, PortId},
     },
     ports::Endpoint,
-    provider::PortEvent,
+    provider::{Context, PortEvent},
 };
 use alloc::vec::Vec;
 
@@ -15,15 +15,15 @@ impl Acm {
     /// Applies new options to everything that follows. Operations in progress keep their deadlines, and state beyond a
     /// lowered limit stays until it ends. The parameters of joins, `loopback` and `sa_notices` keep their values.
     pub(crate) fn configure(&mut self, config: &Config) {
-        let cx = &mut self.context;
+        let Context { cx, ports, sa, .. } = &mut self.context;
         let Config { min_mtu, min_rate, loopback, groups, sa_notices, .. } = cx.config;
         let providers = core::mem::take(&mut cx.config.providers);
         let new = Config { min_mtu, min_rate, loopback, groups, sa_notices, providers, ..config.clone() };
         let before = core::mem::replace(&mut cx.config, new);
         cx.widest.widen(&cx.config);
-        let ports: Vec<PortId> = cx.ports.iter().map(|(port, _, _)| port).collect();
+        let ports: Vec<PortId> = ports.iter().map(|(port, _, _)| port).collect();
         if before.sa_depth != cx.config.sa_depth {
-            cx.sa.set_depth(cx.config.sa_depth);
+            sa.set_depth(cx.config.sa_depth);
         }
         let other_groups = before.route_protocol != cx.config.route_protocol;
         let other_subnets = before.subnets != cx.config.subnets;
@@ -32,7 +32,7 @@ impl Acm {
                 self.log_not_served(port);
                 self.reconcile(port);
             }
-            self.context.sa_pump(port);
+            self.sa_pump(port);
             if other_groups {
                 self.update_groups(port);
             }

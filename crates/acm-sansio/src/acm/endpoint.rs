@@ -1,20 +1,20 @@
 //! EP and PERF requests: attributes, addresses and counters of an endpoint.
+use super::Acm;
 use crate::{
-    acm::Acm,
     api::{
         Output,
         account::AccountId,
         id::{ClientId, EndpointId},
     },
     clients::{OpenRequest, Requester, WaitingFor},
-    provider::{CountersResolution, Need},
+    provider::{Context, CountersResolution, Need},
 };
 use acm_wire::client::{ClientStatus, Counters, EpHead, Opcode, PerfTarget, Reply, ep_reply};
 use alloc::vec::Vec;
 use ib_mad::wire::Text;
 
 impl Acm {
-    pub(crate) fn endpoint_query(&mut self, client: ClientId, tid: [u8; 8], index: u8, port: u8) {
+    pub(super) fn endpoint_query(&mut self, client: ClientId, tid: [u8; 8], index: u8, port: u8) {
         let ports = &self.context.ports;
         let found = usize::from(index)
             .checked_sub(1)
@@ -22,7 +22,7 @@ impl Acm {
             .and_then(|id| ports.endpoint(id))
             .and_then(|endpoint| Some((endpoint, ports.attributes(endpoint.port)?)));
         let Some((endpoint, attributes)) = found else {
-            return self.context.reply(client, Reply::refused(Opcode::EP, tid, ClientStatus::EINVAL));
+            return self.reply(client, Reply::refused(Opcode::EP, tid, ClientStatus::EINVAL));
         };
         let head = EpHead {
             device_guid: attributes.device_guid,
@@ -37,15 +37,15 @@ impl Acm {
         self.context.output(Output::LongReply { client, bytes });
     }
 
-    pub(crate) fn perf(&mut self, client: ClientId, tid: [u8; 8], account: AccountId, target: PerfTarget) {
+    pub(super) fn perf(&mut self, client: ClientId, tid: [u8; 8], account: AccountId, target: PerfTarget) {
         let ports = &self.context.ports;
         let endpoint = match target {
-            PerfTarget::Total => return self.context.reply(client, Reply::counters(tid, &self.context.counters)),
+            PerfTarget::Total => return self.reply(client, Reply::counters(tid, self.context.counters())),
             PerfTarget::Endpoint(index) => ports.active(0).nth(usize::from(index).saturating_sub(1)),
             PerfTarget::Address(address) => address.and_then(|address| ports.by_address(&address)),
         };
         match endpoint {
-            None => self.context.reply(client, Reply::refused(Opcode::PERF, tid, ClientStatus::ESRCADDR)),
+            None => self.reply(client, Reply::refused(Opcode::PERF, tid, ClientStatus::ESRCADDR)),
             Some(endpoint) => self.perf_of(client, tid, account, endpoint),
         }
     }
@@ -58,15 +58,20 @@ impl Acm {
         };
         let need = Need { account, if_pending: self.if_pending(requester, account, provider, false) };
         let finish = |acm: &mut Self, result: Result<&Counters, _>| {
-            acm.context.finish_counters(client, tid, endpoint, result);
+            let Context { cx, ports, clients, .. } = &mut acm.context;
+            clients.finish_counters(cx, ports, client, tid, endpoint, result);
         };
         match self.providers.get_mut(provider).counters(&mut self.context, endpoint, need) {
             CountersResolution::OfCore => finish(self, Ok(&own)),
             CountersResolution::Failed(failure) => finish(self, Err(failure)),
             CountersResolution::Pending(token) => {
                 let waiting = WaitingFor::Counters { endpoint, token };
-                self.context.keep_request(OpenRequest::new(requester, account, waiting));
+                self.context.clients.keep_request(&mut self.context.cx, OpenRequest::new(requester, account, waiting));
             }
         }
+    }
+
+    fn reply(&mut self, client: ClientId, reply: Reply) {
+        self.context.clients.reply(&mut self.context.cx, client, reply);
     }
 }

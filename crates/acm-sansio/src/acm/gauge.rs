@@ -1,8 +1,7 @@
 //! Gauges: current amounts, for dashboards.
 use crate::{
     acm::Acm,
-    api::{GaugeScope, GaugeSink, Waiting, account::AccountKind},
-    sa::SaQueues,
+    api::{GaugeScope, GaugeSink, account::AccountKind},
 };
 use alloc::collections::BTreeMap;
 
@@ -28,22 +27,11 @@ impl Acm {
         for (port, up, _) in cx.ports.iter() {
             emit("port_active", GaugeScope::Port(port), usize::from(up));
         }
-        queues(&cx.sa, emit);
+        cx.sa.each_gauge(emit);
         let open = cx.ports.all_endpoints().filter_map(|id| cx.ports.endpoint(id));
         for endpoint in open {
             emit("endpoint_open", GaugeScope::Endpoint(endpoint.port, endpoint.pkey), usize::from(endpoint.is_open()));
         }
         self.providers.iter().for_each(|provider| provider.each_gauge(cx, emit));
-    }
-}
-
-fn queues(sa: &SaQueues, emit: GaugeSink<'_>) {
-    for (port, port_queue) in &sa.ports {
-        let (local, remote) = port_queue.queue.waiting();
-        emit("sa_waiting", GaugeScope::PortQueue(*port, Waiting::Local), local);
-        emit("sa_waiting", GaugeScope::PortQueue(*port, Waiting::Remote), remote);
-        emit("sa_in_flight", GaugeScope::Port(*port), port_queue.queue.held() as usize);
-        emit("sa_depth", GaugeScope::Port(*port), sa.depth.or(port_queue.window.depth()) as usize);
-        emit("joins_waiting", GaugeScope::Port(*port), port_queue.memberships());
     }
 }

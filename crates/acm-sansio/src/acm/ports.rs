@@ -13,19 +13,23 @@ use crate::{
 };
 use acm_wire::Address;
 use alloc::vec::Vec;
-use ib_mad::Qpn;
+use ib_mad::{Lid, Qpn};
 
 impl Acm {
-    pub(crate) fn port_up(&mut self, port: PortId, attributes: &PortAttributes) {
+    pub(super) fn port_up(&mut self, port: PortId, attributes: &PortAttributes) {
         let change = self.context.ports.up(port, attributes);
-        [attributes.lid, attributes.sm_lid].into_iter().for_each(|lid| self.context.saw_lid(port, lid));
+        self.saw_lids(port, [attributes.lid, attributes.sm_lid]);
         if change.came_up || change.moved || change.other_manager {
             self.context.log(Event::PortUp(port, attributes.lid));
             self.log_not_served(port);
         }
         // Requeue the queries in flight before the change causes new ones, which already go to the new address.
         let moved = !change.came_up && (change.moved || change.other_manager);
-        let unneeded = if moved { self.context.sa_moved(port, change.other_manager) } else { Vec::new() };
+        let unneeded = if moved {
+            self.context.sa.requeue_all(&mut self.context.cx, port, change.other_manager)
+        } else {
+            Vec::new()
+        };
         let before: Vec<EndpointId> = self.context.ports.endpoints_of(port).collect();
         self.reconcile(port);
         // New endpoints read the port's state when they are open, so only the previous ones get the events.
@@ -50,15 +54,24 @@ impl Acm {
             self.sa_done(unneeded, Err(SaError::Unneeded));
         }
         if change.came_up || moved {
-            self.context.renew_notices(port);
+            self.renew_notices(port);
         }
-        self.context.begin_notices(port);
+        let Context { cx, ports, sa, .. } = &mut self.context;
+        sa.begin_notices(cx, ports, port);
         if moved {
-            self.context.sa_pump(port);
+            sa.pump(cx, ports, port);
         }
     }
 
-    pub(crate) fn port_down(&mut self, port: PortId) {
+    /// Records LIDs of the fabric, if the port is up.
+    pub(super) fn saw_lids<const N: usize>(&mut self, port: PortId, lids: [Lid; N]) {
+        let Context { cx, ports, .. } = &mut self.context;
+        if let Some(attributes) = ports.attributes(port) {
+            lids.into_iter().for_each(|lid| cx.saw_lid(lid, attributes.lmc));
+        }
+    }
+
+    pub(super) fn port_down(&mut self, port: PortId) {
         if !self.context.ports.down(port) {
             return;
         }
@@ -66,11 +79,11 @@ impl Acm {
         self.context.ports.index_addresses();
         self.port_event(port, PortEvent::Down);
         self.assign_provider(port, None);
-        self.context.drop_notices(port);
+        self.context.sa.drop_notices(&mut self.context.cx, port);
         self.fail_sa_queries(port);
     }
 
-    pub(crate) fn port_event(&mut self, port: PortId, event: PortEvent) {
+    pub(super) fn port_event(&mut self, port: PortId, event: PortEvent) {
         let endpoints: Vec<EndpointId> = self.context.ports.endpoints_of(port).collect();
         for endpoint in endpoints {
             let Some(found) = self.context.ports.endpoint(endpoint) else { continue };
@@ -82,7 +95,7 @@ impl Acm {
     }
 
     /// Assigns a port to a provider, or to none.
-    pub(crate) fn assign_provider(&mut self, port: PortId, provider: Option<ProviderId>) {
+    pub(super) fn assign_provider(&mut self, port: PortId, provider: Option<ProviderId>) {
         let before = self.context.ports.set_provider(port, provider);
         if let Some(before) = before.filter(|before| provider != Some(*before)) {
             self.providers.get_mut(before).close_port(&mut self.context, port);
@@ -93,7 +106,7 @@ impl Acm {
     }
 
     /// Returns the provider of the port's subnet, or `None` if it has none or the port is down.
-    pub(crate) fn provider_for(&self, port: PortId) -> Option<ProviderId> {
+    pub(super) fn provider_for(&self, port: PortId) -> Option<ProviderId> {
         let prefix = self.context.ports.attributes(port)?.gid().prefix();
         self.context.config.subnets.provider(prefix).filter(|provider| self.providers.has(*provider))
     }
@@ -121,16 +134,16 @@ impl Acm {
 
     /// Returns an endpoint that uses a queue pair of the core. Inputs about any other endpoint are counted as stale.
     fn with_queue_pair(&mut self, endpoint: EndpointId) -> Option<&mut Endpoint> {
-        let providers = &self.providers;
-        let found = self.context.ports.endpoint_mut(endpoint);
+        let Self { providers, context: Context { cx, ports, .. }, .. } = self;
+        let found = ports.endpoint_mut(endpoint);
         let found = found.filter(|found| providers.get(found.provider).has_queue_pairs());
         if found.is_none() {
-            self.context.stats.stale_inputs += 1;
+            cx.stats.stale_inputs += 1;
         }
         found
     }
 
-    pub(crate) fn endpoint_opened(&mut self, endpoint: EndpointId, qpn: Qpn) {
+    pub(super) fn endpoint_opened(&mut self, endpoint: EndpointId, qpn: Qpn) {
         let Some(found) = self.with_queue_pair(endpoint) else { return };
         let provider = found.provider;
         (found.qpn, found.opening, found.failures) = (Some(qpn), false, 0);
@@ -138,13 +151,13 @@ impl Acm {
         self.providers.get_mut(provider).open_endpoint(&mut self.context, endpoint);
     }
 
-    pub(crate) fn endpoint_failed(&mut self, endpoint: EndpointId) {
+    pub(super) fn endpoint_failed(&mut self, endpoint: EndpointId) {
         if self.with_queue_pair(endpoint).is_some() {
             self.context.endpoint_open_failed(endpoint);
         }
     }
 
-    pub(crate) fn endpoint_lost(&mut self, endpoint: EndpointId) {
+    pub(super) fn endpoint_lost(&mut self, endpoint: EndpointId) {
         let Some(found) = self.with_queue_pair(endpoint) else { return };
         found.qpn = None;
         found.opening = false;
@@ -154,7 +167,7 @@ impl Acm {
     }
 
     /// Tries again to open an endpoint. If its port is down, the endpoint is opened when the port comes up.
-    pub(crate) fn reopen_endpoint(&mut self, endpoint: EndpointId) {
+    pub(super) fn reopen_endpoint(&mut self, endpoint: EndpointId) {
         let is_waiting = self.context.ports.endpoint(endpoint).is_some_and(|found| !found.is_open());
         if is_waiting && self.context.port_of(endpoint).is_some() {
             self.open(endpoint);
@@ -162,7 +175,7 @@ impl Acm {
     }
 
     /// Replaces all addresses of interfaces.
-    pub(crate) fn interfaces(&mut self, all: &[InterfaceAddress]) {
+    pub(super) fn interfaces(&mut self, all: &[InterfaceAddress]) {
         if self.context.ports.set_interfaces(all) {
             let ports: Vec<PortId> = self.context.ports.iter().map(|(port, ..)| port).collect();
             for port in ports {
@@ -184,7 +197,7 @@ impl Acm {
     }
 
     /// Makes the endpoints of a port match its P_Key table and the local addresses.
-    pub(crate) fn reconcile(&mut self, port: PortId) {
+    pub(super) fn reconcile(&mut self, port: PortId) {
         // During shutdown, a new endpoint would not be closed any more.
         if self.context.running != Running::Serving {
             return;
@@ -237,7 +250,7 @@ impl Acm {
         }
     }
 
-    pub(crate) fn close_endpoint(&mut self, endpoint: EndpointId) {
+    pub(super) fn close_endpoint(&mut self, endpoint: EndpointId) {
         self.notify_provider(endpoint, |provider, cx| provider.close_endpoint(cx, endpoint));
         self.context.timers.clear(TimerKey::Endpoint(endpoint));
         if let Some(closed) = self.context.ports.close(endpoint) {

@@ -34,15 +34,8 @@ impl fmt::Display for Report<'_> {
             let state = if up { "active" } else { "down" };
             let name = port.named(self.names);
             write!(f, "{name}: {state} lid {} sm_lid {}", attributes.lid, attributes.sm_lid)?;
-            match cx.sa.ports.get(&port) {
-                None => writeln!(f)?,
-                Some(port_queue) => {
-                    let (local, remote) = port_queue.queue.waiting();
-                    let (held, depth) = (port_queue.queue.held(), cx.sa.depth.or(port_queue.window.depth()));
-                    let joins = port_queue.memberships();
-                    writeln!(f, " sa_depth {depth} in_flight {held} waiting {local} strangers {remote} joins {joins}")?;
-                }
-            }
+            cx.sa.report(port, f)?;
+            writeln!(f)?;
         }
         for endpoint in cx.ports.all_endpoints() {
             let Some(found) = cx.ports.endpoint(endpoint) else { continue };
@@ -69,7 +62,7 @@ impl fmt::Display for Report<'_> {
         self.providers.iter().try_for_each(|provider| provider.report(cx, self.names, f))?;
         write!(f, "counters:")?;
         for (name, counter) in COUNTERS {
-            write!(f, " {name} {}", cx.counters.get(counter))?;
+            write!(f, " {name} {}", cx.counters().get(counter))?;
         }
         writeln!(f)?;
         let mut result = Ok(());

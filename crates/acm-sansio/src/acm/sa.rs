@@ -1,51 +1,68 @@
 //! Results of queries to the subnet administrator, passed to the component that needs them.
+use super::Acm;
 use crate::{
-    acm::Acm,
     api::{
         SaError,
         id::{PortId, SaQueryId, SaRequestId},
     },
-    sa::{Outcome, Purpose},
+    provider::Context,
+    sa::Purpose,
 };
-use alloc::vec::Vec;
-use ib_mad::{MadRef, Wire, sa::SaMad};
+use ib_mad::{Lid, MadRef, Qpn, Wire, sa::SaMad};
 
 impl Acm {
-    pub(crate) fn sa_response(&mut self, send: SaRequestId, bytes: &[u8]) {
-        match self.context.sa_received(send, bytes) {
-            Outcome::Done(id, result) => self.sa_done(id, result),
-            Outcome::Nothing => {}
+    pub(super) fn sa_response(&mut self, send: SaRequestId, bytes: &[u8]) {
+        let Context { cx, ports, sa, .. } = &mut self.context;
+        if let Some((id, result)) = sa.handle_response(cx, ports, send, bytes) {
+            self.sa_done(id, result);
         }
     }
 
     /// Handles a request that gets no response.
-    pub(crate) fn sa_failed(&mut self, send: SaRequestId, error: SaError) {
-        let Some(id) = self.context.sa.sends.get(send).copied() else {
-            self.context.stats.stale_inputs += 1;
-            return;
-        };
-        if error != SaError::TimedOut || self.context.sa_timed_out(id) {
+    pub(super) fn sa_failed(&mut self, send: SaRequestId, error: SaError) {
+        let Context { cx, ports, sa, .. } = &mut self.context;
+        if let Some((id, result)) = sa.handle_failure(cx, ports, send, error) {
+            self.sa_done(id, result);
+        }
+    }
+
+    pub(super) fn sa_due(&mut self, id: SaQueryId) {
+        let Context { cx, ports, sa, .. } = &mut self.context;
+        if let Some(error) = sa.handle_timeout(cx, ports, id) {
             self.sa_done(id, Err(error));
         }
     }
 
+    /// Handles a report, and passes its notice to the provider of the port.
+    pub(super) fn sa_report(&mut self, port: PortId, lid: Lid, qpn: Qpn, bytes: &[u8]) {
+        let Context { cx, ports, sa, .. } = &mut self.context;
+        if let Some(notice) = sa.handle_report(cx, ports, port, (lid, qpn), bytes)
+            && let Some(provider) = ports.provider(port)
+        {
+            self.providers.get_mut(provider).noticed(&mut self.context, port, notice);
+        }
+    }
+
     /// Completes a query, and sends the next one with its credit.
-    pub(crate) fn sa_done(&mut self, id: SaQueryId, result: Result<MadRef<'_>, SaError>) {
-        let Some(pending) = self.context.sa_remove(id) else { return };
+    pub(super) fn sa_done(&mut self, id: SaQueryId, result: Result<MadRef<'_>, SaError>) {
+        let Some(pending) = self.context.sa.take(&mut self.context.cx, id) else { return };
         if let (Purpose::Provider(endpoint, token), Ok(table), true) =
             (pending.purpose, result, pending.query.is_table())
         {
             if self.context.ports.endpoint(endpoint).is_some() {
                 self.providers.get_mut(token.provider).sa_table(&mut self.context, endpoint, token, table);
             }
-            return self.context.sa_pump(pending.port);
+            return self.sa_pump(pending.port);
         }
         // A response to a datagram may have further segments, which are ignored.
         let result = result.and_then(|mad| SaMad::parse_prefix(mad.as_bytes()).map_err(|_| SaError::BadResponse));
         let result = result.map(|(mad, _)| mad);
         match pending.purpose {
             Purpose::Discard => {}
-            Purpose::Notices => self.context.subscribed(pending.port, result),
+            Purpose::Notices => {
+                let Context { cx, ports, sa, .. } = &mut self.context;
+                sa.subscribed(cx, ports, pending.port, result);
+            }
             Purpose::Client(endpoint, request) => self.query_done(endpoint, request, result),
             Purpose::Provider(endpoint, token) => {
                 if self.context.ports.endpoint(endpoint).is_some() {
@@ -53,16 +70,35 @@ impl Acm {
                 }
             }
         }
-        self.context.sa_pump(pending.port);
+        self.sa_pump(pending.port);
     }
 
     /// Fails all queries of a port that is down.
-    pub(crate) fn fail_sa_queries(&mut self, port: PortId) {
-        let port_queue = self.context.sa.ports.get(&port);
-        let all: Vec<SaQueryId> =
-            port_queue.map(|port_queue| port_queue.all.iter().copied().collect()).unwrap_or_default();
-        for id in all {
+    pub(super) fn fail_sa_queries(&mut self, port: PortId) {
+        for id in self.context.sa.of_port(port) {
             self.sa_done(id, Err(SaError::PortDown));
         }
+    }
+
+    /// Sends queries of a port as long as it has credits.
+    pub(super) fn sa_pump(&mut self, port: PortId) {
+        let Context { cx, ports, sa, .. } = &mut self.context;
+        sa.pump(cx, ports, port);
+    }
+
+    /// Schedules all subscriptions of a port.
+    pub(super) fn renew_notices(&mut self, port: PortId) {
+        let Context { cx, ports, sa, .. } = &mut self.context;
+        sa.renew_notices(cx, ports, port);
+    }
+
+    pub(super) fn notices_due(&mut self, port: PortId) {
+        let Context { cx, ports, sa, .. } = &mut self.context;
+        sa.notices_due(cx, ports, port);
+    }
+
+    pub(super) fn end_notices(&mut self) {
+        let Context { cx, ports, sa, .. } = &mut self.context;
+        sa.end_notices(cx, ports);
     }
 }

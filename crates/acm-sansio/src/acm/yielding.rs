@@ -1,13 +1,14 @@
 //! Requests and lookups that the largest account gives up for an account below its floor.
+use super::Acm;
 use crate::{
     accounts::{Holding, fair::Urgency},
-    acm::Acm,
     api::{
         account::AccountId,
         failure::{Bound, Failure},
         id::RequestId,
     },
-    clients::{OpenRequest, RequestSubject, Requester, WaitingFor},
+    clients::{Clients, OpenRequest, PathRequest, RequestSubject, Requester, WaitingFor},
+    provider::Context,
     sa::Purpose,
 };
 use acm_wire::client::Reply;
@@ -34,7 +35,7 @@ impl Acm {
 
     /// Fails the newest request of a connection of an account.
     fn cancel_request(&mut self, account: AccountId) -> bool {
-        let (connections, requests) = (&self.context.connections, &self.context.requests);
+        let Clients { connections, requests, .. } = &self.context.clients;
         let client = connections.longest_busy(account);
         let newest = client.and_then(|client| connections.requests(client)?.last());
         let newest = newest.filter(|id| requests.all.get(*id).is_some_and(OpenRequest::is_charged));
@@ -44,7 +45,7 @@ impl Acm {
     /// Ends an account's need of a lookup that was not sent: of a ticket if there is one.
     fn cancel_lookup(&mut self, account: AccountId) -> bool {
         [Urgency::Ticket, Urgency::Waited].into_iter().any(|urgency| {
-            let Self { context, providers } = self;
+            let Self { context, providers, .. } = self;
             providers.any(|provider| provider.cancel_queued(context, account, urgency))
                 || match self.context.sa.last(account, urgency) {
                     Some(Purpose::Client(_, request)) => self.fail_request(request, Failure::TooMany(Bound::Lookups)),
@@ -55,20 +56,23 @@ impl Acm {
 
     /// Answers an open request with a failure, and ends its operation if no other request needs it.
     fn fail_request(&mut self, id: RequestId, failure: Failure) -> bool {
-        let Some(request) = self.context.take_request(id) else { return false };
+        let Some(request) = self.context.clients.take_request(&mut self.context.cx, id) else { return false };
         self.end_operation(&request);
-        self.context.record_request_latency(&request);
+        Clients::record_request_latency(&mut self.context.cx, &request);
+        let Context { cx, ports, clients, .. } = &mut self.context;
         match (request.waiting, request.requester) {
             (WaitingFor::Lookup { endpoint, dest, chosen_source, .. }, requester) => {
-                self.context.finish(requester, endpoint, &dest, chosen_source.as_ref(), Err(failure.into()));
+                let chosen_source = chosen_source.as_ref();
+                let path_request = PathRequest { requester, endpoint, dest: &dest, chosen_source };
+                clients.finish(cx, ports, &path_request, Err(failure.into()));
             }
             (WaitingFor::Counters { endpoint, .. }, Requester::Client { id, tid }) => {
-                self.context.finish_counters(id, tid, endpoint, Err(failure));
+                clients.finish_counters(cx, ports, id, tid, endpoint, Err(failure));
             }
             (WaitingFor::Query { entry, dest, .. }, Requester::Client { id, tid }) => {
                 let subject = RequestSubject { dest, ..RequestSubject::default() };
-                self.context.request_failed(request.requester, failure.into(), &subject);
-                self.context.reply(id, Reply::queried(tid, &entry, Err(failure.status())));
+                clients.request_failed(cx, ports, request.requester, failure.into(), &subject);
+                clients.reply(cx, id, Reply::queried(tid, &entry, Err(failure.status())));
             }
             // A request that waits only for its source is not charged. The kernel requests only paths.
             (WaitingFor::Source { .. }, _) | (_, Requester::Kernel(_)) => {}

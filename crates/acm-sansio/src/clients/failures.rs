@@ -1,13 +1,14 @@
 //! Failed requests: log events and counts.
-use super::requests::Requester;
+use super::{Clients, requests::Requester};
 use crate::{
     api::{
         Event, FailedRequest, Level, RequestedBy, ServedAddresses,
+        account::DAEMON,
         failure::{Attempt, Failure, FailureKind, FailureSummary},
         id::EndpointId,
     },
-    cx::timers::TimerKey,
-    provider::Context,
+    cx::{Cx, timers::TimerKey},
+    ports::Ports,
     retry::FAILURE_REPORT,
 };
 use acm_wire::Address;
@@ -44,57 +45,64 @@ impl RequestSubject {
     }
 }
 
-impl Context {
+impl Clients {
     /// Counts a failed request and logs it.
-    pub(crate) fn request_failed(&mut self, requester: Requester, attempt: Attempt, subject: &RequestSubject) {
+    pub(crate) fn request_failed(
+        &mut self,
+        cx: &mut Cx,
+        ports: &Ports,
+        requester: Requester,
+        attempt: Attempt,
+        subject: &RequestSubject,
+    ) {
         let kind = attempt.failure.kind();
         // A NODELAY request that finds nothing in the cache is not a failure.
         if kind != FailureKind::NotYet {
             if self.failed.counts.total() == 0 {
-                self.failed.since = self.now;
-                self.timers.set(TimerKey::Failures, self.now + FAILURE_REPORT);
+                self.failed.since = cx.now;
+                cx.timers.set(TimerKey::Failures, cx.now + FAILURE_REPORT);
             }
             self.failed.counts.count(kind);
         }
-        if !self.logs(Level::Verbose) {
+        if !cx.logs(Level::Verbose) {
             return;
         }
         let is_source = attempt.failure == Failure::NoSource;
-        let served = if is_source { self.served(subject.source.as_ref()) } else { ServedAddresses::default() };
+        let served = if is_source { served(ports, subject.source.as_ref()) } else { ServedAddresses::default() };
         let source = subject.source.filter(|_| is_source);
-        let (by, dest, endpoint) = (self.requested_by(requester), subject.dest, subject.endpoint);
-        self.log(Event::Failed(FailedRequest { by, dest, source, endpoint, attempt, served }.into()));
+        let (by, dest, endpoint) = (self.requested_by(cx, requester), subject.dest, subject.endpoint);
+        cx.log(Event::Failed(FailedRequest { by, dest, source, endpoint, attempt, served }.into()));
     }
 
     /// Logs the number of failed requests since the last summary, if there are any.
-    pub(crate) fn report_failures(&mut self) {
-        self.timers.clear(TimerKey::Failures);
+    pub(crate) fn report_failures(&mut self, cx: &mut Cx) {
+        cx.timers.clear(TimerKey::Failures);
         let FailureSummary { counts, since } = core::mem::take(&mut self.failed);
         if counts.total() > 0 {
-            self.log(Event::Failures(counts, self.now.since(since)));
+            cx.log(Event::Failures(counts, cx.now.since(since)));
         }
     }
 
-    /// Returns the sources that would have been accepted: addresses, or ports in the form of the given source.
-    fn served(&self, source: Option<&Address>) -> ServedAddresses {
-        let active = self.ports.iter().filter(|(_, up, _)| *up).map(|(_, _, port)| port);
-        match source {
-            Some(Address::Lid(_)) => active.map(|port| Address::Lid(port.lid)).collect(),
-            Some(Address::Gid(_)) | None => active.map(|port| Address::Gid(port.gid())).collect(),
-            Some(_) => {
-                let endpoints = self.ports.active(0).filter_map(|id| self.ports.endpoint(id));
-                endpoints.flat_map(|endpoint| &endpoint.addresses).copied().collect()
-            }
-        }
-    }
-
-    pub(crate) fn requested_by(&self, requester: Requester) -> RequestedBy {
+    pub(crate) fn requested_by(&self, cx: &Cx, requester: Requester) -> RequestedBy {
         match requester {
             Requester::Client { id, .. } => {
-                let account = self.connections.account(id).unwrap_or(crate::api::account::DAEMON);
-                RequestedBy::Client(id, self.accounts.account(account))
+                let account = self.connections.account(id).unwrap_or(DAEMON);
+                RequestedBy::Client(id, cx.accounts.account(account))
             }
             Requester::Kernel(id) => RequestedBy::Kernel(id),
+        }
+    }
+}
+
+/// Returns the sources that would have been accepted: addresses, or ports in the form of the given source.
+fn served(ports: &Ports, source: Option<&Address>) -> ServedAddresses {
+    let active = ports.iter().filter(|(_, up, _)| *up).map(|(_, _, port)| port);
+    match source {
+        Some(Address::Lid(_)) => active.map(|port| Address::Lid(port.lid)).collect(),
+        Some(Address::Gid(_)) | None => active.map(|port| Address::Gid(port.gid())).collect(),
+        Some(_) => {
+            let endpoints = ports.active(0).filter_map(|id| ports.endpoint(id));
+            endpoints.flat_map(|endpoint| &endpoint.addresses).copied().collect()
         }
     }
 }

@@ -1,9 +1,15 @@
-//! Clients: connections, messages, open requests, and the response to each opcode.
+//! Clients: connections, messages, open requests, responses.
+mod check;
 mod completion;
 mod connections;
 mod failures;
+mod kernel;
+mod messages;
 mod requests;
+mod state;
 
-pub(crate) use connections::Connections;
+pub(crate) use completion::PathRequest;
 pub(crate) use failures::RequestSubject;
-pub(crate) use requests::{OpenRequest, Requester, Requests, WaitingFor};
+pub(crate) use messages::{Received, Room};
+pub(crate) use requests::{OpenRequest, Requester, WaitingFor};
+pub(crate) use state::Clients;

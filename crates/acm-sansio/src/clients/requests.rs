@@ -81,6 +81,16 @@ impl OpenRequest {
         let (by_client, by_token) = (Links::default(), Links::default());
         Self { requester, account, waiting, since: Time::ZERO, by_client, by_token }
     }
+
+    /// Reports whether the request is charged to its account. Requests that wait only for their source are not.
+    pub(crate) const fn is_charged(&self) -> bool {
+        !matches!(self.waiting, WaitingFor::Source { .. })
+    }
+
+    /// Reports whether the request is charged as a lookup, too: its query takes turns with those of lookups.
+    pub(crate) const fn is_lookup(&self) -> bool {
+        matches!(self.waiting, WaitingFor::Query { .. })
+    }
 }
 
 /// All open requests.

@@ -3,7 +3,9 @@ mod ensure;
 pub(crate) mod fabric_size;
 pub(crate) mod random;
 mod running;
+mod shared;
 pub(crate) mod timers;
 
 pub(crate) use ensure::ensure;
 pub(crate) use running::Running;
+pub use shared::Cx;

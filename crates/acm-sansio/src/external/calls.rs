@@ -15,7 +15,8 @@ impl External {
     /// Calls a function of the provider.
     pub(super) fn call(&mut self, cx: &mut Context, what: ProviderCall, lifecycle: Option<LifecycleCall>) {
         if self.calls.len() == 0 {
-            cx.set_timer(self.token(Task::Call), cx.now() + PROVIDER_CALL);
+            let at = cx.now() + PROVIDER_CALL;
+            cx.set_timer(self.token(Task::Call), at);
         }
         let opens_or_closes = lifecycle.is_some();
         let call = self.calls.insert(Call { function: what.function(), lifecycle });
@@ -36,7 +37,8 @@ impl External {
         if self.calls.len() == 0 {
             cx.clear_timer(timer);
         } else {
-            cx.set_timer(timer, cx.now() + PROVIDER_CALL);
+            let at = cx.now() + PROVIDER_CALL;
+            cx.set_timer(timer, at);
         }
         if core::mem::take(&mut self.hangs) {
             cx.log(Event::Provider(self.id, ProviderEvent::Returned));

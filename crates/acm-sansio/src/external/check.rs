@@ -36,7 +36,7 @@ pub(super) fn external(provider: &External, cx: &Context) -> Result<(), String> 
     ensure(lifecycle, || "the lifecycle call is not in progress".into())?;
     ensure(provider.sa.len() <= MAX_SA_REQUESTS, || format!("{} requests to the SA", provider.sa.len()))?;
     for (id, request) in &provider.sa {
-        let is_pending = cx.sa.queries.get(request.query).is_some();
+        let is_pending = cx.sa.has(request.query);
         ensure(is_pending, || format!("request {} has no query at the SA", id.0))?;
     }
     for (id, endpoint) in &provider.endpoints {

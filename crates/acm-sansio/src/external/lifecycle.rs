@@ -241,7 +241,8 @@ impl External {
         cx.stats.provider_refused += 1;
         let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
         cx.log(Event::Provider(self.id, ProviderEvent::PortRefused(port, pause_ms)));
-        cx.set_timer(self.token(Task::Port(port)), cx.now() + pause);
+        let at = cx.now() + pause;
+        cx.set_timer(self.token(Task::Port(port)), at);
     }
 
     fn endpoint_opened(&mut self, cx: &mut Context, endpoint: EndpointId, is_ok: bool) {

@@ -36,7 +36,7 @@ impl External {
                 self.pump(cx);
             }
             ProviderMessage::SaRequest { id, endpoint, ref mad } => self.sa_requested(cx, id, endpoint, mad),
-            ProviderMessage::IncrementCounter(counter) => cx.counters.count(counter),
+            ProviderMessage::IncrementCounter(counter) => cx.count_total(counter),
         }
     }
 

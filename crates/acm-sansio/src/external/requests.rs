@@ -56,7 +56,8 @@ impl External {
             self.queue.join(positions, need.account, need.urgency(), id);
         }
         let token = self.token(Task::Request(id));
-        cx.set_timer(token, cx.now() + cx.config().queue_deadline);
+        let deadline = cx.now() + cx.config().queue_deadline;
+        cx.set_timer(token, deadline);
         self.pump(cx);
         Ok(token)
     }
@@ -77,7 +78,8 @@ impl External {
                     ProviderCall::Resolve { request: external, endpoint, source: *source, message }
                 }
             };
-            cx.set_timer(self.token(Task::Request(id)), cx.now() + response_time_limit(cx));
+            let deadline = cx.now() + response_time_limit(cx);
+            cx.set_timer(self.token(Task::Request(id)), deadline);
             self.call(cx, what, None);
         }
     }

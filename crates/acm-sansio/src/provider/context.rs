@@ -1,101 +1,62 @@
-//! The core's state, and everything that a provider may do.
+//! Everything that a provider may do.
 use crate::{
     Config, Time,
-    accounts::{Accounts, Holding},
+    accounts::fair::Urgency,
     api::{
-        CallId, Event, Input, Level, Output, ProviderCall, ProviderEvent, ProviderId, SendTo, Stats,
-        account::AccountId,
-        failure::{Bound, FailureSummary},
-        histogram::{Latencies, Phase},
-        id::{EndpointId, PortId, Token},
+        CallId, Event, Output, ProviderCall, ProviderEvent, ProviderId, SaError, SendTo,
+        account::{AccountId, DAEMON},
+        failure::{Attempt, Failure, SaAttempt},
+        id::{EndpointId, PortId, SaQueryId, Token},
         port::PortAttributes,
     },
-    clients::{Connections, Requests},
+    clients::Clients,
     cx::{
-        Running,
-        fabric_size::FabricSize,
-        random::{Purpose, Random, Seed},
-        timers::{TimerKey, Timers},
+        Cx,
+        random::{self, Random, Seed},
+        timers::TimerKey,
     },
     ports::{Endpoint, Ports},
-    retry::{self, Spread},
-    sa::{Notices, SaQueues},
+    retry,
+    sa::{Purpose, SaClient, SaQuery},
 };
 use acm_wire::client::{Counter, Counters};
-use alloc::{collections::VecDeque, vec::Vec};
-use core::time::Duration;
-use ib_mad::{Gid, Lid, TransactionId, acm::AcmMad, id::Lmc};
+use alloc::vec::Vec;
+use core::ops::{Deref, DerefMut};
+use ib_mad::{Gid, Lid, acm::AcmMad, id::Lmc, sa::PathRecord};
 
-/// The core's state. A provider acts only through it.
+/// The shared state, and the components that a provider uses: ports, the client of the subnet administrator (SA), and
+/// the clients that wait for results. A provider acts only through it.
 #[derive(Debug)]
 pub struct Context {
-    pub(crate) config: Config,
-    /// The largest limits so far, for [`Acm::check`](crate::Acm::check).
-    pub(crate) widest: Config,
-    pub(crate) now: Time,
-    pub(crate) transaction_ids: Random,
-    pub(crate) jitter: Random,
-    expiry: Random,
-    pub(crate) outputs: VecDeque<Output>,
-    /// Inputs that result from carrying out outputs, to be handled in order.
-    pub(crate) pending_inputs: VecDeque<Input<'static>>,
-    pub(crate) timers: Timers,
+    pub(crate) cx: Cx,
     pub(crate) ports: Ports,
-    fabric_size: FabricSize,
-    pub(crate) accounts: Accounts,
-    pub(crate) connections: Connections,
-    pub(crate) requests: Requests,
-    pub(crate) sa: SaQueues,
-    pub(crate) notices: Notices,
-    pub(crate) counters: Counters,
-    pub(crate) stats: Stats,
-    pub(crate) latencies: Latencies,
-    /// Failed requests since the last summary for the administrator.
-    pub(crate) failed: FailureSummary,
-    pub(crate) running: Running,
-    /// The kernel's time-out, if it is not the default.
-    pub(crate) kernel_timeout: Option<Duration>,
+    pub(crate) sa: SaClient,
+    pub(crate) clients: Clients,
+}
+
+impl Deref for Context {
+    type Target = Cx;
+
+    fn deref(&self) -> &Cx {
+        &self.cx
+    }
+}
+
+impl DerefMut for Context {
+    fn deref_mut(&mut self) -> &mut Cx {
+        &mut self.cx
+    }
 }
 
 impl Context {
     pub(crate) fn new(config: Config, seed: Seed) -> Self {
-        let mut maps = Random::new(seed, Purpose::Maps);
+        let mut maps = Random::new(seed, random::Purpose::Maps);
         Self {
-            now: Time::ZERO,
-            transaction_ids: Random::new(seed, Purpose::TransactionIds),
-            jitter: Random::new(seed, Purpose::Jitter),
-            expiry: Random::new(seed, Purpose::Expiry),
-            outputs: VecDeque::new(),
-            pending_inputs: VecDeque::new(),
-            timers: Timers::default(),
             ports: Ports::new(maps.next()),
-            fabric_size: FabricSize::default(),
-            accounts: Accounts::new(),
-            connections: Connections::default(),
-            requests: Requests::new(),
-            sa: SaQueues::new(config.sa_depth),
-            notices: Notices::new(),
-            counters: Counters::default(),
-            stats: Stats::default(),
-            latencies: Latencies::default(),
-            failed: FailureSummary::default(),
-            running: Running::Serving,
-            kernel_timeout: None,
-            widest: config.clone(),
-            config,
+            sa: SaClient::new(config.sa_depth),
+            clients: Clients::new(),
+            cx: Cx::new(config, seed),
         }
-    }
-
-    /// Returns the time of the input or timer that is being handled.
-    #[must_use]
-    pub const fn now(&self) -> Time {
-        self.now
-    }
-
-    /// Returns the options in force.
-    #[must_use]
-    pub const fn config(&self) -> &Config {
-        &self.config
     }
 
     /// Returns an endpoint, if it exists.
@@ -128,21 +89,6 @@ impl Context {
         self.endpoint(id).map(|endpoint| endpoint.port)
     }
 
-    /// Returns a transaction id that others cannot predict.
-    pub fn transaction_id(&mut self) -> TransactionId {
-        TransactionId::new(self.transaction_ids.next())
-    }
-
-    /// Returns a random time between 3/4 and 5/4 of `around`.
-    pub fn jitter(&mut self, around: Duration) -> Duration {
-        retry::jitter(around, self.jitter.next())
-    }
-
-    /// Returns a random time within a spread for this fabric.
-    pub fn spread(&mut self, spread: Spread) -> Duration {
-        retry::spread(spread.below(self.fabric_size()), self.jitter.next())
-    }
-
     /// Returns the time at which an endpoint renews its path to a peer that moved just now. No two ports of the fabric
     /// have the same slot.
     #[must_use]
@@ -151,72 +97,12 @@ impl Context {
         self.now + retry::MOVE_SLOT * u32::from(number)
     }
 
-    /// Returns an estimate of the number of ports of the fabric.
-    #[must_use]
-    pub fn fabric_size(&self) -> u32 {
-        self.fabric_size.ports()
-    }
-
-    /// Records a LID of the fabric for [`Context::fabric_size`].
-    pub(crate) fn saw_lid(&mut self, port: PortId, lid: Lid) {
-        if let Some(attributes) = self.ports.attributes(port) {
-            self.fabric_size.saw(lid, attributes.lmc);
-        }
-    }
-
-    /// Returns the expiry time of an entry that is created now: `lifetime` from now, or up to an eighth earlier, so
-    /// that entries created together do not expire together.
-    pub fn expiry_of(&mut self, lifetime: Duration) -> Time {
-        let eighth = retry::spread(lifetime / 8, self.expiry.next());
-        self.now + lifetime.saturating_sub(eighth)
-    }
-
     /// Increments a counter of the endpoint and of the daemon.
     pub fn count(&mut self, endpoint: EndpointId, counter: Counter) {
-        self.counters.count(counter);
+        self.count_total(counter);
         if let Some(endpoint) = self.ports.endpoint_mut(endpoint) {
             endpoint.counters.count(counter);
         }
-    }
-
-    /// Logs an event, if its level is enabled.
-    pub fn log(&mut self, event: Event) {
-        if self.logs(event.level()) {
-            self.output(Output::Log(event));
-        }
-    }
-
-    /// Reports whether events of this level are logged.
-    #[must_use]
-    pub fn logs(&self, level: Level) -> bool {
-        level <= self.config.log_level
-    }
-
-    /// Adds a measured time to a latency histogram.
-    pub fn record_latency(&mut self, phase: Phase, time: Duration) {
-        self.latencies.count(phase, time);
-    }
-
-    /// Charges an account for one more lookup. A refusal is counted.
-    ///
-    /// # Errors
-    /// [`Bound::Lookups`] if the account's share is used up.
-    pub fn charge_lookup(&mut self, account: AccountId) -> Result<(), Bound> {
-        let mut share = self.config.limits.lookups;
-        if account == crate::api::account::REMOTE {
-            share = crate::api::config::Share { total: self.config.limits.remote_lookups, percent: 100 };
-        }
-        if !self.accounts.may_take(account, Holding::Lookups, share) {
-            self.stats.lookups_refused.count(self.accounts.account(account).kind());
-            return Err(Bound::Lookups);
-        }
-        self.accounts.take(account, Holding::Lookups);
-        Ok(())
-    }
-
-    /// Returns the charge for a lookup that the account no longer needs.
-    pub fn refund_lookup(&mut self, account: AccountId) {
-        self.accounts.give_back(account, Holding::Lookups);
     }
 
     /// Sends a datagram.
@@ -265,7 +151,8 @@ impl Context {
             self.stats.provider_refused += 1;
             self.log(Event::Provider(provider, ProviderEvent::EndpointRefused(endpoint, pause_ms)));
         }
-        self.timers.set(TimerKey::Endpoint(endpoint), self.now + pause);
+        let at = self.now + pause;
+        self.timers.set(TimerKey::Endpoint(endpoint), at);
     }
 
     /// Calls a provider outside of the core.
@@ -273,52 +160,91 @@ impl Context {
         self.output(Output::Provider { provider, call, what });
     }
 
-    /// Sets a timer: [`Provider::timeout`](crate::provider::Provider::timeout) is called with `token` at `at`. An
-    /// earlier setting for the same token is replaced.
-    pub fn set_timer(&mut self, token: Token, at: Time) {
-        self.timers.set(TimerKey::Provider(token), at);
+    /// Starts a query to the SA for the provider. [`Provider::sa_done`](crate::provider::Provider::sa_done) follows
+    /// with `token`, exactly once, unless [`Context::sa_cancel`] returns `true` or [`Context::sa_discard`] is called.
+    ///
+    /// # Errors
+    /// [`SaError::PortDown`] if the port is down; nothing follows then.
+    pub fn sa_query(
+        &mut self,
+        endpoint: EndpointId,
+        token: Token,
+        query: SaQuery,
+        account: AccountId,
+    ) -> Result<SaQueryId, SaError> {
+        self.sa_request(endpoint, Purpose::Provider(endpoint, token), query, account)
     }
 
-    /// Clears a timer.
-    pub fn clear_timer(&mut self, token: Token) {
-        self.timers.clear(TimerKey::Provider(token));
+    /// Leaves a group. No result follows.
+    pub fn sa_leave_group(&mut self, endpoint: EndpointId, query: SaQuery) {
+        // A port that is down is no longer in any group.
+        let _ = self.sa_request(endpoint, Purpose::Discard, query, DAEMON);
     }
 
-    /// Returns the time at which a timer is due, if it is set.
+    pub(crate) fn sa_request(
+        &mut self,
+        endpoint: EndpointId,
+        purpose: Purpose,
+        query: SaQuery,
+        account: AccountId,
+    ) -> Result<SaQueryId, SaError> {
+        let port = self.port_id(endpoint).ok_or(SaError::PortDown)?;
+        self.sa.request(&mut self.cx, &self.ports, port, purpose, query, account)
+    }
+
+    /// Records that another account needs the response: the query also gets that account's turns. The urgency of an
+    /// account that needs it already changes.
+    pub fn sa_join(&mut self, id: SaQueryId, account: AccountId, urgency: Urgency) {
+        self.sa.join(id, account, urgency);
+    }
+
+    /// Records that an account no longer needs the response.
+    pub fn sa_leave(&mut self, id: SaQueryId, account: AccountId) {
+        self.sa.leave(id, account);
+    }
+
+    /// Cancels a query that is not in flight. Returns `true` if it was cancelled; no result follows then.
+    pub fn sa_cancel(&mut self, id: SaQueryId) -> bool {
+        self.sa.cancel(&mut self.cx, id)
+    }
+
+    /// Cancels a query, or ignores its response if it is in flight: no result follows.
+    pub fn sa_discard(&mut self, id: SaQueryId) {
+        self.sa.discard(&mut self.cx, id);
+    }
+
+    /// Returns the duration of a query from an endpoint since `since`, or `None` if the port is down.
     #[must_use]
-    pub fn timer(&self, token: Token) -> Option<Time> {
-        self.timers.get(TimerKey::Provider(token))
+    pub fn sa_attempt(&self, endpoint: EndpointId, since: Time) -> Option<SaAttempt> {
+        Some(SaAttempt { lid: self.port_of(endpoint)?.sm_lid, time: self.now.since(since) })
     }
 
-    pub(crate) fn output(&mut self, output: Output) {
-        self.outputs.push_back(output);
+    /// Completes a [`Resolution::Pending`](crate::provider::Resolution::Pending): all requests that wait for `token`
+    /// are answered.
+    pub fn complete(&mut self, token: Token, result: Result<&PathRecord, Attempt>) {
+        self.clients.complete(&mut self.cx, &mut self.ports, token, result);
+    }
+
+    /// Fails the requests of one account that wait for `token`. The requests of other accounts wait on.
+    pub fn fail_for(&mut self, token: Token, account: AccountId, failure: Failure) {
+        self.clients.fail_for(&mut self.cx, &mut self.ports, token, account, failure);
+    }
+
+    /// Completes a [`CountersResolution::Pending`](crate::provider::CountersResolution::Pending).
+    pub fn complete_counters(&mut self, token: Token, result: Result<&Counters, Failure>) {
+        self.clients.complete_counters(&mut self.cx, &self.ports, token, result);
+    }
+
+    /// Returns the number of requests that wait for a token.
+    #[must_use]
+    pub fn waiting_for(&self, token: Token) -> usize {
+        self.clients.waiting_for(token)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use acm_wire::Address;
-
-    /// Random numbers for other purposes reveal nothing about the next transaction id.
-    #[test]
-    fn transaction_ids_have_a_separate_key() {
-        let mut cx = Context::new(Config::default(), 1.into());
-        let ids = [(); 4].map(|()| cx.transaction_id().get());
-        let others = [(); 4].map(|()| [cx.jitter.next(), cx.expiry.next()]);
-        assert!(others.as_flattened().iter().all(|other| !ids.contains(other)), "{ids:x?} {others:x?}");
-    }
-
-    #[test]
-    fn timer_can_be_set_and_cleared() {
-        let mut cx = Context::new(Config::default(), 1.into());
-        let (token, at) =
-            (Token { provider: ProviderId::BUILT_IN, kind: 1, index: 2, generation: 3 }, Time::from_nanos(5));
-        cx.set_timer(token, at);
-        assert_eq!(cx.timer(token), Some(at));
-        cx.clear_timer(token);
-        assert_eq!((cx.timer(token), cx.timers.next()), (None, None));
-    }
 
     #[test]
     fn endpoint_finds_its_port() {
@@ -331,34 +257,5 @@ mod tests {
         cx.ports.up(port, &PortAttributes { port_number: 2, lmc, ..PortAttributes::default() });
         assert_eq!(cx.port_of(endpoint).map(|port| port.port_number), Some(2));
         assert_eq!(cx.lmc_of(endpoint), lmc);
-    }
-
-    #[test]
-    fn only_enabled_levels_are_logged() {
-        let logged = |log_level| {
-            let mut cx = Context::new(Config { log_level, ..Config::default() }, 1.into());
-            cx.log(Event::PortDown(PortId(0)));
-            cx.log(Event::NoPartition(PortId(0), Address::from_text("a"), None));
-            cx.log(Event::Answered(
-                crate::api::RequestedBy::Kernel(crate::KernelRequestId(1)),
-                Address::from_text("a"),
-            ));
-            assert!(cx.outputs.iter().all(|output| matches!(output, Output::Log(_))));
-            cx.outputs.len()
-        };
-        assert_eq!([Level::Always, Level::Verbose, Level::Debug].map(logged), [1, 2, 3]);
-    }
-
-    #[test]
-    fn jitter_and_spread_stay_in_range() {
-        let mut cx = Context::new(Config::default(), 1.into());
-        let second = Duration::from_secs(1);
-        let around: Vec<Duration> = (0..50).map(|_| cx.jitter(second)).collect();
-        assert!(around.iter().all(|time| (second * 3 / 4..=second * 5 / 4).contains(time)), "{around:?}");
-        assert!(around.iter().any(|time| *time < second) && around.iter().any(|time| *time > second));
-        let below: Vec<Duration> =
-            (0..50).map(|_| cx.spread(Spread { per_port: Duration::ZERO, least: second })).collect();
-        assert!(below.iter().all(|time| *time < second), "{below:?}");
-        assert!(below.iter().any(|time| *time < second / 2) && below.iter().any(|time| *time > second / 2));
     }
 }

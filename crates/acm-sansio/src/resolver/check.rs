@@ -37,7 +37,7 @@ pub(crate) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
                 multicast_request(&mut counted, provider, cx, id, dest.endpoint, request)?;
             }
             DestState::Routing(Routing { lookup: needed, query, .. }) => {
-                let found = cx.sa.queries.get(*query).map(|pending| pending.accounts.len());
+                let found = cx.sa.accounts(*query);
                 let accounts = needed.accounts().count();
                 ensure(found == Some(accounts), || format!("{id}: {accounts} need {query}, {found:?} are noted"))?;
                 lookup(id, needed, waiting)?;
@@ -54,7 +54,7 @@ pub(crate) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
                     multicast_request(&mut counted, provider, cx, id, dest.endpoint, &verification.request)?;
                 }
                 if let Some(renewal) = renewal {
-                    let found = cx.sa.queries.get(renewal.query).map(|pending| pending.accounts.len());
+                    let found = cx.sa.accounts(renewal.query);
                     let accounts = renewal.lookup.accounts().count();
                     ensure(found == Some(accounts), || {
                         format!("{id}: {accounts} need a renewal, {found:?} are noted")

@@ -1,23 +1,21 @@
 //! Queries to the subnet administrator (SA): sending, responses, BUSY, retries, cancellation.
 use super::{
     query::SaQuery,
-    queue::{Pending, PortQueue, Progress, Purpose},
-    subscriptions::PortNotices,
+    queue::{Pending, PortQueue, Progress, Purpose, SaQueues},
+    subscriptions::{Notices, PortNotices},
 };
 use crate::{
     Time,
     accounts::fair::Urgency,
     api::{
         Event, Output, SaError, SaSend,
-        account::{AccountId, DAEMON},
-        config::MOST_QUERIES,
-        failure::SaAttempt,
+        account::AccountId,
+        config::{Depth, MOST_QUERIES},
         histogram::Phase,
-        id::{EndpointId, PortId, SaQueryId, SaRequestId, Token},
+        id::{PortId, SaQueryId, SaRequestId, Token},
     },
-    cx::Running,
-    cx::timers::TimerKey,
-    provider::Context,
+    cx::{Cx, Running, timers::TimerKey},
+    ports::Ports,
     retry::{self, SA_BUSY, SENDER_MARGIN},
 };
 use alloc::vec::Vec;
@@ -26,161 +24,155 @@ use ib_mad::{
     sa::{PathRecord, SaMad},
 };
 
-/// The effect of a received response.
-pub(crate) enum Outcome<'a> {
-    /// The query is complete.
-    Done(SaQueryId, Result<MadRef<'a>, SaError>),
-    /// The query continues, or the response matches no query.
-    Nothing,
+/// A query that is complete, with the response or the error.
+pub(crate) type Complete<'a> = (SaQueryId, Result<MadRef<'a>, SaError>);
+
+/// The client of the subnet administrator: the queries and the subscriptions of all ports.
+#[derive(Debug)]
+pub(crate) struct SaClient {
+    pub(super) queues: SaQueues,
+    pub(super) notices: Notices,
 }
 
-impl Context {
-    /// Starts a query to the SA for the provider. [`Provider::sa_done`](crate::provider::Provider::sa_done) follows
-    /// with `token`, exactly once, unless [`Context::sa_cancel`] returns `true` or [`Context::sa_discard`] is called.
+impl SaClient {
+    pub(crate) const fn new(depth: Depth) -> Self {
+        Self { queues: SaQueues::new(depth), notices: Notices::new() }
+    }
+
+    /// Starts a query of a port. It is completed once, unless it is cancelled or discarded.
     ///
     /// # Errors
     /// [`SaError::PortDown`] if the port is down; nothing follows then.
-    pub fn sa_query(
+    pub(crate) fn request(
         &mut self,
-        endpoint: EndpointId,
-        token: Token,
-        query: SaQuery,
-        account: AccountId,
-    ) -> Result<SaQueryId, SaError> {
-        let port = self.port_id(endpoint).ok_or(SaError::PortDown)?;
-        self.sa_push(port, Purpose::Provider(endpoint, token), query, account)
-    }
-
-    /// Leaves a group. No result follows.
-    pub fn sa_leave_group(&mut self, endpoint: EndpointId, query: SaQuery) {
-        // A port that is down is no longer in any group.
-        if let Some(port) = self.port_id(endpoint) {
-            let _ = self.sa_push(port, Purpose::Discard, query, DAEMON);
-        }
-    }
-
-    pub(crate) fn sa_push(
-        &mut self,
+        cx: &mut Cx,
+        ports: &Ports,
         port: PortId,
         purpose: Purpose,
         query: SaQuery,
         account: AccountId,
     ) -> Result<SaQueryId, SaError> {
-        self.ports.attributes(port).ok_or(SaError::PortDown)?;
-        let id = self.sa.push(port, purpose, query, account);
-        if let Some(pending) = self.sa.queries.get_mut(id) {
-            pending.since = self.now;
+        ports.attributes(port).ok_or(SaError::PortDown)?;
+        let id = self.queues.push(port, purpose, query, account);
+        if let Some(pending) = self.queues.queries.get_mut(id) {
+            pending.since = cx.now;
         }
-        self.timers.set(TimerKey::SaQuery(id), self.now + self.config.queue_deadline);
-        self.sa_pump(port);
+        cx.timers.set(TimerKey::SaQuery(id), cx.now + cx.config.queue_deadline);
+        self.pump(cx, ports, port);
         Ok(id)
     }
 
     /// Delays the renewals of a port after a change that every node learns of.
-    pub(crate) fn renewals_storm(&mut self, port: PortId) {
-        let (now, size, random) = (self.now, self.fabric_size(), self.jitter.next());
-        self.sa.port_mut(port).pacer.storm(now, size, random);
+    pub(crate) fn renewals_storm(&mut self, cx: &mut Cx, port: PortId) {
+        let (now, size, random) = (cx.now, cx.fabric_size(), cx.random());
+        self.queues.port_mut(port).pacer.storm(now, size, random);
     }
 
     /// Returns the time before which no renewal of a port starts.
     pub(crate) fn next_renewal(&self, port: PortId) -> Time {
-        self.sa.ports.get(&port).map_or(Time::ZERO, |port_queue| port_queue.pacer.next())
+        self.queues.ports.get(&port).map_or(Time::ZERO, |port_queue| port_queue.pacer.next())
     }
 
     /// Reports whether a renewal of a port may start: its subscriptions are complete or have failed, no query waits, and
     /// no join or renewal is in flight. If not, the renewal has to wait for its next turn.
     pub(crate) fn may_renew(&self, port: PortId) -> bool {
         let is_subscribing = self.notices.get(&port).is_some_and(PortNotices::is_first_round);
-        !is_subscribing && self.sa.ports.get(&port).is_none_or(PortQueue::may_renew)
+        !is_subscribing && self.queues.ports.get(&port).is_none_or(PortQueue::may_renew)
     }
 
     /// Records that a renewal of a port starts, or has to wait for its next turn.
-    pub(crate) fn renewal_started(&mut self, port: PortId) {
-        let (now, size, random) = (self.now, self.fabric_size(), self.jitter.next());
-        self.sa.port_mut(port).pacer.started(now, size, random);
+    pub(crate) fn renewal_started(&mut self, cx: &mut Cx, port: PortId) {
+        let (now, size, random) = (cx.now, cx.fabric_size(), cx.random());
+        self.queues.port_mut(port).pacer.started(now, size, random);
     }
 
     /// Records that the SA was busy or did not respond to a renewal.
-    pub(crate) fn renewal_failed(&mut self, port: PortId) {
-        let (now, size, random) = (self.now, self.fabric_size(), self.jitter.next());
-        self.sa.port_mut(port).pacer.failed(now, size, random);
+    pub(crate) fn renewal_failed(&mut self, cx: &mut Cx, port: PortId) {
+        let (now, size, random) = (cx.now, cx.fabric_size(), cx.random());
+        self.queues.port_mut(port).pacer.failed(now, size, random);
     }
 
     /// Records that another account needs the response: the query also gets that account's turns. The urgency of an
     /// account that needs it already changes.
-    pub fn sa_join(&mut self, id: SaQueryId, account: AccountId, urgency: Urgency) {
-        self.sa.join(id, account, urgency);
+    pub(crate) fn join(&mut self, id: SaQueryId, account: AccountId, urgency: Urgency) {
+        self.queues.join(id, account, urgency);
     }
 
     /// Records that an account no longer needs the response.
-    pub fn sa_leave(&mut self, id: SaQueryId, account: AccountId) {
-        self.sa.leave(id, account);
+    pub(crate) fn leave(&mut self, id: SaQueryId, account: AccountId) {
+        self.queues.leave(id, account);
     }
 
-    /// Makes the result of a provider's query follow with another token.
-    pub(crate) fn sa_hand_over(&mut self, id: SaQueryId, to: Token) {
-        if let Some(Purpose::Provider(_, token)) = self.sa.queries.get_mut(id).map(|pending| &mut pending.purpose) {
+    /// Completes a provider's query with another token.
+    pub(crate) fn hand_over(&mut self, id: SaQueryId, to: Token) {
+        if let Some(Purpose::Provider(_, token)) = self.queues.queries.get_mut(id).map(|pending| &mut pending.purpose) {
             *token = to;
         }
     }
 
     /// Cancels a query that is not in flight. Returns `true` if it was cancelled; no result follows then.
-    pub fn sa_cancel(&mut self, id: SaQueryId) -> bool {
-        if self.sa.is_in_flight(id) {
+    pub(crate) fn cancel(&mut self, cx: &mut Cx, id: SaQueryId) -> bool {
+        if self.queues.is_in_flight(id) {
             return false;
         }
-        self.timers.clear(TimerKey::SaQuery(id));
-        self.sa.remove(id).is_some()
+        cx.timers.clear(TimerKey::SaQuery(id));
+        self.queues.remove(id).is_some()
     }
 
     /// Cancels a query, or ignores its response if it is in flight: no result follows.
-    pub fn sa_discard(&mut self, id: SaQueryId) {
-        if !self.sa_cancel(id)
-            && let Some(pending) = self.sa.queries.get_mut(id)
+    pub(crate) fn discard(&mut self, cx: &mut Cx, id: SaQueryId) {
+        if !self.cancel(cx, id)
+            && let Some(pending) = self.queues.queries.get_mut(id)
         {
             pending.purpose = Purpose::Discard;
         }
     }
 
     /// Sends queries as long as the port has credits.
-    pub(crate) fn sa_pump(&mut self, port: PortId) {
-        while self.ports.attributes(port).is_some() && self.running != Running::Stopped {
+    pub(crate) fn pump(&mut self, cx: &mut Cx, ports: &Ports, port: PortId) {
+        while ports.attributes(port).is_some() && cx.running != Running::Stopped {
             // The upper half of a transaction id belongs to the kernel.
-            let Some(tid) = u32::try_from(self.transaction_ids.next() >> 32).ok() else { return };
-            let Some((send, id)) = self.sa.next(port, self.now, tid) else { return };
-            if let Some(waited) = self.sa.queries.get(id).and_then(|pending| pending.waited(self.now)) {
-                self.record_latency(Phase::SaTurn, waited);
+            let Some(tid) = u32::try_from(cx.transaction_id().get() >> 32).ok() else { return };
+            let Some((send, id)) = self.queues.next(port, cx.now, tid) else { return };
+            if let Some(waited) = self.queues.queries.get(id).and_then(|pending| pending.waited(cx.now)) {
+                cx.record_latency(Phase::SaTurn, waited);
             }
-            self.sa_send(port, send, id, tid);
+            self.send(cx, ports, port, send, id, tid);
         }
     }
 
-    fn sa_send(&mut self, port: PortId, send: SaRequestId, id: SaQueryId, tid: u32) {
-        let (Some(attributes), Some(pending)) = (self.ports.attributes(port), self.sa.queries.get_mut(id)) else {
+    fn send(&mut self, cx: &mut Cx, ports: &Ports, port: PortId, send: SaRequestId, id: SaQueryId, tid: u32) {
+        let (Some(attributes), Some(pending)) = (ports.attributes(port), self.queues.queries.get_mut(id)) else {
             return;
         };
         let mad = pending.query.mad(attributes, TransactionId::new(tid.into()));
         // The device repeats requests of all nodes in step. The core repeats its own by a policy with jitter.
         pending.is_sent_once = pending.is_own();
-        let retries = if pending.is_sent_once { 0 } else { self.config.retries };
+        let retries = if pending.is_sent_once { 0 } else { cx.config.retries };
         // A table is complete when its last segment has arrived.
-        let timeout = if pending.query.is_table() { self.config.sa_time() } else { self.config.timeout };
+        let timeout = if pending.query.is_table() { cx.config.sa_time() } else { cx.config.timeout };
         let send = SaSend { port, id: send, to: attributes.sa_address(), mad, timeout, retries };
-        self.output(Output::SaSend(send));
+        cx.output(Output::SaSend(send));
         // The sender repeats the request and reports a time-out. This timer covers a sender that does not.
         let time = timeout.saturating_mul(retries.saturating_add(1));
-        self.timers.set(TimerKey::SaQuery(id), self.now + time + SENDER_MARGIN);
+        cx.timers.set(TimerKey::SaQuery(id), cx.now + time + SENDER_MARGIN);
     }
 
-    /// Handles a response.
-    pub(crate) fn sa_received<'a>(&mut self, send: SaRequestId, bytes: &'a [u8]) -> Outcome<'a> {
-        let Some(id) = self.sa.sends.get(send).copied() else {
-            self.stats.stale_inputs += 1;
-            return Outcome::Nothing;
+    /// Handles a response. Returns `None` if the query continues, or if the response matches no query.
+    pub(crate) fn handle_response<'a>(
+        &mut self,
+        cx: &mut Cx,
+        ports: &Ports,
+        send: SaRequestId,
+        bytes: &'a [u8],
+    ) -> Option<Complete<'a>> {
+        let Some(id) = self.queues.sends.get(send).copied() else {
+            cx.stats.stale_inputs += 1;
+            return None;
         };
-        let Some(pending) = self.sa.queries.get(id) else { return Outcome::Nothing };
+        let pending = self.queues.queries.get(id)?;
         let Pending { port, query, progress: Progress::InFlight { tid, sent, .. }, .. } = pending else {
-            return Outcome::Nothing;
+            return None;
         };
         let (is_datagram, is_table) = (matches!(query, SaQuery::Datagram(_)), query.is_table());
         let is_renewal = pending.is_renewal();
@@ -189,81 +181,81 @@ impl Context {
         let mad = match MadRef::new(bytes) {
             // A response to something else; the right one may still arrive.
             Ok(mad) if mad.header().transaction_id.get() & 0xffff_ffff != tid => {
-                self.stats.sa_bad_answers += 1;
-                return Outcome::Nothing;
+                cx.stats.sa_bad_answers += 1;
+                return None;
             }
             Ok(mad) if is_whole && mad.method().is_response() && mad.header().attribute_id == attribute => mad,
             _ => {
-                self.stats.sa_bad_answers += 1;
-                self.log(Event::BadSaResponse(port));
-                return Outcome::Done(id, Err(SaError::BadResponse));
+                cx.stats.sa_bad_answers += 1;
+                cx.log(Event::BadSaResponse(port));
+                return Some((id, Err(SaError::BadResponse)));
             }
         };
         let status = mad.header().status;
-        self.stats.sa_busy += u64::from(status.is_busy());
-        if let Ok(paths) = mad.records::<PathRecord>() {
-            paths.for_each(|path| self.saw_lid(port, path.dlid));
+        cx.stats.sa_busy += u64::from(status.is_busy());
+        if let (Ok(paths), Some(attributes)) = (mad.records::<PathRecord>(), ports.attributes(port)) {
+            paths.for_each(|path| cx.saw_lid(path.dlid, attributes.lmc));
         }
         // The time of a table depends on its length. After BUSY, the provider pauses for longer than a query can wait.
         if is_table {
-            return Outcome::Done(id, if status.is_ok() { Ok(mad) } else { Err(SaError::Status(status)) });
+            return Some((id, if status.is_ok() { Ok(mad) } else { Err(SaError::Status(status)) }));
         }
-        let latency = self.now.since(sent);
-        self.latencies.count(Phase::SaRoundTrip, latency);
+        let latency = cx.now.since(sent);
+        cx.record_latency(Phase::SaRoundTrip, latency);
         if status.is_busy() {
-            if let Some(port_queue) = self.sa.ports.get_mut(&port) {
-                port_queue.window.congested(self.now, sent);
+            if let Some(port_queue) = self.queues.ports.get_mut(&port) {
+                port_queue.window.congested(cx.now, sent);
             }
             // All renewals of the port pause.
             if is_renewal {
-                return Outcome::Done(id, Err(SaError::Status(status)));
+                return Some((id, Err(SaError::Status(status))));
             }
-            return match self.sa_pause(id) {
-                true => Outcome::Nothing,
-                false if is_datagram => Outcome::Done(id, Ok(mad)),
-                false => Outcome::Done(id, Err(SaError::Status(status))),
+            return match self.pause(cx, ports, id) {
+                true => None,
+                false if is_datagram => Some((id, Ok(mad))),
+                false => Some((id, Err(SaError::Status(status)))),
             };
         }
-        if let Some(port_queue) = self.sa.ports.get_mut(&port) {
+        if let Some(port_queue) = self.queues.ports.get_mut(&port) {
             port_queue.window.response_received(MOST_QUERIES);
         }
         if attribute == AttributeId::PATH_RECORD {
-            let size = self.fabric_size();
-            self.sa.port_mut(port).pacer.response(latency, is_renewal, size);
+            let size = cx.fabric_size();
+            self.queues.port_mut(port).pacer.response(latency, is_renewal, size);
         }
-        Outcome::Done(id, if status.is_ok() || is_datagram { Ok(mad) } else { Err(SaError::Status(status)) })
+        Some((id, if status.is_ok() || is_datagram { Ok(mad) } else { Err(SaError::Status(status)) }))
     }
 
     /// Pauses a query after BUSY. Returns `false` if there is no time left for another attempt.
-    fn sa_pause(&mut self, id: SaQueryId) -> bool {
-        let random = self.jitter.next();
-        let Some(pending) = self.sa.queries.get_mut(id) else { return false };
+    fn pause(&mut self, cx: &mut Cx, ports: &Ports, id: SaQueryId) -> bool {
+        let random = cx.random();
+        let Some(pending) = self.queues.queries.get_mut(id) else { return false };
         pending.busy += 1;
-        let again = self.now + retry::jitter(SA_BUSY.pause(pending.busy), random);
-        let (port, begun) = (pending.port, pending.first_sent.unwrap_or(self.now));
-        if again > begun + self.config.sa_time() || !pending.is_needed() {
+        let again = cx.now + retry::jitter(SA_BUSY.pause(pending.busy), random);
+        let (port, begun) = (pending.port, pending.first_sent.unwrap_or(cx.now));
+        if again > begun + cx.config.sa_time() || !pending.is_needed() {
             return false;
         }
-        self.sa.pause(id);
-        self.timers.set(TimerKey::SaQuery(id), again);
-        self.sa_pump(port);
+        self.queues.pause(id);
+        cx.timers.set(TimerKey::SaQuery(id), again);
+        self.pump(cx, ports, port);
         true
     }
 
     /// Handles the timer of a query. Returns the error with which it ends, or `None` if it continues.
-    pub(crate) fn sa_due(&mut self, id: SaQueryId) -> Option<SaError> {
-        let pending = self.sa.queries.get(id)?;
+    pub(crate) fn handle_timeout(&mut self, cx: &mut Cx, ports: &Ports, id: SaQueryId) -> Option<SaError> {
+        let pending = self.queues.queries.get(id)?;
         let port = pending.port;
         match pending.progress {
             Progress::Waiting => {
-                self.stats.sa_no_turn += 1;
+                cx.stats.sa_no_turn += 1;
                 Some(SaError::NoTurn)
             }
-            Progress::InFlight { .. } => self.sa_timed_out(id).then_some(SaError::TimedOut),
+            Progress::InFlight { .. } => self.timed_out(cx, ports, id).then_some(SaError::TimedOut),
             Progress::Pausing => {
-                self.sa.requeue(id);
-                self.timers.set(TimerKey::SaQuery(id), self.now + self.config.queue_deadline);
-                self.sa_pump(port);
+                self.queues.requeue(id);
+                cx.timers.set(TimerKey::SaQuery(id), cx.now + cx.config.queue_deadline);
+                self.pump(cx, ports, port);
                 None
             }
         }
@@ -273,52 +265,60 @@ impl Context {
     ///
     /// A query that releases something (a leave, the end of a subscription) is retried here and not by the sender. The
     /// sender does not know what is requested next: its retry could arrive after a new join and undo it.
-    pub(crate) fn sa_timed_out(&mut self, id: SaQueryId) -> bool {
-        let now = self.now;
-        let Some(pending) = self.sa.queries.get_mut(id) else { return true };
+    fn timed_out(&mut self, cx: &mut Cx, ports: &Ports, id: SaQueryId) -> bool {
+        let now = cx.now;
+        let Some(pending) = self.queues.queries.get_mut(id) else { return true };
         let Progress::InFlight { sent, .. } = pending.progress else { return true };
         let port = pending.port;
-        if let (false, Some(port_queue)) = (pending.query.is_table(), self.sa.ports.get_mut(&port)) {
+        if let (false, Some(port_queue)) = (pending.query.is_table(), self.queues.ports.get_mut(&port)) {
             port_queue.window.congested(now, sent);
         }
         pending.silent = pending.silent.saturating_add(1);
         // An account joined a query of the daemon itself, which the sender did not repeat.
         let was_joined = pending.is_sent_once && !pending.is_own();
         let may_repeat = pending.query.releases() || was_joined;
-        if !may_repeat || pending.silent > self.config.retries {
+        if !may_repeat || pending.silent > cx.config.retries {
             return true;
         }
-        self.sa.requeue(id);
-        self.timers.set(TimerKey::SaQuery(id), now + self.config.queue_deadline);
-        self.sa_pump(port);
+        self.queues.requeue(id);
+        cx.timers.set(TimerKey::SaQuery(id), now + cx.config.queue_deadline);
+        self.pump(cx, ports, port);
         false
     }
 
-    /// Returns the duration of a query from an endpoint since `since`, or `None` if the port is down.
-    #[must_use]
-    pub fn sa_attempt(&self, endpoint: EndpointId, since: Time) -> Option<SaAttempt> {
-        Some(SaAttempt { lid: self.port_of(endpoint)?.sm_lid, time: self.now.since(since) })
+    /// Handles a request that gets no response. Returns the query if it ends.
+    pub(crate) fn handle_failure(
+        &mut self,
+        cx: &mut Cx,
+        ports: &Ports,
+        send: SaRequestId,
+        error: SaError,
+    ) -> Option<Complete<'static>> {
+        let Some(id) = self.queues.sends.get(send).copied() else {
+            cx.stats.stale_inputs += 1;
+            return None;
+        };
+        (error != SaError::TimedOut || self.timed_out(cx, ports, id)).then_some((id, Err(error)))
     }
 
     /// Removes a query and its timer.
-    pub(crate) fn sa_remove(&mut self, id: SaQueryId) -> Option<Pending> {
-        self.timers.clear(TimerKey::SaQuery(id));
-        self.sa.remove(id)
+    pub(crate) fn take(&mut self, cx: &mut Cx, id: SaQueryId) -> Option<Pending> {
+        cx.timers.clear(TimerKey::SaQuery(id));
+        self.queues.remove(id)
     }
 
-    /// Requeues the queries of a port that moved, or whose subnet manager moved. [`Context::sa_pump`] then sends them
+    /// Requeues the queries of a port that moved, or whose subnet manager moved. [`SaClient::pump`] then sends them
     /// to the new address. Returns the queries that no account needs any more; the caller ends them.
     ///
     /// If the manager did not move, a query in flight that releases something continues: it may have arrived, and no
     /// new join is sent before it is answered or has timed out.
     #[must_use]
-    pub(crate) fn sa_moved(&mut self, port: PortId, other_manager: bool) -> Vec<SaQueryId> {
-        let all: Vec<SaQueryId> =
-            self.sa.ports.get(&port).map(|port_queue| port_queue.all.iter().copied().collect()).unwrap_or_default();
+    pub(crate) fn requeue_all(&mut self, cx: &mut Cx, port: PortId, other_manager: bool) -> Vec<SaQueryId> {
+        let all = self.of_port(port);
         let (mut again, mut unneeded) = (0, Vec::new());
         // In reverse, so that the oldest query ends up at the front.
         for id in all.into_iter().rev() {
-            let Some(pending) = self.sa.queries.get_mut(id) else { continue };
+            let Some(pending) = self.queues.queries.get_mut(id) else { continue };
             let under_way = matches!(pending.progress, Progress::InFlight { .. });
             if !pending.is_needed() {
                 unneeded.push(id);
@@ -327,15 +327,40 @@ impl Context {
             } else if !matches!(pending.progress, Progress::Waiting) {
                 // The new subnet administrator gets the full time and all retries.
                 (pending.busy, pending.silent, pending.first_sent) = (0, 0, None);
-                self.sa.requeue(id);
-                self.timers.set(TimerKey::SaQuery(id), self.now + self.config.queue_deadline);
+                self.queues.requeue(id);
+                cx.timers.set(TimerKey::SaQuery(id), cx.now + cx.config.queue_deadline);
                 again += 1;
             }
         }
         if again > 0 {
-            self.stats.sa_reposted += u64::try_from(again).unwrap_or(u64::MAX);
-            self.log(Event::SaMoved(port, again));
+            cx.stats.sa_reposted += u64::try_from(again).unwrap_or(u64::MAX);
+            cx.log(Event::SaMoved(port, again));
         }
         unneeded
+    }
+
+    /// Returns the queries of a port, oldest first.
+    pub(crate) fn of_port(&self, port: PortId) -> Vec<SaQueryId> {
+        self.queues.ports.get(&port).map(|port_queue| port_queue.all.iter().copied().collect()).unwrap_or_default()
+    }
+
+    /// Returns the ports that ever had a query.
+    pub(crate) fn ports(&self) -> Vec<PortId> {
+        self.queues.ports.keys().copied().collect()
+    }
+
+    /// Reports whether no query is left.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.queues.queries.len() == 0
+    }
+
+    /// Sets the number of queries of a port that may be in flight.
+    pub(crate) fn set_depth(&mut self, depth: Depth) {
+        self.queues.set_depth(depth);
+    }
+
+    /// Returns the purpose of the query that is last in an account's queues.
+    pub(crate) fn last(&self, account: AccountId, urgency: Urgency) -> Option<Purpose> {
+        self.queues.last(account, urgency)
     }
 }

@@ -1,12 +1,14 @@
 //! Client of the subnet administrator: one queue per port, credits, retries, and notices.
+mod check;
 mod client;
+mod gauge;
 mod notices;
 mod pace;
 mod query;
 mod queue;
 mod subscriptions;
 
-pub(crate) use client::Outcome;
+pub(crate) use client::SaClient;
+pub use notices::Notice;
 pub use query::SaQuery;
-pub(crate) use queue::{Progress, Purpose, SaQueues};
-pub(crate) use subscriptions::Notices;
+pub(crate) use queue::Purpose;

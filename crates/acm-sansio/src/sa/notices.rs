@@ -5,30 +5,42 @@
 //! manager's LID. A host that can send from there causes at most [`Limits::reports`](crate::api::config::Limits::reports)
 //! new lookups in four seconds; its reports change no cached path by themselves.
 use super::{
+    client::SaClient,
     query::SaQuery,
     queue::{PortQueue, Purpose},
     subscriptions::TRAPS,
 };
 use crate::{
-    acm::Acm,
     api::{Event, Output, SaError, account::DAEMON, id::PortId},
-    cx::Running,
-    cx::timers::TimerKey,
-    provider::{Context, Notice},
+    cx::{Cx, Running, timers::TimerKey},
+    ports::Ports,
     retry::{JOIN_SPREAD, NOTICES, NOTICES_RENEWED, NOTICES_SPREAD},
 };
 use ib_mad::{
-    AttributeId, Lid, Method, MgmtClass, Qpn, Wire,
+    AttributeId, Gid, Lid, Method, MgmtClass, Qpn, Wire,
     notice::{InformInfo, SaNotice, TrapDetails, TrapNumber},
     sa::{SA_CLASS_VERSION, SaMad},
 };
 
-impl Context {
+/// A notice of the subnet administrator about the subnet of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// The port with this GID is reachable. It may have another LID than before.
+    GidInService(Gid),
+    /// The port with this GID is no longer reachable.
+    GidOutOfService(Gid),
+    /// The multicast group with this GID was created.
+    GroupCreated(Gid),
+    /// The multicast group with this GID was deleted, with all memberships.
+    GroupDeleted(Gid),
+}
+
+impl SaClient {
     /// Schedules all subscriptions of a port after a random pause, because every node of the subnet may do the same. The
     /// joins of all nodes go first.
-    pub(crate) fn renew_notices(&mut self, port: PortId) {
-        let takes_reports = self.ports.attributes(port).is_some_and(|attributes| attributes.takes_reports);
-        if !(takes_reports && self.config.sa_notices && self.running == Running::Serving) {
+    pub(crate) fn renew_notices(&mut self, cx: &mut Cx, ports: &Ports, port: PortId) {
+        let takes_reports = ports.attributes(port).is_some_and(|attributes| attributes.takes_reports);
+        if !(takes_reports && cx.config.sa_notices && cx.running == Running::Serving) {
             return;
         }
         let state = self.notices.entry(port).or_default();
@@ -36,65 +48,65 @@ impl Context {
         state.failures = 0;
         state.restart = state.pending.is_some();
         let restart = state.restart;
-        let (key, size) = (TimerKey::Notices(port), self.fabric_size());
-        let first = self.now + JOIN_SPREAD.below(size);
+        let (key, size) = (TimerKey::Notices(port), cx.fabric_size());
+        let first = cx.now + JOIN_SPREAD.below(size);
         // Repeated changes do not postpone the subscription.
-        if !restart && self.timers.get(key).is_none_or(|due| due > first + NOTICES_SPREAD.below(size)) {
-            let at = first + self.spread(NOTICES_SPREAD);
-            self.timers.set(key, at);
+        if !restart && cx.timers.get(key).is_none_or(|due| due > first + NOTICES_SPREAD.below(size)) {
+            let at = first + cx.spread(NOTICES_SPREAD);
+            cx.timers.set(key, at);
         }
     }
 
     /// Schedules the subscriptions of a port that is seen for the first time, if it receives reports.
-    pub(crate) fn begin_notices(&mut self, port: PortId) {
+    pub(crate) fn begin_notices(&mut self, cx: &mut Cx, ports: &Ports, port: PortId) {
         if !self.notices.contains_key(&port) {
-            self.renew_notices(port);
+            self.renew_notices(cx, ports, port);
         }
     }
 
     /// Drops the subscriptions of a port that is down; the subnet manager ends them.
-    pub(crate) fn drop_notices(&mut self, port: PortId) {
-        self.timers.clear(TimerKey::Notices(port));
+    pub(crate) fn drop_notices(&mut self, cx: &mut Cx, port: PortId) {
+        cx.timers.clear(TimerKey::Notices(port));
         self.notices.remove(&port);
     }
 
     /// Ends all subscriptions. No result follows.
-    pub(crate) fn end_notices(&mut self) {
+    pub(crate) fn end_notices(&mut self, cx: &mut Cx, ports: &Ports) {
         for (port, state) in core::mem::take(&mut self.notices) {
-            self.timers.clear(TimerKey::Notices(port));
+            cx.timers.clear(TimerKey::Notices(port));
             let in_flight = state.pending.map(|(index, query)| {
-                self.sa_discard(query);
+                self.discard(cx, query);
                 index
             });
             for (index, trap) in TRAPS.into_iter().enumerate() {
                 if state.granted.get(index) == Some(&true) || in_flight == Some(index) {
                     // A port that is down has no subscriptions any more.
-                    let _ = self.sa_push(port, Purpose::Discard, SaQuery::unsubscribe(trap), DAEMON);
+                    let _ = self.request(cx, ports, port, Purpose::Discard, SaQuery::unsubscribe(trap), DAEMON);
                 }
             }
         }
     }
 
     /// Starts a round of subscriptions when the timer is due.
-    pub(crate) fn notices_due(&mut self, port: PortId) {
+    pub(crate) fn notices_due(&mut self, cx: &mut Cx, ports: &Ports, port: PortId) {
         // Joins go first. They end within their time-out.
-        if self.sa.ports.get(&port).is_some_and(PortQueue::has_memberships) {
-            let at = self.now + self.spread(NOTICES_SPREAD);
-            return self.timers.set(TimerKey::Notices(port), at);
+        if self.queues.ports.get(&port).is_some_and(PortQueue::has_memberships) {
+            let at = cx.now + cx.spread(NOTICES_SPREAD);
+            return cx.timers.set(TimerKey::Notices(port), at);
         }
         let Some(state) = self.notices.get_mut(&port) else { return };
         if state.due == [false; TRAPS.len()] {
             state.due = [true; TRAPS.len()];
         }
-        self.subscribe_from(port, 0);
+        self.subscribe_from(cx, ports, port, 0);
     }
 
     /// Requests the next subscription that is due, from index `first` on. Without one, the round is over.
-    fn subscribe_from(&mut self, port: PortId, first: usize) {
+    fn subscribe_from(&mut self, cx: &mut Cx, ports: &Ports, port: PortId, first: usize) {
         let Some(state) = self.notices.get_mut(&port).filter(|state| state.pending.is_none()) else { return };
         let next = TRAPS.into_iter().enumerate().zip(state.due).skip(first).find(|(_, due)| *due);
-        let Some(((index, trap), _)) = next else { return self.round_over(port) };
-        if let Ok(query) = self.sa_push(port, Purpose::Notices, SaQuery::subscribe(trap), DAEMON)
+        let Some(((index, trap), _)) = next else { return self.round_over(cx, port) };
+        if let Ok(query) = self.request(cx, ports, port, Purpose::Notices, SaQuery::subscribe(trap), DAEMON)
             && let Some(state) = self.notices.get_mut(&port)
         {
             state.pending = Some((index, query));
@@ -102,11 +114,11 @@ impl Context {
     }
 
     /// Handles the result of a subscription.
-    pub(crate) fn subscribed(&mut self, port: PortId, result: Result<&SaMad, SaError>) {
+    pub(crate) fn subscribed(&mut self, cx: &mut Cx, ports: &Ports, port: PortId, result: Result<&SaMad, SaError>) {
         let Some(state) = self.notices.get_mut(&port) else { return };
         let Some((index, _)) = state.pending.take() else { return };
         if core::mem::take(&mut state.restart) {
-            return self.renew_notices(port);
+            return self.renew_notices(cx, ports, port);
         }
         let fits = |mad: &SaMad| {
             let echo = InformInfo::parse_prefix(&mad.data.0);
@@ -124,12 +136,12 @@ impl Context {
         state.error = state.error.or(error);
         // If the SA does not respond, skip the rest of the round.
         match error {
-            Some(error) if !matches!(error, SaError::Status(_)) => self.round_over(port),
-            _ => self.subscribe_from(port, index + 1),
+            Some(error) if !matches!(error, SaError::Status(_)) => self.round_over(cx, port),
+            _ => self.subscribe_from(cx, ports, port, index + 1),
         }
     }
 
-    fn round_over(&mut self, port: PortId) {
+    fn round_over(&mut self, cx: &mut Cx, port: PortId) {
         let Some(state) = self.notices.get_mut(&port) else { return };
         let (pause, event) = match state.error.take() {
             None => {
@@ -138,28 +150,31 @@ impl Context {
                 (NOTICES_RENEWED, Some(Event::Subscribed(port, was_refused)))
             }
             Some(error) => {
-                self.stats.subscriptions_failed += 1;
+                cx.stats.subscriptions_failed += 1;
                 state.failures = state.failures.saturating_add(1);
                 let is_first = !core::mem::replace(&mut state.failure_logged, true);
                 (NOTICES.pause(state.failures), is_first.then_some(Event::NotSubscribed(port, error)))
             }
         };
         if let Some(event) = event {
-            self.log(event);
+            cx.log(event);
         }
-        let at = self.now + self.jitter(pause);
-        self.timers.set(TimerKey::Notices(port), at);
+        let at = cx.now + cx.jitter(pause);
+        cx.timers.set(TimerKey::Notices(port), at);
     }
-}
 
-impl Acm {
-    /// Handles a report. If it comes from the subnet administrator, responds to it and passes the notice to the
-    /// provider.
-    pub(crate) fn sa_report(&mut self, port: PortId, lid: Lid, qpn: Qpn, bytes: &[u8]) {
-        let cx = &mut self.context;
-        let Some(attributes) = cx.ports.attributes(port) else {
+    /// Handles a report. If it comes from the subnet administrator, responds to it and returns the notice.
+    pub(crate) fn handle_report(
+        &mut self,
+        cx: &mut Cx,
+        ports: &Ports,
+        port: PortId,
+        (lid, qpn): (Lid, Qpn),
+        bytes: &[u8],
+    ) -> Option<Notice> {
+        let Some(attributes) = ports.attributes(port) else {
             cx.stats.stale_inputs += 1;
-            return;
+            return None;
         };
         let is_report = |mad: &&SaMad| {
             let header = &mad.header;
@@ -171,23 +186,20 @@ impl Acm {
         to.lid = lid;
         let Some(mad) = SaMad::parse(bytes).ok().filter(is_report).filter(|_| from_manager) else {
             cx.stats.reports_not_believed += 1;
-            return;
+            return None;
         };
         let most = cx.config.limits.reports;
-        if !cx.notices.entry(port).or_default().budget.take(cx.now, most) {
+        if !self.notices.entry(port).or_default().budget.take(cx.now, most) {
             // Without a response, the report is sent again.
             cx.stats.reports_refused += 1;
-            return;
+            return None;
         }
         let mut response = *mad;
         response.header.method = Method::REPORT_RESP;
         cx.output(Output::SaReply { port, to, mad: response });
-        if let Some(notice) = notice_of(mad) {
-            cx.stats.notices += 1;
-            if let Some(provider) = self.context.ports.provider(port) {
-                self.providers.get_mut(provider).noticed(&mut self.context, port, notice);
-            }
-        }
+        let notice = notice_of(mad)?;
+        cx.stats.notices += 1;
+        Some(notice)
     }
 }
 

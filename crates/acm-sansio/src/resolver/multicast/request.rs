@@ -281,7 +281,8 @@ impl Ibacmp {
             }
             if once {
                 state.round_trip.sample(cx.now().since(since));
-                cx.record_latency(Phase::MulticastRoundTrip, cx.now().since(since));
+                let time = cx.now().since(since);
+                cx.record_latency(Phase::MulticastRoundTrip, time);
             }
         }
         let remote = Remote { gid, lid: source.lid, path_bits: source.path_bits, qpn: source.qpn, group };

@@ -41,7 +41,7 @@ impl Ibacmp {
         self.endpoints.entry(endpoint).or_default().mark_stale();
         // Every node of the subnet does the same now.
         if let Some(port) = cx.port_id(endpoint) {
-            cx.renewals_storm(port);
+            cx.sa.renewals_storm(&mut cx.cx, port);
             self.schedule_renewals(cx, port);
         }
         self.hurry_sweep(cx);
@@ -75,7 +75,7 @@ impl Ibacmp {
     fn schedule_renewals(&self, cx: &mut Context, port: PortId) {
         let now = cx.now();
         if let Some(at) = self.renewals.get(&port).and_then(|queue| queue.next_time(now)) {
-            let at = at.max(cx.next_renewal(port));
+            let at = at.max(cx.sa.next_renewal(port));
             cx.set_timer(Task::Renewals(port).token(), at);
         }
     }
@@ -104,9 +104,9 @@ impl Ibacmp {
     /// Starts the next renewal of a port, or waits for its next turn.
     pub(crate) fn renewals_due(&mut self, cx: &mut Context, port: PortId) {
         let is_busy = cx.accounts.held(DAEMON, Holding::Lookups) >= UNDER_WAY;
-        let mut is_over = is_busy || self.is_joining(cx, port) || !cx.may_renew(port);
+        let mut is_over = is_busy || self.is_joining(cx, port) || !cx.sa.may_renew(port);
         if is_over {
-            cx.renewal_started(port);
+            cx.sa.renewal_started(&mut cx.cx, port);
         }
         // A destination that needs no query takes no turn.
         while !is_over {
@@ -115,7 +115,7 @@ impl Ibacmp {
             self.drop_expired(cx, id);
             is_over = self.renew(cx, id);
             if is_over {
-                cx.renewal_started(port);
+                cx.sa.renewal_started(&mut cx.cx, port);
             }
         }
         self.schedule_renewals(cx, port);
@@ -296,7 +296,7 @@ impl Ibacmp {
         let Some(dest) = self.cache.get(id) else { return };
         let is_stale = matches!(&dest.state, DestState::Ready(ready) if ready.stale);
         if let Some(port) = cx.port_id(dest.endpoint) {
-            cx.renewal_failed(port);
+            cx.sa.renewal_failed(&mut cx.cx, port);
             self.schedule_renewals(cx, port);
         }
         if is_stale {

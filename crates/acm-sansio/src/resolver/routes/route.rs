@@ -205,7 +205,7 @@ impl Ibacmp {
     fn take_over_query(&mut self, cx: &mut Context, id: DestId, by_gid: DestId, remote: Remote, mut lookup: Lookup) {
         let addr_until = Self::addr_end(cx);
         if let DestState::Routing(routing) = self.cache.enter(by_gid, DestState::Unknown) {
-            cx.sa_hand_over(routing.query, Task::Route(id).token());
+            cx.sa.hand_over(routing.query, Task::Route(id).token());
             for (account, urgency) in lookup.needs() {
                 cx.sa_join(routing.query, account, urgency);
             }

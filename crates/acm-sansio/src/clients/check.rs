@@ -1,0 +1,52 @@
+//! Invariants of connections and open requests, for tests and fuzzing.
+use super::{
+    Clients,
+    requests::{Requester, WaitingFor},
+};
+use crate::{
+    accounts::Holding,
+    api::{account::AccountId, id::SaQueryId},
+    cx::{Cx, ensure, timers::TimerKey},
+};
+use alloc::{collections::BTreeMap, format, string::String};
+
+impl Clients {
+    /// Checks its invariants. `has_query` reports whether a query of the subnet administrator exists.
+    pub(crate) fn check(&self, cx: &Cx, has_query: impl Fn(SaQueryId) -> bool) -> Result<(), String> {
+        let mut held: BTreeMap<AccountId, usize> = BTreeMap::new();
+        for (id, request) in self.requests.all.iter() {
+            if request.is_charged() {
+                *held.entry(request.account).or_default() += 1;
+            }
+            match request.requester {
+                Requester::Client { id: client, .. } => {
+                    ensure(self.connections.account(client) == Some(request.account), || {
+                        format!("{id} of {client}, which is closed")
+                    })?;
+                    let most = cx.widest.limits.requests_per_client as usize;
+                    let open = self.connections.requests(client).map_or(0, |requests| requests.len());
+                    ensure((1..=most).contains(&open), || format!("{client} has {open} requests"))?;
+                }
+                Requester::Kernel(_) => {
+                    ensure(cx.timers.get(TimerKey::Kernel(id)).is_some(), || {
+                        format!("{id} of the kernel has no deadline")
+                    })?;
+                }
+            }
+            if let WaitingFor::Query { query: Some(query), .. } = request.waiting {
+                ensure(has_query(query), || format!("{id} waits for {query}, which does not exist"))?;
+            }
+        }
+        for (account, id, holdings) in cx.accounts.iter() {
+            let counted = held.get(&id).copied().unwrap_or(0);
+            ensure(holdings.requests == counted, || {
+                format!("{account} is charged {} of {counted} requests", holdings.requests)
+            })?;
+            debug_assert_eq!(cx.accounts.held(id, Holding::Requests), counted);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

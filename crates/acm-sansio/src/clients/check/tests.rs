@@ -1,0 +1,109 @@
+//! Broken states: each test breaks one invariant of a valid state.
+use super::*;
+use crate::{
+    Account, Config,
+    api::{
+        account::KERNEL,
+        id::{ClientId, EndpointId, KernelRequestId, RequestId, Token},
+    },
+    clients::OpenRequest,
+};
+use acm_wire::{Address, client::Entry};
+use ib_mad::sa::PathRecord;
+
+const USER: AccountId = AccountId::new(3, 0);
+
+fn empty() -> (Cx, Clients) {
+    let mut cx = Cx::new(Config::default(), 1.into());
+    assert_eq!(cx.accounts.id(Account::User(7)), USER);
+    (cx, Clients::new())
+}
+
+fn check(cx: &Cx, clients: &Clients) -> Result<(), String> {
+    clients.check(cx, |_| true)
+}
+
+fn fails(cx: &Cx, clients: &Clients, with: &str) {
+    assert!(check(cx, clients).is_err_and(|what| what.contains(with)), "{:?}, not {with}", check(cx, clients));
+}
+
+fn client(cx: &mut Cx, clients: &mut Clients, index: u32) -> ClientId {
+    let id = ClientId::new(index, 0);
+    cx.accounts.take(USER, Holding::Connections);
+    clients.connections.open(id, USER);
+    id
+}
+
+fn lookup() -> WaitingFor {
+    let token = Token { provider: crate::api::ProviderId::BUILT_IN, kind: 1, index: 2, generation: 3 };
+    WaitingFor::Lookup { endpoint: EndpointId::new(0, 0), token, dest: Address::from_text("a"), chosen_source: None }
+}
+
+fn of_client(cx: &mut Cx, clients: &mut Clients, client: ClientId, waiting: WaitingFor) -> RequestId {
+    clients.keep_request(cx, OpenRequest::new(Requester::Client { id: client, tid: [0; 8] }, USER, waiting))
+}
+
+fn of_kernel(cx: &mut Cx, clients: &mut Clients) -> RequestId {
+    let id = clients.keep_request(cx, OpenRequest::new(Requester::Kernel(KernelRequestId(1)), KERNEL, lookup()));
+    cx.timers.set(TimerKey::Kernel(id), cx.now);
+    id
+}
+
+#[test]
+fn request_has_a_client_or_a_deadline() {
+    let (mut cx, mut clients) = empty();
+    let client = client(&mut cx, &mut clients, 0);
+    of_client(&mut cx, &mut clients, client, lookup());
+    let kernel = of_kernel(&mut cx, &mut clients);
+    assert_eq!(check(&cx, &clients), Ok(()));
+    cx.timers.clear(TimerKey::Kernel(kernel));
+    fails(&cx, &clients, "of the kernel has no deadline");
+    cx.timers.set(TimerKey::Kernel(kernel), cx.now);
+    of_client(&mut cx, &mut clients, ClientId::new(9, 0), lookup());
+    fails(&cx, &clients, "which is closed");
+}
+
+#[test]
+fn requests_of_a_client_are_within_its_limit() {
+    let (mut cx, mut clients) = empty();
+    cx.widest.limits.requests_per_client = 2;
+    let client = client(&mut cx, &mut clients, 0);
+    of_client(&mut cx, &mut clients, client, lookup());
+    of_client(&mut cx, &mut clients, client, lookup());
+    assert_eq!(check(&cx, &clients), Ok(()));
+    let last = of_client(&mut cx, &mut clients, client, lookup());
+    fails(&cx, &clients, "has 3 requests");
+    // Not in its client's list: it would not end when the client disconnects.
+    clients.take_request(&mut cx, last);
+    clients.connections.with_requests(client, |list| {
+        while let Some(id) = list.first() {
+            list.remove(&mut clients.requests.all, id);
+        }
+    });
+    fails(&cx, &clients, "has 0 requests");
+}
+
+#[test]
+fn charges_match_what_is_held() {
+    let (mut cx, mut clients) = empty();
+    let client = client(&mut cx, &mut clients, 0);
+    let source = WaitingFor::Source { dest: Address::from_text("a"), no_delay: false };
+    of_client(&mut cx, &mut clients, client, source);
+    assert_eq!(check(&cx, &clients), Ok(()), "what the owner of the core answers at once is not charged");
+    of_client(&mut cx, &mut clients, client, lookup());
+    of_client(&mut cx, &mut clients, client, lookup());
+    assert_eq!(check(&cx, &clients), Ok(()));
+    cx.accounts.take(USER, Holding::Requests);
+    fails(&cx, &clients, "user 7 is charged 3 of 2 requests");
+}
+
+#[test]
+fn query_sa_request_has_an_open_query() {
+    let (mut cx, mut clients) = empty();
+    let client = client(&mut cx, &mut clients, 0);
+    let entry = Entry::path(0, &PathRecord::default());
+    let query = SaQueryId::new(1, 1);
+    of_client(&mut cx, &mut clients, client, WaitingFor::Query { query: Some(query), entry, dest: None });
+    assert_eq!(clients.check(&cx, |id| id == query), Ok(()));
+    assert!(clients.check(&cx, |_| false).is_err_and(|what| what.contains("which does not exist")));
+}

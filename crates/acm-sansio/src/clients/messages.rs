@@ -1,0 +1,210 @@
+//! Connections and messages of clients, and refusals.
+use super::{
+    Clients,
+    failures::RequestSubject,
+    requests::{OpenRequest, Requester, WaitingFor},
+};
+use crate::{
+    accounts::Holding,
+    api::{
+        Event, Output,
+        account::{Account, AccountId},
+        failure::{Bound, Failure},
+        id::{ClientId, RequestId},
+    },
+    cx::Cx,
+    ports::Ports,
+};
+use acm_wire::{
+    Address,
+    client::{ClientRequest, ClientStatus, Opcode, Reply, next_frame},
+};
+
+/// Number of connections that an account may have while another account has more.
+const CONNECTIONS_FLOOR: usize = 8;
+
+/// The room for one more connection of an account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// The connection may be opened.
+    Free,
+    /// This connection has to be closed first.
+    InPlaceOf(ClientId),
+    /// There is none.
+    Full,
+}
+
+/// The effect of a message.
+#[derive(Debug)]
+pub(crate) enum Received<'a> {
+    /// A request of an account, with its transaction id.
+    Request(AccountId, [u8; 8], ClientRequest<'a>),
+    /// The message cannot be read: the connection has to be closed.
+    Close,
+    /// Nothing to do.
+    Nothing,
+}
+
+impl Clients {
+    /// Returns the room for one more connection of an account.
+    pub(crate) fn room(&self, cx: &Cx, newcomer: AccountId) -> Room {
+        let share = cx.config.limits.connections;
+        if cx.accounts.may_take(newcomer, Holding::Connections, share) {
+            return Room::Free;
+        }
+        // An account whose share is used up loses a connection of its own. If no connection is left at all, the account
+        // with the most connections loses one.
+        let held = cx.accounts.held(newcomer, Holding::Connections);
+        let others = self.connections.most().filter(|(count, account)| *account != newcomer && *count > held);
+        let full = cx.accounts.total().connections >= share.total;
+        // A share of what is free is little when several accounts have theirs.
+        if !full && held < CONNECTIONS_FLOOR && others.is_some() {
+            return Room::Free;
+        }
+        let victim = match others.filter(|_| full) {
+            Some((_, account)) => {
+                self.connections.longest_idle(account).or_else(|| self.connections.longest_busy(account))
+            }
+            None => self.connections.longest_idle(newcomer),
+        };
+        victim.map_or(Room::Full, Room::InPlaceOf)
+    }
+
+    /// Adds a connection for which there is room.
+    pub(crate) fn open(&mut self, cx: &mut Cx, client: ClientId, account: Account) {
+        let id = cx.accounts.id(account);
+        cx.accounts.take(id, Holding::Connections);
+        self.connections.open(client, id);
+    }
+
+    /// Refuses a connection.
+    pub(crate) fn refuse_connection(cx: &mut Cx, client: ClientId, account: Account) {
+        let id = cx.accounts.id(account);
+        cx.accounts.remove_idle(id);
+        cx.stats.connections_refused.count(account.kind());
+        cx.log(Event::ConnectionRefused(client, account));
+        cx.output(Output::CloseClient(client));
+    }
+
+    /// Requests that a connection is closed in favour of another. Its requests have to be abandoned then.
+    pub(crate) fn evict(&self, cx: &mut Cx, victim: ClientId) {
+        let account = self.connections.account(victim).map_or(Account::Daemon, |id| cx.accounts.account(id));
+        cx.stats.connections_closed.count(account.kind());
+        cx.log(Event::ConnectionClosed(victim, account));
+        cx.output(Output::CloseClient(victim));
+    }
+
+    /// Removes and returns the oldest open request of a client that disconnected.
+    pub(crate) fn abandon_next(&mut self, cx: &mut Cx, client: ClientId) -> Option<OpenRequest> {
+        let id = self.connections.requests(client)?.first()?;
+        let request = self.take_request(cx, id)?;
+        cx.stats.requests_abandoned += 1;
+        Some(request)
+    }
+
+    /// Removes a connection without open requests.
+    pub(crate) fn close(&mut self, cx: &mut Cx, client: ClientId) {
+        match self.connections.close(client) {
+            Some(account) => cx.accounts.give_back(account, Holding::Connections),
+            None => cx.stats.stale_inputs += 1,
+        }
+    }
+
+    /// Reads a message.
+    pub(crate) fn receive<'a>(&mut self, cx: &mut Cx, client: ClientId, message: &'a [u8]) -> Received<'a> {
+        let Some(account) = self.connections.account(client) else {
+            cx.stats.stale_inputs += 1;
+            return Received::Nothing;
+        };
+        let frame = match next_frame(message) {
+            Ok(Some(frame)) => frame,
+            Ok(None) => {
+                cx.stats.bad_messages += 1;
+                return Received::Nothing;
+            }
+            Err(error) => {
+                cx.stats.bad_messages += 1;
+                cx.log(Event::BadFrame(client, error));
+                cx.output(Output::CloseClient(client));
+                return Received::Close;
+            }
+        };
+        self.connections.touch(client);
+        Received::Request(account, frame.header.tid.0, ClientRequest::parse(&frame))
+    }
+
+    /// Answers a request that fails before any lookup.
+    pub(crate) fn refuse(
+        &mut self,
+        cx: &mut Cx,
+        ports: &mut Ports,
+        requester: Requester,
+        failure: Failure,
+        subject: &RequestSubject,
+    ) {
+        Self::count_status(cx, ports, None, failure.status());
+        self.request_failed(cx, ports, requester, failure.into(), subject);
+        match requester {
+            Requester::Client { id, tid } => {
+                self.reply(cx, id, Reply::refused(Opcode::RESOLVE, tid, failure.status()));
+            }
+            Requester::Kernel(id) => cx.output(Output::KernelReply { id, path: Err(failure) }),
+        }
+    }
+
+    /// Reports whether a client may have one more open request.
+    pub(crate) fn takes_requests(&self, cx: &Cx, client: ClientId) -> bool {
+        let most = cx.config.limits.requests_per_client as usize;
+        self.connections.requests(client).is_none_or(|requests| requests.len() < most)
+    }
+
+    /// Reports whether a requester may have one more open request, regardless of its account.
+    pub(crate) fn requester_may_wait(&self, cx: &Cx, requester: Requester) -> bool {
+        match requester {
+            Requester::Client { id, .. } => self.takes_requests(cx, id),
+            Requester::Kernel(_) => true,
+        }
+    }
+
+    /// Reports whether a request may wait, within the limits of its client and its account.
+    pub(crate) fn may_wait(&self, cx: &Cx, requester: Requester, account: AccountId) -> bool {
+        self.requester_may_wait(cx, requester)
+            && cx.accounts.may_take(account, Holding::Requests, cx.config.limits.requests)
+    }
+
+    /// Counts a refused request by the kind of its account.
+    pub(crate) fn count_refused(cx: &mut Cx, account: AccountId) {
+        let kind = cx.accounts.account(account).kind();
+        cx.stats.requests_refused.count(kind);
+    }
+
+    /// Requests the selection of the source address for a path to `dest` by the routing table.
+    pub(crate) fn select_source(
+        &mut self,
+        cx: &mut Cx,
+        ports: &mut Ports,
+        requester: Requester,
+        account: AccountId,
+        (dest, no_delay): (Address, bool),
+    ) {
+        let subject = RequestSubject::dest(&dest);
+        let Some(ip) = dest.ip() else {
+            return self.refuse(cx, ports, requester, Failure::BadRequest(ClientStatus::EDESTTYPE), &subject);
+        };
+        // The account's limit is checked later, when it is clear that the request must wait: the result may be cached.
+        if !self.requester_may_wait(cx, requester) {
+            Self::count_refused(cx, account);
+            return self.refuse(cx, ports, requester, Failure::TooMany(Bound::Requests), &subject);
+        }
+        let waiting = WaitingFor::Source { dest, no_delay };
+        let request = self.keep_request(cx, OpenRequest::new(requester, account, waiting));
+        cx.output(Output::SelectSource { request, dest: ip });
+    }
+
+    /// Removes a request that waits for its source. Other requests stay.
+    pub(crate) fn take_source(&mut self, cx: &mut Cx, id: RequestId) -> Option<OpenRequest> {
+        matches!(self.requests.all.get(id)?.waiting, WaitingFor::Source { .. })
+            .then(|| self.take_request(cx, id))
+            .flatten()
+    }
+}

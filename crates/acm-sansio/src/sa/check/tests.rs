@@ -1,0 +1,78 @@
+//! Broken states: each test breaks one invariant of a valid state.
+use super::*;
+use crate::{
+    Config,
+    api::{account::AccountId, config::Depth, id::PortId},
+    sa::{Purpose, SaQuery},
+};
+use ib_mad::sa::PathRecord;
+
+const PORT: PortId = PortId(0);
+const USER: AccountId = AccountId::new(3, 0);
+
+fn empty() -> (Cx, SaClient) {
+    (Cx::new(Config::default(), 1.into()), SaClient::new(Depth::Auto))
+}
+
+fn fails(cx: &Cx, sa: &SaClient, with: &str) {
+    assert!(sa.check(cx).is_err_and(|what| what.contains(with)), "{:?}, not {with}", sa.check(cx));
+}
+
+fn query(cx: &mut Cx, sa: &mut SaClient) -> SaQueryId {
+    let id = sa.queues.push(PORT, Purpose::Discard, SaQuery::of_client(&PathRecord::default()), USER);
+    cx.timers.set(TimerKey::SaQuery(id), cx.now);
+    id
+}
+
+#[test]
+fn waiting_query_has_a_queue_position() {
+    let (mut cx, mut sa) = empty();
+    let id = query(&mut cx, &mut sa);
+    assert_eq!(sa.check(&cx), Ok(()));
+    cx.timers.clear(TimerKey::SaQuery(id));
+    assert_eq!(sa.check(&cx), Err(format!("{id} has no deadline")));
+    cx.timers.set(TimerKey::SaQuery(id), cx.now);
+    sa.leave(id, USER);
+    fails(&cx, &sa, "without a queue position");
+}
+
+#[test]
+fn query_in_flight_has_a_request_and_a_credit() {
+    let (mut cx, mut sa) = empty();
+    let id = query(&mut cx, &mut sa);
+    let (send, _) = sa.queues.next(PORT, cx.now, 1).unwrap();
+    assert_eq!(sa.check(&cx), Ok(()));
+    let another = sa.queues.sends.insert(id);
+    fails(&cx, &sa, "a request without its query");
+    sa.queues.sends.remove(another);
+    let port_queue = sa.queues.ports.get_mut(&PORT).unwrap();
+    let credit = port_queue.queue.take_credit(9).unwrap();
+    fails(&cx, &sa, "2 credits are held, 1 requests are in flight");
+    sa.queues.ports.get_mut(&PORT).unwrap().queue.give_back(credit);
+    sa.queues.sends.remove(send);
+    fails(&cx, &sa, "which does not exist");
+}
+
+#[test]
+fn removed_query_is_in_no_queue() {
+    let (mut cx, mut sa) = empty();
+    let id = query(&mut cx, &mut sa);
+    sa.queues.ports.get_mut(&PORT).unwrap().all.insert(SaQueryId::new(7, 7));
+    fails(&cx, &sa, "a query does not exist");
+    sa.queues.ports.get_mut(&PORT).unwrap().all.remove(&SaQueryId::new(7, 7));
+    sa.queues.pause(id);
+    assert_eq!(sa.check(&cx), Ok(()), "a pause needs no credit");
+}
+
+#[test]
+fn queries_in_flight_are_within_the_depth() {
+    let (mut cx, mut sa) = empty();
+    for tid in [1, 2] {
+        query(&mut cx, &mut sa);
+        sa.queues.next(PORT, cx.now, tid).unwrap();
+    }
+    cx.widest.sa_depth = Depth::Fixed(2);
+    assert_eq!(sa.check(&cx), Ok(()));
+    cx.widest.sa_depth = Depth::Fixed(1);
+    fails(&cx, &sa, "2 in flight exceed 1");
+}
