@@ -2,17 +2,16 @@
 use super::{
     groups::membership::Group,
     multicast::{answered::Answered, group_share::most_requests, round_trip::RoundTrip},
-    refresh::announce::Defences,
-    routes::prefetch::EndpointPrefetch,
+    refresh::announced::{Announcement, Defences},
+    routes::fetched::EndpointPrefetch,
     token::DestId,
 };
 use crate::{
-    Time,
     accounts::{credit::CreditQueue, window::Window},
     provider::Context,
 };
 use alloc::vec::Vec;
-use ib_mad::{Gid, Lid, Qpn, id::Lmc};
+use ib_mad::{Gid, Lid, id::Lmc};
 
 /// The provider's state of an endpoint.
 #[derive(Debug, Default)]
@@ -94,25 +93,6 @@ impl EndpointState {
     /// Reports whether a path of this epoch may be wrong.
     pub(crate) const fn is_stale(&self, epoch: u32) -> bool {
         is_before(epoch, self.stale_before)
-    }
-}
-
-/// The state of an endpoint's announcement.
-#[derive(Debug, Default)]
-pub(crate) struct Announcement {
-    /// The index of the first address that is not announced yet.
-    pub(crate) next: Option<usize>,
-    /// The time before which no announcement is sent, so that a port that moves repeatedly causes little traffic.
-    pub(crate) not_before: Option<Time>,
-    /// The queue pair that peers may have cached.
-    qpn: Option<Qpn>,
-}
-
-impl Announcement {
-    /// Records the endpoint's queue pair. Returns `true` if peers may have cached another one.
-    pub(crate) fn moves_to(&mut self, qpn: Option<Qpn>) -> bool {
-        let Some(qpn) = qpn else { return false };
-        self.qpn.replace(qpn).is_some_and(|before| before != qpn)
     }
 }
 

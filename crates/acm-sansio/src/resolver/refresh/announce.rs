@@ -2,7 +2,6 @@
 //! learns the new location from it, as from any request; no peer responds. C ibacm's receivers handle it in the same
 //! way. An address that another host claims is announced, too.
 use crate::{
-    Time,
     api::{ResolverEvent, id::EndpointId, port::PortAttributes},
     provider::Context,
     resolver::{groups::group, state::Ibacmp, token::Task},
@@ -113,42 +112,11 @@ impl Ibacmp {
     }
 }
 
-/// The local addresses that were defended recently.
-#[derive(Debug, Default)]
-pub(crate) struct Defences {
-    until: Vec<(Address, Time)>,
-}
-
-impl Defences {
-    /// Reports whether a local address may be defended now, and notes that it is.
-    fn may_defend(&mut self, now: Time, address: &Address) -> bool {
-        self.until.retain(|(_, until)| now < *until);
-        let address = address.canonical();
-        if self.until.iter().any(|(defended, _)| *defended == address) {
-            return false;
-        }
-        self.until.push((address, now + retry::DEFENCE_PAUSE));
-        true
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Config;
     use alloc::format;
-
-    #[test]
-    fn address_is_defended_once_in_ten_seconds() {
-        let (mut defences, second) = (Defences::default(), Duration::from_secs(1));
-        let mut may =
-            |seconds: u32, name| defences.may_defend(Time::ZERO + second * seconds, &Address::from_text(name));
-        assert_eq!(
-            [may(0, "a"), may(9, "A"), may(9, "b"), may(10, "a"), may(19, "a")],
-            [true, false, true, true, false]
-        );
-        assert_eq!(defences.until.len(), 1, "what is over takes no memory");
-    }
 
     #[test]
     fn removed_addresses_are_limited() {

@@ -4,14 +4,16 @@
 //! for a path that is not in it, each path is queried as if there were no prefetch. In a fabric of 10,000 ports a table
 //! costs the SA as much time as some hundred queries. The tables of all ports are spread over a time that grows with the
 //! square of the fabric's size.
-use super::path_table::PathTable;
+use super::{
+    fetched::{ColdLookups, EndpointPrefetch, Fetched, Prefetched, cold_lookups},
+    path_table::PathTable,
+};
 use crate::{
-    Time,
     api::{
         ResolverEvent, SaError,
         account::DAEMON,
         config::{Prefetch, RouteProtocol},
-        id::{EndpointId, SaQueryId},
+        id::EndpointId,
     },
     provider::{Context, PortEvent, Resolution},
     resolver::{
@@ -27,18 +29,12 @@ use crate::{
     sa::SaQuery,
 };
 use acm_wire::client::Counter;
-use alloc::vec::Vec;
 use core::time::Duration;
 use ib_mad::{
     Gid, MadRef,
     sa::{PathRecord, Query},
 };
 
-/// The number of lookups within [`COLD_TIME`] that each needed a query, after which the table is worth its cost: a
-/// thirty-second of the fabric's ports, and at least 64.
-const COLD_LOOKUPS: u32 = 64;
-const PORTS_PER_COLD_LOOKUP: u32 = 32;
-const COLD_TIME: Duration = Duration::from_secs(60);
 /// The time after which a table is no longer used. After half of this time, a table that was used is requested again.
 /// After a quarter of this time, cold lookups cause another table.
 const LIFE: Duration = Duration::from_secs(60 * 60);
@@ -46,79 +42,6 @@ const LIFE: Duration = Duration::from_secs(60 * 60);
 const SLICE: usize = 1024;
 /// The pause between two slices.
 const PAUSE: Duration = Duration::from_millis(1);
-
-/// The prefetch of an endpoint.
-#[derive(Debug, Default)]
-pub(crate) struct EndpointPrefetch {
-    table: Option<Fetched>,
-    /// The query for the table in progress.
-    query: Option<SaQueryId>,
-    /// Lookups that waited for a query when the table arrived.
-    waiting: Vec<DestId>,
-    /// Number of failed queries in a row.
-    failures: u32,
-    cold: ColdLookups,
-}
-
-/// A table with its times.
-#[derive(Debug)]
-struct Fetched {
-    paths: PathTable,
-    since: Time,
-    life: Duration,
-    /// The expiry time of its paths; `None`: they do not expire.
-    route_until: Option<Time>,
-    /// `true` if a path was used.
-    used: bool,
-}
-
-impl Fetched {
-    fn is_valid(&self, now: Time) -> bool {
-        now.since(self.since) < self.life
-    }
-}
-
-/// A path from a table.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Prefetched {
-    pub(crate) path: PathRecord,
-    /// Its expiry time; `None`: it does not expire.
-    until: Option<Time>,
-}
-
-/// Counts lookups that each need a query.
-#[derive(Debug, Default)]
-struct ColdLookups {
-    count: u32,
-    since: Time,
-}
-
-impl ColdLookups {
-    /// Counts one more and returns their number within [`COLD_TIME`].
-    fn count(&mut self, now: Time) -> u32 {
-        if now.since(self.since) >= COLD_TIME {
-            *self = Self { count: 0, since: now };
-        }
-        self.count = self.count.saturating_add(1);
-        self.count
-    }
-}
-
-impl EndpointPrefetch {
-    fn table(&self, now: Time) -> Option<&Fetched> {
-        self.table.as_ref().filter(|table| table.is_valid(now))
-    }
-
-    /// Returns the number of paths in the table.
-    pub(crate) fn paths(&self) -> usize {
-        self.table.as_ref().map_or(0, |table| table.paths.len())
-    }
-}
-
-/// Returns the number of lookups after which `prefetch auto` requests the table.
-fn cold_lookups(ports: u32) -> u32 {
-    COLD_LOOKUPS.max(ports / PORTS_PER_COLD_LOOKUP)
-}
 
 impl Ibacmp {
     fn prefetch(&mut self, endpoint: EndpointId) -> Option<&mut EndpointPrefetch> {
