@@ -22,7 +22,7 @@ use alloc::string::String;
 pub use context::Context;
 use core::fmt;
 use ib_mad::{
-    MadRef,
+    MadRef, Wire,
     sa::{PathRecord, SaMad},
 };
 
@@ -104,50 +104,86 @@ pub enum PortEvent {
     Reregister,
 }
 
+/// The duties that a provider takes over from the core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Traits {
+    /// Its endpoints use no queue pairs of the core. It reports their state: [`Context::set_endpoint_open`],
+    /// [`Context::endpoint_open_failed`].
+    pub opens_endpoints: bool,
+    /// It answers NODELAY requests ([`IfPending::AsksProvider`]).
+    pub answers_no_delay: bool,
+}
+
+/// The destination of a path.
+#[derive(Clone, Copy, Debug)]
+pub enum Target<'a> {
+    /// A name or an IP address.
+    Address {
+        /// The address of the endpoint that the requester named.
+        source: &'a Address,
+        /// The address to resolve.
+        dest: &'a Address,
+    },
+    /// A port, given by LID or GID. The other fields restrict the path.
+    Port(&'a PathRecord),
+}
+
+/// A change of a port of the provider's subnets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PortChange {
+    /// The port is active: it came up, or its attributes may have changed.
+    Active,
+    /// The port is no longer active, or another provider serves it. Its endpoints were closed before, or got
+    /// [`PortEvent::Down`].
+    Inactive,
+    /// The subnet administrator sent a notice.
+    Noticed(Notice),
+}
+
+/// A change of an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndpointChange<'a> {
+    /// It has a queue pair, or another one than before.
+    Opened,
+    /// It is removed after the call. Operations in progress on it must be completed now.
+    Closing,
+    /// It has a new address.
+    AddressAdded(&'a Address),
+    /// It has lost an address.
+    AddressRemoved(&'a Address),
+    /// An address moved to or from another endpoint of this machine: information cached for this one is invalid.
+    AddressMoved(&'a Address),
+    /// Its port changed.
+    Port(PortEvent),
+}
+
+/// Returns the response to a query that has at most one record. A response with further segments is cut.
+///
+/// # Errors
+/// Those of the query; [`SaError::BadResponse`] if the response is shorter than a MAD.
+pub fn single(result: Result<MadRef<'_>, SaError>) -> Result<&SaMad, SaError> {
+    let mad = result?;
+    SaMad::parse_prefix(mad.as_bytes()).map(|(mad, _)| mad).map_err(|_| SaError::BadResponse)
+}
+
 /// A resolution protocol.
 pub trait Provider: fmt::Debug {
     /// Returns its name, as in EP responses.
     fn name(&self) -> &str;
-    /// Reports whether its endpoints use queue pairs of the core. A provider with queue pairs of its own reports the
-    /// state of its endpoints: [`Context::set_endpoint_open`], [`Context::endpoint_open_failed`].
-    fn has_queue_pairs(&self) -> bool {
-        true
+    /// Returns what it does itself.
+    fn traits(&self) -> Traits {
+        Traits::default()
     }
-    /// Reports whether it answers NODELAY requests itself ([`IfPending::AsksProvider`]).
-    fn handles_no_delay(&self) -> bool {
-        false
-    }
-    /// Called when a port of its subnets is active: when it comes up, and whenever its attributes may have changed.
-    fn open_port(&mut self, _cx: &mut Context, _port: PortId) {}
-    /// Called when a port is no longer active, or another provider serves it. Its endpoints were closed before, or got
-    /// [`PortEvent::Down`].
-    fn close_port(&mut self, _cx: &mut Context, _port: PortId) {}
     /// Reports whether nothing is open. The shutdown waits for this, within its time-out.
     fn is_closed(&self) -> bool {
         true
     }
-    /// Called when an endpoint has a queue pair, or another one than before.
-    fn open_endpoint(&mut self, cx: &mut Context, endpoint: EndpointId);
-    /// Called before an endpoint is removed. Operations in progress on it must be completed now.
-    fn close_endpoint(&mut self, cx: &mut Context, endpoint: EndpointId);
-    /// Called when an endpoint has a new address.
-    fn add_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address);
-    /// Called when an endpoint has lost an address.
-    fn remove_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address);
-    /// Called when an address moved to or from another endpoint of this machine: information cached for `endpoint` is
-    /// invalid.
-    fn invalidate_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address);
-    /// Returns the path from an endpoint's address to another address.
-    fn resolve(
-        &mut self,
-        cx: &mut Context,
-        endpoint: EndpointId,
-        source: &Address,
-        dest: &Address,
-        need: Need,
-    ) -> Resolution;
-    /// Returns the path from an endpoint to a port given by LID or GID. Other fields of `path` restrict the result.
-    fn route(&mut self, cx: &mut Context, endpoint: EndpointId, path: &PathRecord, need: Need) -> Resolution;
+    /// Called when a port of its subnets changed.
+    fn port_changed(&mut self, _cx: &mut Context, _port: PortId, _change: PortChange) {}
+    /// Called when an endpoint, or its port, changed.
+    fn endpoint_changed(&mut self, cx: &mut Context, endpoint: EndpointId, change: EndpointChange<'_>);
+    /// Returns the path from an endpoint to a target.
+    fn resolve(&mut self, cx: &mut Context, endpoint: EndpointId, target: Target<'_>, need: Need) -> Resolution;
     /// Returns the counters of an endpoint.
     fn counters(&mut self, _cx: &mut Context, _endpoint: EndpointId, _need: Need) -> CountersResolution {
         CountersResolution::OfCore
@@ -169,19 +205,13 @@ pub trait Provider: fmt::Debug {
     fn preload(&mut self, cx: &mut Context, preload: Preload);
     /// Called when a datagram arrived.
     fn datagram(&mut self, cx: &mut Context, endpoint: EndpointId, source: &DatagramSource, payload: &[u8]);
-    /// Called when the subnet administrator has answered a [`Context::sa_query`], or when it will not.
-    fn sa_done(&mut self, cx: &mut Context, endpoint: EndpointId, token: Token, result: Result<&SaMad, SaError>);
-    /// Called instead of [`Provider::sa_done`] with a table: the response to
-    /// [`SaQuery::PathTable`](crate::sa::SaQuery::PathTable), a message of any length.
-    fn sa_table(&mut self, _cx: &mut Context, _endpoint: EndpointId, _token: Token, _table: MadRef<'_>) {}
-    /// Called when the timer of [`Context::set_timer`] is due.
+    /// Called when the subnet administrator has answered a [`Context::sa_query`], or when it will not. The response is a
+    /// MAD; the response to [`SaQuery::PathTable`](crate::sa::SaQuery::PathTable) is a message of any length.
+    fn sa_done(&mut self, cx: &mut Context, endpoint: EndpointId, token: Token, result: Result<MadRef<'_>, SaError>);
+    /// Called when the timer of [`Cx::set_timer`] is due.
     fn timeout(&mut self, cx: &mut Context, token: Token);
     /// Returns the purpose of a timer, for the log.
     fn timer_name(&self, token: Token) -> &'static str;
-    /// Called when something happened to an endpoint's port.
-    fn port_event(&mut self, cx: &mut Context, endpoint: EndpointId, event: PortEvent);
-    /// Called when the subnet administrator sent a notice about the subnet of a port.
-    fn noticed(&mut self, cx: &mut Context, port: PortId, notice: Notice);
     /// Calls `emit` for each of its counters.
     fn each_stat(&self, emit: &mut dyn FnMut(&'static str, u64));
     /// Calls `emit` for each of its gauges. The cost does not grow with the cache.

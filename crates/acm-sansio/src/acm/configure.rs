@@ -7,7 +7,7 @@ use crate::{
         id::{EndpointId, PortId},
     },
     ports::Endpoint,
-    provider::{Context, PortEvent},
+    provider::{Context, EndpointChange, PortEvent},
 };
 use alloc::vec::Vec;
 
@@ -45,7 +45,11 @@ impl Acm {
         let endpoints: Vec<EndpointId> = self.context.ports.endpoints_of(port).filter(open).collect();
         for endpoint in endpoints {
             let Some(provider) = self.context.endpoint(endpoint).map(|found| found.provider) else { continue };
-            self.providers.get_mut(provider).port_event(&mut self.context, endpoint, PortEvent::OtherLink);
+            self.providers.get_mut(provider).endpoint_changed(
+                &mut self.context,
+                endpoint,
+                EndpointChange::Port(PortEvent::OtherLink),
+            );
         }
     }
 

@@ -9,7 +9,7 @@ use crate::{
     cx::Running,
     cx::timers::TimerKey,
     ports::Endpoint,
-    provider::{Context, PortEvent, Provider},
+    provider::{Context, EndpointChange, PortChange, PortEvent},
 };
 use acm_wire::Address;
 use alloc::vec::Vec;
@@ -47,7 +47,11 @@ impl Acm {
                 (!change.came_up && change.other_manager, PortEvent::OtherManager),
             ];
             for (_, event) in events.into_iter().filter(|(happened, _)| *happened) {
-                self.providers.get_mut(provider).port_event(&mut self.context, endpoint, event);
+                self.providers.get_mut(provider).endpoint_changed(
+                    &mut self.context,
+                    endpoint,
+                    EndpointChange::Port(event),
+                );
             }
         }
         for unneeded in unneeded {
@@ -89,7 +93,11 @@ impl Acm {
             let Some(found) = self.context.ports.endpoint(endpoint) else { continue };
             // Operations in progress end with the port, whether the endpoint is open or not.
             if found.is_open() || event == PortEvent::Down {
-                self.providers.get_mut(found.provider).port_event(&mut self.context, endpoint, event);
+                self.providers.get_mut(found.provider).endpoint_changed(
+                    &mut self.context,
+                    endpoint,
+                    EndpointChange::Port(event),
+                );
             }
         }
     }
@@ -98,10 +106,10 @@ impl Acm {
     pub(super) fn assign_provider(&mut self, port: PortId, provider: Option<ProviderId>) {
         let before = self.context.ports.set_provider(port, provider);
         if let Some(before) = before.filter(|before| provider != Some(*before)) {
-            self.providers.get_mut(before).close_port(&mut self.context, port);
+            self.providers.get_mut(before).port_changed(&mut self.context, port, PortChange::Inactive);
         }
         if let Some(provider) = provider {
-            self.providers.get_mut(provider).open_port(&mut self.context, port);
+            self.providers.get_mut(provider).port_changed(&mut self.context, port, PortChange::Active);
         }
     }
 
@@ -125,10 +133,10 @@ impl Acm {
             return;
         };
         let provider = self.providers.get_mut(provider);
-        if provider.has_queue_pairs() {
-            self.context.output(Output::OpenEndpoint { endpoint, port, pkey_index, pkey });
+        if provider.traits().opens_endpoints {
+            provider.endpoint_changed(&mut self.context, endpoint, EndpointChange::Opened);
         } else {
-            provider.open_endpoint(&mut self.context, endpoint);
+            self.context.output(Output::OpenEndpoint { endpoint, port, pkey_index, pkey });
         }
     }
 
@@ -136,7 +144,7 @@ impl Acm {
     fn with_queue_pair(&mut self, endpoint: EndpointId) -> Option<&mut Endpoint> {
         let Self { providers, context: Context { cx, ports, .. }, .. } = self;
         let found = ports.endpoint_mut(endpoint);
-        let found = found.filter(|found| providers.get(found.provider).has_queue_pairs());
+        let found = found.filter(|found| !providers.get(found.provider).traits().opens_endpoints);
         if found.is_none() {
             cx.stats.stale_inputs += 1;
         }
@@ -148,7 +156,7 @@ impl Acm {
         let provider = found.provider;
         (found.qpn, found.opening, found.failures) = (Some(qpn), false, 0);
         self.context.timers.clear(TimerKey::Endpoint(endpoint));
-        self.providers.get_mut(provider).open_endpoint(&mut self.context, endpoint);
+        self.providers.get_mut(provider).endpoint_changed(&mut self.context, endpoint, EndpointChange::Opened);
     }
 
     pub(super) fn endpoint_failed(&mut self, endpoint: EndpointId) {
@@ -191,7 +199,8 @@ impl Acm {
         for other in others {
             let Some(found) = self.context.ports.endpoint(other) else { continue };
             if !found.has(address) {
-                self.providers.get_mut(found.provider).invalidate_address(&mut self.context, other, address);
+                let provider = self.providers.get_mut(found.provider);
+                provider.endpoint_changed(&mut self.context, other, EndpointChange::AddressMoved(address));
             }
         }
     }
@@ -217,7 +226,7 @@ impl Acm {
                 found.addresses.retain(|other| *other != address);
             }
             self.context.log(Event::AddressRemoved(endpoint, address));
-            self.notify_provider(endpoint, |provider, cx| provider.remove_address(cx, endpoint, &address));
+            self.notify_provider(endpoint, EndpointChange::AddressRemoved(&address));
             self.notify_address_moved(endpoint, &address);
         }
         if self.context.ports.attributes(port).is_some() {
@@ -237,21 +246,21 @@ impl Acm {
                 found.addresses.push(address);
             }
             self.context.log(Event::AddressAdded(endpoint, address));
-            self.notify_provider(endpoint, |provider, cx| provider.add_address(cx, endpoint, &address));
+            self.notify_provider(endpoint, EndpointChange::AddressAdded(&address));
             self.notify_address_moved(endpoint, &address);
         }
         self.context.ports.index_addresses();
     }
 
     /// Calls the provider of an endpoint.
-    fn notify_provider(&mut self, endpoint: EndpointId, notify: impl FnOnce(&mut dyn Provider, &mut Context)) {
+    fn notify_provider(&mut self, endpoint: EndpointId, change: EndpointChange<'_>) {
         if let Some(provider) = self.context.ports.endpoint(endpoint).map(|found| found.provider) {
-            notify(self.providers.get_mut(provider), &mut self.context);
+            self.providers.get_mut(provider).endpoint_changed(&mut self.context, endpoint, change);
         }
     }
 
     pub(super) fn close_endpoint(&mut self, endpoint: EndpointId) {
-        self.notify_provider(endpoint, |provider, cx| provider.close_endpoint(cx, endpoint));
+        self.notify_provider(endpoint, EndpointChange::Closing);
         self.context.timers.clear(TimerKey::Endpoint(endpoint));
         if let Some(closed) = self.context.ports.close(endpoint) {
             self.context.output(Output::CloseEndpoint(endpoint));

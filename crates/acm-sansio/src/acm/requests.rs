@@ -8,7 +8,7 @@ use crate::{
         id::{ClientId, EndpointId, PortId, RequestId},
     },
     clients::{Clients, OpenRequest, PathRequest, RequestSubject, Requester, WaitingFor},
-    provider::{Context, IfPending, Need, Resolution},
+    provider::{Context, IfPending, Need, Resolution, Target},
     sa::{Purpose, SaQuery},
 };
 use acm_wire::{
@@ -33,7 +33,8 @@ impl Acm {
         };
         let provider = self.count_resolve(endpoint);
         let need = Need { account, if_pending: self.if_pending(requester, account, provider, no_delay) };
-        let resolution = self.providers.get_mut(provider).resolve(&mut self.context, endpoint, source, dest, need);
+        let target = Target::Address { source, dest };
+        let resolution = self.providers.get_mut(provider).resolve(&mut self.context, endpoint, target, need);
         self.finish_or_wait(requester, endpoint, *dest, chosen_source, resolution, need);
     }
 
@@ -54,7 +55,8 @@ impl Acm {
         };
         let provider = self.count_resolve(endpoint);
         let need = Need { account, if_pending: self.if_pending(requester, account, provider, no_delay) };
-        let resolution = self.providers.get_mut(provider).route(&mut self.context, endpoint, path, need);
+        let resolution =
+            self.providers.get_mut(provider).resolve(&mut self.context, endpoint, Target::Port(path), need);
         let dest = if path.dlid.is_zero() { Address::Gid(path.dgid) } else { Address::Lid(path.dlid) };
         self.finish_or_wait(requester, endpoint, dest, None, resolution, need);
     }
@@ -75,7 +77,7 @@ impl Acm {
         provider: ProviderId,
         no_delay: bool,
     ) -> IfPending {
-        let provider_decides = no_delay && self.providers.get(provider).handles_no_delay();
+        let provider_decides = no_delay && self.providers.get(provider).traits().answers_no_delay;
         match (no_delay && !provider_decides, self.may_wait(requester, account)) {
             (true, _) => IfPending::LeavesTicket,
             (false, true) if provider_decides => IfPending::AsksProvider,

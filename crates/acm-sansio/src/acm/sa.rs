@@ -5,10 +5,10 @@ use crate::{
         SaError,
         id::{PortId, SaQueryId, SaRequestId},
     },
-    provider::Context,
+    provider::{Context, PortChange, single},
     sa::Purpose,
 };
-use ib_mad::{Lid, MadRef, Qpn, Wire, sa::SaMad};
+use ib_mad::{Lid, MadRef, Qpn};
 
 impl Acm {
     pub(super) fn sa_response(&mut self, send: SaRequestId, bytes: &[u8]) {
@@ -39,31 +39,20 @@ impl Acm {
         if let Some(notice) = sa.handle_report(cx, ports, port, (lid, qpn), bytes)
             && let Some(provider) = ports.provider(port)
         {
-            self.providers.get_mut(provider).noticed(&mut self.context, port, notice);
+            self.providers.get_mut(provider).port_changed(&mut self.context, port, PortChange::Noticed(notice));
         }
     }
 
     /// Completes a query, and sends the next one with its credit.
     pub(super) fn sa_done(&mut self, id: SaQueryId, result: Result<MadRef<'_>, SaError>) {
         let Some(pending) = self.context.sa.take(&mut self.context.cx, id) else { return };
-        if let (Purpose::Provider(endpoint, token), Ok(table), true) =
-            (pending.purpose, result, pending.query.is_table())
-        {
-            if self.context.ports.endpoint(endpoint).is_some() {
-                self.providers.get_mut(token.provider).sa_table(&mut self.context, endpoint, token, table);
-            }
-            return self.sa_pump(pending.port);
-        }
-        // A response to a datagram may have further segments, which are ignored.
-        let result = result.and_then(|mad| SaMad::parse_prefix(mad.as_bytes()).map_err(|_| SaError::BadResponse));
-        let result = result.map(|(mad, _)| mad);
         match pending.purpose {
             Purpose::Discard => {}
             Purpose::Notices => {
                 let Context { cx, ports, sa, .. } = &mut self.context;
-                sa.subscribed(cx, ports, pending.port, result);
+                sa.subscribed(cx, ports, pending.port, single(result));
             }
-            Purpose::Client(endpoint, request) => self.query_done(endpoint, request, result),
+            Purpose::Client(endpoint, request) => self.query_done(endpoint, request, single(result)),
             Purpose::Provider(endpoint, token) => {
                 if self.context.ports.endpoint(endpoint).is_some() {
                     self.providers.get_mut(token.provider).sa_done(&mut self.context, endpoint, token, result);

@@ -9,15 +9,34 @@ use crate::{
         id::{EndpointId, PortId, Token},
         preload::Preload,
     },
-    provider::{Context, CountersResolution, IfPending, Need, Notice, PortEvent, Provider, Resolution},
+    provider::{
+        Context, CountersResolution, EndpointChange, IfPending, Need, PortChange, PortEvent, Provider, Resolution,
+        Target, Traits, single,
+    },
 };
-use acm_wire::Address;
 use alloc::string::String;
 use core::fmt;
-use ib_mad::sa::{PathRecord, SaMad};
+use ib_mad::MadRef;
 
 fn pending(request: Result<Token, Failure>) -> Resolution {
     request.map_or_else(Resolution::from, Resolution::Pending)
+}
+
+impl External {
+    fn port_event(&mut self, cx: &mut Context, endpoint: EndpointId, event: PortEvent) {
+        match event {
+            PortEvent::Down => self.stop_serving(cx, endpoint, Failure::EndpointClosed),
+            PortEvent::Reregister => {
+                let port = cx.port_id(endpoint);
+                if let Some(state) = port.and_then(|port| self.ports.get_mut(&port)) {
+                    state.reregister = true;
+                }
+                self.proceed(cx);
+            }
+            // Changed attributes reach the provider by closing and reopening the port.
+            PortEvent::Up | PortEvent::Moved | PortEvent::OtherManager | PortEvent::OtherLink => {}
+        }
+    }
 }
 
 impl Provider for External {
@@ -25,67 +44,52 @@ impl Provider for External {
         &self.name
     }
 
-    fn has_queue_pairs(&self) -> bool {
-        false
-    }
-
-    fn handles_no_delay(&self) -> bool {
-        true
-    }
-
-    fn open_port(&mut self, cx: &mut Context, port: PortId) {
-        self.port_active(cx, port);
-    }
-
-    fn close_port(&mut self, cx: &mut Context, port: PortId) {
-        self.port_inactive(cx, port);
+    fn traits(&self) -> Traits {
+        Traits { opens_endpoints: true, answers_no_delay: true }
     }
 
     fn is_closed(&self) -> bool {
         self.hangs || self.lifecycle.is_none() && self.ports.values().all(|port| port.open.is_none())
     }
 
-    fn open_endpoint(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        self.endpoint_present(cx, endpoint);
+    fn port_changed(&mut self, cx: &mut Context, port: PortId, change: PortChange) {
+        match change {
+            PortChange::Active => self.port_active(cx, port),
+            PortChange::Inactive => self.port_inactive(cx, port),
+            PortChange::Noticed(_) => {}
+        }
     }
 
-    fn close_endpoint(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        self.endpoint_removed(cx, endpoint);
+    fn endpoint_changed(&mut self, cx: &mut Context, endpoint: EndpointId, change: EndpointChange<'_>) {
+        match change {
+            EndpointChange::Opened => self.endpoint_present(cx, endpoint),
+            EndpointChange::Closing => self.endpoint_removed(cx, endpoint),
+            EndpointChange::AddressAdded(_) => self.proceed(cx),
+            EndpointChange::AddressRemoved(address) => self.address_removed(cx, endpoint, address),
+            // ibacm has no function to invalidate a provider's cache.
+            EndpointChange::AddressMoved(_) => {}
+            EndpointChange::Port(event) => self.port_event(cx, endpoint, event),
+        }
     }
 
-    fn add_address(&mut self, cx: &mut Context, _endpoint: EndpointId, _address: &Address) {
-        self.proceed(cx);
-    }
-
-    fn remove_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
-        self.address_removed(cx, endpoint, address);
-    }
-
-    /// Does nothing: ibacm has no function to invalidate a provider's cache.
-    fn invalidate_address(&mut self, _cx: &mut Context, _endpoint: EndpointId, _address: &Address) {}
-
-    fn resolve(
-        &mut self,
-        cx: &mut Context,
-        endpoint: EndpointId,
-        source: &Address,
-        dest: &Address,
-        need: Need,
-    ) -> Resolution {
-        let Some(source) = self.endpoints.get(&endpoint).and_then(|state| state.accepted(source)) else {
-            return Failure::ProviderDown.into();
-        };
+    fn resolve(&mut self, cx: &mut Context, endpoint: EndpointId, target: Target<'_>, need: Need) -> Resolution {
+        let state = self.endpoints.get(&endpoint);
         let no_delay = need.if_pending == IfPending::AsksProvider;
-        pending(self.queue_request(cx, endpoint, Query::Address { source, dest: *dest, no_delay }, need))
-    }
-
-    fn route(&mut self, cx: &mut Context, endpoint: EndpointId, path: &PathRecord, need: Need) -> Resolution {
-        // The provider identifies the endpoint by one of its addresses.
-        let Some(source) = self.endpoints.get(&endpoint).and_then(super::ports::EndpointState::first) else {
-            return Failure::ProviderDown.into();
+        let query = match target {
+            Target::Address { source, dest } => state
+                .and_then(|state| state.accepted(source))
+                .map(|source| Query::Address { source, dest: *dest, no_delay }),
+            // The provider identifies the endpoint by one of its addresses.
+            Target::Port(path) => state.and_then(super::ports::EndpointState::first).map(|source| Query::Path {
+                source,
+                path: *path,
+                no_delay,
+            }),
         };
-        let no_delay = need.if_pending == IfPending::AsksProvider;
-        pending(self.queue_request(cx, endpoint, Query::Path { source, path: *path, no_delay }, need))
+        match query {
+            Some(query) => pending(self.queue_request(cx, endpoint, query, need)),
+            None => Failure::ProviderDown.into(),
+        }
     }
 
     fn counters(&mut self, cx: &mut Context, endpoint: EndpointId, need: Need) -> CountersResolution {
@@ -109,9 +113,9 @@ impl Provider for External {
         cx.stats.stale_inputs += 1;
     }
 
-    fn sa_done(&mut self, cx: &mut Context, _: EndpointId, token: Token, result: Result<&SaMad, SaError>) {
+    fn sa_done(&mut self, cx: &mut Context, _: EndpointId, token: Token, result: Result<MadRef<'_>, SaError>) {
         if let Task::Sa(id) = Task::of(token) {
-            self.sa_request_done(cx, id, result);
+            self.sa_request_done(cx, id, single(result));
         }
     }
 
@@ -135,23 +139,6 @@ impl Provider for External {
             Task::Sa(_) => "a request of a provider to the SA",
         }
     }
-
-    fn port_event(&mut self, cx: &mut Context, endpoint: EndpointId, event: PortEvent) {
-        match event {
-            PortEvent::Down => self.stop_serving(cx, endpoint, Failure::EndpointClosed),
-            PortEvent::Reregister => {
-                let port = cx.port_id(endpoint);
-                if let Some(state) = port.and_then(|port| self.ports.get_mut(&port)) {
-                    state.reregister = true;
-                }
-                self.proceed(cx);
-            }
-            // Changed attributes reach the provider by closing and reopening the port.
-            PortEvent::Up | PortEvent::Moved | PortEvent::OtherManager | PortEvent::OtherLink => {}
-        }
-    }
-
-    fn noticed(&mut self, _cx: &mut Context, _port: PortId, _notice: Notice) {}
 
     /// Does nothing: its counters are part of the core's.
     fn each_stat(&self, _tell: &mut dyn FnMut(&'static str, u64)) {}

@@ -65,7 +65,7 @@ struct Port {
 /// The differences between the old and the new attributes of an active port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent flags")]
-pub(crate) struct PortChange {
+pub(crate) struct AttributesChange {
     /// `true` if it was not active before.
     pub(crate) came_up: bool,
     /// `true` if it has another LID, LMC or GID.
@@ -101,10 +101,10 @@ impl Ports {
     }
 
     /// Marks the port active and returns what changed.
-    pub(crate) fn up(&mut self, id: PortId, attributes: &PortAttributes) -> PortChange {
+    pub(crate) fn up(&mut self, id: PortId, attributes: &PortAttributes) -> AttributesChange {
         let port = self.ports.entry(id).or_default();
         let old = core::mem::replace(&mut port.attributes, attributes.clone());
-        PortChange {
+        AttributesChange {
             came_up: !core::mem::replace(&mut port.up, true),
             moved: (old.lid, old.lmc, old.gid()) != (attributes.lid, attributes.lmc, attributes.gid()),
             other_manager: (old.sm_lid, old.sm_sl) != (attributes.sm_lid, attributes.sm_sl),

@@ -25,6 +25,7 @@
 //! | `token.rs`, `event.rs`, `stats.rs` | operations, log events, counters |
 //! | `check.rs` | invariants |
 pub(crate) mod cache;
+mod changes;
 mod check;
 mod endpoint;
 mod groups;

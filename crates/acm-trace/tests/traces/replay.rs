@@ -7,13 +7,13 @@ use acm_sansio::{
     failure::AttemptDetails,
     id::Token,
     preload::Preload,
-    provider::{Context, Need, Notice, PortEvent, Provider, Resolution},
+    provider::{Context, EndpointChange, Need, PortChange, Provider, Resolution, Target},
     resolver::Ibacmp,
 };
 use acm_trace::{Difference, Recorder, Replay, ReplayError, Start};
 use acm_wire::Address;
 use core::fmt;
-use ib_mad::sa::{PathRecord, SaMad};
+use ib_mad::MadRef;
 use std::{fs, path::Path};
 
 /// The built-in provider, which ignores one of its time-outs: the `ignored`th with the name `timer`.
@@ -28,33 +28,14 @@ impl Provider for IgnoresTimeout {
     fn name(&self) -> &str {
         self.own.name()
     }
-    fn open_endpoint(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        self.own.open_endpoint(cx, endpoint);
+    fn port_changed(&mut self, cx: &mut Context, port: PortId, change: PortChange) {
+        self.own.port_changed(cx, port, change);
     }
-    fn close_endpoint(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        self.own.close_endpoint(cx, endpoint);
+    fn endpoint_changed(&mut self, cx: &mut Context, endpoint: EndpointId, change: EndpointChange<'_>) {
+        self.own.endpoint_changed(cx, endpoint, change);
     }
-    fn add_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
-        self.own.add_address(cx, endpoint, address);
-    }
-    fn remove_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
-        self.own.remove_address(cx, endpoint, address);
-    }
-    fn invalidate_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
-        self.own.invalidate_address(cx, endpoint, address);
-    }
-    fn resolve(
-        &mut self,
-        cx: &mut Context,
-        endpoint: EndpointId,
-        source: &Address,
-        dest: &Address,
-        need: Need,
-    ) -> Resolution {
-        self.own.resolve(cx, endpoint, source, dest, need)
-    }
-    fn route(&mut self, cx: &mut Context, endpoint: EndpointId, record: &PathRecord, need: Need) -> Resolution {
-        self.own.route(cx, endpoint, record, need)
+    fn resolve(&mut self, cx: &mut Context, endpoint: EndpointId, target: Target<'_>, need: Need) -> Resolution {
+        self.own.resolve(cx, endpoint, target, need)
     }
     fn waiter_left(&mut self, cx: &mut Context, token: Token, account: AccountId, ticket: bool) {
         self.own.waiter_left(cx, token, account, ticket);
@@ -68,8 +49,8 @@ impl Provider for IgnoresTimeout {
     fn datagram(&mut self, cx: &mut Context, endpoint: EndpointId, source: &DatagramSource, payload: &[u8]) {
         self.own.datagram(cx, endpoint, source, payload);
     }
-    fn sa_done(&mut self, cx: &mut Context, endpoint: EndpointId, token: Token, answer: Result<&SaMad, SaError>) {
-        self.own.sa_done(cx, endpoint, token, answer);
+    fn sa_done(&mut self, cx: &mut Context, endpoint: EndpointId, token: Token, result: Result<MadRef<'_>, SaError>) {
+        self.own.sa_done(cx, endpoint, token, result);
     }
     fn timeout(&mut self, cx: &mut Context, token: Token) {
         if self.own.timer_name(token) == self.timer {
@@ -82,12 +63,6 @@ impl Provider for IgnoresTimeout {
     }
     fn timer_name(&self, token: Token) -> &'static str {
         self.own.timer_name(token)
-    }
-    fn port_event(&mut self, cx: &mut Context, endpoint: EndpointId, event: PortEvent) {
-        self.own.port_event(cx, endpoint, event);
-    }
-    fn noticed(&mut self, cx: &mut Context, port: PortId, notice: Notice) {
-        self.own.noticed(cx, port, notice);
     }
     fn each_stat(&self, tell: &mut dyn FnMut(&'static str, u64)) {
         self.own.each_stat(tell);

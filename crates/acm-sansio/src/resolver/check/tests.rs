@@ -52,7 +52,7 @@ fn joined(resolve_depth: u32) -> (Context, Ibacmp, EndpointId) {
 }
 
 fn start_lookup(cx: &mut Context, ibacmp: &mut Ibacmp, endpoint: EndpointId, dest: &str) -> DestId {
-    match ibacmp.resolve(cx, endpoint, &name("here"), &name(dest), NEED) {
+    match ibacmp.resolve_address(cx, endpoint, &name("here"), &name(dest), NEED) {
         Resolution::Pending(token) => dest_of(token),
         other => panic!("{other:?}"),
     }
@@ -157,7 +157,7 @@ fn charges_match_lookups() {
 fn query_has_the_accounts_of_its_lookup() {
     let (mut cx, mut ibacmp, endpoint) = joined(1);
     let path = PathRecord { dlid: Lid::new(9), ..PathRecord::default() };
-    let resolution = ibacmp.route(&mut cx, endpoint, &path, NEED);
+    let resolution = ibacmp.resolve_route(&mut cx, endpoint, &path, NEED);
     let Resolution::Pending(token) = resolution else { panic!("{resolution:?}") };
     assert_eq!(ibacmp.check(&cx), Ok(()));
     let DestState::Routing(routing) = &ibacmp.cache.get(dest_of(token)).unwrap().state else { panic!() };

@@ -1,4 +1,4 @@
-//! What an endpoint has announced, and which addresses it has defended.
+//! Announcements of an endpoint, and the local addresses that it defended.
 use crate::{Time, retry};
 use acm_wire::Address;
 use alloc::vec::Vec;

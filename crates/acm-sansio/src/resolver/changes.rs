@@ -1,0 +1,155 @@
+//! Changes of endpoints, of their addresses and of their ports.
+use super::{
+    cache::dest::{DestKey, DestState, EvictionClass, Ready},
+    routes::route,
+    state::Ibacmp,
+    token::Task,
+};
+use crate::{
+    api::{failure::Failure, id::EndpointId},
+    provider::{Context, PortEvent},
+};
+use acm_wire::Address;
+
+impl Ibacmp {
+    /// Ends all operations in progress on an endpoint.
+    fn fail_all(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        for id in self.cache.busy(endpoint) {
+            match self.cache.get(id).map(|dest| &dest.state) {
+                // The served path stays; its verification and renewal end.
+                Some(DestState::Ready(_)) => {
+                    self.end_verification(cx, id);
+                    self.end_renewal(cx, id);
+                }
+                _ => self.fail(cx, id, Failure::EndpointClosed),
+            }
+        }
+    }
+
+    pub(super) fn open_endpoint(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        // A new queue pair must be attached to the group. The membership belongs to the port and stays.
+        if let Some((mgid, mlid)) = self.base_group(endpoint).map(|member| (member.mgid, member.mlid)) {
+            cx.attach(endpoint, mgid, mlid);
+        }
+        // The port may have moved while the endpoint had no queue pair.
+        self.update_origin_of(cx, endpoint);
+        self.join_all(cx, endpoint);
+        self.refresh_loopback(cx, endpoint);
+        self.announce_if_moved(cx, endpoint);
+    }
+
+    pub(super) fn close_endpoint(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        self.fail_all(cx, endpoint);
+        self.leave_all(cx, endpoint);
+        self.prefetch_changed(cx, endpoint, PortEvent::Down);
+        cx.clear_timer(Task::Announce(endpoint).token());
+        self.endpoints.remove(&endpoint);
+        let addresses = cx.endpoint(endpoint).map(|endpoint| endpoint.addresses.clone()).unwrap_or_default();
+        addresses.iter().for_each(|address| self.note_removed(cx, address));
+        // Entries of the removed endpoint cannot be found any more; the sweep removes them.
+        self.hurry_sweep(cx);
+    }
+
+    pub(super) fn add_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
+        self.add_loopback(cx, endpoint, address);
+        // Peers may have cached another location. Addresses that were present from the start need no announcement:
+        // peers learn of them from the first request.
+        if self.base_group(endpoint).is_some() {
+            self.announce(cx, endpoint);
+        }
+        self.announce_if_moved(cx, endpoint);
+    }
+
+    pub(super) fn remove_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
+        // The endpoint may still have the name in another case.
+        if cx.endpoint(endpoint).is_some_and(|endpoint| endpoint.has(address)) {
+            return;
+        }
+        if let Some(id) = self.cache.find(endpoint, &DestKey::Address(*address)) {
+            if self.cache.get(id).is_some_and(|dest| dest.state.is_busy()) {
+                self.fail(cx, id, Failure::EndpointClosed);
+            }
+            self.cache.remove(id);
+        }
+        self.replace_source(cx, endpoint, address);
+        self.note_removed(cx, address);
+    }
+
+    pub(super) fn invalidate_address(&mut self, endpoint: EndpointId, address: &Address) {
+        let Some(id) = self.cache.find(endpoint, &DestKey::Address(*address)) else { return };
+        // An operation in progress will find the new location.
+        if self.cache.get(id).is_some_and(|dest| !dest.state.is_busy()) {
+            self.cache.remove(id);
+        }
+    }
+
+    pub(super) fn port_event(&mut self, cx: &mut Context, endpoint: EndpointId, event: PortEvent) {
+        self.clear_failures(endpoint);
+        self.prefetch_changed(cx, endpoint, event);
+        if event != PortEvent::Down {
+            self.mark_stale(cx, endpoint);
+        }
+        match event {
+            PortEvent::Down => {
+                self.fail_all(cx, endpoint);
+                self.drop_memberships(cx, endpoint);
+            }
+            PortEvent::Up | PortEvent::Moved => {
+                self.update_origin_of(cx, endpoint);
+                self.refresh_loopback(cx, endpoint);
+                self.join_all(cx, endpoint);
+            }
+            PortEvent::OtherLink => {
+                self.endpoints.entry(endpoint).or_default().link_changed();
+                self.refresh_loopback(cx, endpoint);
+                self.join_all_soon(cx, endpoint);
+            }
+            PortEvent::OtherManager | PortEvent::Reregister => self.join_all_soon(cx, endpoint),
+        }
+    }
+
+    /// Adds a local address to the cache.
+    fn add_loopback(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
+        if !cx.config().loopback {
+            return;
+        }
+        let Some(path) = route::loopback(cx, endpoint) else { return };
+        let Some(id) = self.acquire(cx, endpoint, DestKey::Address(*address)) else { return };
+        self.cache.set_class(id, EvictionClass::Local);
+        if self.cache.get(id).is_some_and(|dest| dest.state.is_busy()) {
+            self.fail(cx, id, Failure::EndpointClosed);
+        }
+        self.cache.enter(id, DestState::Ready(Ready::new(None, path, 0)));
+    }
+
+    /// Replaces a removed source address in open multicast requests, because receivers cache the location of the
+    /// source.
+    fn replace_source(&mut self, cx: &Context, endpoint: EndpointId, removed: &Address) {
+        let Some(other) = cx.endpoint(endpoint).and_then(|found| found.addresses.first().copied()) else { return };
+        for id in self.cache.busy(endpoint) {
+            let request = self.cache.get_mut(id).and_then(|dest| dest.state.multicast_request_mut());
+            if let Some(request) = request.filter(|request| request.source == *removed) {
+                request.source = other;
+            }
+        }
+    }
+
+    /// Records the port's current GID and LIDs.
+    fn update_origin_of(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        if let Some((gid, lid, lmc)) = cx.port_of(endpoint).map(|port| (port.gid(), port.lid, port.lmc)) {
+            let state = self.endpoints.entry(endpoint).or_default();
+            let qpn = cx.endpoint(endpoint).and_then(|endpoint| endpoint.qpn);
+            let has_moved = state.update_origin(gid, lid, lmc);
+            if state.announcement.moves_to(qpn) || has_moved {
+                self.announce(cx, endpoint);
+            }
+        }
+    }
+
+    fn refresh_loopback(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        let addresses = cx.endpoint(endpoint).map(|endpoint| endpoint.addresses.clone()).unwrap_or_default();
+        for address in &addresses {
+            self.add_loopback(cx, endpoint, address);
+        }
+    }
+}
