@@ -143,6 +143,7 @@ impl Acm {
                     self.providers.get_mut(token.provider).timeout(&mut self.context, token);
                 }
                 TimerKey::SaQuery(id) => self.sa_due(id),
+                TimerKey::SaTurn(port) => self.sa_pump(port),
                 TimerKey::Kernel(id) => self.kernel_late(id),
                 TimerKey::Notices(port) => self.notices_due(port),
                 TimerKey::Endpoint(id) => self.reopen_endpoint(id),
@@ -191,7 +192,7 @@ impl Acm {
     pub fn poll_deadline(&self) -> Option<Deadline> {
         let (at, key) = self.context.timers.next()?;
         let reason = match key {
-            TimerKey::SaQuery(_) => Reason::SaRequest,
+            TimerKey::SaQuery(_) | TimerKey::SaTurn(_) => Reason::SaRequest,
             TimerKey::Kernel(_) => Reason::KernelRequest,
             TimerKey::Endpoint(_) => Reason::OpenEndpoint,
             TimerKey::Notices(_) => Reason::Notices,

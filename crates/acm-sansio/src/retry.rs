@@ -12,7 +12,7 @@
 //! | [`DEVICE`] | 1 s | 60 s | doubles | no | when it works, or is gone |
 //! | [`ASK_HOST`] | 100 ms | 400 ms | doubles | none | after [`ASK_HOST_RETRIES`] |
 //! | multicast request | `timeout` + subnet time | the same | none | no | after `retries` |
-//! | request to the SA for an account | `timeout` | the same | none | no | after `retries`; the device repeats it |
+//! | request to the SA for an account | `timeout` to 5/4 of it | the same | none | yes | after `retries`; the device repeats it |
 //!
 //! The device does not repeat the daemon's own requests to the SA (joins, leaves, subscriptions, renewals, tables),
 //! because the devices of all nodes would do so in step. Without a response within `timeout` they have failed, and their
@@ -21,6 +21,7 @@
 //! | [`Spread`] | for each port of the fabric | at least |
 //! |---|---|---|
 //! | [`JOIN_SPREAD`] | 50 us | 100 ms |
+//! | [`SA_TURN`] | 80 us | 0 |
 //! | [`NOTICES_SPREAD`] | 200 us | 400 ms |
 //! | [`RENEW_SPREAD`] | 1000 us | 1 s |
 //! | [`RENEW_INTERVAL`] | 60 us | 5 ms |
@@ -68,10 +69,16 @@ pub struct Spread {
     pub least: Duration,
 }
 
-/// Joins after the subnet manager lost its groups, and joins of ports that come up in a fabric for which
-/// [`Spread::least`] is too short. 10,000 nodes join within 500 ms, which is 40 percent of a subnet administrator that
-/// answers in 20 us.
+/// Joins after the subnet manager lost its groups, and joins of ports that come up in a fabric of more than
+/// [`AT_ONCE`] ports. 10,000 nodes join within 500 ms, which is 40 percent of a subnet administrator that answers in
+/// 20 us.
 pub const JOIN_SPREAD: Spread = Spread { per_port: Duration::from_micros(50), least: Duration::from_millis(100) };
+/// A port pauses its queries after a slow response: on average for twice the time in which a subnet administrator with
+/// 20 us for each handles a query of every node.
+pub const SA_TURN: Spread = Spread { per_port: Duration::from_micros(80), least: Duration::ZERO };
+/// The number of ports that may come up and send a join and a query at once. The queue of a subnet administrator has
+/// place for them.
+pub const AT_ONCE: u32 = 512;
 /// Subscriptions to notices, after the joins. A port has four of them.
 pub const NOTICES_SPREAD: Spread = Spread { per_port: Duration::from_micros(200), least: Duration::from_millis(400) };
 /// The first renewal after a change that every node learns of, after the subscriptions, and the interval to the next one.

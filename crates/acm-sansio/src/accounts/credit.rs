@@ -134,18 +134,16 @@ impl<T: Copy> CreditQueue<T> {
         Some((item, Credit { class }))
     }
 
-    /// Takes a credit for an item that is not in this queue and precedes all that are.
-    pub(crate) fn take_credit(&mut self, depth: u32) -> Option<Credit> {
-        let free = self.held < depth.max(1);
-        self.held += u32::from(free);
-        free.then_some(Credit { class: CreditClass::Accounts })
-    }
-
     #[expect(clippy::needless_pass_by_value, reason = "a returned credit must not be used again")]
     pub(crate) fn give_back(&mut self, credit: Credit) {
         self.held -= 1;
         self.held_by_remote -= u32::from(credit.class == CreditClass::Remote);
         self.held_by_background -= u32::from(credit.class == CreditClass::Background);
+    }
+
+    /// Reports whether an item waits.
+    pub(crate) const fn has_waiting(&self) -> bool {
+        self.local.len() + self.remote.len() + self.background.len() > 0
     }
 
     /// Returns the number of held credits.
@@ -304,16 +302,6 @@ mod tests {
         wait(&mut queue, A, 0..9);
         let held = (0..9).map_while(|_| queue.next(3)).count();
         assert_eq!((held, queue.held()), (3, 3));
-    }
-
-    #[test]
-    fn credit_can_be_taken_without_queueing() {
-        let mut queue = CreditQueue::<u32>::default();
-        let credit = queue.take_credit(1).unwrap();
-        assert_eq!((queue.take_credit(1), queue.held()), (None, 1));
-        queue.give_back(credit);
-        assert_eq!(queue.held(), 0);
-        assert!(queue.take_credit(0).is_some(), "a depth of zero counts as one");
     }
 
     #[test]

@@ -23,6 +23,9 @@ impl Acm {
             self.context.log(Event::PortUp(port, attributes.lid));
             self.log_not_served(port);
         }
+        if change.came_up {
+            self.context.sa.came_up(&mut self.context.cx, port);
+        }
         // Requeue the queries in flight before the change causes new ones, which already go to the new address.
         let moved = !change.came_up && (change.moved || change.other_manager);
         let unneeded = if moved {

@@ -11,6 +11,8 @@ pub(crate) enum TimerKey {
     /// A query to the subnet administrator: it waited too long for its turn, its pause after BUSY is over, or it was in
     /// flight for longer than its sender can take.
     SaQuery(SaQueryId),
+    /// The end of the pause in a port's queries.
+    SaTurn(PortId),
     /// The deadline of a kernel request.
     Kernel(RequestId),
     /// The next attempt to open an endpoint.

@@ -22,7 +22,7 @@ pub(crate) struct EndpointState {
     pub(crate) queue: CreditQueue<DestId>,
     pub(crate) round_trip: RoundTrip,
     /// The number of multicast requests in flight with `resolve_depth auto`.
-    pub(crate) window: Window<2, false>,
+    pub(crate) window: Window<false>,
     pub(crate) announcement: Announcement,
     pub(crate) defences: Defences,
     pub(crate) answered: Answered,

@@ -1,16 +1,15 @@
 //! Queries to the subnet administrator (SA): sending, responses, BUSY, retries, cancellation.
 use super::{
     query::SaQuery,
-    queue::{Pending, PortQueue, Progress, Purpose, SaQueues},
-    subscriptions::{Notices, PortNotices},
+    queue::{Pending, Progress, Purpose, SaQueues},
+    subscriptions::Notices,
 };
 use crate::{
-    Time,
     accounts::fair::Urgency,
     api::{
         Event, Output, SaError, SaSend,
         account::AccountId,
-        config::{Depth, MOST_QUERIES},
+        config::Depth,
         histogram::Phase,
         id::{PortId, SaQueryId, SaRequestId, Token},
     },
@@ -60,36 +59,6 @@ impl SaClient {
         cx.timers.set(TimerKey::SaQuery(id), cx.now + cx.config.queue_deadline);
         self.pump(cx, ports, port);
         Ok(id)
-    }
-
-    /// Delays the renewals of a port after a change that every node learns of.
-    pub(crate) fn renewals_storm(&mut self, cx: &mut Cx, port: PortId) {
-        let (now, size, random) = (cx.now, cx.fabric_size(), cx.random());
-        self.queues.port_mut(port).pacer.storm(now, size, random);
-    }
-
-    /// Returns the time before which no renewal of a port starts.
-    pub(crate) fn next_renewal(&self, port: PortId) -> Time {
-        self.queues.ports.get(&port).map_or(Time::ZERO, |port_queue| port_queue.pacer.next())
-    }
-
-    /// Reports whether a renewal of a port may start: its subscriptions are complete or have failed, no query waits, and
-    /// no join or renewal is in flight. If not, the renewal has to wait for its next turn.
-    pub(crate) fn may_renew(&self, port: PortId) -> bool {
-        let is_subscribing = self.notices.get(&port).is_some_and(PortNotices::is_first_round);
-        !is_subscribing && self.queues.ports.get(&port).is_none_or(PortQueue::may_renew)
-    }
-
-    /// Records that a renewal of a port starts, or has to wait for its next turn.
-    pub(crate) fn renewal_started(&mut self, cx: &mut Cx, port: PortId) {
-        let (now, size, random) = (cx.now, cx.fabric_size(), cx.random());
-        self.queues.port_mut(port).pacer.started(now, size, random);
-    }
-
-    /// Records that the SA was busy or did not respond to a renewal.
-    pub(crate) fn renewal_failed(&mut self, cx: &mut Cx, port: PortId) {
-        let (now, size, random) = (cx.now, cx.fabric_size(), cx.random());
-        self.queues.port_mut(port).pacer.failed(now, size, random);
     }
 
     /// Records that another account needs the response: the query also gets that account's turns. The urgency of an
@@ -150,7 +119,10 @@ impl SaClient {
         pending.is_sent_once = pending.is_own();
         let retries = if pending.is_sent_once { 0 } else { cx.config.retries };
         // A table is complete when its last segment has arrived.
-        let timeout = if pending.query.is_table() { cx.config.sa_time() } else { cx.config.timeout };
+        let mut timeout = if pending.query.is_table() { cx.config.sa_time() } else { cx.config.timeout };
+        if retries > 0 {
+            timeout += retry::spread(timeout / 4, cx.random());
+        }
         let send = SaSend { port, id: send, to: attributes.sa_address(), mad, timeout, retries };
         cx.output(Output::SaSend(send));
         // The sender repeats the request and reports a time-out. This timer covers a sender that does not.
@@ -216,9 +188,7 @@ impl SaClient {
                 false => Some((id, Err(SaError::Status(status)))),
             };
         }
-        if let Some(port_queue) = self.queues.ports.get_mut(&port) {
-            port_queue.window.response_received(MOST_QUERIES);
-        }
+        self.adapt(cx, port, sent, latency);
         if attribute == AttributeId::PATH_RECORD {
             let size = cx.fabric_size();
             self.queues.port_mut(port).pacer.response(latency, is_renewal, size);

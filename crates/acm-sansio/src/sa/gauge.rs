@@ -10,7 +10,7 @@ impl SaClient {
             let (local, remote) = port_queue.queue.waiting();
             emit("sa_waiting", GaugeScope::PortQueue(*port, Waiting::Local), local);
             emit("sa_waiting", GaugeScope::PortQueue(*port, Waiting::Remote), remote);
-            emit("sa_in_flight", GaugeScope::Port(*port), port_queue.queue.held() as usize);
+            emit("sa_in_flight", GaugeScope::Port(*port), port_queue.in_flight() as usize);
             emit("sa_depth", GaugeScope::Port(*port), self.queues.depth.or(port_queue.window.depth()) as usize);
             emit("joins_waiting", GaugeScope::Port(*port), port_queue.memberships());
         }
@@ -20,7 +20,7 @@ impl SaClient {
     pub(crate) fn report(&self, port: PortId, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(port_queue) = self.queues.ports.get(&port) else { return Ok(()) };
         let (local, remote) = port_queue.queue.waiting();
-        let (held, depth) = (port_queue.queue.held(), self.queues.depth.or(port_queue.window.depth()));
+        let (held, depth) = (port_queue.in_flight(), self.queues.depth.or(port_queue.window.depth()));
         let joins = port_queue.memberships();
         write!(f, " sa_depth {depth} in_flight {held} waiting {local} strangers {remote} joins {joins}")
     }

@@ -2,6 +2,7 @@
 mod check;
 mod client;
 mod gauge;
+mod load;
 mod notices;
 mod pace;
 mod query;

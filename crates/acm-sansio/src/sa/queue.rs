@@ -45,7 +45,7 @@ pub(crate) enum Progress {
         send: SaRequestId,
         /// Lower half of the transaction id; the upper half belongs to the kernel.
         tid: u32,
-        /// `None` for a table.
+        /// `None` for a table, a join or a leave.
         credit: Option<Credit>,
         sent: Time,
     },
@@ -116,7 +116,9 @@ pub(crate) struct PortQueue {
     /// Queries for tables that wait. They need no credit, because a slow table must not delay other queries. An endpoint
     /// has at most one.
     tables: Vec<SaQueryId>,
-    pub(crate) window: Window<4, true>,
+    pub(crate) window: Window<true>,
+    /// The time before which no query is sent that needs a credit.
+    pub(super) resume: Time,
     pub(crate) pacer: Pacer,
     /// All queries of the port, with any progress.
     pub(crate) all: BTreeSet<SaQueryId>,
@@ -140,32 +142,38 @@ impl PortQueue {
             membership_under_way: None,
             tables: Vec::new(),
             window: Window::default(),
+            resume: Time::ZERO,
             pacer: Pacer::default(),
             all: BTreeSet::new(),
         }
     }
 
-    /// Returns the next query with its credit. A table has none.
-    fn next(&mut self, depth: Depth) -> Option<(SaQueryId, Option<Credit>)> {
+    /// Returns the next query with its credit. A table, a join and a leave have none.
+    fn next(&mut self, depth: Depth, now: Time) -> Option<(SaQueryId, Option<Credit>)> {
         if let Some(id) = self.tables.pop() {
             return Some((id, None));
         }
-        let depth = depth.or(self.window.depth());
-        if self.membership_under_way.is_none() && self.memberships() > 0 {
-            let credit = self.queue.take_credit(depth)?;
-            let Some(id) = self.memberships.pop() else {
-                self.queue.give_back(credit);
-                return None;
-            };
+        if self.membership_under_way.is_none()
+            && let Some(id) = self.memberships.pop()
+        {
             self.membership_under_way = Some(id);
-            return Some((id, Some(credit)));
+            return Some((id, None));
         }
+        if now < self.resume {
+            return None;
+        }
+        let depth = depth.or(self.window.depth());
         self.queue.next(depth).map(|(id, credit)| (id, Some(credit)))
     }
 
     /// Reports whether a join or leave waits, or is under way.
     pub(super) fn has_memberships(&self) -> bool {
         self.membership_under_way.is_some() || self.memberships() > 0
+    }
+
+    /// Returns the number of queries in flight that hold a credit, and of joins and leaves.
+    pub(crate) fn in_flight(&self) -> u32 {
+        self.queue.held() + u32::from(self.membership_under_way.is_some())
     }
 
     /// Reports whether a renewal may start: no query waits, and neither a join nor another query of the daemon is in
@@ -232,10 +240,13 @@ impl SaQueues {
     /// Returns the next query to send and marks it as in flight.
     pub(crate) fn next(&mut self, port: PortId, now: Time, tid: u32) -> Option<(SaRequestId, SaQueryId)> {
         let port_queue = self.ports.get_mut(&port)?;
-        let (id, credit) = port_queue.next(self.depth)?;
+        let (id, credit) = port_queue.next(self.depth, now)?;
         let send = self.sends.insert(id);
         let pending = self.queries.get_mut(id)?;
         port_queue.queue.leave_all(&mut pending.positions);
+        if credit.is_some() {
+            port_queue.window.request_sent(now);
+        }
         pending.position = None;
         pending.progress = Progress::InFlight { send, tid, credit, sent: now };
         pending.first_sent.get_or_insert(now);

@@ -143,7 +143,7 @@ fn log_explains_a_path_query_without_records() {
 #[test]
 fn log_explains_a_silent_sa() {
     let world = world_with_sa_status(None);
-    let found = format!("; found at LID {}; asked the SA at LID 1 for 6.0 s; status ", world.port(1).lid);
+    let found = format!("; found at LID {}; asked the SA at LID 1 for 6.4 s; status ", world.port(1).lid);
     assert_logged(
         &world,
         FailureKind::SaSilent,
@@ -180,7 +180,7 @@ fn log_explains_failed_query_sa_requests() {
     world.run_for(10 * SECOND);
     assert!(world.response(client).is_some());
     let dest =
-        format!(" for LID {}: path query: no answer from the SA; asked the SA at LID 1 for 6.0 s; ", record.dlid);
+        format!(" for LID {}: path query: no answer from the SA; asked the SA at LID 1 for 6.4 s; ", record.dlid);
     assert_logged(&world, FailureKind::SaSilent, &[&dest]);
     let record = PathRecord { slid: Lid::new(999), ..record };
     world.request_as(0, USER, &path_request(&record, EntryFlags::QUERY_SA, [1; 8]));

@@ -13,7 +13,7 @@ const LARGE: Account = Account::User(1);
 const OTHER: Account = Account::User(2);
 const NEW: Account = Account::User(3);
 /// The time for which a credit is held before a round trip has been measured.
-const CREDIT: Duration = Duration::from_millis(10);
+const CREDIT: Duration = Duration::from_millis(4);
 const REFUSED: Option<Result<PathRecord, ClientStatus>> = Some(Err(ClientStatus::ENOMEM));
 
 fn known(node: u32, flags: EntryFlags) -> RequestBuffer {

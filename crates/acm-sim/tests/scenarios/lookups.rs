@@ -41,8 +41,8 @@ fn ticket_is_charged_until_its_lookup_ends() {
     let other = world.request_as(0, OTHER, &unknown_name_request(4, EntryFlags::empty()));
     assert_eq!(world.path(other), None);
     assert_consistent(&world);
-    // The second lookup was sent 5 ms after the first, and each of the two was sent three times.
-    world.run_for(3 * SILENCE + Duration::from_millis(5));
+    // The second lookup was sent 4 ms after the first, and each of the two was sent three times.
+    world.run_for(3 * SILENCE + Duration::from_millis(4));
     let same_user = world.request_as(0, USER, &unknown_name_request(5, EntryFlags::empty()));
     assert_eq!(world.path(same_user), None, "the tickets are released");
     assert_consistent(&world);
@@ -139,16 +139,16 @@ fn queued_path_query_ends_when_its_last_client_closes() {
     assert_consistent(&world);
 }
 
-/// Each unknown name holds one of two credits for 5 ms, so 400 names are sent before the deadline of 1 s.
+/// Each unknown name holds the only credit for 4 ms, so 250 names are sent before the deadline of 1 s.
 #[test]
 fn queued_lookup_fails_at_queue_deadline() {
     let core = Config { queue_deadline: Duration::from_secs(1), ..Config::default() };
     let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
     let since = world.transcript.len();
     let clients: Vec<_> =
-        (0..450).map(|number| world.request_as(0, USER, &unknown_name_request(number, EntryFlags::empty()))).collect();
+        (0..300).map(|number| world.request_as(0, USER, &unknown_name_request(number, EntryFlags::empty()))).collect();
     world.run_for(Duration::from_millis(999));
-    assert_eq!(sends(&world, since), 400);
+    assert_eq!(sends(&world, since), 250);
     assert!(clients.iter().all(|client| world.path(*client).is_none()));
     world.run_for(Duration::from_millis(1));
     let failed = clients.iter().filter(|client| world.path(**client) == Some(Err(ClientStatus::ETIMEDOUT))).count();
@@ -170,5 +170,9 @@ fn queued_path_query_fails_at_queue_deadline() {
     assert_eq!(world.now().since(start), Duration::from_secs(1));
     assert_eq!(world.stat(0, "sa_no_turn"), 1);
     assert_eq!(world.wait(clients[0]), Err(ClientStatus::ETIMEDOUT));
-    assert_eq!(world.now().since(start), Duration::from_secs(6), "a sent query ends after (retries + 1) x timeout");
+    let took = world.now().since(start).as_millis();
+    assert!(
+        (6000..=7500).contains(&took),
+        "a sent query ends after (retries + 1) x timeout and up to a quarter: {took}"
+    );
 }

@@ -70,7 +70,7 @@ fn new_sa_depth_applies_at_once() {
     configure(&mut world, |config| config.sa_depth = Depth::Fixed(7));
     assert!(world.node(0).acm.report().to_string().contains(" sa_depth 7 "));
     configure(&mut world, |config| config.sa_depth = Depth::Auto);
-    assert!(world.node(0).acm.report().to_string().contains(" sa_depth 4 "));
+    assert!(world.node(0).acm.report().to_string().contains(" sa_depth 1 "));
 }
 
 #[test]

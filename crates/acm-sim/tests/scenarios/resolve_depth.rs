@@ -41,13 +41,13 @@ fn request_unknown(world: &mut World, numbers: core::ops::Range<usize>) -> Vec<C
 fn depth_grows_while_names_respond() {
     let mut world = world(120, ms(1));
     let clients: Vec<_> = (1..120).map(|node| request(&mut world, 0, node)).collect();
-    assert_eq!(gauge(&world, "multicast_in_flight"), 2);
+    assert_eq!(gauge(&world, "multicast_in_flight"), 1);
     let mut depths = Vec::new();
     for _ in 0..6 {
         world.run_for(ms(2));
         depths.push(gauge(&world, "multicast_depth"));
     }
-    assert_eq!(depths, [3, 4, 5, 6, 7, 8], "one more with each round trip");
+    assert_eq!(depths, [2, 3, 4, 5, 6, 7], "one more with each round trip");
 
     assert!(clients.into_iter().all(|client| world.wait(client).is_ok()));
 }
@@ -89,7 +89,7 @@ fn depth_begins_again_after_a_second() {
     world.run_for(ms(1100));
     assert_eq!(gauge(&world, "multicast_depth"), 5);
     request(&mut world, 0, 12);
-    assert_eq!(gauge(&world, "multicast_depth"), 2, "other nodes may have begun to send");
+    assert_eq!(gauge(&world, "multicast_depth"), 1, "other nodes may have begun to send");
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn name_beside_200_unknown_names_with_waiting_clients_takes_under_a_second() {
         assert!(world.wait(client).is_ok());
         let took = world.now().since(start);
         println!("200 unknown names with waiting clients, after {others} other names: a known name took {took:?}");
-        assert!(took < ms(if others == 0 { 600 } else { 200 }));
+        assert!(took < ms(if others == 0 { 1000 } else { 300 }));
     }
 }
 
@@ -156,7 +156,11 @@ fn names_that_all_nodes_request_at_once_cost_few_multicasts() {
 fn large_fabric_has_one_request_in_flight() {
     for (ports, depth) in [(256, 2), (257, 1)] {
         let subnet = SubnetConfig { sm_lid: Lid::new(ports), ..SubnetConfig::default() };
-        let mut world = World::new(WorldConfig { subnet, ..WorldConfig::default() });
+        let mut world = World::new(WorldConfig { nodes: 9, subnet, ..WorldConfig::default() });
+        for node in 1..9 {
+            request(&mut world, 0, node);
+        }
+        world.run_for(ms(100));
         request_unknown(&mut world, 0..9);
         assert_eq!([gauge(&world, "multicast_depth"), gauge(&world, "multicast_in_flight")], [depth, depth]);
     }

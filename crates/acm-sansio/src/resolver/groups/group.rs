@@ -9,7 +9,7 @@ use crate::{
     },
     provider::Context,
     resolver::{state::Ibacmp, token::Task},
-    retry::{JOIN, JOIN_SPREAD},
+    retry::{AT_ONCE, JOIN, JOIN_SPREAD},
     sa::SaQuery,
 };
 use alloc::vec::Vec;
@@ -22,7 +22,7 @@ impl Ibacmp {
     /// Joins all groups of an endpoint, including those that it is already in. In a large fabric all ports may come up
     /// at once, so that the joins are spread; the subnet administrator can queue those of a small fabric.
     pub(crate) fn join_all(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        let is_large = JOIN_SPREAD.below(cx.fabric_size()) > JOIN_SPREAD.least;
+        let is_large = cx.fabric_size() > AT_ONCE;
         for index in self.choose_groups(cx, endpoint) {
             if is_large {
                 Self::join_soon(cx, endpoint, index);

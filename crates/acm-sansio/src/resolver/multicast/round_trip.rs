@@ -4,7 +4,7 @@ use core::time::Duration;
 /// The granularity of RFC 6298: the least time beyond the smoothed round-trip time in which a response is likely.
 const GRANULARITY: Duration = Duration::from_millis(1);
 /// The estimate before the first sample.
-const FIRST: Duration = Duration::from_millis(5);
+const FIRST: Duration = Duration::from_millis(4);
 
 /// The estimate of RFC 6298: the smoothed round-trip time plus four times its variation, at least 1 ms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,7 +46,7 @@ mod tests {
     fn estimate_follows_rfc_6298() {
         let ms = Duration::from_millis;
         let mut trip = RoundTrip::default();
-        assert_eq!(trip.likely(ms(3), ms(2000)), ms(5));
+        assert_eq!(trip.likely(ms(3), ms(2000)), ms(4));
         trip.sample(ms(80));
         assert_eq!(trip.likely(ms(3), ms(2000)), ms(80 + 4 * 40));
         trip.sample(ms(160));

@@ -2,6 +2,7 @@
 use super::*;
 use crate::{
     Config,
+    accounts::{credit::QueuePositions, fair::Urgency},
     api::{account::AccountId, config::Depth, id::PortId},
     sa::{Purpose, SaQuery},
 };
@@ -46,7 +47,8 @@ fn query_in_flight_has_a_request_and_a_credit() {
     fails(&cx, &sa, "a request without its query");
     sa.queues.sends.remove(another);
     let port_queue = sa.queues.ports.get_mut(&PORT).unwrap();
-    let credit = port_queue.queue.take_credit(9).unwrap();
+    port_queue.queue.join(&mut QueuePositions::default(), USER, Urgency::Waited, id);
+    let (_, credit) = port_queue.queue.next(9).unwrap();
     fails(&cx, &sa, "2 credits are held, 1 requests are in flight");
     sa.queues.ports.get_mut(&PORT).unwrap().queue.give_back(credit);
     sa.queues.sends.remove(send);
@@ -67,6 +69,7 @@ fn removed_query_is_in_no_queue() {
 #[test]
 fn queries_in_flight_are_within_the_depth() {
     let (mut cx, mut sa) = empty();
+    sa.set_depth(Depth::Fixed(2));
     for tid in [1, 2] {
         query(&mut cx, &mut sa);
         sa.queues.next(PORT, cx.now, tid).unwrap();

@@ -55,7 +55,7 @@ fn time_out_restarts_at_a_new_subnet_manager() {
     change(&mut world, 0, |port| port.sm_lid = Lid::new(2));
     let moved = world.now();
     assert_eq!(world.wait(client), Err(ClientStatus::ETIMEDOUT));
-    assert_eq!(world.now().since(moved), Duration::from_secs(6));
+    assert!((6000..=7500).contains(&world.now().since(moved).as_millis()), "all retries");
     world.subnet.settings_mut().sa.mute = false;
     world.subnet.settings_mut().sa.status = Some(Status::BUSY);
     let client = route(&mut world, 2, EntryFlags::empty());
