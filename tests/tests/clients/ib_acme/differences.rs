@@ -1,7 +1,12 @@
 //! Differences from Debian's `ib_acme`, and additional options.
 use super::programs::Two;
 use acm_tests::{Binary, Kind, Lab, Node, Process, binary, run};
-use std::{io::Read, os::unix::net::UnixListener, process::Command, thread};
+use std::{
+    io::Read,
+    os::unix::{net::UnixListener, process::CommandExt},
+    process::Command,
+    thread,
+};
 
 /// The daemon ends during a request. Debian's ib_acme treats this as a response.
 #[test]
@@ -127,6 +132,9 @@ fn additional_options_work() {
 
     let bash = run(binary(Binary::IbAcme), &["--completions", "bash"]).success();
     assert!(bash.contains("--service-id") && bash.contains("complete "), "{bash}");
+    let renamed = Command::new(binary(Binary::IbAcme)).arg0("acm-ib_acme").args(["--completions", "bash"]).output();
+    let renamed = String::from_utf8(renamed.unwrap().stdout).unwrap();
+    assert!(renamed.trim_end().ends_with(" acm-ib_acme") || renamed.contains("default acm-ib_acme\n"), "{renamed}");
 
     // A changed path is printed again.
     let mut command = Command::new(binary(Binary::IbAcme));

@@ -50,7 +50,7 @@ fn main() -> ExitCode {
         Err(refusal) => return usage::show(&words, &refusal),
     };
     let done = match (args.completions, args.watch) {
-        (Some(shell), _) => usage::complete(shell),
+        (Some(shell), _) => usage::complete(shell, &words),
         (_, Some(seconds)) => watch(seconds, |out| run(&args, out)),
         _ => run(&args, &mut Output::default()),
     };

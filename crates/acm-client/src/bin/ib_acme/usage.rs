@@ -7,6 +7,7 @@ use clap::CommandFactory;
 use std::{
     ffi::OsString,
     io::{self, Write},
+    path::Path,
     process::ExitCode,
 };
 
@@ -31,10 +32,11 @@ pub(crate) fn show(words: &[OsString], refusal: &Refusal) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Prints the completion script for a shell.
-pub(crate) fn complete(shell: clap_complete::Shell) -> io::Result<i32> {
+/// Prints the completion script for a shell, for the name that the program was started by.
+pub(crate) fn complete(shell: clap_complete::Shell, words: &[OsString]) -> io::Result<i32> {
+    let name = words.first().and_then(|word| Path::new(word).file_name()?.to_str()).unwrap_or("ib_acme");
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut commands::add_to(Args::command()), "ib_acme", &mut script);
+    clap_complete::generate(shell, &mut commands::add_to(Args::command()), name, &mut script);
     io::stdout().write_all(&script)?;
     Ok(0)
 }
