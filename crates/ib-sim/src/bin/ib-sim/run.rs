@@ -33,7 +33,7 @@ pub(crate) struct Run {
     /// Even as root, do not make namespaces: the environment alone gives programs their node.
     #[arg(long)]
     no_namespaces: bool,
-    /// The preload library [default: `libib_sim_preload.so` beside this program]
+    /// The preload library [default: `libib_sim_preload.so` beside this program, or installed with it]
     #[arg(long, value_name = "FILE")]
     preload: Option<PathBuf>,
     /// Also give the library to programs that open `libibverbs.so.1` themselves (`dlopen`), by `LD_LIBRARY_PATH`. The
@@ -95,7 +95,7 @@ impl Run {
     fn preload(&self) -> Result<PathBuf, Box<dyn Error>> {
         let file = match &self.preload {
             Some(file) => file.clone(),
-            None => std::env::current_exe()?.with_file_name("libib_sim_preload.so"),
+            None => preload_of(&std::env::current_exe()?),
         };
         Ok(fs::canonicalize(&file).map_err(|error| format!("{}: {error}", file.display()))?)
     }
@@ -168,5 +168,31 @@ impl Run {
         handle.close();
         forward.join().map_err(|_| "the signals' thread ended in a panic")?;
         Ok(code)
+    }
+}
+
+/// Returns the preload library of a program: beside it, as cargo builds them, or in `../lib/ib-sim`, as packages have it.
+fn preload_of(program: &Path) -> PathBuf {
+    let beside = program.with_file_name("libib_sim_preload.so");
+    let installed = || program.ancestors().nth(2).map(|prefix| prefix.join("lib/ib-sim/libib_sim_preload.so"));
+    if beside.exists() { beside } else { installed().filter(|file| file.exists()).unwrap_or(beside) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn preload_library_is_beside_the_program_or_installed_with_it() {
+        let root = tempfile::tempdir().unwrap();
+        let program = root.path().join("bin/ib-sim");
+        let beside = root.path().join("bin/libib_sim_preload.so");
+        let installed = root.path().join("lib/ib-sim/libib_sim_preload.so");
+        assert_eq!(preload_of(&program), beside, "the message names this path");
+        for file in [&installed, &beside] {
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, "").unwrap();
+            assert_eq!(preload_of(&program), *file);
+        }
     }
 }
