@@ -1,6 +1,9 @@
 //! Errors of tasks.
-use core::error::Error;
-use std::{io, process::ExitStatus};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    process::ExitStatus,
+};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TaskError {
@@ -8,6 +11,12 @@ pub(crate) enum TaskError {
     Spawn { program: String, source: io::Error },
     #[error("{command}: {status}")]
     Failed { command: String, status: ExitStatus },
+    #[error("{what} {}: {source}", path.display())]
+    Io { what: &'static str, path: PathBuf, source: io::Error },
+    #[error("there is no manual page {0}")]
+    NoPage(&'static str),
+    #[error("{}: no section {heading}", path.display())]
+    NoSection { path: PathBuf, heading: &'static str },
     #[error("these Debian packages are missing: {}", .0.join(" "))]
     PackagesMissing(Vec<&'static str>),
     #[error("neither root nor sudo: as root, run `{0}`")]
@@ -16,6 +25,12 @@ pub(crate) enum TaskError {
     Missing { what: &'static str, command: String },
     #[error("tests have failed")]
     Tests,
-    #[error("{0}")]
-    Install(Box<dyn Error>),
+}
+
+impl TaskError {
+    /// Adds an action and a path to an [`io::Error`].
+    pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { what, path, source }
+    }
 }

@@ -1,147 +1,106 @@
-//! The tasks `install` and `uninstall`. They write and remove the files of the daemon, its clients and its libraries.
-//! They start, stop, enable and disable nothing.
-mod build;
-mod destination;
-mod enabled;
-mod error;
-mod files;
-mod record;
-mod writer;
-
-pub(crate) use destination::Destination;
-pub(crate) use error::InstallError;
-
-use crate::packages;
+//! The tasks `install` and `uninstall`. They write and remove the files of the list, and print the path of each. They
+//! start, stop, enable and disable nothing.
+use crate::{
+    build, command,
+    error::TaskError,
+    files::{Content, Folders},
+    packages,
+};
 use clap::Args;
-use files::{FILES, FOLDERS, Programs};
-use record::Record;
-use std::path::{Path, PathBuf};
-use writer::Writer;
+use std::{
+    ffi::OsString,
+    fs, io,
+    os::unix::fs::{PermissionsExt, symlink},
+    path::{Path, PathBuf},
+};
 
 /// The arguments of `install`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Installation {
     #[command(flatten)]
-    destination: Destination,
-    /// Install this daemon, and build nothing.
-    #[arg(long, value_name = "FILE")]
-    program: Option<PathBuf>,
-    /// Install this client (ib_acme), too.
-    #[arg(long, value_name = "FILE", requires = "program")]
-    client: Option<PathBuf>,
-    /// Install the library for C, too: libibacm.so and libibacm.a of this directory, with what C needs to use it.
-    #[arg(long, value_name = "DIR", requires = "program")]
-    library: Option<PathBuf>,
-    /// Install this provider for C ibacm (libacmrs.so), too.
-    #[arg(long, value_name = "FILE", requires = "program")]
-    provider: Option<PathBuf>,
+    folders: Folders,
+    /// Build nothing: install the programs and libraries of this directory.
+    #[arg(long, value_name = "DIR")]
+    built: Option<PathBuf>,
     #[command(flatten)]
     packages: packages::Install,
 }
 
-/// A file to write.
-struct Planned {
-    path: PathBuf,
-    bytes: Vec<u8>,
-    mode: u32,
-}
-
-/// The task `install`.
-pub(crate) fn install(installation: &Installation) -> Result<(), InstallError> {
-    let destination = &installation.destination;
-    let programs = match &installation.program {
-        None if destination.is_dry_run() => Programs::default(),
-        None => build::release(installation.packages)?,
-        daemon => {
-            let Installation { client, library, provider, .. } = installation.clone();
-            Programs { daemon: daemon.clone(), client, library, provider }
-        }
+/// The task `install`. A configuration file that exists stays as it is.
+///
+/// # Errors
+/// A program cannot be built, or a file cannot be read or written.
+pub(crate) fn install(installation: &Installation) -> Result<(), TaskError> {
+    let folders = &installation.folders;
+    check_root(folders, "install")?;
+    let built = match &installation.built {
+        Some(built) => built.clone(),
+        None => build::programs(installation.packages, build::Dependencies::Omitted)?,
     };
-    if destination.needs_root() {
-        return build::as_root("install", destination, &programs);
-    }
-    let (writer, old) = (Writer::new(destination), Record::read(destination)?);
-    let mut new = Record::default();
-    let planned = plan(destination, &writer, &programs, &old, &mut new)?;
-    for folder in old.folders() {
-        new.add_folder(folder);
-    }
-    let record = destination.record();
-    let of_files = planned.iter().map(|file| file.path.as_path()).chain([record.as_path()]).filter_map(Path::parent);
-    for folder in of_files.chain(FOLDERS.iter().map(Path::new)) {
-        for made in writer.make_folder(folder)? {
-            new.add_folder(&made);
+    // Everything is read before the first file is written.
+    let contents: Vec<_> =
+        folders.files().map(|file| Ok((file, file.content(folders, &built)?))).collect::<Result<_, TaskError>>()?;
+    for (file, content) in contents {
+        let path = file.path(folders);
+        let real = folders.real(&path);
+        if file.is_configuration() && real.exists() {
+            continue;
         }
+        write(&real, &content, file.mode()).map_err(TaskError::io("writing", &real))?;
+        println!("{}", path.display());
     }
-    // Written before the files, together with the old record: `uninstall` can then undo an interrupted installation.
-    writer.write(&record, new.with(&old).to_string().as_bytes(), 0o644)?;
-    for Planned { path, bytes, mode } in &planned {
-        writer.write(path, bytes, *mode)?;
-    }
-    for path in old.files().filter(|path| !new.has(path)) {
-        remove(&writer, path, &old)?;
-    }
-    writer.put(&record, new.to_string().as_bytes(), 0o644)?;
-    enabled::after_install(destination)
-}
-
-/// Returns the files to write, and adds them to `new`. A configuration file that has been changed is left out.
-fn plan(
-    destination: &Destination,
-    writer: &Writer<'_>,
-    programs: &Programs,
-    old: &Record,
-    new: &mut Record,
-) -> Result<Vec<Planned>, InstallError> {
-    let mut planned = Vec::new();
-    for file in FILES.iter().filter(|file| file.is_installed(programs)) {
-        let (path, bytes) = (file.path(destination), file.bytes(destination, programs)?);
-        let present = if file.is_configuration { writer.read(&path)? } else { None };
-        match present {
-            Some(present) if present != bytes && !old.wrote(&path, &present) => {
-                writer.leave(&path);
-                new.copy(old, &path);
-            }
-            _ => {
-                new.add_file(&path, &bytes);
-                planned.push(Planned { path, bytes, mode: file.mode });
-            }
-        }
-    }
-    Ok(planned)
-}
-
-/// The task `uninstall`.
-pub(crate) fn uninstall(destination: &Destination) -> Result<(), InstallError> {
-    let links = enabled::links(destination)?;
-    if !links.is_empty() {
-        return Err(InstallError::Enabled(links));
-    }
-    let old = Record::read(destination)?;
-    if old.is_empty() {
-        return Err(InstallError::NotInstalled(destination.record()));
-    }
-    if destination.needs_root() {
-        return build::as_root("uninstall", destination, &Programs::default());
-    }
-    let writer = Writer::new(destination);
-    for path in old.files() {
-        remove(&writer, path, &old)?;
-    }
-    writer.remove(&destination.record())?;
-    for folder in old.folders().rev() {
-        writer.remove_folder(folder)?;
-    }
-    println!("Configuration and logs are as they were. Next: systemctl daemon-reload");
     Ok(())
 }
 
-/// Removes a file if its content is what `install` has written.
-fn remove(writer: &Writer<'_>, path: &Path, old: &Record) -> Result<(), InstallError> {
-    match writer.read(path)? {
-        Some(bytes) if old.wrote(path, &bytes) => writer.remove(path)?,
-        Some(_) => writer.leave(path),
-        None => {}
+/// The task `uninstall`. A configuration file that was changed stays.
+///
+/// # Errors
+/// A file cannot be read or removed.
+pub(crate) fn uninstall(folders: &Folders) -> Result<(), TaskError> {
+    check_root(folders, "uninstall")?;
+    for file in folders.files() {
+        let path = file.path(folders);
+        let real = folders.real(&path);
+        if file.is_configuration() {
+            let Content::Bytes(installed) = file.content(folders, Path::new(""))? else { continue };
+            if fs::read(&real).is_ok_and(|present| present != installed) {
+                continue;
+            }
+        }
+        match fs::remove_file(&real) {
+            Ok(()) => println!("{}", path.display()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(TaskError::io("removing", &real)(error)),
+        }
+        if let Some(folder) = real.parent().filter(|folder| folder.ends_with(file.package)) {
+            // It is not empty before the last file.
+            let _ = fs::remove_dir(folder);
+        }
     }
     Ok(())
+}
+
+fn check_root(folders: &Folders, task: &str) -> Result<(), TaskError> {
+    let may = command::is_root() || !folders.is_this_machine();
+    if may { Ok(()) } else { Err(TaskError::NotRoot(format!("cargo xtask {task}"))) }
+}
+
+/// Replaces a file in one step. A process that has opened the old file, or runs it, keeps the old content.
+fn write(path: &Path, content: &Content, mode: u32) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(path);
+    fs::create_dir_all(folder)?;
+    let mut name = OsString::from(".new.");
+    name.push(path.file_name().unwrap_or_default());
+    let new = folder.join(name);
+    // Left by a run that was interrupted.
+    let _ = fs::remove_file(&new);
+    match content {
+        Content::Bytes(bytes) => {
+            fs::write(&new, bytes)?;
+            // Independent of the umask: the daemon runs as another user.
+            fs::set_permissions(&new, fs::Permissions::from_mode(mode))?;
+        }
+        Content::Link(target) => symlink(target, &new)?,
+    }
+    fs::rename(&new, path)
 }

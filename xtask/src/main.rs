@@ -8,12 +8,16 @@
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss
 )]
+mod build;
 mod check;
 mod command;
 mod demo;
+mod dist;
 mod error;
+mod files;
 mod install;
 mod packages;
+mod pages;
 mod steps;
 mod test;
 
@@ -34,11 +38,13 @@ enum Task {
     /// Show daemons on a simulated fabric, and a node that is resolved five ways. Needs no hardware, no root and no
     /// Debian package.
     Demo(demo::Demo),
-    /// Install the daemon, its units and its files on this machine. Starts and enables nothing. Asks sudo to write the
-    /// files, but not with --root.
+    /// Build packages of all programs and libraries: .deb and .rpm. Installs missing Debian packages and cargo-auditable.
+    Dist(dist::Dist),
+    /// Build and install all programs and libraries on this machine. Prints the files that it writes. Starts and enables
+    /// nothing. Needs root, but not with --root.
     Install(install::Installation),
-    /// Remove the files that `install` has written. Configuration, logs and files that have changed since stay.
-    Uninstall(install::Destination),
+    /// Remove the files that `install` writes. Logs and changed configuration stay.
+    Uninstall(files::Folders),
     /// Check format, lints, documentation, the build without std, dependencies, licences, and the tests that documents
     /// name. Runs no other test. Installs missing packages and components.
     Check {
@@ -73,12 +79,9 @@ enum Task {
 fn main() -> ExitCode {
     let result = match Xtask::parse().task {
         Task::Demo(demo) => demo::run(demo),
-        Task::Install(installation) => {
-            install::install(&installation).map_err(|error| TaskError::Install(error.into()))
-        }
-        Task::Uninstall(destination) => {
-            install::uninstall(&destination).map_err(|error| TaskError::Install(error.into()))
-        }
+        Task::Dist(dist) => dist::run(&dist),
+        Task::Install(installation) => install::install(&installation),
+        Task::Uninstall(folders) => install::uninstall(&folders),
         Task::Check { install } => check::run(install),
         Task::Rules { list: _ } => command::run(&mut check::rules()),
         Task::Test { install, fast } => test::run(install, fast),
@@ -97,7 +100,7 @@ fn main() -> ExitCode {
 
 /// The task `vm-test`: the script takes the destination of this process, so its exit status is the task's.
 fn vm_test() -> Result<(), TaskError> {
-    packages::ensure(packages::MACHINE, Install { no_install: false })?;
+    packages::ensure(&[packages::MACHINE, packages::PAGES].concat(), Install { no_install: false })?;
     let mut script = command::words(".ci/vm-test");
     // As they were typed: clap would remove a leading `--`.
     let error = script.args(env::args_os().skip(2)).env("FEATURES", command::FEATURES).exec();

@@ -43,6 +43,18 @@ pub(crate) const TEST: &[Package] = &[
     ("util-linux", "unshare and nsenter, for daemons with fixed paths"),
 ];
 
+/// To make manual pages from documents.
+pub(crate) const PAGES: &[Package] = &[("lowdown", "lowdown, makes manual pages from docs/")];
+
+/// To make packages.
+pub(crate) const PACKAGING: &[Package] = &[
+    ("debhelper", "dh, makes .deb packages"),
+    ("debugedit", "find-debuginfo, separates the debug information for .rpm packages"),
+    ("elfutils", "eu-strip, which find-debuginfo runs"),
+    ("git", "git, the date of the last commit"),
+    ("rpm", "rpmbuild, makes .rpm packages"),
+];
+
 /// To run tests on a real kernel, in a virtual machine that shares this machine's files.
 pub(crate) const MACHINE: &[Package] = &[
     ("qemu-system-x86", "qemu, the virtual machine"),

@@ -23,7 +23,10 @@ pub(crate) fn run(install: Install, fast: bool) -> Result<(), TaskError> {
     let mut steps = Steps::new(if fast { 4 } else { 5 });
     steps.run("packages", || {
         let machine = if fast { &[] } else { packages::MACHINE };
-        packages::ensure(&[packages::BUILD, packages::TEST, machine].concat(), install)
+        packages::ensure(
+            &[packages::BUILD, packages::TEST, packages::PACKAGING, packages::PAGES, machine].concat(),
+            install,
+        )
     })?;
     let machine = steps.run("programs", || {
         // Tests start these. With a test among them, cargo chooses the same features of dependencies as for all tests.

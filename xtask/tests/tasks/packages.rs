@@ -11,8 +11,8 @@ const GCC: &str = "printf 'gcc\\tinstalled\\n'; exit 1";
 /// A dpkg-query that finds every package: its last arguments.
 const ALL: &str = "shift 3; printf '%s\\tinstalled\\n' \"$@\"";
 
-/// Runs `xtask test` with this dpkg-query and with an apt-get that writes its arguments to a file.
-fn test_task(programs: &Path, dpkg: &str, arguments: &[&str]) -> Output {
+/// Runs a task with this dpkg-query and with an apt-get that writes its arguments to a file.
+fn task(programs: &Path, dpkg: &str, arguments: &[&str]) -> Output {
     let log = programs.join("arguments");
     let apt = format!("echo \"$DEBIAN_FRONTEND $*\" >> {}", log.display());
     for (name, text) in [("dpkg-query", dpkg), ("apt-get", &apt), ("sudo", "exec \"$@\"")] {
@@ -24,14 +24,14 @@ fn test_task(programs: &Path, dpkg: &str, arguments: &[&str]) -> Output {
         [programs.to_path_buf()].into_iter().chain(env::split_paths(&env::var_os("PATH").unwrap()).collect::<Vec<_>>());
     let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
     // A cargo that fails ends the task after the packages.
-    command.arg("test").args(arguments).env("PATH", env::join_paths(path).unwrap()).env("CARGO", "false");
+    command.args(arguments).env("PATH", env::join_paths(path).unwrap()).env("CARGO", "false");
     command.output().unwrap()
 }
 
 #[test]
 fn missing_packages_are_named_before_they_are_installed() {
     let programs = tempfile::tempdir().unwrap();
-    let output = test_task(programs.path(), GCC, &[]);
+    let output = task(programs.path(), GCC, &["test"]);
     let text = String::from_utf8(output.stdout).unwrap();
     let commands = fs::read_to_string(programs.path().join("arguments")).unwrap();
     let commands: Vec<_> = commands.lines().collect();
@@ -50,16 +50,19 @@ fn missing_packages_are_named_before_they_are_installed() {
 #[test]
 fn no_install_names_missing_packages_and_fails() {
     let programs = tempfile::tempdir().unwrap();
-    let output = test_task(programs.path(), GCC, &["--no-install"]);
+    let output = task(programs.path(), GCC, &["test", "--no-install"]);
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(!output.status.success() && stderr.contains("missing: libc6-dev "), "{stderr}");
     assert!(!programs.path().join("arguments").exists());
+    let output = task(programs.path(), GCC, &["dist", "--no-install"]);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && stderr.contains("missing: debhelper "), "{stderr}");
 }
 
 #[test]
 fn installed_packages_are_neither_named_nor_installed() {
     let programs = tempfile::tempdir().unwrap();
-    let output = test_task(programs.path(), ALL, &["--no-install"]);
+    let output = task(programs.path(), ALL, &["test", "--no-install"]);
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(!stderr.contains("packages are missing"), "{stderr}");
     assert!(!String::from_utf8(output.stdout).unwrap().contains("Missing"));

@@ -25,8 +25,30 @@ Writes the counters into the log.
 .TP
 SIGTERM, SIGINT
 Leaves the multicast groups and ends.
+.SH EXIT STATUS
+0 when the sockets are served, without \fB\-P\fR; 255 if ibacm would report a failed initialization; 1 for any other failure.
+.SH IN PLACE OF IBACM
+The units of acm\-mio and of ibacm exclude each other. These commands change over:
+.PP
+.EX
+systemctl disable \-\-now ibacm.socket ibacm.service
+systemctl mask ibacm.socket ibacm.service
+systemctl enable \-\-now acm\-mio.socket acm\-mio.service
+.EE
+.PP
+These commands change back:
+.PP
+.EX
+systemctl disable \-\-now acm\-mio.socket acm\-mio.service
+systemctl unmask ibacm.socket ibacm.service
+systemctl enable \-\-now ibacm.socket ibacm.service
+.EE
 .SH SEE ALSO
-.BR ib_acme (1),
+.BR ibacm_opts.cfg (5),
+.BR ibacm_addr.cfg (5),
+.BR ibacm_hosts.data (5),
+.BR acm_prov (7),
+.BR acm\-ib_acme (1),
 .BR ibacm (7),
 .BR ibacm (8),
 .BR systemctl (1)

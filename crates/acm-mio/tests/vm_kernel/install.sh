@@ -12,23 +12,19 @@ cat > $run/bin/cargo <<END
 task=\$1; shift
 case \$task in
     xtask) CARGO=$run/bin/cargo exec $programs/xtask "\$@" ;;
-    build)
-        case "\$*" in *"--bin ib_acme"*) program=ib_acme ;; *) program=acm-mio ;; esac
-        sed "s|PROGRAM|$run/release/\$program|; s|LIBRARY|$run/library|g" $run/built
-        ;;
+    build) cat $run/messages ;;
     *) exit 1 ;;
 esac
 END
 chmod 755 $run/bin/*
-printf '%s' '{"reason":"compiler-artifact","package_id":"a","manifest_path":"/a","target":{"kind":["bin"],"name":"a",' \
-    '"src_path":"/a"},"profile":{"opt_level":"3","debug_assertions":false,"overflow_checks":false,"test":false},' \
-    '"features":[],"filenames":["LIBRARY/libibacm.so","LIBRARY/libacmrs.so"],"executable":"PROGRAM","fresh":true}' > $run/built
-echo >> $run/built
-# The libraries are installed, but not linked.
-mkdir $run/library $run/release
-for file in libibacm.so libibacm.a libacmrs.so; do echo $file > $run/library/$file; done
-# Stripped as the installed programs are: the disk of this machine is its memory.
+mkdir $run/release
+# Installed, but not used.
+for file in libibacm.so libibacm.a libacmrs.so libib_sim_preload.so ib-sim acm-replay; do echo $file > $run/release/$file; done
+# Stripped as packages are: the disk of this machine is its memory.
 for program in acm-mio ib_acme; do strip -o $run/release/$program "$programs/$program"; done
+printf '{"reason":"compiler-artifact"' > $run/messages
+printf ',"%s"' $run/release/* >> $run/messages
+echo '}' >> $run/messages
 
 # The fabric, and the other node.
 umask 0

@@ -179,3 +179,29 @@ fn main() -> ExitCode {
     }
     ExitCode::from(worst)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    const REST: &str = ".SH SEE ALSO\n.BR acm\\-mio (8),\n.BR ib\\-sim (1),\n.BR tshark (1)\n";
+
+    /// The manual page `dist/acm-replay.1` is the text of `--help`. It is a file in the repository, so that the program
+    /// does not depend on a generator of manual pages.
+    #[test]
+    fn manual_page_is_that_of_the_options() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dist/acm-replay.1");
+        let mut page = Vec::new();
+        clap_mangen::Man::new(Arguments::command()).section("1").date("").manual("acm").render(&mut page).unwrap();
+        page.extend(REST.as_bytes());
+        if std::env::var_os("UPDATE_MAN").is_some() {
+            fs::write(&path, &page).unwrap();
+        }
+        let is_so = fs::read(&path).is_ok_and(|text| text == page);
+        assert!(
+            is_so,
+            "dist/acm-replay.1 is not of these options: UPDATE_MAN=1 cargo test -p acm-trace --bins writes it"
+        );
+    }
+}

@@ -20,9 +20,9 @@ pub(crate) fn root() -> &'static Path {
     ROOT.get_or_init(|| {
         let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("c_library");
         let words = [root.to_str().unwrap(), c_library().to_str().unwrap()].map(str::to_owned);
-        // Another program stands for the daemon.
+        let packages = ["--package", "libibacm1", "--package", "libibacm-dev"];
         let _ =
-            run(xtask(), &["install", "--program", "/bin/true", "--root", &words[0], "--library", &words[1]]).success();
+            run(xtask(), &[&["install", "--root", &words[0], "--built", &words[1]], &packages[..]].concat()).success();
         root
     })
 }

@@ -10,6 +10,8 @@
 )]
 mod enter;
 mod fabric;
+#[cfg(test)]
+mod man;
 mod record;
 mod run;
 

@@ -1,0 +1,167 @@
+//! Manual pages from the documents of this repository. lowdown writes them.
+use crate::{command, error::TaskError};
+use std::{
+    fs,
+    io::Write,
+    process::{Command, Stdio},
+};
+
+/// A manual page.
+struct Page {
+    name: &'static str,
+    section: &'static str,
+    about: &'static str,
+    /// Files, each with the heading of a section; the whole file without a heading.
+    parts: &'static [(&'static str, &'static str)],
+}
+
+const PAGES: &[Page] = &[
+    Page {
+        name: "ibacm_opts.cfg",
+        section: "5",
+        about: "options of acm-mio and ibacm",
+        parts: &[("docs/operations.md", "Options"), ("docs/options.md", "")],
+    },
+    Page {
+        name: "ibacm_addr.cfg",
+        section: "5",
+        about: "names of a node for acm-mio and ibacm",
+        parts: &[("docs/files.md", "The address file")],
+    },
+    Page {
+        name: "ibacm_hosts.data",
+        section: "5",
+        about: "addresses and paths of other nodes for acm-mio and ibacm",
+        parts: &[("docs/files.md", "The host file"), ("docs/files.md", "The path dump")],
+    },
+    Page {
+        name: "acm_prov",
+        section: "7",
+        about: "providers of acm-mio and ibacm",
+        parts: &[("docs/providers.md", "")],
+    },
+    Page {
+        name: "libibacm",
+        section: "3",
+        about: "library of clients of acm-mio and ibacm",
+        parts: &[("crates/acm-capi/README.md", "")],
+    },
+];
+
+/// Returns the page with this name and section, `libibacm.3`.
+///
+/// # Errors
+/// There is no such page, document or section, or lowdown fails.
+pub(crate) fn page(file: &'static str) -> Result<Vec<u8>, TaskError> {
+    let of_file = |page: &&Page| file == format!("{}.{}", page.name, page.section);
+    let Page { name, section, about, parts } = PAGES.iter().find(of_file).ok_or(TaskError::NoPage(file))?;
+    let mut text = format!("# NAME\n\n{name} - {about}\n\n# DESCRIPTION\n\n");
+    for (file, heading) in *parts {
+        let path = command::root().join(file);
+        let document = fs::read_to_string(&path).map_err(TaskError::io("reading", &path))?;
+        let part = part(&document, heading).ok_or(TaskError::NoSection { path, heading })?;
+        text += &prepared(&part);
+    }
+    let mut lowdown = Command::new("lowdown");
+    lowdown.args(["-s", "-tman", "-Msource=acm", "-Mvolume=acm", "-Mdate="]);
+    lowdown.args([format!("-Mtitle={name}"), format!("-Msection={section}")]);
+    let failed = |source| command::spawn(&Command::new("lowdown"), source);
+    let mut process = lowdown.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(failed)?;
+    // Dropped after the last byte, so that lowdown finds the end.
+    let written = process.stdin.take().map_or(Ok(()), |mut input| input.write_all(text.as_bytes()));
+    let output = written.and_then(|()| process.wait_with_output()).map_err(failed)?;
+    if !output.status.success() {
+        return Err(TaskError::Failed { command: command::line(&lowdown), status: output.status });
+    }
+    Ok(output.stdout)
+}
+
+/// Returns the text of a section, or all sections, without the title.
+fn part(document: &str, heading: &str) -> Option<String> {
+    let document =
+        document.split_once("\n").filter(|(title, _)| title.starts_with("# ")).map_or(document, |(_, rest)| rest);
+    if heading.is_empty() {
+        return Some(document.to_owned());
+    }
+    let (_, rest) = document.split_once(&format!("\n## {heading}\n"))?;
+    let section = rest.split("\n## ").next().unwrap_or(rest);
+    Some(format!("## {heading}\n{section}\n"))
+}
+
+/// Returns the text for lowdown: sections one level higher, tables as lists, and neither links nor comments.
+fn prepared(text: &str) -> String {
+    let (mut prepared, mut columns, mut is_code) = (String::new(), None::<Vec<&str>>, false);
+    for line in text.lines().filter(|line| !line.starts_with("<!--")) {
+        let row = line.strip_prefix("| ").and_then(|row| row.strip_suffix('|'));
+        if line.trim_start().starts_with("```") {
+            is_code = !is_code;
+            // Without the words for the test of documents.
+            prepared += line.split_inclusive("```").next().unwrap_or(line);
+        } else if is_code {
+            prepared += line;
+        } else if let Some(row) = row {
+            let cells: Vec<&str> = row.split(" |").map(str::trim).collect();
+            match &columns {
+                Some(columns) => prepared += &item(columns, &cells),
+                None => columns = Some(cells),
+            }
+        } else if !line.starts_with("|--") {
+            columns = None;
+            prepared += line.strip_prefix('#').filter(|rest| rest.starts_with('#')).unwrap_or(line);
+        }
+        prepared.push('\n');
+    }
+    without_links(&prepared)
+}
+
+/// Returns the row of a table as an item of a list: its first cell, its last cell, and the others with their columns.
+fn item(columns: &[&str], cells: &[&str]) -> String {
+    let Some(((first, rest), columns)) = cells.split_first().zip(columns.get(1..)) else { return String::new() };
+    let Some((last, others)) = rest.split_last() else { return String::new() };
+    let others = others.iter().zip(columns).filter(|(cell, _)| !cell.is_empty());
+    let others: Vec<_> = others.map(|(cell, column)| format!("{column}: {cell}")).collect();
+    let others = if others.is_empty() { String::new() } else { format!(" ({})", others.join("; ")) };
+    format!("\n{first}\n\n: {last}{others}\n")
+}
+
+/// Returns the text with the words of each link in its place.
+fn without_links(text: &str) -> String {
+    let (mut kept, mut rest) = (String::new(), text);
+    while let Some((before, after)) = rest.split_once("](") {
+        let link = before.rsplit_once('[').zip(after.split_once(')'));
+        let Some(((before, words), (_, after))) = link else { break };
+        kept += before.strip_suffix('!').unwrap_or(before);
+        kept += words;
+        rest = after;
+    }
+    kept + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_of_pages_exist() {
+        for (file, heading) in PAGES.iter().flat_map(|page| page.parts) {
+            let document = fs::read_to_string(command::root().join(file)).unwrap();
+            let part = part(&document, heading).unwrap_or_else(|| panic!("{file}: no section {heading}"));
+            assert!(part.len() > 500, "{file}: {heading}");
+        }
+    }
+
+    #[test]
+    fn document_becomes_text_without_tables_and_links() {
+        let text = "## A\n<!-- c -->\n[b\nc](d.md#e) f\n\n| name | default | about |\n|---|---|---|\n| `x` | 1 | see [y](z) |\n\n```sh not-run=\"\"\n## x\n```\n";
+        let expected = "# A\nb\nc f\n\n\n\n\n`x`\n\n: see y (default: 1)\n\n\n```\n## x\n```\n";
+        assert_eq!(prepared(text), expected);
+    }
+
+    #[test]
+    fn part_is_one_section_with_its_heading() {
+        let document = "# T\n\na\n\n## B\n\nc\n\n### D\n\n## E\n\nf\n";
+        assert_eq!(part(document, "B").as_deref(), Some("## B\n\nc\n\n### D\n\n"));
+        assert_eq!(part(document, "").unwrap().lines().nth(1), Some("a"));
+        assert_eq!(part(document, "C"), None);
+    }
+}
