@@ -51,6 +51,7 @@ const ARROWS: &[Arrows] = &[
     ),
     above("ib-device", &["ib-mad"]),
     above("acm-client", &["acm-wire", "ib-mad", "ib-device"]),
+    above("acm-shm", &["acm-wire", "ib-mad"]),
     above("acm-capi", &["acm-client", "acm-wire", "ib-mad"]),
     above("acm-trace", &["acm-sansio", "acm-wire", "ib-mad"]),
     above("acm-sim", &["ib-sim", "acm-trace", "acm-sansio", "acm-wire", "ib-mad"]),

@@ -1,0 +1,202 @@
+//! Mappings of sealed files in memory. All unsafe code of the crate is here.
+#![expect(unsafe_code, reason = "mmap and munmap")]
+use crate::{
+    layout::words_for,
+    memory::{Memory, Words},
+    reader::{Invalid, Reader},
+    sync::AtomicU64,
+    time::Time,
+    writer::{Identity, Writer},
+};
+use core::{ptr, ptr::NonNull, slice};
+use rustix::{
+    fs::{FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, fcntl_get_seals, fstat, memfd_create},
+    io::Errno,
+    mm::{MapFlags, ProtFlags, mmap, munmap},
+};
+use std::{
+    io,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+};
+use thiserror::Error;
+
+/// A mapped file, which cannot become shorter.
+#[derive(Debug)]
+struct Mapping {
+    start: NonNull<AtomicU64>,
+    words: usize,
+}
+
+// SAFETY: the mapping belongs to no thread, and atomics can be used by all threads.
+unsafe impl Send for Mapping {}
+// SAFETY: as above.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// Maps the first `words` words of a file that is sealed against shrinking and has that length.
+    fn new(file: impl AsFd, words: usize, access: ProtFlags) -> io::Result<Self> {
+        let length = words.checked_mul(size_of::<AtomicU64>()).ok_or(Errno::FBIG)?;
+        // SAFETY: without an address the kernel chooses one where nothing is mapped.
+        let start = unsafe { mmap(ptr::null_mut(), length, access, MapFlags::SHARED, file, 0) }?;
+        let start = NonNull::new(start.cast()).ok_or(Errno::NOMEM)?;
+        Ok(Self { start, words })
+    }
+
+    fn words(&self) -> &[AtomicU64] {
+        // SAFETY: `new` mapped this many words, and only `drop` unmaps them. Every value of eight bytes is a valid
+        // `AtomicU64`, and the start of a page is aligned. The file cannot become shorter, so every word can be
+        // accessed. Other processes change words only by atomic stores; whatever else they do, every load here is atomic.
+        // Of read-only words there are only relaxed loads, because `Memory` cannot be used outside of this crate.
+        unsafe { slice::from_raw_parts(self.start.as_ptr(), self.words) }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: `new` mapped this range. References to its words borrow the mapping.
+        let _ = unsafe { munmap(self.start.as_ptr().cast(), self.words * size_of::<AtomicU64>()) };
+    }
+}
+
+/// Memory of a writer: a file without a name that readers can map, but neither change nor truncate.
+#[derive(Debug)]
+pub struct Shared {
+    mapping: Mapping,
+    file: OwnedFd,
+}
+
+impl Memory for Shared {}
+impl Words for Shared {
+    fn words(&self) -> &[AtomicU64] {
+        self.mapping.words()
+    }
+}
+
+/// Memory of a reader.
+#[derive(Debug)]
+pub struct ReadOnly(Mapping);
+
+impl Memory for ReadOnly {}
+impl Words for ReadOnly {
+    #[inline]
+    fn words(&self) -> &[AtomicU64] {
+        self.0.words()
+    }
+}
+
+/// Reason why a file cannot be mapped as a cache.
+#[derive(Debug, Error)]
+pub enum MapError {
+    /// The system rejects the mapping, or the file has no seals.
+    #[error("cannot map the cache of path records")]
+    System(#[from] io::Error),
+    /// The file could become shorter, which would end the program.
+    #[error("the file of the cache is not sealed against shrinking")]
+    NotSealed,
+    /// The file has other contents.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+}
+
+impl Writer<Shared> {
+    /// Creates a mapping with `slots` slots, see [`slots_for`](crate::slots_for). All of its memory is allocated now.
+    ///
+    /// # Errors
+    /// If there are fewer than [`WINDOW`](crate::WINDOW) slots, or the system has not enough memory or descriptors.
+    pub fn create(slots: usize, identity: Identity, now: Time) -> io::Result<Self> {
+        let words = words_for(slots).ok_or(Errno::INVAL)?;
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        // Linux before 6.3 rejects NOEXEC_SEAL.
+        let create = |flags| memfd_create("ibacm.cache", flags);
+        let file = create(flags | MemfdFlags::NOEXEC_SEAL).or_else(|_| create(flags))?;
+        // Without allocated memory, a store or a load would end the program with SIGBUS if memory is exhausted.
+        let length = u64::try_from(words).unwrap_or(u64::MAX).saturating_mul(8);
+        fallocate(&file, FallocateFlags::empty(), 0, length)?;
+        fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW)?;
+        let mapping = Mapping::new(&file, words, ProtFlags::READ | ProtFlags::WRITE)?;
+        // From now on nobody can map the file for writing, or write to it.
+        fcntl_add_seals(&file, SealFlags::FUTURE_WRITE | SealFlags::SEAL)?;
+        Ok(Self::new(Shared { mapping, file }, slots, identity, now))
+    }
+
+    /// Returns the file, to be passed to readers.
+    #[must_use]
+    pub fn file(&self) -> BorrowedFd<'_> {
+        self.memory().file.as_fd()
+    }
+}
+
+impl Reader<ReadOnly> {
+    /// Maps the file of a writer.
+    ///
+    /// # Errors
+    /// If the file is not sealed, cannot be mapped, or has other contents.
+    pub fn map(file: impl AsFd) -> Result<Self, MapError> {
+        if !fcntl_get_seals(&file).map_err(io::Error::from)?.contains(SealFlags::SHRINK) {
+            return Err(MapError::NotSealed);
+        }
+        let length = fstat(&file).map_err(io::Error::from)?.st_size;
+        let words = usize::try_from(length).unwrap_or(0) / size_of::<AtomicU64>();
+        if words == 0 {
+            return Err(Invalid::Magic.into());
+        }
+        Ok(Self::new(ReadOnly(Mapping::new(&file, words, ProtFlags::READ)?))?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Lookup, WINDOW,
+        tests::{LATER, NOW, identity, key, path},
+    };
+    use rustix::fs::{ftruncate, memfd_create};
+    use std::{fs::File, io::Write};
+
+    #[test]
+    #[cfg_attr(miri, ignore = "no mmap of files")]
+    fn mapped_file_follows_its_writer_and_outlives_it() {
+        let mut writer = Writer::create(WINDOW, identity(1), NOW).unwrap();
+        let readers = [0, 1].map(|_| Reader::map(writer.file()).unwrap());
+        for number in 0..5 {
+            writer.insert(&key(1), &path(number), LATER).unwrap();
+            assert!(readers.iter().all(|reader| reader.lookup(&key(1), NOW) == Lookup::Path(path(number))));
+        }
+        drop(writer);
+        assert!(readers.iter().all(|reader| reader.lookup(&key(1), NOW) == Lookup::Path(path(4))));
+        assert!(Writer::create(WINDOW - 1, identity(1), NOW).is_err());
+        assert!(Writer::create(usize::MAX / 192, identity(1), NOW).is_err());
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "no mmap of files")]
+    fn reader_cannot_change_the_file() {
+        let writer = Writer::create(WINDOW, identity(1), NOW).unwrap();
+        let length = fstat(writer.file()).unwrap().st_size;
+        assert_eq!(length, 128 + 16 * 192);
+        let mut file = File::from(writer.file().try_clone_to_owned().unwrap());
+        let refused = |result: io::Result<()>| result.unwrap_err().kind() == io::ErrorKind::PermissionDenied;
+        assert!(refused(Mapping::new(&file, 16, ProtFlags::READ | ProtFlags::WRITE).map(drop)));
+        assert!(refused(file.write_all(&[1])));
+        for length in [0, length - 1, length + 4096] {
+            assert!(refused(ftruncate(&file, u64::try_from(length).unwrap()).map_err(io::Error::from)));
+        }
+        assert!(refused(fcntl_add_seals(&file, SealFlags::WRITE).map_err(io::Error::from)));
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "no mmap of files")]
+    fn other_files_are_refused() {
+        let sealed = |bytes: &[u8], seals| {
+            let mut file = File::from(memfd_create("test", MemfdFlags::ALLOW_SEALING).unwrap());
+            file.write_all(bytes).unwrap();
+            fcntl_add_seals(&file, seals).unwrap();
+            Reader::map(&file).unwrap_err()
+        };
+        assert!(matches!(sealed(&[0; 4096], SealFlags::GROW), MapError::NotSealed));
+        assert!(matches!(sealed(&[0; 4096], SealFlags::SHRINK), MapError::Invalid(Invalid::Magic)));
+        assert!(matches!(sealed(&[0; 7], SealFlags::SHRINK), MapError::Invalid(Invalid::Magic)));
+        assert!(matches!(Reader::map(File::open("/proc/self/stat").unwrap()), Err(MapError::System(_))));
+    }
+}
