@@ -10,6 +10,7 @@ mod packets;
 mod parsers;
 mod providers;
 mod records;
+mod shm;
 mod traces;
 mod transfers;
 
@@ -22,6 +23,7 @@ pub use packets::{packets, umad};
 pub use parsers::{files, netlink, rtnetlink};
 pub use providers::providers;
 pub use records::records;
+pub use shm::shm;
 pub use traces::traces;
 pub use transfers::transfers;
 
@@ -36,7 +38,7 @@ struct Readme;
 pub type Body = fn(&[u8]);
 
 /// All targets by name, which is also the name of the file in `fuzz/fuzz_targets` and of the folder in `fuzz/corpus`.
-pub const TARGETS: [(&str, Body); 16] = [
+pub const TARGETS: [(&str, Body); 17] = [
     ("answers", answers),
     ("client_stream", client_stream),
     ("core", core_bytes),
@@ -50,6 +52,7 @@ pub const TARGETS: [(&str, Body); 16] = [
     ("providers", providers),
     ("records", records),
     ("rtnetlink", rtnetlink),
+    ("shm", shm),
     ("traces", traces),
     ("transfers", transfers),
     ("umad", umad),
