@@ -1,5 +1,6 @@
 //! Runs a study and prints its table:
-//! `cargo run --release -p acm-sim --example study -- NAME [--nodes N,N,...] [--seed S] [--per-node P] [--out DIR]`.
+//! `cargo run --release -p acm-sim --example study -- NAME [--nodes N,N,...] [--seed S] [--per-node P]
+//! [--only RUN] [--out DIR]`.
 //! With `--out` the table and a picture of the last run are written to files there. Without a name, lists the studies.
 use acm_sim::study::{Options, Report, STUDIES, table};
 use core::error::Error;
@@ -15,7 +16,7 @@ fn memory(name: &str) -> f64 {
 #[expect(clippy::disallowed_methods, reason = "the study has virtual time; this is the time that it takes to run")]
 fn main() -> Result<(), Box<dyn Error>> {
     let (mut name, mut out, mut sizes) = (None, None, vec![300]);
-    let mut options = Options { nodes: 0, seed: 1, per_node: None };
+    let mut options = Options { nodes: 0, seed: 1, per_node: None, only: None };
     let mut words = env::args().skip(1);
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
@@ -23,6 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             "--nodes" => sizes = value()?.split(',').map(str::parse).collect::<Result<_, _>>()?,
             "--seed" => options.seed = value()?.parse()?,
             "--per-node" => options.per_node = Some(value()?.parse()?),
+            "--only" => options.only = Some(value()?.leak()),
             "--out" => out = Some(value()?),
             _ => name = Some(word),
         }

@@ -5,7 +5,7 @@ use super::{
     other::{self, Program},
 };
 use crate::{Client, name};
-use acm_sansio::Input;
+use acm_sansio::{Config, Input, config::Prefetch};
 use acm_wire::client::{EntryFlags, resolve_request};
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -13,15 +13,57 @@ use std::collections::BTreeMap;
 /// Ranks of a node.
 pub(super) const RANKS: u32 = 4;
 
+/// A node's way to paths.
+#[derive(Clone, Copy, Debug)]
+enum Policy {
+    /// Another program than this project's daemon.
+    Other(Program),
+    /// This daemon without preloaded hosts.
+    Daemon(Prefetch),
+    /// This daemon with all hosts preloaded.
+    Preloaded,
+}
+
+/// The peers of the ranks.
+#[derive(Clone, Copy, Debug)]
+enum Order {
+    /// The next nodes, each rank in another order, one after the other.
+    Shifted,
+    /// Any nodes, one after the other.
+    Random,
+    /// The next nodes, all in one instant.
+    AtOnce,
+}
+
+/// All runs: name, policy and order.
+const RUNS: [(&str, Policy, Order); 9] = [
+    ("no daemon, shifted", Policy::Other(Program::None), Order::Shifted),
+    ("model of C ibacm, shifted", Policy::Other(Program::Ibacm), Order::Shifted),
+    ("model of C ibacm, random", Policy::Other(Program::Ibacm), Order::Random),
+    ("shifted", Policy::Daemon(Prefetch::Off), Order::Shifted),
+    ("random", Policy::Daemon(Prefetch::Off), Order::Random),
+    ("all at once", Policy::Daemon(Prefetch::Off), Order::AtOnce),
+    ("hosts preloaded, shifted", Policy::Preloaded, Order::Shifted),
+    ("prefetch auto, random", Policy::Daemon(Prefetch::Auto), Order::Random),
+    ("prefetch on, random", Policy::Daemon(Prefetch::On), Order::Random),
+];
+
 pub(super) fn run(options: Options) -> Report {
     let mut report = Report::default();
-    other::start(options, Program::None, peers(options, true), "no daemon, shifted", &mut report);
-    other::start(options, Program::Ibacm, peers(options, true), "model of C ibacm, shifted", &mut report);
-    other::start(options, Program::Ibacm, peers(options, false), "model of C ibacm, random", &mut report);
-    start(options, peers(options, true), false, "shifted", &mut report);
-    start(options, peers(options, false), false, "random", &mut report);
-    start(options, all_at_once(options), false, "all at once", &mut report);
-    start(options, peers(options, true), true, "hosts preloaded, shifted", &mut report);
+    for (name, policy, order) in RUNS {
+        if options.only.is_some_and(|only| only != name) {
+            continue;
+        }
+        let peers = match order {
+            Order::Shifted => peers(options, true),
+            Order::Random => peers(options, false),
+            Order::AtOnce => all_at_once(options),
+        };
+        match policy {
+            Policy::Other(program) => other::start(options, program, peers, name, &mut report),
+            _ => start(options, peers, policy, name, &mut report),
+        }
+    }
     report
 }
 
@@ -67,10 +109,18 @@ impl Answers {
 }
 
 /// Runs a job on nodes with this project's daemon.
-fn start(options: Options, peers: Vec<Vec<u32>>, preloaded: bool, event: &str, report: &mut Report) {
-    let mut lab = Lab::new(options, slow_sa());
-    lab.run_for(Duration::from_secs(10));
-    if preloaded {
+fn start(options: Options, peers: Vec<Vec<u32>>, policy: Policy, event: &str, report: &mut Report) {
+    let prefetch = if let Policy::Daemon(prefetch) = policy { prefetch } else { Prefetch::Off };
+    let mut lab = Lab::with(options, slow_sa(), Config { prefetch, ..Config::default() });
+    // The tables of all nodes are spread over 100 s, or 3 us x the square of the number of nodes.
+    let tables = Duration::from_micros(3) * options.nodes * options.nodes;
+    let calm =
+        if prefetch == Prefetch::On { Duration::from_secs(110).max(tables * 2) } else { Duration::from_secs(10) };
+    lab.run_for(calm);
+    if prefetch == Prefetch::On {
+        lab.report(report, &format!("{event}, before the job"));
+    }
+    if let Policy::Preloaded = policy {
         let hosts = lab.world.host_table();
         for node in 0..options.nodes as usize {
             lab.world.input(node, Input::Preloaded(hosts.clone()));

@@ -4,7 +4,7 @@ use super::{
     counts::{Counts, MULTICASTS, SA_TIME, UNICASTS},
 };
 use crate::{Client, Handling, World, WorldConfig};
-use acm_sansio::{Account, Output, Time};
+use acm_sansio::{Account, Config, Output, Time};
 use core::{ops::Deref, time::Duration};
 use ib_mad::Qpn;
 use ib_sim::{SaSettings, Settings, Tree};
@@ -33,9 +33,15 @@ pub(super) struct Lab {
 }
 
 impl Lab {
-    /// Creates a world.
+    /// Creates a world with the default options of the daemon.
     pub(super) fn new(options: Options, sa: SaSettings) -> Self {
+        Self::with(options, sa, Config::default())
+    }
+
+    /// Creates a world.
+    pub(super) fn with(options: Options, sa: SaSettings, core: Config) -> Self {
         let world = World::new(WorldConfig {
+            core,
             nodes: options.nodes,
             handling: Some(handling()),
             settings: fabric(sa),

@@ -37,6 +37,8 @@ pub struct Options {
     pub seed: u64,
     /// Number of paths or names of each node; `None` for the study's default.
     pub per_node: Option<u32>,
+    /// The only run of `job`, by its name; `None` for all.
+    pub only: Option<&'static str>,
 }
 
 /// All studies.

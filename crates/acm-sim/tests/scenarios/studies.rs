@@ -2,8 +2,13 @@
 use acm_sim::study::{Options, Report, STUDIES, table};
 
 fn study(name: &str, nodes: u32) -> Report {
+    run(name, nodes, None)
+}
+
+/// Runs a study, or one of its runs only.
+fn run(name: &str, nodes: u32, only: Option<&'static str>) -> Report {
     let study = STUDIES.iter().find(|study| study.name == name).expect("the study exists");
-    (study.run)(Options { nodes, seed: 1, per_node: None })
+    (study.run)(Options { nodes, seed: 1, per_node: None, only })
 }
 
 /// Asserts that a number of a report is at most `most`.
@@ -40,11 +45,16 @@ fn nodes_join_again_within_a_second_after_an_sm_restart() {
 
 #[test]
 fn nodes_that_boot_at_once_join_and_get_paths() {
-    let report = study("boot", 100);
-    at_most(&report, "cluster: last join after (s)", 5.0);
+    let report = study("boot", 300);
+    at_most(&report, "cluster: last join after (s)", 0.1);
+    at_most(&report, "cluster: joins", 300.0);
+    at_most(&report, "cluster: SA backlog in requests, most", 1024.0);
+    at_most(&report, "cluster: path queries", 4800.0);
+    at_most(&report, "cluster: first path, longest (ms)", 150.0);
     at_most(&report, "rack: joins", 36.0);
-    assert_eq!(report.value("cluster: first paths"), Some(1600.0));
-    assert_eq!(report.value("rack: members of the group at the end"), Some(100.0));
+    assert_eq!(report.value("cluster: requests lost at the SA's full queue"), None);
+    assert_eq!(report.value("cluster: first paths"), Some(4800.0));
+    assert_eq!(report.value("rack: members of the group at the end"), Some(300.0));
 }
 
 #[test]
@@ -65,6 +75,27 @@ fn job_resolves_all_peers() {
     }
     at_most(&report, "all at once: failed requests", 0.0);
     at_most(&report, "all at once: multicasts", 150.0);
+}
+
+/// As many nodes as before lost requests at the SA and datagrams at each other.
+#[test]
+fn job_of_300_nodes_loses_nothing() {
+    let report = run("job", 300, Some("shifted"));
+    at_most(&report, "shifted: failed requests", 0.0);
+    at_most(&report, "shifted: multicasts", 300.0);
+    at_most(&report, "shifted: SA requests", 5100.0);
+    at_most(&report, "shifted: SA backlog in requests, most", 1024.0);
+    at_most(&report, "shifted: datagrams lost at full receive queues", 0.0);
+    at_most(&report, "shifted: last answer after (s)", 0.15);
+    assert_eq!(report.value("shifted: requests lost at the SA's full queue"), None);
+}
+
+#[test]
+fn job_after_a_prefetch_sends_no_path_query() {
+    let report = run("job", 50, Some("prefetch on, random"));
+    at_most(&report, "prefetch on, random: failed requests", 0.0);
+    at_most(&report, "prefetch on, random: multicasts", 50.0);
+    at_most(&report, "prefetch on, random: SA requests", 0.0);
 }
 
 #[test]
