@@ -461,7 +461,8 @@ fn tables_of_times_have_the_policies_of_retries() {
         ($($name:ident)*) => { [$((stringify!($name), retry::$name)),*] };
     }
     let policies = named! { JOIN OPEN_ENDPOINT SA_BUSY NOTICES DEVICE RENEW ASK_HOST PREFETCH };
-    let spreads = named! { JOIN_SPREAD NOTICES_SPREAD RENEW_SPREAD RENEW_INTERVAL ANNOUNCE_SPREAD CLAIM_SPREAD };
+    let spreads =
+        named! { JOIN_SPREAD NOTICES_SPREAD RENEW_SPREAD RENEW_INTERVAL ANNOUNCE_SPREAD CLAIM_SPREAD SA_TURN };
     let times = named! {
         CLAIM_DEFENCE DEFENCE_PAUSE MOVE_SLOT ANNOUNCE_PAUSE NOTICES_RENEWED SENDER_MARGIN FAILURE_REPORT PROVIDER_CALL
         SHUTDOWN PREFETCH_SOON PREFETCH_LATER
@@ -470,7 +471,7 @@ fn tables_of_times_have_the_policies_of_retries() {
     let source = fs::read_to_string(root.join("crates/acm-sansio/src/retry.rs")).unwrap();
     assert_eq!(
         source.matches("\npub const ").count(),
-        policies.len() + spreads.len() + times.len() + 1, // ASK_HOST_RETRIES
+        policies.len() + spreads.len() + times.len() + 2, // ASK_HOST_RETRIES, AT_ONCE
         "a constant is not listed here"
     );
     let table = fs::read_to_string(root.join("docs/deadlines.md")).unwrap();
@@ -489,8 +490,14 @@ fn tables_of_times_have_the_policies_of_retries() {
         assert!(source.contains(&row), "retry.rs has no {row}");
     }
     for (name, spread) in spreads {
-        let (least, per_port) = (written(spread.least), spread.per_port.as_micros());
-        check(name, format!(" {least}, or {per_port} us for each port"));
+        let per_port = spread.per_port.as_micros();
+        let (least, words) = if spread.least.is_zero() {
+            ("0".to_owned(), format!(" {per_port} us for each port"))
+        } else {
+            let least = written(spread.least);
+            (least.clone(), format!(" {least}, or {per_port} us for each port"))
+        };
+        check(name, words);
         let row = format!("//! | [`{name}`] | {per_port} us | {least} |");
         assert!(source.contains(&row), "retry.rs has no {row}");
     }
