@@ -100,7 +100,7 @@ fn print_shows_one_line_for_each_fact() {
     has(&["start of a core, version 0.1.0"]);
     has(&["0.000000000s > port_up {\"PortUp\":{\"port\":0,"]);
     has(&[" > client_message client0.0 RESOLVE success EntryFlags(SOURCE) node1 EntryFlags(DEST) node2"]);
-    has(&[" < sa_send sa", " to LID 1 within 2s, 2 retries: ", "PathRecord"]);
+    has(&[" < sa_send sa", " to LID 1 within 2.", "s, 2 retries: ", "PathRecord"]);
     has(&[" < send endpoint0.0 to LID "]);
     has(&[" > datagram endpoint0.0 from LID "]);
     has(&[" < reply client0.0 RESOLVE success path LID 16 to LID 17 "]);
