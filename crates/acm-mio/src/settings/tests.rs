@@ -1,7 +1,10 @@
 //! Files, and the settings that are read from them.
+mod documented;
+mod effects;
+
 use super::*;
 use crate::testing::in_time;
-use acm_sansio::{api::ProviderId, retry};
+use acm_sansio::api::ProviderId;
 use acm_wire::Address;
 use clap::Parser;
 use core::time::Duration;
@@ -300,91 +303,6 @@ fn bounds_and_other_options_reach_the_core() {
     assert_eq!((config.limits.connections.total, config.sa_depth), (65_280, Depth::Auto));
 }
 
-/// The place where an option has its effect.
-enum Effect {
-    /// In the core: the change of its configuration.
-    InCore(fn(&mut Config)),
-    /// Elsewhere: the test of the effect. The core's configuration does not change.
-    Elsewhere(&'static str),
-}
-use Effect::{Elsewhere, InCore};
-
-const MINUTES: Option<Duration> = Some(Duration::from_secs(7 * 60));
-const MILLISECONDS: Duration = Duration::from_millis(7);
-
-/// Each option with a value other than its default.
-const OTHER_VALUES: &[(&str, &str, Effect)] = &[
-    ("log_file", "stderr", Elsewhere("tests/ log")),
-    ("log_level", "2", InCore(|core| core.log_level = Level::Debug)),
-    ("umad_debug_level", "1", Elsewhere("does nothing")),
-    ("lock_file", "/run/other.pid", Elsewhere("lock_file below")),
-    ("addr_prot", "acm", Elsewhere("does nothing")),
-    ("addr_timeout", "7", InCore(|core| core.addr_timeout = MINUTES)),
-    ("route_prot", "acm", InCore(|core| core.route_protocol = RouteProtocol::Acm)),
-    ("route_timeout", "7", InCore(|core| core.route_timeout = MINUTES)),
-    ("loopback_prot", "none", InCore(|core| core.loopback = false)),
-    ("server_port", "7", Elsewhere("tests/ server_modes")),
-    ("server_mode", "loop", Elsewhere("tests/ server_modes")),
-    ("acme_plus_kernel_only", "yes", Elsewhere("tests/ server_modes")),
-    ("timeout", "7", InCore(|core| core.timeout = MILLISECONDS)),
-    ("retries", "7", InCore(|core| core.retries = 7)),
-    ("resolve_depth", "7", InCore(|core| core.resolve_depth = Depth::Fixed(7))),
-    ("sa_depth", "7", InCore(|core| core.sa_depth = Depth::Fixed(7))),
-    ("send_depth", "7", Elsewhere("depths below")),
-    ("recv_depth", "7", Elsewhere("depths below")),
-    ("min_mtu", "4096", InCore(|core| core.min_mtu = Mtu::B4096)),
-    ("min_rate", "40", InCore(|core| core.min_rate = Rate::GBPS_40)),
-    ("route_preload", "opensm_full_v1", Elsewhere("tests/ preload_files")),
-    ("route_data_file", "/other", Elsewhere("tests/ preload_files")),
-    ("addr_preload", "acm_hosts", Elsewhere("tests/ preload_files")),
-    ("addr_data_file", "/other", Elsewhere("tests/ preload_files")),
-    ("support_ips_in_addr_cfg", "yes", Elsewhere("tests/ config")),
-    ("provider_lib_path", "/other", Elsewhere("tests/ providers")),
-    ("provider", "none default", InCore(|core| core.subnets = Subnets::only([]))),
-    ("connections", "7", InCore(|core| core.limits.connections.total = 7)),
-    ("connection_share", "7", InCore(|core| core.limits.connections.percent = 7)),
-    ("requests", "7", InCore(|core| core.limits.requests.total = 7)),
-    ("request_share", "7", InCore(|core| core.limits.requests.percent = 7)),
-    ("lookups", "7", InCore(|core| core.limits.lookups.total = 7)),
-    ("lookup_share", "7", InCore(|core| core.limits.lookups.percent = 7)),
-    ("interface_addresses", "7", Elsewhere("interface_addresses below, tests/ interfaces")),
-    ("stranger_queue", "7", InCore(|core| core.limits.remote_lookups = 7)),
-    ("prefetch", "on", InCore(|core| core.prefetch = Prefetch::On)),
-    ("sa_notices", "no", InCore(|core| core.sa_notices = false)),
-    ("groups", "6", InCore(|core| core.groups = 6)),
-    ("requests_per_client", "7", InCore(|core| core.limits.requests_per_client = 7)),
-    ("negative_timeout", "7", InCore(|core| core.negative_timeout = Some(MILLISECONDS))),
-    ("path_service_ids", "all", InCore(|core| core.path_service_ids = ServiceIds::All)),
-    ("client_timeout", "7", Elsewhere("tests/ reload")),
-    ("metrics_listen", "127.0.0.1:7", Elsewhere("tests/ metrics")),
-];
-
-#[test]
-fn each_option_changes_the_core_or_nothing_there() {
-    let default = settings_of("");
-    let mut names: Vec<&str> = OTHER_VALUES.iter().map(|(name, ..)| *name).collect();
-    for &(name, value, ref effect) in OTHER_VALUES {
-        let settings = settings_of(&format!("{name} {value}\n"));
-        assert!(settings.problems.is_empty(), "{name}: {:?}", settings.problems);
-        let mut expected = default.core(1024);
-        let place = match effect {
-            InCore(change) => {
-                change(&mut expected);
-                assert_ne!(expected, default.core(1024), "{name} {value} is the default");
-                "the core"
-            }
-            Elsewhere(place) => *place,
-        };
-        assert_eq!(settings.core(1024), expected, "{name} {value}: {place}");
-        let changed = settings.options() != default.options();
-        assert!(changed || matches!(name, "provider" | "addr_prot"), "{name} {value}");
-    }
-    names.sort_unstable();
-    let mut all = opts::NAMES.to_vec();
-    all.sort_unstable();
-    assert_eq!(names, all);
-}
-
 #[test]
 fn core_emits_events_of_the_log_level() {
     let level = |text: &str| settings_of(text).core(1024).log_level;
@@ -409,99 +327,4 @@ fn depths_of_queues_follow_their_options() {
     assert_eq!(depths(""), default);
     assert_eq!(depths("send_depth 7\n"), Depths { send: number(7), ..default });
     assert_eq!(depths("recv_depth 7\n"), Depths { receive: number(7), ..default });
-}
-
-/// Returns the number at the start of the second cell of a row in the tables of docs/deadlines.md.
-fn documented(table: &str, what: &str) -> usize {
-    let start = format!("| {what} | ");
-    let mut rows = table.lines().filter_map(|line| line.strip_prefix(&start));
-    let row = rows.next().unwrap_or_else(|| panic!("no row {what:?}"));
-    let number: String = row
-        .chars()
-        .take_while(|letter| letter.is_ascii_digit() || *letter == ',')
-        .filter(|letter| *letter != ',')
-        .collect();
-    number.parse().unwrap_or_else(|_| panic!("{what}: {row}"))
-}
-
-#[test]
-fn table_of_bounds_has_the_defaults() {
-    let table = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/deadlines.md")).unwrap();
-    let limits = settings_of("").core(1024).limits;
-    for (what, limit) in [
-        ("pending requests", limits.requests.total),
-        ("pending requests of a client", limits.requests_per_client as usize),
-        ("lookups, each with one position in one queue", limits.lookups.total),
-        ("lookups for remote hosts", limits.remote_lookups),
-        ("reports of the SA to a port", limits.reports as usize),
-        ("destinations that were found", limits.destinations),
-        ("destinations that no local user has requested", limits.unsolicited),
-        ("destinations in the refresh queues of each port", limits.renewals),
-        ("entries of the negative cache", limits.negatives),
-        ("peers that wait for the route of one response", limits.responders),
-    ] {
-        assert_eq!(documented(&table, what), limit, "{what}");
-    }
-}
-
-/// Writes a time as the tables in docs/deadlines.md do.
-fn written(time: Duration) -> String {
-    match time.as_millis() {
-        millis if millis % 60_000 == 0 && millis > 60_000 => format!("{} min", millis / 60_000),
-        millis if millis % 1000 == 0 => format!("{} s", millis / 1000),
-        millis => format!("{millis} ms"),
-    }
-}
-
-/// Checks every policy and every time of `retry` against docs/deadlines.md, and the policies against the table in
-/// `retry.rs`.
-#[test]
-fn tables_of_times_have_the_policies_of_retries() {
-    macro_rules! named {
-        ($($name:ident)*) => { [$((stringify!($name), retry::$name)),*] };
-    }
-    let policies = named! { JOIN OPEN_ENDPOINT SA_BUSY NOTICES DEVICE RENEW ASK_HOST PREFETCH };
-    let spreads =
-        named! { JOIN_SPREAD NOTICES_SPREAD RENEW_SPREAD RENEW_INTERVAL ANNOUNCE_SPREAD CLAIM_SPREAD SA_TURN };
-    let times = named! {
-        CLAIM_DEFENCE DEFENCE_PAUSE MOVE_SLOT ANNOUNCE_PAUSE NOTICES_RENEWED SENDER_MARGIN FAILURE_REPORT PROVIDER_CALL
-        SHUTDOWN PREFETCH_SOON PREFETCH_LATER
-    };
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let source = fs::read_to_string(root.join("crates/acm-sansio/src/retry.rs")).unwrap();
-    assert_eq!(
-        source.matches("\npub const ").count(),
-        policies.len() + spreads.len() + times.len() + 2, // ASK_HOST_RETRIES, AT_ONCE
-        "a constant is not listed here"
-    );
-    let table = fs::read_to_string(root.join("docs/deadlines.md")).unwrap();
-    let check = |name: &str, words: String| {
-        let constant = format!("`retry::{name}`");
-        let rows: Vec<&str> = table.lines().filter(|line| line.contains(&constant)).collect();
-        assert!(!rows.is_empty() && rows.iter().all(|row| row.contains(&words)), "{name}, {words}: {rows:?}");
-    };
-    for (name, policy) in policies {
-        let (first, longest) = (written(policy.first), written(policy.longest));
-        check(name, format!(" {first}, doubling to {longest}"));
-        // The table in retry.rs has all times in seconds.
-        let seconds = policy.longest.as_secs();
-        let longest = if seconds == 0 { longest } else { format!("{seconds} s") };
-        let row = format!("//! | [`{name}`] | {first} | {longest} |");
-        assert!(source.contains(&row), "retry.rs has no {row}");
-    }
-    for (name, spread) in spreads {
-        let per_port = spread.per_port.as_micros();
-        let (least, words) = if spread.least.is_zero() {
-            ("0".to_owned(), format!(" {per_port} us for each port"))
-        } else {
-            let least = written(spread.least);
-            (least.clone(), format!(" {least}, or {per_port} us for each port"))
-        };
-        check(name, words);
-        let row = format!("//! | [`{name}`] | {per_port} us | {least} |");
-        assert!(source.contains(&row), "retry.rs has no {row}");
-    }
-    for (name, time) in times {
-        check(name, format!(" {}", written(time)));
-    }
 }

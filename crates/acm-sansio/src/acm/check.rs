@@ -1,9 +1,9 @@
 //! Invariants of the core's state, for tests and fuzzing.
-use crate::cx::ensure;
 use crate::{
     accounts::{FLOOR, Holding},
     acm::providers::Providers,
     api::account::{Account, AccountId, KERNEL},
+    cx::ensure,
     provider::Context,
 };
 use alloc::{collections::BTreeMap, format, string::String};

@@ -44,12 +44,7 @@ impl Acm {
         let open = |endpoint: &EndpointId| self.context.endpoint(*endpoint).is_some_and(Endpoint::is_open);
         let endpoints: Vec<EndpointId> = self.context.ports.endpoints_of(port).filter(open).collect();
         for endpoint in endpoints {
-            let Some(provider) = self.context.endpoint(endpoint).map(|found| found.provider) else { continue };
-            self.providers.get_mut(provider).endpoint_changed(
-                &mut self.context,
-                endpoint,
-                EndpointChange::Port(PortEvent::OtherLink),
-            );
+            self.notify_provider(endpoint, EndpointChange::Port(PortEvent::OtherLink));
         }
     }
 

@@ -6,8 +6,7 @@ use crate::{
         id::{EndpointId, PortId},
         port::{InterfaceAddress, PortAttributes},
     },
-    cx::Running,
-    cx::timers::TimerKey,
+    cx::{Running, timers::TimerKey},
     ports::Endpoint,
     provider::{Context, EndpointChange, PortChange, PortEvent},
 };
@@ -38,7 +37,6 @@ impl Acm {
         // New endpoints read the port's state when they are open, so only the previous ones get the events.
         for endpoint in before {
             let Some(found) = self.context.ports.endpoint(endpoint) else { continue };
-            let provider = found.provider;
             if !found.is_open() {
                 self.open(endpoint);
                 continue;
@@ -50,11 +48,7 @@ impl Acm {
                 (!change.came_up && change.other_manager, PortEvent::OtherManager),
             ];
             for (_, event) in events.into_iter().filter(|(happened, _)| *happened) {
-                self.providers.get_mut(provider).endpoint_changed(
-                    &mut self.context,
-                    endpoint,
-                    EndpointChange::Port(event),
-                );
+                self.notify_provider(endpoint, EndpointChange::Port(event));
             }
         }
         for unneeded in unneeded {
@@ -96,11 +90,7 @@ impl Acm {
             let Some(found) = self.context.ports.endpoint(endpoint) else { continue };
             // Operations in progress end with the port, whether the endpoint is open or not.
             if found.is_open() || event == PortEvent::Down {
-                self.providers.get_mut(found.provider).endpoint_changed(
-                    &mut self.context,
-                    endpoint,
-                    EndpointChange::Port(event),
-                );
+                self.notify_provider(endpoint, EndpointChange::Port(event));
             }
         }
     }
@@ -156,10 +146,9 @@ impl Acm {
 
     pub(super) fn endpoint_opened(&mut self, endpoint: EndpointId, qpn: Qpn) {
         let Some(found) = self.with_queue_pair(endpoint) else { return };
-        let provider = found.provider;
         (found.qpn, found.opening, found.failures) = (Some(qpn), false, 0);
         self.context.timers.clear(TimerKey::Endpoint(endpoint));
-        self.providers.get_mut(provider).endpoint_changed(&mut self.context, endpoint, EndpointChange::Opened);
+        self.notify_provider(endpoint, EndpointChange::Opened);
     }
 
     pub(super) fn endpoint_failed(&mut self, endpoint: EndpointId) {
@@ -202,8 +191,7 @@ impl Acm {
         for other in others {
             let Some(found) = self.context.ports.endpoint(other) else { continue };
             if !found.has(address) {
-                let provider = self.providers.get_mut(found.provider);
-                provider.endpoint_changed(&mut self.context, other, EndpointChange::AddressMoved(address));
+                self.notify_provider(other, EndpointChange::AddressMoved(address));
             }
         }
     }
@@ -256,7 +244,7 @@ impl Acm {
     }
 
     /// Calls the provider of an endpoint.
-    fn notify_provider(&mut self, endpoint: EndpointId, change: EndpointChange<'_>) {
+    pub(super) fn notify_provider(&mut self, endpoint: EndpointId, change: EndpointChange<'_>) {
         if let Some(provider) = self.context.ports.endpoint(endpoint).map(|found| found.provider) {
             self.providers.get_mut(provider).endpoint_changed(&mut self.context, endpoint, change);
         }
