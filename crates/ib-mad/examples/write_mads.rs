@@ -33,7 +33,7 @@ pub(crate) fn main() -> Result<(), Box<dyn core::error::Error>> {
     // Read the counters of port 1, whose number is in the attribute, and clear them.
     let port = PortCounters { port_select: 1, ..PortCounters::default() };
     let read = Mad::request(Method::GET, 0, tid, &port);
-    let clear = Mad::set(0, tid, &PortCounters { counter_select: CounterSelect::new(0xffff), ..port });
+    let clear = Mad::set(0, tid, &PortCounters { counter_select: CounterSelect::from_bits_retain(u16::MAX), ..port });
 
     // An attribute that several classes share needs the class.
     let class_port_info = Mad::get_shared::<ClassPortInfo>(MgmtClass::PERF, 0, tid);

@@ -1,6 +1,6 @@
 //! Error of received bytes.
 
-/// Error of received bytes that are too short or have an invalid value.
+/// Error of received bytes that are too short, have an invalid value, or are a response without data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
@@ -21,5 +21,12 @@ pub enum DecodeError {
         what: &'static str,
         /// Value of the field.
         value: u64,
+    },
+    /// The datagram is a response that reports an error. Its data is not what was requested.
+    /// [`DecodeError::status`] returns the status.
+    #[error("the response has no data: status {status:#06x}")]
+    ErrorResponse {
+        /// Status of the response, without the direction bit of a directed route.
+        status: u16,
     },
 }

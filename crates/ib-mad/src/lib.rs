@@ -65,6 +65,9 @@
 #[cfg(feature = "std")]
 extern crate std;
 
+// The macros name this crate in attributes, where `$crate` is not replaced.
+extern crate self as ib_mad;
+
 #[macro_use]
 pub mod wire;
 #[cfg(feature = "acm")]

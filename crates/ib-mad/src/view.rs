@@ -19,7 +19,7 @@ use crate::{
     mad::{DIRECTED_DATA_END, RMPP_HEADER, SA_HEADER},
     notice::Notice,
     rmpp::{self, RmppHeader},
-    sa::{QueryRef, SaAttribute, SaHeader},
+    sa::{QueryRef, SaAttribute, SaHeader, check_query},
     smp::{DrSmp, SmpAttribute},
 };
 use core::fmt;
@@ -196,17 +196,13 @@ impl<'a> MadRef<'a> {
     pub const fn class(&self) -> MgmtClass {
         self.header.mgmt_class
     }
-    /// Returns the query to subnet administration; `None` for datagrams without a query: a response, a report, a `Set`
-    /// with an empty component mask.
+    /// Returns the query to subnet administration; `None` for datagrams without a query: a response, a report, an
+    /// acknowledgement of RMPP, a `Set` with an empty component mask.
     #[must_use]
     pub fn query(&self) -> Option<QueryRef<'a>> {
         let mask = self.sa()?.component_mask.get();
-        let has_query = match self.method() {
-            Method::GET | Method::GET_TABLE | Method::DELETE | Method::GET_TRACE_TABLE | Method::GET_MULTI => true,
-            // Without a mask, a Set contains the whole attribute.
-            Method::SET => mask != 0,
-            _ => false,
-        };
+        // Without a mask, a Set contains the whole attribute.
+        let has_query = check_query(self.header, self.rmpp()?).is_ok() && (self.method() != Method::SET || mask != 0);
         let is_known = self.format() == Format::InfiniBand;
         let record = SaAttribute::parse(self.header().attribute_id, self.data()).ok()?.filter(|_| is_known)?;
         has_query.then(|| record.query(mask))
@@ -286,6 +282,9 @@ impl<'a> MadRef<'a> {
 
     /// Returns the attribute. Versions, class and attribute id determine its type.
     ///
+    /// The status is not checked, because this function is for programs that print any datagram. Use
+    /// [`attribute_as`](Self::attribute_as) to read the data of a response.
+    ///
     /// # Errors
     /// [`DecodeError::TooShort`] if the datagram ends before the attribute does.
     pub fn attribute(&self) -> Result<AttributeRef<'a>, DecodeError> {
@@ -322,9 +321,11 @@ impl<'a> MadRef<'a> {
     ///
     /// # Errors
     /// [`DecodeError::BadValue`] if a version, the class, the attribute id or the vendor differs from that of `A`;
-    /// `what` names the field. [`DecodeError::TooShort`] if the datagram ends before the attribute does.
+    /// `what` names the field. [`DecodeError::ErrorResponse`] if the response reports an error.
+    /// [`DecodeError::TooShort`] if the datagram ends before the attribute does.
     pub fn attribute_as<A: Attribute>(&self) -> Result<&'a A, DecodeError> {
         check::<A>(self.header)?;
+        self.header.check_status()?;
         layout::check_vendor::<A>(self.bytes)?;
         A::parse(self.bytes.get(A::OFFSET..).unwrap_or_default())
     }
@@ -333,9 +334,13 @@ impl<'a> MadRef<'a> {
     ///
     /// # Errors
     /// [`DecodeError::BadValue`] if the attribute id or a version differs from that of `A`; `what` names the field.
-    /// [`DecodeError::TooShort`] if the datagram ends before the attribute does.
+    /// [`DecodeError::ErrorResponse`] if the response reports an error other than [`Status::REDIRECT`], whose
+    /// ClassPortInfo has the other port. [`DecodeError::TooShort`] if the datagram ends before the attribute does.
     pub fn shared_as<A: SharedAttribute>(&self) -> Result<&'a A, DecodeError> {
         layout::check_version(self.header)?;
+        if self.status() != Status::REDIRECT {
+            self.header.check_status()?;
+        }
         match self.header.attribute_id {
             id if id == A::ATTRIBUTE => A::parse(self.data()),
             other => Err(DecodeError::BadValue { what: "attribute_id", value: other.get().into() }),

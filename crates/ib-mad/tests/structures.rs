@@ -295,7 +295,7 @@ fn structures_are_serialized_with_names_and_printed_values() {
     let counters =
         perf::PortCountersExtended { port_rcv_data: u64::MAX.into(), ..perf::PortCountersExtended::default() };
     assert_eq!(serde_json::to_value(counters).unwrap()["port_rcv_data"], u64::MAX);
-    let mut header = perf::PerfMad::get::<perf::PortCounters>(1, TransactionId::new(1)).header;
+    let mut header = perf::PerfMad::get(TransactionId::new(1), &perf::PortCounters::default()).header;
     header.status = Status::SA_NO_RECORDS;
     let json = serde_json::to_value(header).unwrap();
     assert_eq!((&json["attribute_id"], &json["status"]), (&"PortCounters".into(), &"0x0300".into()));

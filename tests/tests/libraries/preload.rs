@@ -3,7 +3,7 @@ use acm_tests::{Binary, Fabric, Finished, Process, binary, preload, program, run
 use core::fmt::Write;
 use ib_mad::{
     Mad, Method, MgmtClass, Wire, as_bytes,
-    notice::{ClassCapability, ClassPortInfo},
+    notice::ClassPortInfo,
     perf::{PerfCapability, PortCounters},
     umad::UmadHeader,
 };
@@ -191,8 +191,7 @@ fn serve_counters(fabric: &Fabric) {
     // The fabric has registered the agent once it responds to the next command.
     fabric.control("stats");
     let waits = PerfCapability::XMIT_WAIT | PerfCapability::ALL_PORT_SELECT;
-    let capabilities =
-        ClassPortInfo { capability_mask: ClassCapability::from_bits_retain(waits.bits()), ..ClassPortInfo::default() };
+    let capabilities = ClassPortInfo { capability_mask: waits.into(), ..ClassPortInfo::default() };
     thread::spawn(move || {
         let mut frame = [0; 320];
         while umad.read(&mut frame).is_ok_and(|length| length == frame.len()) {

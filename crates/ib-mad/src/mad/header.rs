@@ -82,6 +82,18 @@ impl MadHeader {
         self.method.is_response() || self.is_baseboard() && self.attribute_modifier.get() & BASEBOARD_RESPONSE != 0
     }
 
+    /// Checks that this is no response with an error, whose data is not what was requested.
+    ///
+    /// # Errors
+    /// [`DecodeError::ErrorResponse`] if it is one.
+    pub const fn check_status(&self) -> Result<(), DecodeError> {
+        let status = self.masked_status();
+        if self.is_response() && !status.is_ok() {
+            return Err(DecodeError::ErrorResponse { status: status.get() });
+        }
+        Ok(())
+    }
+
     /// Turns the header of a request into the header of its response. In a directed route it also sets the direction
     /// bit.
     ///

@@ -52,9 +52,16 @@ struct Position {
 impl Mad {
     /// Returns a request to read an attribute. The attribute's bytes in the request are zero.
     ///
-    /// For performance management use [`request`](Self::request), because the attribute must contain a port number.
+    /// An attribute of performance management does not compile, because it must contain a port number: use
+    /// [`request`](Self::request).
+    ///
+    /// ```compile_fail
+    /// use ib_mad::{Mad, TransactionId, perf::PortCounters};
+    /// let port_1 = Mad::get::<PortCounters>(1, TransactionId::new(1));
+    /// ```
     #[must_use]
     pub fn get<A: Attribute>(modifier: u32, tid: TransactionId) -> Self {
+        const { assert!(A::CLASS.get() != MgmtClass::PERF.get(), "the attribute must contain a port number") };
         Self::request(Method::GET, modifier, tid, &A::ZERO)
     }
 

@@ -1,8 +1,8 @@
 //! Status of a response.
 use super::MgmtClass;
-use crate::code;
 #[cfg(feature = "device")]
 use crate::device::DeviceStatus;
+use crate::{DecodeError, code};
 use core::fmt;
 
 code! {
@@ -23,6 +23,17 @@ code! {
         METHOD_ATTRIBUTE_NOT_SUPPORTED = 0x000c "method/attribute not supported",
         /// A field or the attribute modifier has an invalid value.
         INVALID_FIELD = 0x001c "invalid field value",
+    }
+}
+
+impl DecodeError {
+    /// Returns the status of the response, if it reports an error instead of data.
+    #[must_use]
+    pub const fn status(&self) -> Option<Status> {
+        match self {
+            Self::ErrorResponse { status } => Some(Status::new(*status)),
+            Self::TooShort { .. } | Self::BadValue { .. } => None,
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 extern crate std;
 use super::*;
 use crate::{
-    Bkey, DecodeError, Lid, Pkey, TransactionId, VendorId, as_bytes,
+    Bkey, DecodeError, Lid, MadRef, Pkey, TransactionId, VendorId, as_bytes,
     attribute::{Attribute, SharedAttribute},
     baseboard::{BaseboardMad, ReadVpd},
     cm::{CmMad, CmReq},
@@ -19,7 +19,7 @@ use crate::{
     wire::{Be32, Octets},
 };
 use proptest::prelude::*;
-use std::{format, vec::Vec};
+use std::{format, string::ToString as _, vec::Vec};
 
 wire!(
     /// An attribute of a vendor's class.
@@ -117,11 +117,36 @@ fn datagram_of_a_class_has_its_headers() {
     let ping = Mad::get::<Ping>(0, tid);
     assert_eq!(ping.datagram::<VendorOuiMad>().unwrap().oui.get(), OPENIB_OUI);
     assert_eq!(Mad::from(Smp::get::<NodeInfo>(2, tid)), Mad::get::<NodeInfo>(2, tid));
-    assert_eq!(Mad::from(PerfMad::get::<PortCounters>(2, tid)), Mad::get::<PortCounters>(2, tid));
+    let port = PortCounters { port_select: 2, ..PortCounters::default() };
+    assert_eq!(Mad::from(PerfMad::get(tid, &port)), Mad::request(Method::GET, 0, tid, &port));
+    assert_eq!(Mad::from(PerfMad::set(tid, &port)), Mad::set(0, tid, &port));
     assert_eq!(Mad::from(DeviceMad::get::<IoUnitInfo>(2, tid)), Mad::get::<IoUnitInfo>(2, tid));
     let set = CongestionInfo { control_table_cap: 7, ..CongestionInfo::default() };
     assert_eq!(Mad::from(CongestionMad::set(2, tid, &set)), Mad::set(2, tid, &set));
     assert_eq!(Mad::from(CmMad::send(tid, &CmReq::default())), Mad::send(tid, &CmReq::default()));
+}
+
+#[test]
+fn error_response_has_no_attribute() {
+    let port = PortCounters { port_select: 2, ..PortCounters::default() };
+    let mut request = PerfMad::get(TransactionId::new(1), &port);
+    // Only a response has a status.
+    request.header.status = Status::BUSY;
+    let request = Mad::from(request);
+    assert_eq!(request.attribute_as::<PortCounters>(), Ok(&port));
+    let answer = request.answer(Status::INVALID_FIELD).unwrap();
+    let error = DecodeError::ErrorResponse { status: 0x1c };
+    assert_eq!(answer.attribute_as::<PortCounters>(), Err(error));
+    assert_eq!(error.to_string(), "the response has no data: status 0x001c");
+    assert_eq!((error.status(), MadRef::new(&[]).unwrap_err().status()), (Some(Status::INVALID_FIELD), None));
+    let info = Mad::get_shared::<ClassPortInfo>(MgmtClass::PERF, 0, TransactionId::new(1));
+    assert!(info.answer(Status::REDIRECT).unwrap().shared_as::<ClassPortInfo>().is_ok(), "it has the other port");
+    let error = DecodeError::ErrorResponse { status: 1 };
+    assert_eq!(info.answer(Status::BUSY).unwrap().shared_as::<ClassPortInfo>(), Err(error));
+    // The direction bit of a directed route is no error.
+    let smp = Mad::from(DrSmp::get::<NodeInfo>(&DrPath::default(), 0, TransactionId::new(1)));
+    assert!(smp.answer(Status::OK).unwrap().attribute_as::<NodeInfo>().is_ok());
+    assert!(smp.answer(Status::BUSY).unwrap().attribute_as::<NodeInfo>().is_err());
 }
 
 #[test]

@@ -18,6 +18,23 @@ flags! {
     }
 }
 
+/// Converts the capability bits of one class into those of ClassPortInfo and back.
+macro_rules! class_capability {
+    ($name:ty) => {
+        impl From<$name> for $crate::notice::ClassCapability {
+            fn from(own: $name) -> Self {
+                Self::from_bits_retain(own.bits())
+            }
+        }
+        impl From<$crate::notice::ClassCapability> for $name {
+            fn from(own: $crate::notice::ClassCapability) -> Self {
+                Self::from_bits_retain(own.bits())
+            }
+        }
+    };
+}
+pub(crate) use class_capability;
+
 bits! {
     /// Second capability mask, and response time.
     pub struct CapabilityResponse [4] in ClassPortInfo.capability_response {

@@ -9,6 +9,7 @@ mod inform_info;
 mod trap;
 mod trap_key;
 
+pub(crate) use class_port_info::class_capability;
 pub use class_port_info::{CapabilityResponse, ClassCapability, ClassPortInfo, TcSlFl, TrapHopQp};
 pub use details::{TrapDetails, TrapNumber};
 pub use header::{GenericType, Notice, NoticeToggleCount, NoticeType, Producer, SaNotice};

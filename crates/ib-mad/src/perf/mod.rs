@@ -14,8 +14,11 @@ mod port_flow;
 mod port_lanes;
 mod port_samples;
 mod port_service_levels;
+mod request;
 
-pub use capability::{CounterSelect, CounterSelect2, PerfCapability, PerfCapability2};
+pub use capability::{
+    CounterBits, CounterSelect, CounterSelect2, ExtendedCounterSelect, PerfCapability, PerfCapability2,
+};
 pub use port_counters::{LinkErrors, PortCounters};
 pub use port_counters_extended::PortCountersExtended;
 pub use port_errors::{PortRcvErrorDetails, PortXmitDiscardDetails};
@@ -33,7 +36,6 @@ pub use port_service_levels::{PortRcvDataSl, PortSlRcvBecn, PortSlRcvFecn, PortX
 use crate::{
     MadHeader,
     attribute::attributes,
-    mad::requests,
     notice::ClassPortInfo,
     wire,
     wire::{Octets, Reserved},
@@ -50,8 +52,6 @@ wire! {
         pub data: Octets<192>,
     }
 }
-
-requests! { PerfMad of PERF version 1 }
 
 attributes! {
     /// An attribute of performance management.

@@ -1,6 +1,6 @@
 //! Counters of every port, in 64 bits.
 use crate::{
-    perf::CounterSelect,
+    perf::ExtendedCounterSelect,
     wire,
     wire::{Be32, Counter64, Reserved},
 };
@@ -13,7 +13,7 @@ wire! {
         /// Port to read or clear; 255 for all ports, if the node supports it.
         pub port_select: u8,
         /// In a Set: counters to clear, one bit each; bit 0 is the first counter.
-        pub counter_select: CounterSelect,
+        pub counter_select: ExtendedCounterSelect,
         /// In a Set: further counters to clear.
         pub counter_select2: Be32,
         /// Sent data, in units of 4 bytes.

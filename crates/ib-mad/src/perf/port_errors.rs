@@ -1,6 +1,6 @@
 //! Reasons of receive errors and discarded packets.
 use crate::{
-    perf::CounterSelect,
+    perf::CounterBits,
     wire,
     wire::{Be16, Reserved},
 };
@@ -13,7 +13,7 @@ wire! {
         /// Port to read or clear; 255 for all ports, if the node supports it.
         pub port_select: u8,
         /// In a Set: counters to clear, one bit each; bit 0 is the first counter.
-        pub counter_select: CounterSelect,
+        pub counter_select: CounterBits,
         /// Number of packets with an error of coding or CRC.
         pub port_local_physical_errors: Be16,
         /// Number of packets whose fields are inconsistent.
@@ -37,7 +37,7 @@ wire! {
         /// Port to read or clear; 255 for all ports, if the node supports it.
         pub port_select: u8,
         /// In a Set: counters to clear, one bit each; bit 0 is the first counter.
-        pub counter_select: CounterSelect,
+        pub counter_select: CounterBits,
         /// Number of packets discarded because the port was not active.
         pub port_inactive_discards: Be16,
         /// Number of packets discarded because they exceed the MTU of the neighbour.

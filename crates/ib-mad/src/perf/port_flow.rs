@@ -1,6 +1,6 @@
 //! Counters of operations, flow control and congestion of a port.
 use crate::{
-    perf::CounterSelect,
+    perf::CounterBits,
     wire,
     wire::{Counter32, Reserved},
 };
@@ -13,7 +13,7 @@ wire! {
         /// Port to read or clear; 255 for all ports, if the node supports it.
         pub port_select: u8,
         /// In a Set: counters to clear, one bit each; bit 0 is the first counter.
-        pub counter_select: CounterSelect,
+        pub counter_select: CounterBits,
         /// Number of received packets of the operation.
         pub port_op_rcv_pkts: Counter32,
         /// Received data of the operation, in units of 4 bytes.
@@ -29,7 +29,7 @@ wire! {
         /// Port to read or clear; 255 for all ports, if the node supports it.
         pub port_select: u8,
         /// In a Set: counters to clear, one bit each; bit 0 is the first counter.
-        pub counter_select: CounterSelect,
+        pub counter_select: CounterBits,
         /// Number of sent flow control packets.
         pub port_xmit_flow_pkts: Counter32,
         /// Number of received flow control packets.
@@ -45,7 +45,7 @@ wire! {
         /// Port to read or clear; 255 for all ports, if the node supports it.
         pub port_select: u8,
         /// In a Set: counters to clear, one bit each; bit 0 is the first counter.
-        pub counter_select: CounterSelect,
+        pub counter_select: CounterBits,
         /// Number of received packets with a forward mark.
         pub port_pkt_rcv_fecn: Counter32,
         /// Number of received packets with a backward mark.
@@ -61,7 +61,7 @@ wire! {
         /// Port to read or clear; 255 for all ports, if the node supports it.
         pub port_select: u8,
         /// In a Set: counters to clear, one bit each; bit 0 is the first counter.
-        pub counter_select: CounterSelect,
+        pub counter_select: CounterBits,
         /// Number of ticks in which the port was congested.
         pub port_xmit_time_cong: Counter32,
     }

@@ -1,6 +1,6 @@
 //! Counters of each virtual lane of a port; element `n` is lane `n`.
 use crate::{
-    perf::CounterSelect,
+    perf::CounterBits,
     wire,
     wire::{Be16, Counter32, Packed, Reserved},
 };
@@ -13,7 +13,7 @@ wire! {
         /// Port to read or clear; 255 for all ports, if the node supports it.
         pub port_select: u8,
         /// In a Set: counters to clear, one bit each; bit 0 is the first counter.
-        pub counter_select: CounterSelect,
+        pub counter_select: CounterBits,
         /// Number of received packets of the operation.
         pub port_vl_op_packets: [Be16; 16],
     }
@@ -27,7 +27,7 @@ wire! {
         /// Port to read or clear; 255 for all ports, if the node supports it.
         pub port_select: u8,
         /// In a Set: counters to clear, one bit each; bit 0 is the first counter.
-        pub counter_select: CounterSelect,
+        pub counter_select: CounterBits,
         /// Received data of the operation, in units of 4 bytes.
         pub port_vl_op_data: [Counter32; 16],
     }
@@ -41,7 +41,7 @@ wire! {
         /// Port to read or clear; 255 for all ports, if the node supports it.
         pub port_select: u8,
         /// In a Set: counters to clear, one bit each; bit 0 is the first counter.
-        pub counter_select: CounterSelect,
+        pub counter_select: CounterBits,
         /// Number of errors, in 2 bits each.
         pub port_vl_xmit_flow_ctl_update_errors: Packed<u8, 2, 4>,
     }
@@ -55,7 +55,7 @@ wire! {
         /// Port to read or clear; 255 for all ports, if the node supports it.
         pub port_select: u8,
         /// In a Set: counters to clear, one bit each; bit 0 is the first counter.
-        pub counter_select: CounterSelect,
+        pub counter_select: CounterBits,
         /// Number of ticks in which data were ready and could not be sent.
         pub port_vl_xmit_wait: [Be16; 16],
     }
@@ -69,7 +69,7 @@ wire! {
         /// Port to read or clear; 255 for all ports, if the node supports it.
         pub port_select: u8,
         /// In a Set: counters to clear, one bit each; bit 0 is the first counter.
-        pub counter_select: CounterSelect,
+        pub counter_select: CounterBits,
         /// Number of times that the lane was congested.
         pub sw_port_vl_congestion: [Be16; 16],
     }
@@ -83,7 +83,7 @@ wire! {
         /// Port to read or clear; 255 for all ports, if the node supports it.
         pub port_select: u8,
         /// In a Set: counters to clear, one bit each; bit 0 is the first counter.
-        pub counter_select: CounterSelect,
+        pub counter_select: CounterBits,
         /// Number of ticks in which the lane was congested.
         pub port_vl_xmit_time_cong: [Counter32; 15],
     }

@@ -1,6 +1,6 @@
 //! Counters of each service level of a port; element `n` is service level `n`.
 use crate::{
-    perf::CounterSelect,
+    perf::CounterBits,
     wire,
     wire::{Counter32, Reserved},
 };
@@ -13,7 +13,7 @@ wire! {
         /// Port to read or clear; 255 for all ports, if the node supports it.
         pub port_select: u8,
         /// In a Set: counters to clear, one bit each; bit 0 is the first counter.
-        pub counter_select: CounterSelect,
+        pub counter_select: CounterBits,
         /// Number of received packets with a forward mark.
         pub port_sl_rcv_fecn: [Counter32; 16],
     }
@@ -27,7 +27,7 @@ wire! {
         /// Port to read or clear; 255 for all ports, if the node supports it.
         pub port_select: u8,
         /// In a Set: counters to clear, one bit each; bit 0 is the first counter.
-        pub counter_select: CounterSelect,
+        pub counter_select: CounterBits,
         /// Number of received packets with a backward mark.
         pub port_sl_rcv_becn: [Counter32; 16],
     }
@@ -41,7 +41,7 @@ wire! {
         /// Port to read or clear; 255 for all ports, if the node supports it.
         pub port_select: u8,
         /// In a Set: counters to clear, one bit each; bit 0 is the first counter.
-        pub counter_select: CounterSelect,
+        pub counter_select: CounterBits,
         /// Sent data, in units of 4 bytes.
         pub port_xmit_data_sl: [Counter32; 16],
     }
@@ -55,7 +55,7 @@ wire! {
         /// Port to read or clear; 255 for all ports, if the node supports it.
         pub port_select: u8,
         /// In a Set: counters to clear, one bit each; bit 0 is the first counter.
-        pub counter_select: CounterSelect,
+        pub counter_select: CounterBits,
         /// Received data, in units of 4 bytes.
         pub port_rcv_data_sl: [Counter32; 16],
     }

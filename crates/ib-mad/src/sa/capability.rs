@@ -23,6 +23,7 @@ flags! {
         PA_SERVICES = 0x8000 "IsPAServicesSupported",
     }
 }
+crate::notice::class_capability!(SaCapability);
 
 flags! {
     /// Capability bits of subnet administration in the second capability mask (IBTA 15.2.4).

@@ -60,11 +60,15 @@ impl SaMad {
     /// with any number of records.
     ///
     /// # Errors
+    /// [`DecodeError::ErrorResponse`] if the response reports an error, for example [`Status::SA_NO_RECORDS`].
     /// [`DecodeError::BadValue`] if the attribute id is not the record's.
+    ///
+    /// [`Status::SA_NO_RECORDS`]: crate::Status::SA_NO_RECORDS
     pub fn record<R: SaRecord>(&self) -> Result<&R, DecodeError> {
         if self.header.attribute_id != R::ID {
             return Err(DecodeError::BadValue { what: "attribute_id", value: self.header.attribute_id.get().into() });
         }
+        self.header.check_status()?;
         R::parse(&self.data.0)
     }
 }

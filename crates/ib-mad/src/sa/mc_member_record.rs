@@ -1,7 +1,7 @@
 //! MCMemberRecord: membership in a multicast group.
 use super::record::sa_record;
 use crate::{
-    FlowLabel, Gid, Lid, Mtu, PacketLifeTime, Pkey, Qkey, Rate, Selected, Selector, ServiceLevel, bits, flags, wire,
+    FlowLabel, Gid, Lid, Mtu, PacketLifeTime, Pkey, Qkey, Rate, Selected, ServiceLevel, bits, flags, wire,
     wire::Reserved,
 };
 
@@ -91,24 +91,22 @@ sa_record! {
     QKEY = 0x4 "qkey" qkey(value: Qkey) |r| r.qkey = value;
     /// Multicast LID of the group.
     MLID = 0x8 "mlid" mlid(value: Lid) |r| r.mlid = value;
-    /// Selector of the MTU; prefer the setter of value and selector.
-    MTU_SELECTOR = 0x10 "mtu.selector" (Ignored) mtu_selector(value: Selector) |r| r.mtu = Selected::new(value, r.mtu.value());
-    /// Code of the MTU; prefer the setter of value and selector.
-    MTU = 0x20 "mtu.value" (graded Mtu) mtu_value(value: Mtu) |r| r.mtu = Selected::new(r.mtu.selector(), value);
+    /// Selector of the MTU; set it by `mtu`.
+    MTU_SELECTOR = 0x10 "mtu.selector" (Ignored);
+    /// Code of the MTU; set it by `mtu`.
+    MTU = 0x20 "mtu.value" (graded Mtu);
     /// Traffic class of the global route header, 8 bits.
     TRAFFIC_CLASS = 0x40 "traffic_class" traffic_class(value: u8) |r| r.traffic_class = value;
     /// Partition key of the group, 16 bits.
     PKEY = 0x80 "pkey" (Partition) pkey(value: Pkey) |r| r.pkey = value;
-    /// Selector of the rate; prefer the setter of value and selector.
-    RATE_SELECTOR = 0x100 "rate.selector" (Ignored) rate_selector(value: Selector) |r| r.rate = Selected::new(value, r.rate.value());
-    /// Code of the rate; prefer the setter of value and selector.
-    RATE = 0x200 "rate.value" (graded Rate) rate_value(value: Rate) |r| r.rate = Selected::new(r.rate.selector(), value);
-    /// Selector of the lifetime; prefer the setter of value and selector.
-    LIFE_SELECTOR = 0x400 "packet_life_time.selector" (Ignored) packet_life_time_selector(value: Selector)
-        |r| r.packet_life_time = Selected::new(value, r.packet_life_time.value());
-    /// Code of the lifetime; prefer the setter of value and selector.
-    LIFE = 0x800 "packet_life_time.value" (graded PacketLifeTime) packet_life_time_value(value: PacketLifeTime)
-        |r| r.packet_life_time = Selected::new(r.packet_life_time.selector(), value);
+    /// Selector of the rate; set it by `rate`.
+    RATE_SELECTOR = 0x100 "rate.selector" (Ignored);
+    /// Code of the rate; set it by `rate`.
+    RATE = 0x200 "rate.value" (graded Rate);
+    /// Selector of the lifetime; set it by `packet_life_time`.
+    LIFE_SELECTOR = 0x400 "packet_life_time.selector" (Ignored);
+    /// Code of the lifetime; set it by `packet_life_time`.
+    LIFE = 0x800 "packet_life_time.value" (graded PacketLifeTime);
     /// Service level of the group's packets, 0 to 15.
     SL = 0x1000 "sl_flow_hop.sl" sl(value: ServiceLevel) |r| r.sl_flow_hop = r.sl_flow_hop.with_sl(value);
     /// Flow label of the global route header, 20 bits.
@@ -123,17 +121,4 @@ sa_record! {
         |r| r.scope_state = r.scope_state.with_join_state(value);
     /// Proxy flag of the join.
     PROXY_JOIN = 0x2_0000 "proxy_join.proxy_join" proxy_join(value: bool) |r| r.proxy_join = r.proxy_join.with_proxy_join(value);
-}
-
-impl super::Query<McMemberRecord> {
-    /// Sets the MTU and its selector.
-    #[must_use]
-    pub fn mtu(self, selector: Selector, value: Mtu) -> Self {
-        self.mtu_selector(selector).mtu_value(value)
-    }
-    /// Sets the rate and its selector.
-    #[must_use]
-    pub fn rate(self, selector: Selector, value: Rate) -> Self {
-        self.rate_selector(selector).rate_value(value)
-    }
 }

@@ -2,8 +2,7 @@
 use super::record::sa_record;
 use super::{FlowHop, QosSl, Query, ReversiblePaths};
 use crate::{
-    FlowLabel, Gid, Mtu, PacketLifeTime, Pkey, Rate, Selected, Selector, ServiceId, ServiceLevel, bits, wire,
-    wire::InBytes,
+    FlowLabel, Gid, Mtu, PacketLifeTime, Pkey, Rate, Selected, ServiceId, ServiceLevel, bits, wire, wire::InBytes,
 };
 
 bits! {
@@ -147,24 +146,6 @@ sa_record! {
 }
 
 impl Query<MultiPathRecord> {
-    /// Sets the MTU and its selector.
-    #[must_use]
-    pub fn mtu(mut self, selector: Selector, value: Mtu) -> Self {
-        self.record.mtu = Selected::new(selector, value);
-        self.also(MultiPathMask::MTU_SELECTOR | MultiPathMask::MTU)
-    }
-    /// Sets the rate and its selector.
-    #[must_use]
-    pub fn rate(mut self, selector: Selector, value: Rate) -> Self {
-        self.record.rate = Selected::new(selector, value);
-        self.also(MultiPathMask::RATE_SELECTOR | MultiPathMask::RATE)
-    }
-    /// Sets the packet lifetime and its selector.
-    #[must_use]
-    pub fn packet_life_time(mut self, selector: Selector, value: PacketLifeTime) -> Self {
-        self.record.packet_life_time = Selected::new(selector, value);
-        self.also(MultiPathMask::LIFE_SELECTOR | MultiPathMask::LIFE)
-    }
     /// Sets the service that the paths are for.
     #[must_use]
     pub fn service_id(mut self, value: ServiceId) -> Self {

@@ -1,8 +1,7 @@
 //! PathRecord: a path between two ports.
 use super::record::sa_record;
 use crate::{
-    FlowLabel, Gid, Lid, Mtu, PacketLifeTime, Pkey, Rate, Selected, Selector, ServiceId, ServiceLevel, bits, wire,
-    wire::Reserved,
+    FlowLabel, Gid, Lid, Mtu, PacketLifeTime, Pkey, Rate, Selected, ServiceId, ServiceLevel, bits, wire, wire::Reserved,
 };
 
 bits! {
@@ -105,38 +104,18 @@ sa_record! {
     QOS_CLASS = 0x4000 "qos_sl.qos_class" qos_class(value: u16) |r| r.qos_sl = r.qos_sl.with_qos_class(value);
     /// Service level of the path, 0 to 15.
     SL = 0x8000 "qos_sl.sl" sl(value: ServiceLevel) |r| r.qos_sl = r.qos_sl.with_sl(value);
-    /// Selector of the MTU; prefer the setter of value and selector.
-    MTU_SELECTOR = 0x1_0000 "mtu.selector" (Ignored) mtu_selector(value: Selector) |r| r.mtu = Selected::new(value, r.mtu.value());
-    /// Code of the MTU; prefer the setter of value and selector.
-    MTU = 0x2_0000 "mtu.value" (graded Mtu) mtu_value(value: Mtu) |r| r.mtu = Selected::new(r.mtu.selector(), value);
-    /// Selector of the rate; prefer the setter of value and selector.
-    RATE_SELECTOR = 0x4_0000 "rate.selector" (Ignored) rate_selector(value: Selector) |r| r.rate = Selected::new(value, r.rate.value());
-    /// Code of the rate; prefer the setter of value and selector.
-    RATE = 0x8_0000 "rate.value" (graded Rate) rate_value(value: Rate) |r| r.rate = Selected::new(r.rate.selector(), value);
-    /// Selector of the lifetime; prefer the setter of value and selector.
-    LIFE_SELECTOR = 0x10_0000 "packet_life_time.selector" (Ignored) packet_life_time_selector(value: Selector)
-        |r| r.packet_life_time = Selected::new(value, r.packet_life_time.value());
-    /// Code of the lifetime; prefer the setter of value and selector.
-    LIFE = 0x20_0000 "packet_life_time.value" (graded PacketLifeTime) packet_life_time_value(value: PacketLifeTime)
-        |r| r.packet_life_time = Selected::new(r.packet_life_time.selector(), value);
+    /// Selector of the MTU; set it by `mtu`.
+    MTU_SELECTOR = 0x1_0000 "mtu.selector" (Ignored);
+    /// Code of the MTU; set it by `mtu`.
+    MTU = 0x2_0000 "mtu.value" (graded Mtu);
+    /// Selector of the rate; set it by `rate`.
+    RATE_SELECTOR = 0x4_0000 "rate.selector" (Ignored);
+    /// Code of the rate; set it by `rate`.
+    RATE = 0x8_0000 "rate.value" (graded Rate);
+    /// Selector of the lifetime; set it by `packet_life_time`.
+    LIFE_SELECTOR = 0x10_0000 "packet_life_time.selector" (Ignored);
+    /// Code of the lifetime; set it by `packet_life_time`.
+    LIFE = 0x20_0000 "packet_life_time.value" (graded PacketLifeTime);
     /// Preference among several paths; 0 is the best.
     PREFERENCE = 0x40_0000 "preference" preference(value: u8) |r| r.preference = value;
-}
-
-impl super::Query<PathRecord> {
-    /// Sets the MTU and its selector.
-    #[must_use]
-    pub fn mtu(self, selector: Selector, value: Mtu) -> Self {
-        self.mtu_selector(selector).mtu_value(value)
-    }
-    /// Sets the rate and its selector.
-    #[must_use]
-    pub fn rate(self, selector: Selector, value: Rate) -> Self {
-        self.rate_selector(selector).rate_value(value)
-    }
-    /// Sets the packet lifetime and its selector.
-    #[must_use]
-    pub fn packet_life_time(self, selector: Selector, value: PacketLifeTime) -> Self {
-        self.packet_life_time_selector(selector).packet_life_time_value(value)
-    }
 }

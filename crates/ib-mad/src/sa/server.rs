@@ -1,11 +1,10 @@
 //! Functions for a subnet administrator: read the query of a request, and respond with a status or a record.
-use super::{PathMask, Query, SaHeader, SaMad, SaRecord};
+use super::{Query, SaHeader, SaMad, SaRecord};
 use crate::{
-    AttributeId, DecodeError, Mtu, PacketLifeTime, Rate, Selected, Status,
+    AttributeId, DecodeError, MadHeader, Method, Status,
     mad::words,
-    rmpp::RmppHeader,
-    sa::{McMemberMask, McMemberRecord, MultiPathMask, MultiPathRecord, PathRecord},
-    wire::{Bits, Octets},
+    rmpp::{RmppHeader, RmppType},
+    wire::Octets,
 };
 
 impl<R: SaRecord> Query<R> {
@@ -18,8 +17,10 @@ impl<R: SaRecord> Query<R> {
     /// ```
     ///
     /// # Errors
-    /// [`DecodeError::BadValue`] if the request is for records of another type.
+    /// [`DecodeError::BadValue`] if the request is for records of another type, or if the datagram is no query: a
+    /// response, a report, an acknowledgement of RMPP.
     pub fn from_mad(request: &SaMad) -> Result<Self, DecodeError> {
+        check_query(&request.header, &request.rmpp)?;
         Ok(Self { record: *request.record::<R>()?, mask: request.sa.component_mask.get() })
     }
 
@@ -30,40 +31,23 @@ impl<R: SaRecord> Query<R> {
     }
 }
 
-/// Returns the requested value and its selector, if the value is in the component mask. Without a selector in the mask,
-/// the selector is [`Selector::Exactly`](crate::Selector::Exactly).
-fn requested<T: Bits>(has_value: bool, has_selector: bool, own: Selected<T>) -> Option<Selected<T>> {
-    has_value.then(|| if has_selector { own } else { Selected::exactly(own.parts().1) })
-}
-
-macro_rules! selected {
-    ($($record:ident $mask:ident;)*) => {$(
-        impl Query<$record> {
-            /// Returns the requested MTU and its selector, if the MTU is in the component mask. Without a selector in
-            /// the mask, the selector is [`Selector::Exactly`](crate::Selector::Exactly).
-            #[must_use]
-            pub fn requested_mtu(&self) -> Option<Selected<Mtu>> {
-                requested(self.has($mask::MTU), self.has($mask::MTU_SELECTOR), self.record.mtu)
-            }
-            /// Returns the requested rate and its selector, if the rate is in the component mask. Without a selector in
-            /// the mask, the selector is [`Selector::Exactly`](crate::Selector::Exactly).
-            #[must_use]
-            pub fn requested_rate(&self) -> Option<Selected<Rate>> {
-                requested(self.has($mask::RATE), self.has($mask::RATE_SELECTOR), self.record.rate)
-            }
-            /// Returns the requested packet lifetime and its selector, if the lifetime is in the component mask.
-            /// Without a selector in the mask, the selector is [`Selector::Exactly`](crate::Selector::Exactly).
-            #[must_use]
-            pub fn requested_packet_life_time(&self) -> Option<Selected<PacketLifeTime>> {
-                requested(self.has($mask::LIFE), self.has($mask::LIFE_SELECTOR), self.record.packet_life_time)
-            }
-        }
-    )*};
-}
-selected! {
-    PathRecord PathMask;
-    MultiPathRecord MultiPathMask;
-    McMemberRecord McMemberMask;
+/// Checks that a datagram of subnet administration is a query: a request with data.
+///
+/// # Errors
+/// [`DecodeError::BadValue`] if the method is that of a response or report, or if the datagram has no data because it
+/// controls an RMPP transfer.
+pub(crate) fn check_query(header: &MadHeader, rmpp: &RmppHeader) -> Result<(), DecodeError> {
+    let has_data = !rmpp.flags.active() || matches!(rmpp.rmpp_type, RmppType::DATA | RmppType::NONE);
+    match header.method {
+        _ if !has_data => Err(DecodeError::BadValue { what: "rmpp_type", value: rmpp.rmpp_type.get().into() }),
+        Method::GET
+        | Method::GET_TABLE
+        | Method::SET
+        | Method::DELETE
+        | Method::GET_TRACE_TABLE
+        | Method::GET_MULTI => Ok(()),
+        method => Err(DecodeError::BadValue { what: "method", value: method.get().into() }),
+    }
 }
 
 impl SaMad {

@@ -4,7 +4,7 @@ use super::*;
 use crate::{
     DecodeError, Lid, MadRef, Method, Mtu, PacketLifeTime, Pkey, Rate, Selected, Selector, Status, TransactionId, Wire,
     as_bytes,
-    rmpp::{Reassembler, ReassemblerLimits, Received, Segmenter, SegmenterLimits, Sent},
+    rmpp::{Reassembler, ReassemblerLimits, Received, RmppType, Segmenter, SegmenterLimits, Sent},
     wire::{Be16, Be64, Octets, find, read_bits, write_bits},
 };
 use bitflags::Flags;
@@ -243,4 +243,40 @@ fn from_non_zero_masks_fields_that_are_not_zero() {
     let first = components.mask.trailing_zeros();
     assert_eq!(Query::from_non_zero(guids).mask().bits(), 1 << (first + 2) | 1 << (first + 7));
     assert_eq!(Query::from_non_zero(GuidInfoRecord::default()).mask().bits(), 0);
+}
+
+#[test]
+fn only_a_request_with_data_is_a_query() {
+    let query = Query::<PathRecord>::new().dlid(4.into());
+    let request = query.get_table(TransactionId::new(1));
+    let is_query = |mad: &SaMad| {
+        assert_eq!(MadRef::new(as_bytes(mad)).unwrap().query().is_some(), Query::<PathRecord>::from_mad(mad).is_ok());
+        Query::<PathRecord>::from_mad(mad) == Ok(query)
+    };
+    assert!(is_query(&request));
+    for method in [Method::GET_RESP, Method::GET_TABLE_RESP, Method::DELETE_RESP, Method::REPORT, Method::TRAP] {
+        let mut other = request;
+        other.header.method = method;
+        assert!(!is_query(&other), "{method}");
+    }
+    let mut rmpp = request;
+    rmpp.rmpp.flags = rmpp.rmpp.flags.with_active(true);
+    let types = [RmppType::NONE, RmppType::DATA, RmppType::ACK, RmppType::STOP, RmppType::ABORT];
+    let seen = types.map(|rmpp_type| {
+        rmpp.rmpp.rmpp_type = rmpp_type;
+        is_query(&rmpp)
+    });
+    assert_eq!(seen, [true, true, false, false, false]);
+}
+
+#[test]
+fn error_response_has_no_record() {
+    let request = Query::<PathRecord>::new().dlid(4.into()).get(TransactionId::new(1));
+    for status in [Status::SA_NO_RECORDS, Status::BUSY] {
+        let response = request.answer(status).unwrap();
+        let error = DecodeError::ErrorResponse { status: status.get() };
+        assert_eq!(response.record::<PathRecord>(), Err(error));
+        let records = MadRef::new(as_bytes(&response)).unwrap().records::<PathRecord>().map(Iterator::count);
+        assert_eq!(records, if status == Status::BUSY { Err(error) } else { Ok(0) });
+    }
 }

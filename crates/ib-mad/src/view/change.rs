@@ -77,15 +77,15 @@ mod tests {
     #[test]
     fn datagram_is_changed_in_place() {
         let mut bytes = [0; 256];
-        bytes.copy_from_slice(as_bytes(&PerfMad::get::<PortCounters>(1, TransactionId::new(1))));
+        bytes.copy_from_slice(as_bytes(&PerfMad::get(TransactionId::new(1), &PortCounters::default())));
         assert_eq!(MadMut::new(&mut bytes[..23]).unwrap_err(), MadHeader::parse(&[0; 23]).unwrap_err());
         let mut mad = MadMut::new(&mut bytes).unwrap();
         mad.attribute_as::<PortCounters>().unwrap().port_select = 7;
-        mad.answer(Status::BUSY).unwrap();
+        mad.answer(Status::OK).unwrap();
         mad.header().transaction_id = TransactionId::new(2);
         assert_eq!(mad.view().as_bytes().len(), 256);
         let seen = MadRef::new(&bytes).unwrap();
-        assert_eq!((seen.method(), seen.header().status), (Method::GET_RESP, Status::BUSY));
+        assert_eq!((seen.method(), seen.header().status), (Method::GET_RESP, Status::OK));
         assert_eq!(seen.header().transaction_id, TransactionId::new(2));
         assert_eq!(seen.attribute_as::<PortCounters>().unwrap().port_select, 7);
     }

@@ -1,9 +1,19 @@
 //! Text of datagrams.
 use super::{MadRef, layout::Format};
-use crate::{MadHeader, MgmtClass, Status};
+use crate::{MadHeader, MgmtClass, Status, VendorId, Wire as _, mad::OUI, vendor::is_vendor_oui, wire::InBytes};
 use core::fmt;
 
 impl MadRef<'_> {
+    /// Returns the vendor that defines the class, if the class has one.
+    fn vendor(&self) -> Option<VendorId> {
+        let bytes = self.as_bytes().get(OUI..).filter(|_| is_vendor_oui(self.class()))?;
+        InBytes::<VendorId, 3>::parse(bytes).ok().map(|vendor| vendor.get())
+    }
+
+    fn has_error(&self) -> bool {
+        self.header().check_status().is_err()
+    }
+
     /// Returns the name of the attribute, if it has a type in this crate.
     fn attribute_name(&self) -> Option<&'static str> {
         let header = self.header();
@@ -22,7 +32,14 @@ impl fmt::Display for MadRef<'_> {
         if self.format() != Format::InfiniBand {
             write!(f, "version {:#x} {:#x} ", header.base_version, header.class_version)?;
         }
-        write!(f, "{} {} ", header.mgmt_class, header.method)?;
+        match header.mgmt_class.name() {
+            Some(name) => f.write_str(name)?,
+            None => write!(f, "class {:#04x}", header.mgmt_class.get())?,
+        }
+        if let Some(vendor) = self.vendor() {
+            write!(f, " vendor {vendor}")?;
+        }
+        write!(f, " {} ", header.method)?;
         match self.attribute_name() {
             Some(name) => f.write_str(name)?,
             None if header.mgmt_class == MgmtClass::ACM => {}
@@ -49,6 +66,10 @@ impl fmt::Display for MadRef<'_> {
             return fmt::Display::fmt(&query, f);
         }
         let attribute = match self.attribute() {
+            // An error usually has no data; zeros would look like a record.
+            Ok(attribute) if self.has_error() && attribute.as_bytes().iter().all(|byte| *byte == 0) => {
+                return f.write_str("no data");
+            }
             Ok(attribute) => attribute,
             Err(error) => return fmt::Display::fmt(&error, f),
         };
@@ -78,18 +99,20 @@ mod tests {
         baseboard::BaseboardMad,
         notice::{GenericType, Notice, TrapNumber},
         perf::{PerfMad, PortCounters},
+        sa::{PathRecord, Query, SaMad},
         smp::{DrPath, DrSmp, NodeInfo},
+        vendor::{OPENIB_OUI, VendorOuiMad},
     };
     use std::{format, string::ToString as _};
 
     #[test]
     fn attribute_and_status_names_depend_on_the_class() {
-        let mut mad = PerfMad::get::<PortCounters>(1, TransactionId::new(1));
+        let mut mad = PerfMad::get(TransactionId::new(1), &PortCounters::default());
         mad.header.method = Method::GET_RESP;
         mad.header.status = Status::SA_NO_RECORDS;
         mad.data.0[24..28].copy_from_slice(&[0, 1, 0, 0]);
         let text = MadRef::new(as_bytes(&mad)).unwrap().to_string();
-        assert!(text.starts_with("Perf GetResp PortCounters modifier 0x1 "), "{text}");
+        assert!(text.starts_with("Perf GetResp PortCounters modifier 0x0 "), "{text}");
         assert!(text.contains(" status 0x0300: ") && text.contains("port_xmit_data=65536,"), "{text}");
         let header = format!("{:?}", mad.header);
         assert!(header.contains("status=0x0300") && header.contains("attribute_id=PortCounters"), "{header}");
@@ -97,6 +120,26 @@ mod tests {
         let header = format!("{:?}", mad.header);
         assert!(header.contains("status=SA: no records") && header.contains("attribute_id=PortInfoRecord"), "{header}");
         assert_eq!(format!("{:?} {:?}", mad.header.attribute_id, mad.header.status), "0x0012 0x0300");
+    }
+
+    #[test]
+    fn class_of_a_vendor_is_printed_with_its_vendor() {
+        let mut mad = VendorOuiMad { oui: OPENIB_OUI.into(), ..VendorOuiMad::default() };
+        mad.header.base_version = 1;
+        mad.header.mgmt_class = MgmtClass::new(0x32);
+        mad.header.method = Method::GET;
+        let text = MadRef::new(as_bytes(&mad)).unwrap().to_string();
+        assert!(text.starts_with("class 0x32 vendor 0x001405 Get attribute 0x0000 "), "{text}");
+    }
+
+    #[test]
+    fn error_without_data_is_not_printed_as_a_record() {
+        let request = Query::<PathRecord>::new().dlid(4.into()).get(TransactionId::new(1));
+        let text = |answer: &SaMad| MadRef::new(as_bytes(answer)).unwrap().to_string();
+        let none = text(&request.answer(Status::SA_NO_RECORDS).unwrap());
+        assert!(none.ends_with(" status 0x0300 (SA: no records) mask 0x10: no data"), "{none}");
+        let empty = text(&request.answer_with(&PathRecord::default()).unwrap());
+        assert!(empty.contains(": PathRecord{"), "{empty}");
     }
 
     #[test]

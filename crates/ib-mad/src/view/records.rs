@@ -1,7 +1,7 @@
 //! Records of subnet administration in a datagram or message.
 use super::{MadRef, layout::check_version};
 use crate::{
-    AttributeId, DecodeError, Method, MgmtClass, Wire,
+    AttributeId, DecodeError, Method, MgmtClass, Status, Wire,
     rmpp::{RmppHeader, RmppType},
     sa::{Records, SaHeader, SaRecord},
 };
@@ -12,8 +12,8 @@ const CHECK_SUMS: usize = 6;
 impl<'a> MadRef<'a> {
     /// Returns the records in a datagram of subnet administration, or in a message reassembled from RMPP segments.
     ///
-    /// A request and a response to Get, Set or Delete have one record. A response to a table request has any number. If
-    /// the status is an error, there is no record.
+    /// A request and a response to Get, Set or Delete have one record. A response to a table request has any number. A
+    /// response with the status [`Status::SA_NO_RECORDS`] has none.
     ///
     /// ```
     /// use ib_mad::{MadRef, TransactionId, as_bytes, sa::{PathRecord, Query}};
@@ -31,6 +31,7 @@ impl<'a> MadRef<'a> {
     /// CRCs.
     ///
     /// # Errors
+    /// [`DecodeError::ErrorResponse`] if the response reports another error.
     /// [`DecodeError::BadValue`] if the class, a version or the attribute differs from that of `R`, if the distance
     /// between the records of a table is less than the size of a record, or if the datagram ends within the header of
     /// subnet administration (then `what` is the class).
@@ -61,9 +62,10 @@ impl<'a> MadRef<'a> {
         if id != expected {
             return Err(DecodeError::BadValue { what: "attribute_id", value: id.get().into() });
         }
-        if !self.status().is_ok() {
+        if self.is_response() && self.status() == Status::SA_NO_RECORDS {
             return Records::new(&[], 0);
         }
+        self.header().check_status()?;
         let offset = sa.attribute_offset.get();
         match self.is_table() {
             true if self.has_no_data_length() => Records::new(self.without_zeros(), offset),
@@ -143,7 +145,7 @@ mod tests {
     extern crate std;
     use super::*;
     use crate::{
-        Lid, Status, TransactionId, as_bytes,
+        Lid, TransactionId, as_bytes,
         mad::MAD_SIZE,
         rmpp::RmppFlags,
         sa::{LinkRecord, McMemberRecord, PathRecord, SaMad},

@@ -169,6 +169,7 @@ macro_rules! bits {
             $crate::wire::__zerocopy::KnownLayout, $crate::wire::__zerocopy::Immutable,
             $crate::wire::__zerocopy::Unaligned,
         )]
+        #[zerocopy(crate = "ib_mad::wire::__zerocopy")]
         #[repr(transparent)]
         pub struct $name([u8; $len]);
         impl $name {

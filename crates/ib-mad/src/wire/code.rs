@@ -28,6 +28,7 @@ macro_rules! code {
             $crate::wire::__zerocopy::KnownLayout, $crate::wire::__zerocopy::Immutable,
             $crate::wire::__zerocopy::Unaligned,
         )]
+        #[zerocopy(crate = "ib_mad::wire::__zerocopy")]
         #[repr(transparent)]
         pub struct $name([u8; size_of::<$int>()]);
         impl $name {

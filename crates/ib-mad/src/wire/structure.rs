@@ -7,7 +7,7 @@
 /// Use this form for a field whose meaning depends on other fields.
 ///
 /// The structure implements [`Wire`](crate::Wire), the traits of zerocopy, equality by bytes, `Default` (all zero), and
-/// `Debug` by the dissector. The calling crate needs `zerocopy` with its `derive` feature.
+/// `Debug` by the dissector. The calling crate must know this crate by the name `ib_mad`; it needs no zerocopy.
 ///
 /// ```
 /// use ib_mad::{Lid, Wire, wire, wire::Reserved};
@@ -36,6 +36,7 @@ macro_rules! wire {
             $crate::wire::__zerocopy::KnownLayout, $crate::wire::__zerocopy::Immutable,
             $crate::wire::__zerocopy::Unaligned,
         )]
+        #[zerocopy(crate = "ib_mad::wire::__zerocopy")]
         #[repr(C)]
         pub struct $name { $($(#[$fm])* pub $field: $t,)* }
         const _: () = assert!(size_of::<$name>() == $len, "the fields must fill the structure");
