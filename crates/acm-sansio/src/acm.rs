@@ -26,7 +26,7 @@ use crate::{
         port::PortAttributes,
     },
     cx::{random::Seed, timers::TimerKey},
-    ports::LocalAddress,
+    ports::{Endpoint, LocalAddress},
     provider::{Context, PortEvent, Provider},
     resolver::Ibacmp,
 };
@@ -96,12 +96,9 @@ impl Acm {
             Input::SaFailed { id, failure: SendFailure::TimedOut } => self.sa_failed(id, SaError::TimedOut),
             Input::SaFailed { id, failure: SendFailure::NotSent } => self.sa_failed(id, SaError::NotSent),
             Input::Datagram { endpoint, source, payload } => {
-                if let Some(found) = self.context.ports.endpoint(endpoint) {
-                    let (port, provider) = (found.port, found.provider);
+                if let Some(&mut Endpoint { port, provider, .. }) = self.with_queue_pair(endpoint) {
                     self.saw_lids(port, [source.lid]);
                     self.providers.get_mut(provider).datagram(&mut self.context, endpoint, &source, payload);
-                } else {
-                    self.context.stats.stale_inputs += 1;
                 }
             }
             Input::EndpointOpened { endpoint, qpn } => self.endpoint_opened(endpoint, qpn),
@@ -302,8 +299,7 @@ impl Acm {
     /// The first invariant that does not hold.
     pub fn check(&self) -> Result<(), String> {
         check::context(&self.context)?;
-        check::lookups(&self.context, &self.providers)?;
-        self.providers.iter().try_for_each(|provider| provider.check(&self.context))
+        check::providers(&self.context, &self.providers)
     }
 
     fn advance(&mut self, now: Time) {

@@ -69,17 +69,6 @@ pub enum Resolution {
     Failed(Attempt),
 }
 
-/// A provider's result for the counters of an endpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CountersResolution {
-    /// The core's counters apply.
-    OfCore,
-    /// The provider has counters of its own: [`Context::complete_counters`] will be called with this token.
-    Pending(Token),
-    /// The request fails.
-    Failed(Failure),
-}
-
 impl From<Failure> for Resolution {
     /// Creates a failure without any attempts.
     fn from(failure: Failure) -> Self {
@@ -102,16 +91,6 @@ pub enum PortEvent {
     Down,
     /// The subnet manager lost its multicast memberships.
     Reregister,
-}
-
-/// The duties that a provider takes over from the core.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Traits {
-    /// Its endpoints use no queue pairs of the core. It reports their state: [`Context::set_endpoint_open`],
-    /// [`Context::endpoint_open_failed`].
-    pub opens_endpoints: bool,
-    /// It answers NODELAY requests ([`IfPending::AsksProvider`]).
-    pub answers_no_delay: bool,
 }
 
 /// The destination of a path.
@@ -166,67 +145,58 @@ pub fn single(result: Result<MadRef<'_>, SaError>) -> Result<&SaMad, SaError> {
     SaMad::parse_prefix(mad.as_bytes()).map(|(mad, _)| mad).map_err(|_| SaError::BadResponse)
 }
 
-/// A resolution protocol.
-pub trait Provider: fmt::Debug {
-    /// Returns its name, as in EP responses.
-    fn name(&self) -> &str;
-    /// Returns what it does itself.
-    fn traits(&self) -> Traits {
-        Traits::default()
-    }
-    /// Reports whether nothing is open. The shutdown waits for this, within its time-out.
-    fn is_closed(&self) -> bool {
-        true
-    }
+/// A resolution protocol: the built-in one, or the adapter for a provider outside of the core.
+///
+/// All methods act through the [`Context`]. They are in four groups: local changes, requests, what arrives from the
+/// fabric, and time.
+pub trait Provider: Observe {
     /// Called when a port of its subnets changed.
     fn port_changed(&mut self, _cx: &mut Context, _port: PortId, _change: PortChange) {}
     /// Called when an endpoint, or its port, changed.
     fn endpoint_changed(&mut self, cx: &mut Context, endpoint: EndpointId, change: EndpointChange<'_>);
+    /// Called when routes or addresses were loaded from a file. They replace the previous table.
+    fn preload(&mut self, _cx: &mut Context, _preload: Preload) {}
+
     /// Returns the path from an endpoint to a target.
     fn resolve(&mut self, cx: &mut Context, endpoint: EndpointId, target: Target<'_>, need: Need) -> Resolution;
-    /// Returns the counters of an endpoint.
-    fn counters(&mut self, _cx: &mut Context, _endpoint: EndpointId, _need: Need) -> CountersResolution {
-        CountersResolution::OfCore
-    }
-    /// Called when a waiting request of an account ends because its client disconnected. With `ticket`, the lookup
-    /// continues for the cache and stays charged to the account.
-    fn waiter_left(&mut self, cx: &mut Context, token: Token, account: AccountId, ticket: bool);
+    /// Called when a waiting request of an account ends before its lookup, because its client disconnected or its
+    /// deadline passed. With `ticket`, the lookup continues for the cache and stays charged to the account. Returns what
+    /// was tried so far.
+    fn waiter_left(&mut self, cx: &mut Context, token: Token, account: AccountId, ticket: bool) -> AttemptDetails;
     /// Ends an account's need of the lookup that it queued last with this urgency, because an account below its floor
     /// needs room. Its requests fail with [`Bound::Lookups`](crate::api::failure::Bound::Lookups); those of other accounts
     /// wait on. Returns `false` if no such lookup is queued.
     fn cancel_queued(&mut self, _cx: &mut Context, _account: AccountId, _urgency: Urgency) -> bool {
         false
     }
-    /// Returns what was tried so far for the operation of a token.
-    fn attempt_details(&self, _cx: &Context, _token: Token) -> AttemptDetails {
-        AttemptDetails::default()
-    }
-    /// Called when routes or addresses were loaded from a file. They replace the previous table.
-    fn preload(&mut self, cx: &mut Context, preload: Preload);
-    /// Called when a datagram arrived.
-    fn datagram(&mut self, cx: &mut Context, endpoint: EndpointId, source: &DatagramSource, payload: &[u8]);
+
+    /// Called when a datagram arrived at an endpoint with a queue pair of the core.
+    fn datagram(&mut self, _cx: &mut Context, _endpoint: EndpointId, _source: &DatagramSource, _payload: &[u8]) {}
     /// Called when the subnet administrator has answered a [`Context::sa_query`], or when it will not. The response is a
     /// MAD; the response to [`SaQuery::PathTable`](crate::sa::SaQuery::PathTable) is a message of any length.
     fn sa_done(&mut self, cx: &mut Context, endpoint: EndpointId, token: Token, result: Result<MadRef<'_>, SaError>);
+
     /// Called when the timer of [`Cx::set_timer`] is due.
     fn timeout(&mut self, cx: &mut Context, token: Token);
+}
+
+/// The state of a provider, for logs, metrics, reports and tests. These methods change nothing.
+pub trait Observe: fmt::Debug {
     /// Returns the purpose of a timer, for the log.
     fn timer_name(&self, token: Token) -> &'static str;
-    /// Calls `emit` for each of its counters.
-    fn each_stat(&self, emit: &mut dyn FnMut(&'static str, u64));
-    /// Calls `emit` for each of its gauges. The cost does not grow with the cache.
+    /// Calls `emit` for each counter that is not one of the core's.
+    fn each_stat(&self, _emit: &mut dyn FnMut(&'static str, u64)) {}
+    /// Calls `emit` for each gauge. The cost does not grow with the cache.
     fn each_gauge(&self, cx: &Context, emit: GaugeSink<'_>);
     /// Writes its part of [`Acm::report`](crate::Acm::report).
     ///
     /// # Errors
     /// Those of the formatter.
     fn report(&self, cx: &Context, names: &dyn Names, f: &mut fmt::Formatter<'_>) -> fmt::Result;
-    /// Calls `emit` once for each account and each lookup that it is charged for: for
-    /// [`Acm::check`](crate::Acm::check).
-    fn each_lookup(&self, _tell: &mut dyn FnMut(AccountId)) {}
-    /// Checks its invariants, for tests and fuzzing. The cost may grow with the state.
+    /// Checks its invariants, for tests and fuzzing, and calls `charged` once for each account and each lookup that the
+    /// account is charged for. The cost may grow with the state.
     ///
     /// # Errors
     /// The first invariant that does not hold.
-    fn check(&self, cx: &Context) -> Result<(), String>;
+    fn check(&self, cx: &Context, charged: &mut dyn FnMut(AccountId)) -> Result<(), String>;
 }

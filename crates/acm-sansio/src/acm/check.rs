@@ -47,13 +47,14 @@ fn shares(cx: &Context) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that each account is charged for exactly the lookups that providers hold for it, and its QUERY_SA requests.
-pub(crate) fn lookups(cx: &Context, providers: &Providers) -> Result<(), String> {
+/// Checks the providers, and that each account is charged for exactly the lookups that they hold for it, and its QUERY_SA
+/// requests.
+pub(crate) fn providers(cx: &Context, providers: &Providers) -> Result<(), String> {
     let mut needed: BTreeMap<AccountId, usize> = BTreeMap::new();
-    providers.iter().for_each(|provider| provider.each_lookup(&mut |account| *needed.entry(account).or_default() += 1));
-    for (_, request) in cx.clients.requests.all.iter().filter(|(_, request)| request.is_lookup()) {
-        *needed.entry(request.account).or_default() += 1;
-    }
+    let mut charged = |account| *needed.entry(account).or_default() += 1;
+    providers.iter().try_for_each(|provider| provider.check(cx, &mut charged))?;
+    let queries = cx.clients.requests.all.iter().filter(|(_, request)| request.is_lookup());
+    queries.for_each(|(_, request)| charged(request.account));
     for (account, id, held) in cx.accounts.iter() {
         let lookups = needed.get(&id).copied().unwrap_or(0);
         ensure(held.lookups == lookups, || format!("{account} is charged {} of {lookups} lookups", held.lookups))?;

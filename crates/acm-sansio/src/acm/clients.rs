@@ -115,12 +115,12 @@ impl Acm {
         let Some(request) = self.context.clients.take_late(&mut self.context.cx, id) else { return };
         let WaitingFor::Lookup { endpoint, token, dest, .. } = request.waiting else { return };
         self.context.stats.kernel_late += 1;
-        let details = self.providers.get(token.provider).attempt_details(&self.context, token);
+        let provider = self.providers.get_mut(token.provider);
+        let details = provider.waiter_left(&mut self.context, token, request.account, true);
         let late = Attempt { failure: Failure::KernelDeadline, details };
         let path_request = PathRequest { requester: request.requester, endpoint, dest: &dest, chosen_source: None };
         let Context { cx, ports, clients, .. } = &mut self.context;
         clients.finish(cx, ports, &path_request, Err(late));
-        self.providers.get_mut(token.provider).waiter_left(&mut self.context, token, request.account, true);
     }
 
     /// Answers a request that fails before any lookup.

@@ -7,9 +7,9 @@ use crate::{
         id::{ClientId, EndpointId},
     },
     clients::{OpenRequest, Requester, WaitingFor},
-    provider::{Context, CountersResolution, Need},
+    provider::{Context, Need},
 };
-use acm_wire::client::{ClientStatus, Counters, EpHead, Opcode, PerfTarget, Reply, ep_reply};
+use acm_wire::client::{ClientStatus, EpHead, Opcode, PerfTarget, Reply, ep_reply};
 use alloc::vec::Vec;
 use ib_mad::wire::Text;
 
@@ -29,7 +29,7 @@ impl Acm {
             port: attributes.port_number,
             port_count: attributes.port_count,
             pkey: endpoint.pkey,
-            provider: Text::new(self.providers.get(endpoint.provider).name().as_bytes()),
+            provider: Text::new(self.providers.name(endpoint.provider).as_bytes()),
             ..EpHead::default()
         };
         let mut bytes = Vec::new();
@@ -57,18 +57,20 @@ impl Acm {
             return;
         };
         let need = Need { account, if_pending: self.if_pending(requester, account, provider, false) };
-        let finish = |acm: &mut Self, result: Result<&Counters, _>| {
-            let Context { cx, ports, clients, .. } = &mut acm.context;
-            clients.finish_counters(cx, ports, client, tid, endpoint, result);
+        let result = match self.providers.external(provider) {
+            None => Ok(&own),
+            Some(external) => match external.counters(&mut self.context, endpoint, need) {
+                Err(failure) => Err(failure),
+                Ok(token) => {
+                    let waiting = WaitingFor::Counters { endpoint, token };
+                    let request = OpenRequest::new(requester, account, waiting);
+                    self.context.clients.keep_request(&mut self.context.cx, request);
+                    return;
+                }
+            },
         };
-        match self.providers.get_mut(provider).counters(&mut self.context, endpoint, need) {
-            CountersResolution::OfCore => finish(self, Ok(&own)),
-            CountersResolution::Failed(failure) => finish(self, Err(failure)),
-            CountersResolution::Pending(token) => {
-                let waiting = WaitingFor::Counters { endpoint, token };
-                self.context.clients.keep_request(&mut self.context.cx, OpenRequest::new(requester, account, waiting));
-            }
-        }
+        let Context { cx, ports, clients, .. } = &mut self.context;
+        clients.finish_counters(cx, ports, client, tid, endpoint, result);
     }
 
     fn reply(&mut self, client: ClientId, reply: Reply) {

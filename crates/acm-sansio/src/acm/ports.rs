@@ -125,19 +125,17 @@ impl Acm {
         let Some(&Endpoint { port, pkey_index, pkey, provider, .. }) = self.context.ports.endpoint(endpoint) else {
             return;
         };
-        let provider = self.providers.get_mut(provider);
-        if provider.traits().opens_endpoints {
-            provider.endpoint_changed(&mut self.context, endpoint, EndpointChange::Opened);
+        if provider.is_external() {
+            self.notify_provider(endpoint, EndpointChange::Opened);
         } else {
             self.context.output(Output::OpenEndpoint { endpoint, port, pkey_index, pkey });
         }
     }
 
     /// Returns an endpoint that uses a queue pair of the core. Inputs about any other endpoint are counted as stale.
-    fn with_queue_pair(&mut self, endpoint: EndpointId) -> Option<&mut Endpoint> {
-        let Self { providers, context: Context { cx, ports, .. }, .. } = self;
-        let found = ports.endpoint_mut(endpoint);
-        let found = found.filter(|found| !providers.get(found.provider).traits().opens_endpoints);
+    pub(super) fn with_queue_pair(&mut self, endpoint: EndpointId) -> Option<&mut Endpoint> {
+        let Context { cx, ports, .. } = &mut self.context;
+        let found = ports.endpoint_mut(endpoint).filter(|found| !found.provider.is_external());
         if found.is_none() {
             cx.stats.stale_inputs += 1;
         }

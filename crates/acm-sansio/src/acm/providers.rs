@@ -31,9 +31,19 @@ impl Providers {
         usize::from(id.0) <= self.others.len()
     }
 
+    /// Returns the name of a provider, as in EP responses.
+    pub(crate) fn name(&self, id: ProviderId) -> &str {
+        index(id).and_then(|index| self.others.get(index)).map_or("ibacmp", External::name)
+    }
+
+    /// Reports whether the providers outside of the core have nothing open.
+    pub(crate) fn are_closed(&self) -> bool {
+        self.others.iter().all(External::is_closed)
+    }
+
     /// Returns a provider. The ids of endpoints and tokens always exist.
     pub(crate) fn get(&self, id: ProviderId) -> &dyn Provider {
-        match usize::from(id.0).checked_sub(1).and_then(|index| self.others.get(index)) {
+        match index(id).and_then(|index| self.others.get(index)) {
             None => self.first.as_ref(),
             Some(other) => other,
         }
@@ -41,7 +51,7 @@ impl Providers {
 
     /// Returns a provider for changes.
     pub(crate) fn get_mut(&mut self, id: ProviderId) -> &mut dyn Provider {
-        match usize::from(id.0).checked_sub(1).and_then(|index| self.others.get_mut(index)) {
+        match index(id).and_then(|index| self.others.get_mut(index)) {
             None => self.first.as_mut(),
             Some(other) => other,
         }
@@ -49,7 +59,7 @@ impl Providers {
 
     /// Returns a provider outside of the core.
     pub(crate) fn external(&mut self, id: ProviderId) -> Option<&mut External> {
-        self.others.get_mut(usize::from(id.0).checked_sub(1)?)
+        self.others.get_mut(index(id)?)
     }
 
     /// Returns all providers in the order of their ids.
@@ -62,6 +72,11 @@ impl Providers {
     pub(crate) fn any(&mut self, mut change: impl FnMut(&mut dyn Provider) -> bool) -> bool {
         change(self.first.as_mut()) || self.others.iter_mut().any(|other| change(other))
     }
+}
+
+/// Returns the index of a provider outside of the core.
+fn index(id: ProviderId) -> Option<usize> {
+    usize::from(id.0).checked_sub(1)
 }
 
 #[cfg(test)]
@@ -78,7 +93,7 @@ mod tests {
         assert_eq!(added, [Some(10), Some(11), Some(12), Some(13), Some(14), Some(15), Some(16), None, None]);
         assert_eq!((acm.config().providers.len(), acm.providers.iter().count()), (16, 17));
         assert!(acm.providers.has(ProviderId(16)) && !acm.providers.has(ProviderId(17)));
-        let names = [0, 1, 16].map(|number| acm.providers.get(ProviderId(number)).name());
+        let names = [0, 1, 16].map(|number| acm.providers.name(ProviderId(number)));
         assert_eq!(names, ["ibacmp", "p0", "more"]);
     }
 }

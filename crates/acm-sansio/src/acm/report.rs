@@ -1,7 +1,7 @@
 //! The report for the administrator, one line per object.
 use crate::{
     acm::providers::Providers,
-    api::{DisplayWith, Ids, Names, ProviderId},
+    api::{DisplayWith, Ids, Names},
     provider::Context,
 };
 use acm_wire::client::Counter;
@@ -43,7 +43,7 @@ impl fmt::Display for Report<'_> {
             write!(f, "{name}: {port} pkey {} addresses {}", found.pkey, found.addresses.len())?;
             match found.qpn {
                 Some(qpn) => write!(f, " qpn {qpn}")?,
-                None if found.provider != ProviderId::BUILT_IN => {
+                None if found.provider.is_external() => {
                     let state = if found.is_open() { "open" } else { "not open" };
                     write!(f, " {state} at provider {}, failures {}", found.provider.0, found.failures)?;
                 }

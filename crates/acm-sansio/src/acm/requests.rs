@@ -77,7 +77,7 @@ impl Acm {
         provider: ProviderId,
         no_delay: bool,
     ) -> IfPending {
-        let provider_decides = no_delay && self.providers.get(provider).traits().answers_no_delay;
+        let provider_decides = no_delay && provider.is_external();
         match (no_delay && !provider_decides, self.may_wait(requester, account)) {
             (true, _) => IfPending::LeavesTicket,
             (false, true) if provider_decides => IfPending::AsksProvider,

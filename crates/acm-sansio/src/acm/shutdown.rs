@@ -3,7 +3,6 @@ use super::Acm;
 use crate::{
     api::Output,
     cx::{Running, timers::TimerKey},
-    provider::Provider,
     retry,
 };
 use alloc::vec::Vec;
@@ -28,7 +27,7 @@ impl Acm {
 
     /// Ends the shutdown if the last group is left and the last provider has closed what it had open.
     pub(super) fn check_shutdown(&mut self) {
-        let is_over = || self.context.sa.is_idle() && self.providers.iter().all(Provider::is_closed);
+        let is_over = || self.context.sa.is_idle() && self.providers.are_closed();
         if self.context.running == Running::Leaving && is_over() {
             self.stopped();
         }

@@ -143,6 +143,13 @@ pub struct ProviderId(pub u8);
 impl ProviderId {
     /// The built-in provider, `ibacmp`.
     pub const BUILT_IN: Self = Self(0);
+
+    /// Reports whether the provider is outside of the core. Such a provider opens its endpoints itself, without queue
+    /// pairs of the core, has counters of its own, and decides the result of NODELAY requests.
+    #[must_use]
+    pub const fn is_external(self) -> bool {
+        self.0 != Self::BUILT_IN.0
+    }
 }
 
 /// A provider's name for an operation of its own. The core passes it back. The fields except `provider` are opaque.

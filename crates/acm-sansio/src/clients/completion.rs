@@ -80,7 +80,7 @@ impl Clients {
         true
     }
 
-    /// Completes a [`CountersResolution::Pending`](crate::provider::CountersResolution::Pending).
+    /// Answers all requests for counters that wait for `token`.
     pub(crate) fn complete_counters(
         &mut self,
         cx: &mut Cx,

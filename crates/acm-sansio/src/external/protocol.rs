@@ -3,26 +3,35 @@ use super::{resolve_message::Query, state::External, token::Task};
 use crate::{
     accounts::fair::Urgency,
     api::{
-        DatagramSource, DisplayWith, GaugeScope, GaugeSink, Names, SaError,
+        DisplayWith, GaugeScope, GaugeSink, Names, SaError,
         account::AccountId,
-        failure::Failure,
+        failure::{AttemptDetails, Failure},
         id::{EndpointId, PortId, Token},
-        preload::Preload,
     },
     provider::{
-        Context, CountersResolution, EndpointChange, IfPending, Need, PortChange, PortEvent, Provider, Resolution,
-        Target, Traits, single,
+        Context, EndpointChange, IfPending, Need, Observe, PortChange, PortEvent, Provider, Resolution, Target, single,
     },
 };
 use alloc::string::String;
 use core::fmt;
 use ib_mad::MadRef;
 
-fn pending(request: Result<Token, Failure>) -> Resolution {
-    request.map_or_else(Resolution::from, Resolution::Pending)
-}
-
 impl External {
+    /// Returns its name in the configuration.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Reports whether it has nothing open, or does not respond. The shutdown waits for this, within its time-out.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.hangs || self.lifecycle.is_none() && self.ports.values().all(|port| port.open.is_none())
+    }
+
+    /// Requests the counters of an endpoint. [`Context::complete_counters`] follows with the token.
+    pub(crate) fn counters(&mut self, cx: &mut Context, endpoint: EndpointId, need: Need) -> Result<Token, Failure> {
+        self.queue_request(cx, endpoint, Query::Counters, need)
+    }
+
     fn port_event(&mut self, cx: &mut Context, endpoint: EndpointId, event: PortEvent) {
         match event {
             PortEvent::Down => self.stop_serving(cx, endpoint, Failure::EndpointClosed),
@@ -40,18 +49,6 @@ impl External {
 }
 
 impl Provider for External {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn traits(&self) -> Traits {
-        Traits { opens_endpoints: true, answers_no_delay: true }
-    }
-
-    fn is_closed(&self) -> bool {
-        self.hangs || self.lifecycle.is_none() && self.ports.values().all(|port| port.open.is_none())
-    }
-
     fn port_changed(&mut self, cx: &mut Context, port: PortId, change: PortChange) {
         match change {
             PortChange::Active => self.port_active(cx, port),
@@ -87,30 +84,22 @@ impl Provider for External {
             }),
         };
         match query {
-            Some(query) => pending(self.queue_request(cx, endpoint, query, need)),
+            Some(query) => {
+                self.queue_request(cx, endpoint, query, need).map_or_else(Resolution::from, Resolution::Pending)
+            }
             None => Failure::ProviderDown.into(),
         }
     }
 
-    fn counters(&mut self, cx: &mut Context, endpoint: EndpointId, need: Need) -> CountersResolution {
-        self.queue_request(cx, endpoint, Query::Counters, need)
-            .map_or_else(CountersResolution::Failed, CountersResolution::Pending)
-    }
-
-    fn waiter_left(&mut self, cx: &mut Context, token: Token, _account: AccountId, ticket: bool) {
+    fn waiter_left(&mut self, cx: &mut Context, token: Token, _account: AccountId, ticket: bool) -> AttemptDetails {
         if let Task::Request(id) = Task::of(token) {
             self.requester_left(cx, id, ticket);
         }
+        AttemptDetails::default()
     }
 
     fn cancel_queued(&mut self, cx: &mut Context, account: AccountId, urgency: Urgency) -> bool {
         self.cancel_last(cx, account, urgency)
-    }
-
-    fn preload(&mut self, _cx: &mut Context, _preload: Preload) {}
-
-    fn datagram(&mut self, cx: &mut Context, _: EndpointId, _: &DatagramSource, _: &[u8]) {
-        cx.stats.stale_inputs += 1;
     }
 
     fn sa_done(&mut self, cx: &mut Context, _: EndpointId, token: Token, result: Result<MadRef<'_>, SaError>) {
@@ -130,7 +119,9 @@ impl Provider for External {
             Task::Sa(_) => {}
         }
     }
+}
 
+impl Observe for External {
     fn timer_name(&self, token: Token) -> &'static str {
         match Task::of(token) {
             Task::Request(_) => "a request of a provider",
@@ -139,9 +130,6 @@ impl Provider for External {
             Task::Sa(_) => "a request of a provider to the SA",
         }
     }
-
-    /// Does nothing: its counters are part of the core's.
-    fn each_stat(&self, _tell: &mut dyn FnMut(&'static str, u64)) {}
 
     fn each_gauge(&self, _cx: &Context, emit: GaugeSink<'_>) {
         let of = GaugeScope::Provider(self.id);
@@ -169,11 +157,8 @@ impl Provider for External {
         )
     }
 
-    fn each_lookup(&self, emit: &mut dyn FnMut(AccountId)) {
-        self.requests.iter().for_each(|(_, request)| emit(request.account));
-    }
-
-    fn check(&self, cx: &Context) -> Result<(), String> {
+    fn check(&self, cx: &Context, charged: &mut dyn FnMut(AccountId)) -> Result<(), String> {
+        self.requests.iter().for_each(|(_, request)| charged(request.account));
         super::check::external(self, cx)
     }
 }

@@ -120,8 +120,8 @@ impl Context {
         self.output(Output::Detach { endpoint, mgid, mlid });
     }
 
-    /// Marks an endpoint without a queue pair of ours as open.
-    pub fn set_endpoint_open(&mut self, endpoint: EndpointId) {
+    /// Marks an endpoint of a provider outside of the core as open.
+    pub(crate) fn set_endpoint_open(&mut self, endpoint: EndpointId) {
         if let Some(found) = self.ports.endpoint_mut(endpoint) {
             (found.open, found.opening, found.failures) = (true, false, 0);
             self.timers.clear(TimerKey::Endpoint(endpoint));
@@ -129,14 +129,14 @@ impl Context {
     }
 
     /// Marks an endpoint as closed. Its provider will open it again on its own.
-    pub fn set_endpoint_closed(&mut self, endpoint: EndpointId) {
+    pub(crate) fn set_endpoint_closed(&mut self, endpoint: EndpointId) {
         if let Some(found) = self.ports.endpoint_mut(endpoint) {
             (found.open, found.opening) = (false, true);
         }
     }
 
     /// Records that an endpoint could not be opened. It is retried after a pause, and at the port's next change.
-    pub fn endpoint_open_failed(&mut self, endpoint: EndpointId) {
+    pub(crate) fn endpoint_open_failed(&mut self, endpoint: EndpointId) {
         let Some(found) = self.ports.endpoint_mut(endpoint) else { return };
         found.opening = false;
         found.failures = found.failures.saturating_add(1);
@@ -144,7 +144,7 @@ impl Context {
         let pause = retry::OPEN_ENDPOINT.pause(found.failures);
         let pause = self.jitter(pause);
         let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
-        if provider == ProviderId::BUILT_IN {
+        if !provider.is_external() {
             self.stats.endpoints_failed += 1;
             self.log(Event::EndpointFailed(endpoint, pause_ms));
         } else {
@@ -230,8 +230,8 @@ impl Context {
         self.clients.fail_for(&mut self.cx, &mut self.ports, token, account, failure);
     }
 
-    /// Completes a [`CountersResolution::Pending`](crate::provider::CountersResolution::Pending).
-    pub fn complete_counters(&mut self, token: Token, result: Result<&Counters, Failure>) {
+    /// Answers all requests for counters that wait for `token`.
+    pub(crate) fn complete_counters(&mut self, token: Token, result: Result<&Counters, Failure>) {
         self.clients.complete_counters(&mut self.cx, &self.ports, token, result);
     }
 

@@ -9,7 +9,7 @@ use crate::{
         id::{EndpointId, PortId, Token},
         preload::Preload,
     },
-    provider::{Context, EndpointChange, Need, PortChange, Provider, Resolution, Target, single},
+    provider::{Context, EndpointChange, Need, Observe, PortChange, Provider, Resolution, Target, single},
 };
 use acm_wire::multicast::MulticastMessage;
 use alloc::string::String;
@@ -24,10 +24,6 @@ impl Ibacmp {
 }
 
 impl Provider for Ibacmp {
-    fn name(&self) -> &'static str {
-        "ibacmp"
-    }
-
     fn port_changed(&mut self, cx: &mut Context, port: PortId, change: PortChange) {
         if let PortChange::Noticed(notice) = change {
             self.handle_notice(cx, port, notice);
@@ -52,19 +48,15 @@ impl Provider for Ibacmp {
         }
     }
 
-    fn waiter_left(&mut self, cx: &mut Context, token: Token, account: AccountId, ticket: bool) {
-        self.remove_waiter(cx, token, account, ticket);
+    fn waiter_left(&mut self, cx: &mut Context, token: Token, account: AccountId, ticket: bool) -> AttemptDetails {
+        let Task::Lookup(id) = Task::of(token) else { return AttemptDetails::default() };
+        let details = self.attempt_details_of(cx, id);
+        self.remove_waiter(cx, id, account, ticket);
+        details
     }
 
     fn cancel_queued(&mut self, cx: &mut Context, account: AccountId, urgency: Urgency) -> bool {
         self.cancel_last(cx, account, urgency)
-    }
-
-    fn attempt_details(&self, cx: &Context, token: Token) -> AttemptDetails {
-        match Task::of(token) {
-            Task::Lookup(id) => self.attempt_details_of(cx, id),
-            _ => AttemptDetails::default(),
-        }
     }
 
     fn preload(&mut self, cx: &mut Context, preload: Preload) {
@@ -116,7 +108,9 @@ impl Provider for Ibacmp {
             Task::Route(_) | Task::Renew(_) => {}
         }
     }
+}
 
+impl Observe for Ibacmp {
     fn timer_name(&self, token: Token) -> &'static str {
         match Task::of(token) {
             Task::Lookup(_) => "a multicast request",
@@ -175,11 +169,8 @@ impl Provider for Ibacmp {
         Ok(())
     }
 
-    fn each_lookup(&self, emit: &mut dyn FnMut(AccountId)) {
-        super::check::each_lookup(self, emit);
-    }
-
-    fn check(&self, cx: &Context) -> Result<(), String> {
+    fn check(&self, cx: &Context, charged: &mut dyn FnMut(AccountId)) -> Result<(), String> {
+        super::check::each_lookup(self, charged);
         super::check::ibacmp(self, cx)
     }
 }
@@ -203,6 +194,5 @@ mod tests {
         ];
         let ibacmp = Ibacmp::new(1);
         assert_eq!(tasks.map(|task| ibacmp.timer_name(task.token())), names);
-        assert_eq!(ibacmp.name(), "ibacmp");
     }
 }

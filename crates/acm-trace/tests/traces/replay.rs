@@ -7,7 +7,7 @@ use acm_sansio::{
     failure::AttemptDetails,
     id::Token,
     preload::Preload,
-    provider::{Context, EndpointChange, Need, PortChange, Provider, Resolution, Target},
+    provider::{Context, EndpointChange, Need, Observe, PortChange, Provider, Resolution, Target},
     resolver::Ibacmp,
 };
 use acm_trace::{Difference, Recorder, Replay, ReplayError, Start};
@@ -25,9 +25,6 @@ struct IgnoresTimeout {
 }
 
 impl Provider for IgnoresTimeout {
-    fn name(&self) -> &str {
-        self.own.name()
-    }
     fn port_changed(&mut self, cx: &mut Context, port: PortId, change: PortChange) {
         self.own.port_changed(cx, port, change);
     }
@@ -37,11 +34,8 @@ impl Provider for IgnoresTimeout {
     fn resolve(&mut self, cx: &mut Context, endpoint: EndpointId, target: Target<'_>, need: Need) -> Resolution {
         self.own.resolve(cx, endpoint, target, need)
     }
-    fn waiter_left(&mut self, cx: &mut Context, token: Token, account: AccountId, ticket: bool) {
-        self.own.waiter_left(cx, token, account, ticket);
-    }
-    fn attempt_details(&self, cx: &Context, token: Token) -> AttemptDetails {
-        self.own.attempt_details(cx, token)
+    fn waiter_left(&mut self, cx: &mut Context, token: Token, account: AccountId, ticket: bool) -> AttemptDetails {
+        self.own.waiter_left(cx, token, account, ticket)
     }
     fn preload(&mut self, cx: &mut Context, preload: Preload) {
         self.own.preload(cx, preload);
@@ -61,20 +55,23 @@ impl Provider for IgnoresTimeout {
         }
         self.own.timeout(cx, token);
     }
+}
+
+impl Observe for IgnoresTimeout {
     fn timer_name(&self, token: Token) -> &'static str {
         self.own.timer_name(token)
     }
-    fn each_stat(&self, tell: &mut dyn FnMut(&'static str, u64)) {
-        self.own.each_stat(tell);
+    fn each_stat(&self, emit: &mut dyn FnMut(&'static str, u64)) {
+        self.own.each_stat(emit);
     }
-    fn each_gauge(&self, cx: &Context, tell: GaugeSink<'_>) {
-        self.own.each_gauge(cx, tell);
+    fn each_gauge(&self, cx: &Context, emit: GaugeSink<'_>) {
+        self.own.each_gauge(cx, emit);
     }
     fn report(&self, cx: &Context, names: &dyn Names, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.own.report(cx, names, f)
     }
-    fn check(&self, cx: &Context) -> Result<(), String> {
-        self.own.check(cx)
+    fn check(&self, cx: &Context, charged: &mut dyn FnMut(AccountId)) -> Result<(), String> {
+        self.own.check(cx, charged)
     }
 }
 

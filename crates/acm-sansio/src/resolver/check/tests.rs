@@ -11,8 +11,7 @@ use super::{
 };
 use crate::{
     Config,
-    accounts::{Holding, credit::QueuePositions},
-    acm::{check::lookups, providers::Providers},
+    accounts::credit::QueuePositions,
     api::{
         account::KERNEL,
         config::{Depth, Limits, Share},
@@ -20,10 +19,10 @@ use crate::{
         port::PortAttributes,
     },
     clients::{OpenRequest, Requester, WaitingFor},
-    provider::{IfPending, Need, Provider, Resolution},
+    provider::{IfPending, Need, Observe, Resolution},
 };
 use acm_wire::Address;
-use alloc::{boxed::Box, string::ToString, vec};
+use alloc::{string::ToString, vec, vec::Vec};
 use ib_mad::{
     Gid, Lid, Mtu, Pkey, Qpn, Rate,
     id::Lmc,
@@ -69,12 +68,16 @@ fn dest_of(token: Token) -> DestId {
 fn locating() -> (Context, Ibacmp, EndpointId, DestId) {
     let (mut cx, mut ibacmp, endpoint) = joined(1);
     let id = start_lookup(&mut cx, &mut ibacmp, endpoint, "there");
-    assert_eq!(ibacmp.check(&cx), Ok(()));
+    assert_eq!(check(&cx, &ibacmp), Ok(()));
     (cx, ibacmp, endpoint, id)
 }
 
+fn check(cx: &Context, ibacmp: &Ibacmp) -> Result<(), String> {
+    ibacmp.check(cx, &mut |_| {})
+}
+
 fn fails(cx: &Context, ibacmp: &Ibacmp, with: &str) {
-    let result = ibacmp.check(cx);
+    let result = check(cx, ibacmp);
     assert!(result.as_ref().is_err_and(|what| what.contains(with)), "{result:?}, not {with}");
 }
 
@@ -111,7 +114,7 @@ fn multicast_request_has_deadlines() {
 fn held_credits_match_requests() {
     let (mut cx, mut ibacmp, endpoint) = joined(2);
     let [_, second] = ["a", "b"].map(|dest| start_lookup(&mut cx, &mut ibacmp, endpoint, dest));
-    assert_eq!(ibacmp.check(&cx), Ok(()));
+    assert_eq!(check(&cx, &ibacmp), Ok(()));
     cx.widest.resolve_depth = Depth::Fixed(1);
     fails(&cx, &ibacmp, "2 credits");
     cx.widest.resolve_depth = Depth::Fixed(2);
@@ -123,7 +126,7 @@ fn held_credits_match_requests() {
 fn resolve_depth_of_zero_counts_as_one() {
     let (mut cx, mut ibacmp, endpoint) = joined(0);
     let [_, second] = ["a", "b"].map(|dest| start_lookup(&mut cx, &mut ibacmp, endpoint, dest));
-    assert_eq!(ibacmp.check(&cx), Ok(()));
+    assert_eq!(check(&cx, &ibacmp), Ok(()));
     // It waits for its turn; without a queue position it would never get one.
     assert!(matches!(stage(&mut ibacmp, second), Stage::Queued(_)));
     *stage(&mut ibacmp, second) = Stage::Queued(QueuePositions::default());
@@ -139,18 +142,22 @@ fn waiting_requests_have_a_lookup() {
     let id = ibacmp.acquire(&mut cx, endpoint, DestKey::Address(name("there"))).unwrap();
     fails(&cx, &ibacmp, "was not found and is kept");
     ibacmp.cache.enter(id, DestState::Located { remote: Remote::default(), addr_until: None });
-    assert_eq!(ibacmp.check(&cx), Ok(()));
+    assert_eq!(check(&cx, &ibacmp), Ok(()));
     wait_for(&mut cx, endpoint, id);
     fails(&cx, &ibacmp, "1 requests wait without a lookup");
 }
 
 #[test]
-fn charges_match_lookups() {
-    let (mut cx, ibacmp, ..) = locating();
-    let providers = Providers::new(Box::new(ibacmp));
-    assert_eq!(lookups(&cx, &providers), Ok(()));
-    cx.accounts.take(KERNEL, Holding::Lookups);
-    assert_eq!(lookups(&cx, &providers), Err("kernel is charged 2 of 1 lookups".into()));
+fn each_account_is_charged_once_for_a_lookup() {
+    let (mut cx, mut ibacmp, endpoint, _) = locating();
+    let user = cx.accounts.id(crate::Account::User(7));
+    for account in [KERNEL, user, user] {
+        let need = Need { account, ..NEED };
+        ibacmp.resolve_address(&mut cx, endpoint, &name("here"), &name("there"), need);
+    }
+    let mut charged = Vec::new();
+    assert_eq!(ibacmp.check(&cx, &mut |account| charged.push(account)), Ok(()));
+    assert_eq!(charged, [KERNEL, user]);
 }
 
 #[test]
@@ -159,7 +166,7 @@ fn query_has_the_accounts_of_its_lookup() {
     let path = PathRecord { dlid: Lid::new(9), ..PathRecord::default() };
     let resolution = ibacmp.resolve_route(&mut cx, endpoint, &path, NEED);
     let Resolution::Pending(token) = resolution else { panic!("{resolution:?}") };
-    assert_eq!(ibacmp.check(&cx), Ok(()));
+    assert_eq!(check(&cx, &ibacmp), Ok(()));
     let DestState::Routing(routing) = &ibacmp.cache.get(dest_of(token)).unwrap().state else { panic!() };
     cx.sa_leave(routing.query, KERNEL);
     fails(&cx, &ibacmp, "1 need query0.0, Some(0) are noted");
@@ -176,7 +183,7 @@ fn verification_has_the_waiters_of_its_lookup() {
     ibacmp.cache.enter(id, DestState::Ready(ready));
     ibacmp.verify_claim(&mut cx, id, &remote(3));
     assert_eq!(ibacmp.stats().claims_checked, 1);
-    assert_eq!(ibacmp.check(&cx), Ok(()));
+    assert_eq!(check(&cx, &ibacmp), Ok(()));
     wait_for(&mut cx, endpoint, id);
     fails(&cx, &ibacmp, "1 requests wait, 0 are noted");
 }
@@ -188,14 +195,14 @@ fn valid_path_leads_to_its_destination() {
     let remote = Remote { lid: Lid::new(2), ..Remote::default() };
     let path = |dlid| PathRecord { dlid: Lid::new(dlid), ..PathRecord::default() };
     ibacmp.cache.enter(id, DestState::Ready(Ready::new(Some(remote), path(2), 0)));
-    assert_eq!(ibacmp.check(&cx), Ok(()));
+    assert_eq!(check(&cx, &ibacmp), Ok(()));
     ibacmp.cache.enter(id, DestState::Ready(Ready::new(Some(remote), path(3), 0)));
     fails(&cx, &ibacmp, "the path leads to LID 3");
     // An invalid path may lead anywhere.
     for lid in [16, 17] {
         ibacmp.endpoints.entry(endpoint).or_default().update_origin(Gid::default(), Lid::new(lid), Lmc::default());
     }
-    assert_eq!(ibacmp.check(&cx), Ok(()));
+    assert_eq!(check(&cx, &ibacmp), Ok(()));
 }
 
 #[test]
@@ -205,7 +212,7 @@ fn destinations_are_within_their_limit() {
     let limits = Limits { destinations: 1, remote_lookups: 0, negatives: 0, ..Limits::default() };
     cx.widest.limits = Limits { lookups: Share { total: 1, percent: 100 }, ..limits };
     ibacmp.cache.insert(endpoint, DestKey::Address(name("another")), EvictionClass::Requested);
-    assert_eq!(ibacmp.check(&cx), Ok(()));
+    assert_eq!(check(&cx, &ibacmp), Ok(()));
     ibacmp.cache.insert(endpoint, DestKey::Address(name("third")), EvictionClass::Requested);
     fails(&cx, &ibacmp, "3 destinations");
 }

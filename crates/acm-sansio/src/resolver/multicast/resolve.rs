@@ -5,7 +5,7 @@ use crate::{
     api::{
         account::AccountId,
         failure::{Bound, Failure},
-        id::{EndpointId, ProviderId, Token},
+        id::{EndpointId, ProviderId},
     },
     provider::{Context, IfPending, Need, Resolution},
     resolver::{
@@ -140,8 +140,7 @@ impl Ibacmp {
     }
 
     /// Removes a waiting request of an account from a lookup.
-    pub(crate) fn remove_waiter(&mut self, cx: &mut Context, token: Token, account: AccountId, ticket: bool) {
-        let Task::Lookup(id) = Task::of(token) else { return };
+    pub(crate) fn remove_waiter(&mut self, cx: &mut Context, id: DestId, account: AccountId, ticket: bool) {
         let Some(dest) = self.cache.get_mut(id) else { return };
         let endpoint = dest.endpoint;
         let Some(lookup) = dest.state.lookup_mut() else { return };
