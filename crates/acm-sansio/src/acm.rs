@@ -4,7 +4,6 @@ pub(crate) mod check;
 mod clients;
 mod configure;
 mod endpoint;
-mod gauge;
 mod ports;
 pub(crate) mod providers;
 mod report;
@@ -17,12 +16,11 @@ pub use report::Report;
 
 use self::providers::Providers;
 use crate::{
-    Config, Stats, Time,
+    Config, Time,
     api::{
         Deadline, Event, Input, Output, ProviderId, Reason, SaError, SendFailure,
-        account::{AccountId, AccountKind},
-        histogram::Latencies,
-        id::{ClientId, EndpointId, PortId},
+        account::AccountId,
+        id::{ClientId, PortId},
         port::PortAttributes,
     },
     cx::{random::Seed, timers::TimerKey},
@@ -30,7 +28,6 @@ use crate::{
     provider::{Context, PortEvent, Provider},
     resolver::Ibacmp,
 };
-use acm_wire::client::Counters;
 use alloc::{boxed::Box, collections::VecDeque, string::String};
 
 /// The core. The [crate documentation](crate) describes its API.
@@ -122,10 +119,11 @@ impl Acm {
             }
             Input::Configure(config) => self.configure(&config),
             Input::Interfaces(all) => self.interfaces(&all),
-            Input::Provider { provider, message } => match self.providers.external(provider) {
-                Some(provider) => provider.handle_message(&mut self.context, &message),
-                None => self.context.stats.stale_inputs += 1,
-            },
+            Input::Provider { provider, message } => {
+                if let Some(provider) = self.context.named(self.providers.external(provider)) {
+                    provider.handle_message(&mut self.context, &message);
+                }
+            }
             Input::Shutdown => self.shutdown(),
         }
         self.check_shutdown();
@@ -226,62 +224,6 @@ impl Acm {
         self.context.clients.connections.requests(client).is_some_and(|requests| requests.len() > 0)
     }
 
-    /// Returns the daemon's seven client protocol counters.
-    #[must_use]
-    pub fn counters(&self) -> &Counters {
-        self.context.counters()
-    }
-
-    /// Returns the seven counters of an endpoint, or `None` if the endpoint does not exist.
-    #[must_use]
-    pub fn endpoint_counters(&self, endpoint: EndpointId) -> Option<&Counters> {
-        self.context.ports.endpoint(endpoint).map(|endpoint| &endpoint.counters)
-    }
-
-    /// Returns the core's own counters.
-    #[must_use]
-    pub fn stats(&self) -> &Stats {
-        &self.context.stats
-    }
-
-    /// Calls `emit` for each of the daemon's seven counters with its name in reports.
-    pub fn each_counter(&self, mut emit: impl FnMut(&'static str, u64)) {
-        for (name, counter) in report::COUNTERS {
-            emit(name, self.context.counters().get(counter));
-        }
-    }
-
-    /// Returns the latency histograms.
-    #[must_use]
-    pub fn latencies(&self) -> &Latencies {
-        self.context.latencies()
-    }
-
-    /// Calls `emit` for every counter except the seven, including those of providers: its name, the kind of account if
-    /// it is counted by account, and its value.
-    pub fn each_stat(&self, mut emit: impl FnMut(&'static str, Option<AccountKind>, u64)) {
-        self.context.stats.each(&mut emit);
-        self.providers.iter().for_each(|provider| provider.each_stat(&mut |name, value| emit(name, None, value)));
-    }
-
-    /// Returns one counter by its name, summed over all kinds of account, or `None` if there is no such counter.
-    #[must_use]
-    pub fn stat(&self, name: &str) -> Option<u64> {
-        let mut found = None;
-        self.each_stat(|other, _, value| {
-            if other == name {
-                found = Some(found.unwrap_or(0) + value);
-            }
-        });
-        found
-    }
-
-    /// Returns a report for the administrator: ports, endpoints, accounts, queues, counters.
-    #[must_use]
-    pub fn report(&self) -> Report<'_> {
-        Report::new(&self.context, &self.providers)
-    }
-
     /// Returns the active ports.
     pub fn ports(&self) -> impl Iterator<Item = (PortId, &PortAttributes)> {
         self.context.ports.iter().filter(|(_, up, _)| *up).map(|(port, _, attributes)| (port, attributes))
@@ -298,7 +240,10 @@ impl Acm {
     /// # Errors
     /// The first invariant that does not hold.
     pub fn check(&self) -> Result<(), String> {
-        check::context(&self.context)?;
+        let Context { cx, sa, clients, .. } = &self.context;
+        cx.check()?;
+        clients.check(cx, |query| sa.has(query))?;
+        sa.check(cx)?;
         check::providers(&self.context, &self.providers)
     }
 
@@ -321,39 +266,10 @@ impl Acm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        Account, EndpointId,
-        api::{DatagramSource, config::Limits, id::Token},
-        clients::{OpenRequest, Requester, WaitingFor},
-    };
-    use acm_wire::Address;
+    use crate::{EndpointId, api::DatagramSource};
     use alloc::vec::Vec;
     use ib_mad::{Lid, Qpn};
 
-    #[test]
-    fn client_at_its_request_limit_is_not_read() {
-        let limits = Limits { requests_per_client: 2, ..Limits::default() };
-        let mut acm = Acm::new(Config { limits, ..Config::default() }, 1);
-        assert_eq!(acm.config().limits.requests_per_client, 2, "the options of the constructor");
-        let client = ClientId::new(0, 0);
-        acm.handle_input(Time::ZERO, Input::ClientOpened { client, account: Account::User(7) });
-        let account = acm.context.clients.connections.account(client).unwrap();
-        let seen = [(); 3].map(|()| {
-            let seen = (acm.takes_requests(client), acm.has_requests(client));
-            let waiting = WaitingFor::Lookup {
-                endpoint: EndpointId::new(0, 0),
-                token: Token { provider: ProviderId::BUILT_IN, kind: 1, index: 0, generation: 0 },
-                dest: Address::from_text("a"),
-                chosen_source: None,
-            };
-            acm.context.clients.keep_request(
-                &mut acm.context.cx,
-                OpenRequest::new(Requester::Client { id: client, tid: [0; 8] }, account, waiting),
-            );
-            seen
-        });
-        assert_eq!(seen, [(true, false), (true, true), (false, true)]);
-    }
     #[test]
     fn input_for_removed_endpoint_is_counted_as_stale() {
         let mut acm = Acm::new(Config::default(), 1);

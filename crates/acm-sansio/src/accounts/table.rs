@@ -1,7 +1,8 @@
 //! Accounts: every connection, request and lookup is charged to an account. Every account has a share and a floor.
 use crate::{
     api::{
-        account::{Account, AccountId, DAEMON, KERNEL, REMOTE},
+        GaugeScope, GaugeSink,
+        account::{Account, AccountId, AccountKind, DAEMON, KERNEL, REMOTE},
         config::Share,
     },
     collections::arena::Arena,
@@ -221,12 +222,28 @@ impl Accounts {
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Account, AccountId, Holdings)> {
         self.ids.iter().filter_map(|(account, id)| Some((*account, *id, self.ledgers.get(*id)?.held)))
     }
+
+    /// Calls `emit` for each gauge of each kind of account.
+    pub(crate) fn each_gauge(&self, emit: GaugeSink<'_>) {
+        for kind in AccountKind::ALL {
+            let (mut holders, mut sum) = (0, Holdings::default());
+            for (_, _, held) in self.iter().filter(|(account, ..)| account.kind() == kind) {
+                holders += usize::from(held != Holdings::default());
+                sum.connections += held.connections;
+                sum.requests += held.requests;
+                sum.lookups += held.lookups;
+            }
+            emit("accounts", GaugeScope::Account(kind), holders);
+            emit("clients", GaugeScope::Account(kind), sum.connections);
+            emit("requests_waiting", GaugeScope::Account(kind), sum.requests);
+            emit("lookups", GaugeScope::Account(kind), sum.lookups);
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::account::AccountKind;
     use crate::api::config::Share;
     use alloc::string::ToString;
 

@@ -1,51 +1,6 @@
-//! Invariants of the core's state, for tests and fuzzing.
-use crate::{
-    accounts::{FLOOR, Holding},
-    acm::providers::Providers,
-    api::account::{Account, AccountId, KERNEL},
-    cx::ensure,
-    provider::Context,
-};
+//! The invariant between accounts, clients and providers, for tests and fuzzing.
+use crate::{acm::providers::Providers, api::account::AccountId, cx::ensure, provider::Context};
 use alloc::{collections::BTreeMap, format, string::String};
-
-pub(crate) fn context(cx: &Context) -> Result<(), String> {
-    cx.clients.check(&cx.cx, |query| cx.sa.has(query))?;
-    cx.sa.check(&cx.cx)?;
-    let limits = &cx.widest.limits;
-    let total = cx.accounts.total();
-    ensure(total.connections <= limits.connections.total, || format!("{} connections", total.connections))?;
-    ensure(total.requests <= limits.requests.total, || format!("{} requests", total.requests))?;
-    ensure(total.lookups <= limits.lookups.total, || format!("{} lookups", total.lookups))?;
-    for (holding, total, limit) in
-        [(Holding::Requests, total.requests, limits.requests), (Holding::Lookups, total.lookups, limits.lookups)]
-    {
-        let (others, reserve) = (total - cx.accounts.held(KERNEL, holding), holding.reserve(limit.total));
-        ensure(others <= limit.total - reserve, || format!("{others} {holding:?}, {reserve} are for the kernel"))?;
-    }
-    shares(cx)?;
-    if let Some((at, key)) = cx.timers.next() {
-        ensure(at >= cx.now, || format!("{key:?} was due at {at}, now {}", cx.now))?;
-    }
-    Ok(())
-}
-
-/// Checks that no account exceeds its share, so that something is left for others.
-fn shares(cx: &Context) -> Result<(), String> {
-    let limits = &cx.widest.limits;
-    // The daemon and remote hosts have limits of their own.
-    let shares = |account: &Account| matches!(account, Account::User(_) | Account::Peer(_) | Account::Kernel);
-    for (account, _, held) in cx.accounts.iter().filter(|(account, ..)| shares(account)) {
-        for (held, share, floor, what) in [
-            (held.connections, limits.connections, 0, "connections"),
-            (held.requests, limits.requests, FLOOR, "requests"),
-            (held.lookups, limits.lookups, FLOOR, "lookups"),
-        ] {
-            let most = share.of(share.total).max(floor);
-            ensure(held <= most, || format!("{account} has {held} {what}, its share is {most}"))?;
-        }
-    }
-    Ok(())
-}
 
 /// Checks the providers, and that each account is charged for exactly the lookups that they hold for it, and its QUERY_SA
 /// requests.
@@ -61,6 +16,3 @@ pub(crate) fn providers(cx: &Context, providers: &Providers) -> Result<(), Strin
     }
     Ok(())
 }
-
-#[cfg(test)]
-mod tests;

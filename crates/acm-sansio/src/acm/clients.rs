@@ -90,7 +90,6 @@ impl Acm {
     pub(super) fn source_selected(&mut self, request: RequestId, source: Option<IpAddr>) {
         let taken = self.context.clients.take_source(&mut self.context.cx, request);
         let Some(OpenRequest { requester, account, waiting: WaitingFor::Source { dest, no_delay }, .. }) = taken else {
-            self.context.stats.stale_inputs += 1;
             return;
         };
         match source.map(Address::from) {
@@ -112,13 +111,17 @@ impl Acm {
 
     /// Answers a kernel request whose deadline has passed. Its lookup continues for later requests.
     pub(super) fn kernel_late(&mut self, id: RequestId) {
-        let Some(request) = self.context.clients.take_late(&mut self.context.cx, id) else { return };
-        let WaitingFor::Lookup { endpoint, token, dest, .. } = request.waiting else { return };
+        let late = self.context.clients.take_late(&mut self.context.cx, id);
+        let Some(OpenRequest { requester, account, waiting: WaitingFor::Lookup { endpoint, token, dest, .. }, .. }) =
+            late
+        else {
+            return;
+        };
         self.context.stats.kernel_late += 1;
         let provider = self.providers.get_mut(token.provider);
-        let details = provider.waiter_left(&mut self.context, token, request.account, true);
+        let details = provider.waiter_left(&mut self.context, token, account, true);
         let late = Attempt { failure: Failure::KernelDeadline, details };
-        let path_request = PathRequest { requester: request.requester, endpoint, dest: &dest, chosen_source: None };
+        let path_request = PathRequest { requester, endpoint, dest: &dest, chosen_source: None };
         let Context { cx, ports, clients, .. } = &mut self.context;
         clients.finish(cx, ports, &path_request, Err(late));
     }

@@ -7,6 +7,7 @@ use crate::{
         id::{ClientId, EndpointId},
     },
     clients::{OpenRequest, Requester, WaitingFor},
+    ports::Endpoint,
     provider::{Context, Need},
 };
 use acm_wire::client::{ClientStatus, EpHead, Opcode, PerfTarget, Reply, ep_reply};
@@ -19,8 +20,7 @@ impl Acm {
         let found = usize::from(index)
             .checked_sub(1)
             .and_then(|index| ports.active(port).nth(index))
-            .and_then(|id| ports.endpoint(id))
-            .and_then(|endpoint| Some((endpoint, ports.attributes(endpoint.port)?)));
+            .and_then(|(_, endpoint)| Some((endpoint, ports.attributes(endpoint.port)?)));
         let Some((endpoint, attributes)) = found else {
             return self.reply(client, Reply::refused(Opcode::EP, tid, ClientStatus::EINVAL));
         };
@@ -41,7 +41,7 @@ impl Acm {
         let ports = &self.context.ports;
         let endpoint = match target {
             PerfTarget::Total => return self.reply(client, Reply::counters(tid, self.context.counters())),
-            PerfTarget::Endpoint(index) => ports.active(0).nth(usize::from(index).saturating_sub(1)),
+            PerfTarget::Endpoint(index) => ports.active(0).nth(usize::from(index).saturating_sub(1)).map(|(id, _)| id),
             PerfTarget::Address(address) => address.and_then(|address| ports.by_address(&address)),
         };
         match endpoint {
@@ -52,10 +52,8 @@ impl Acm {
 
     fn perf_of(&mut self, client: ClientId, tid: [u8; 8], account: AccountId, endpoint: EndpointId) {
         let requester = Requester::Client { id: client, tid };
-        let Some((provider, own)) = self.context.endpoint(endpoint).map(|found| (found.provider, found.counters))
-        else {
-            return;
-        };
+        let Context { cx, ports, .. } = &mut self.context;
+        let Some(&Endpoint { provider, counters: own, .. }) = cx.existing(ports.endpoint(endpoint)) else { return };
         let need = Need { account, if_pending: self.if_pending(requester, account, provider, false) };
         let result = match self.providers.external(provider) {
             None => Ok(&own),

@@ -34,12 +34,15 @@ impl Acm {
         };
         let before: Vec<EndpointId> = self.context.ports.endpoints_of(port).collect();
         self.reconcile(port);
-        // New endpoints read the port's state when they are open, so only the previous ones get the events.
+        // New endpoints read the port's state when they are open, so only the previous ones that remain get the events.
         for endpoint in before {
-            let Some(found) = self.context.ports.endpoint(endpoint) else { continue };
-            if !found.is_open() {
-                self.open(endpoint);
-                continue;
+            match self.context.endpoint(endpoint).map(Endpoint::is_open) {
+                None => continue,
+                Some(false) => {
+                    self.open(endpoint);
+                    continue;
+                }
+                Some(true) => {}
             }
             let events = [
                 (change.came_up, PortEvent::Up),
@@ -87,9 +90,9 @@ impl Acm {
     pub(super) fn port_event(&mut self, port: PortId, event: PortEvent) {
         let endpoints: Vec<EndpointId> = self.context.ports.endpoints_of(port).collect();
         for endpoint in endpoints {
-            let Some(found) = self.context.ports.endpoint(endpoint) else { continue };
+            let is_open = self.context.endpoint(endpoint).is_some_and(Endpoint::is_open);
             // Operations in progress end with the port, whether the endpoint is open or not.
-            if found.is_open() || event == PortEvent::Down {
+            if is_open || event == PortEvent::Down {
                 self.notify_provider(endpoint, EndpointChange::Port(event));
             }
         }
@@ -112,41 +115,37 @@ impl Acm {
         self.context.config.subnets.provider(prefix).filter(|provider| self.providers.has(*provider))
     }
 
-    /// Requests a queue pair, or lets the provider open the endpoint, unless that is in progress.
-    fn open(&mut self, endpoint: EndpointId) {
-        let Some(found) = self.context.ports.endpoint_mut(endpoint) else { return };
-        if !core::mem::replace(&mut found.opening, true) {
-            self.context.timers.clear(TimerKey::Endpoint(endpoint));
-            self.start_opening(endpoint);
+    /// Requests a queue pair, or lets the provider open the endpoint, unless it is open or that is in progress.
+    fn open(&mut self, id: EndpointId) {
+        let Context { cx, ports, .. } = &mut self.context;
+        if cx.existing(ports.endpoint_mut(id)).is_some_and(Endpoint::start_opening) {
+            cx.timers.clear(TimerKey::Endpoint(id));
+            self.request_opening(id);
         }
     }
 
-    fn start_opening(&mut self, endpoint: EndpointId) {
-        let Some(&Endpoint { port, pkey_index, pkey, provider, .. }) = self.context.ports.endpoint(endpoint) else {
-            return;
-        };
+    fn request_opening(&mut self, id: EndpointId) {
+        let Context { cx, ports, .. } = &mut self.context;
+        let Some(&Endpoint { port, pkey_index, pkey, provider, .. }) = cx.existing(ports.endpoint(id)) else { return };
         if provider.is_external() {
-            self.notify_provider(endpoint, EndpointChange::Opened);
+            self.notify_provider(id, EndpointChange::Opened);
         } else {
-            self.context.output(Output::OpenEndpoint { endpoint, port, pkey_index, pkey });
+            cx.output(Output::OpenEndpoint { endpoint: id, port, pkey_index, pkey });
         }
     }
 
-    /// Returns an endpoint that uses a queue pair of the core. Inputs about any other endpoint are counted as stale.
+    /// Returns the endpoint of an input about a queue pair. If it was removed, or its provider opened it without a queue
+    /// pair of the core, the input is counted as stale.
     pub(super) fn with_queue_pair(&mut self, endpoint: EndpointId) -> Option<&mut Endpoint> {
         let Context { cx, ports, .. } = &mut self.context;
-        let found = ports.endpoint_mut(endpoint).filter(|found| !found.provider.is_external());
-        if found.is_none() {
-            cx.stats.stale_inputs += 1;
-        }
-        found
+        cx.named(ports.endpoint_mut(endpoint).filter(|found| !found.provider.is_external()))
     }
 
     pub(super) fn endpoint_opened(&mut self, endpoint: EndpointId, qpn: Qpn) {
-        let Some(found) = self.with_queue_pair(endpoint) else { return };
-        (found.qpn, found.opening, found.failures) = (Some(qpn), false, 0);
-        self.context.timers.clear(TimerKey::Endpoint(endpoint));
-        self.notify_provider(endpoint, EndpointChange::Opened);
+        if self.with_queue_pair(endpoint).is_some() {
+            self.context.endpoint_opened(endpoint, Some(qpn));
+            self.notify_provider(endpoint, EndpointChange::Opened);
+        }
     }
 
     pub(super) fn endpoint_failed(&mut self, endpoint: EndpointId) {
@@ -157,8 +156,7 @@ impl Acm {
 
     pub(super) fn endpoint_lost(&mut self, endpoint: EndpointId) {
         let Some(found) = self.with_queue_pair(endpoint) else { return };
-        found.qpn = None;
-        found.opening = false;
+        found.lost();
         self.context.stats.endpoints_lost += 1;
         self.context.log(Event::EndpointLost(endpoint));
         self.reopen_endpoint(endpoint);
@@ -166,8 +164,7 @@ impl Acm {
 
     /// Tries again to open an endpoint. If its port is down, the endpoint is opened when the port comes up.
     pub(super) fn reopen_endpoint(&mut self, endpoint: EndpointId) {
-        let is_waiting = self.context.ports.endpoint(endpoint).is_some_and(|found| !found.is_open());
-        if is_waiting && self.context.port_of(endpoint).is_some() {
+        if self.context.port_of(endpoint).is_some() {
             self.open(endpoint);
         }
     }
@@ -185,12 +182,10 @@ impl Acm {
     /// Notifies the providers of all other endpoints that an address moved to or from `endpoint`: information cached
     /// for them belongs to another endpoint, or is stale.
     fn notify_address_moved(&mut self, endpoint: EndpointId, address: &Address) {
-        let others: Vec<EndpointId> = self.context.ports.all_endpoints().filter(|other| *other != endpoint).collect();
-        for other in others {
-            let Some(found) = self.context.ports.endpoint(other) else { continue };
-            if !found.has(address) {
-                self.notify_provider(other, EndpointChange::AddressMoved(address));
-            }
+        let others = self.context.ports.all_endpoints();
+        let others = others.filter(|(other, found)| *other != endpoint && !found.has(address)).map(|(other, _)| other);
+        for other in others.collect::<Vec<_>>() {
+            self.notify_provider(other, EndpointChange::AddressMoved(address));
         }
     }
 
@@ -222,10 +217,9 @@ impl Acm {
             self.assign_provider(port, provider);
         }
         let mut added = plan.add;
-        for (pkey_index, pkey, addresses) in plan.open {
-            let Some(provider) = provider else { continue };
+        for (pkey_index, pkey, provider, addresses) in plan.open {
             let endpoint = self.context.ports.open(port, pkey_index, pkey, provider);
-            self.start_opening(endpoint);
+            self.request_opening(endpoint);
             // After the output, so that the caller can name the endpoint when it logs the event.
             self.context.log(Event::EndpointAdded(endpoint, port, pkey));
             added.extend(addresses.into_iter().map(|address| (endpoint, address)));
@@ -243,7 +237,8 @@ impl Acm {
 
     /// Calls the provider of an endpoint.
     pub(super) fn notify_provider(&mut self, endpoint: EndpointId, change: EndpointChange<'_>) {
-        if let Some(provider) = self.context.ports.endpoint(endpoint).map(|found| found.provider) {
+        let Context { cx, ports, .. } = &mut self.context;
+        if let Some(&Endpoint { provider, .. }) = cx.existing(ports.endpoint(endpoint)) {
             self.providers.get_mut(provider).endpoint_changed(&mut self.context, endpoint, change);
         }
     }

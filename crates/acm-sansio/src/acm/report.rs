@@ -1,11 +1,77 @@
-//! The report for the administrator, one line per object.
+//! Counters, gauges, and the report for the administrator, which has one line per object.
 use crate::{
-    acm::providers::Providers,
-    api::{DisplayWith, Ids, Names},
+    acm::{Acm, providers::Providers},
+    api::{DisplayWith, GaugeSink, Ids, Names, Stats, account::AccountKind, histogram::Latencies, id::EndpointId},
     provider::Context,
 };
-use acm_wire::client::Counter;
+use acm_wire::client::{Counter, Counters};
 use core::fmt;
+
+impl Acm {
+    /// Returns the daemon's seven client protocol counters.
+    #[must_use]
+    pub fn counters(&self) -> &Counters {
+        self.context.counters()
+    }
+
+    /// Returns the seven counters of an endpoint, or `None` if the endpoint does not exist.
+    #[must_use]
+    pub fn endpoint_counters(&self, endpoint: EndpointId) -> Option<&Counters> {
+        self.context.ports.endpoint(endpoint).map(|endpoint| &endpoint.counters)
+    }
+
+    /// Returns the core's own counters.
+    #[must_use]
+    pub fn stats(&self) -> &Stats {
+        &self.context.stats
+    }
+
+    /// Calls `emit` for each of the daemon's seven counters with its name in reports.
+    pub fn each_counter(&self, mut emit: impl FnMut(&'static str, u64)) {
+        for (name, counter) in COUNTERS {
+            emit(name, self.context.counters().get(counter));
+        }
+    }
+
+    /// Returns the latency histograms.
+    #[must_use]
+    pub fn latencies(&self) -> &Latencies {
+        self.context.latencies()
+    }
+
+    /// Calls `emit` for every counter except the seven, including those of providers: its name, the kind of account if
+    /// it is counted by account, and its value.
+    pub fn each_stat(&self, mut emit: impl FnMut(&'static str, Option<AccountKind>, u64)) {
+        self.context.stats.each(&mut emit);
+        self.providers.iter().for_each(|provider| provider.each_stat(&mut |name, value| emit(name, None, value)));
+    }
+
+    /// Returns one counter by its name, summed over all kinds of account, or `None` if there is no such counter.
+    #[must_use]
+    pub fn stat(&self, name: &str) -> Option<u64> {
+        let mut found = None;
+        self.each_stat(|other, _, value| {
+            if other == name {
+                found = Some(found.unwrap_or(0) + value);
+            }
+        });
+        found
+    }
+
+    /// Returns a report for the administrator: ports, endpoints, accounts, queues, counters.
+    #[must_use]
+    pub fn report(&self) -> Report<'_> {
+        Report::new(&self.context, &self.providers)
+    }
+
+    /// Calls `emit` for each gauge. Visits each port, endpoint and account, but no single destination.
+    pub fn each_gauge(&self, emit: GaugeSink<'_>) {
+        self.context.accounts.each_gauge(emit);
+        self.context.ports.each_gauge(emit);
+        self.context.sa.each_gauge(emit);
+        self.providers.iter().for_each(|provider| provider.each_gauge(&self.context, emit));
+    }
+}
 
 /// The ports, endpoints, accounts, queues and counters of a core. `Display` writes one line for each.
 #[derive(Clone, Copy)]
@@ -37,17 +103,16 @@ impl fmt::Display for Report<'_> {
             cx.sa.report(port, f)?;
             writeln!(f)?;
         }
-        for endpoint in cx.ports.all_endpoints() {
-            let Some(found) = cx.ports.endpoint(endpoint) else { continue };
+        for (endpoint, found) in cx.ports.all_endpoints() {
             let (name, port) = (endpoint.named(self.names), found.port.named(self.names));
             write!(f, "{name}: {port} pkey {} addresses {}", found.pkey, found.addresses.len())?;
-            match found.qpn {
+            match found.qpn() {
                 Some(qpn) => write!(f, " qpn {qpn}")?,
                 None if found.provider.is_external() => {
                     let state = if found.is_open() { "open" } else { "not open" };
-                    write!(f, " {state} at provider {}, failures {}", found.provider.0, found.failures)?;
+                    write!(f, " {state} at provider {}, failures {}", found.provider.0, found.failures())?;
                 }
-                None => write!(f, " no queue pair, failures {}", found.failures)?,
+                None => write!(f, " no queue pair, failures {}", found.failures())?,
             }
             for (name, counter) in COUNTERS {
                 write!(f, " {name} {}", found.counters.get(counter))?;

@@ -63,10 +63,8 @@ impl Acm {
 
     /// Counts a request on an endpoint and returns its provider.
     fn count_resolve(&mut self, endpoint: EndpointId) -> ProviderId {
-        self.context.ports.endpoint_mut(endpoint).map_or(ProviderId::BUILT_IN, |endpoint| {
-            endpoint.counters.count(Counter::Resolve);
-            endpoint.provider
-        })
+        self.context.ports.count(endpoint, Counter::Resolve);
+        self.context.endpoint(endpoint).map_or(ProviderId::BUILT_IN, |endpoint| endpoint.provider)
     }
 
     /// Returns what happens to a request if its result is not available at once.
@@ -156,7 +154,7 @@ impl Acm {
     /// Answers the request with the result of its query.
     pub(super) fn query_done(&mut self, endpoint: EndpointId, request: RequestId, result: Result<&SaMad, SaError>) {
         let Context { cx, clients, .. } = &mut self.context;
-        // If the client has disconnected, its request is already removed.
+        // If the client disconnects, its query is discarded.
         let Some(request) = clients.take_request(cx, request) else { return };
         Clients::record_request_latency(cx, &request);
         let (Requester::Client { id: client, tid }, WaitingFor::Query { entry, dest, .. }) =
@@ -171,9 +169,7 @@ impl Acm {
             let subject = RequestSubject { dest, endpoint: Some(endpoint), ..RequestSubject::default() };
             let attempt = Attempt { failure: Failure::Sa(error), details };
             let Context { cx, ports, clients, .. } = &mut self.context;
-            if let Some(endpoint) = ports.endpoint_mut(endpoint) {
-                endpoint.counters.count(Counter::Error);
-            }
+            ports.count(endpoint, Counter::Error);
             clients.request_failed(cx, ports, request.requester, attempt, &subject);
         }
         let Context { cx, clients, .. } = &mut self.context;

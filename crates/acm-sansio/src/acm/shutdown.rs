@@ -12,7 +12,7 @@ impl Acm {
         if self.context.running != Running::Serving {
             return;
         }
-        let endpoints: Vec<_> = self.context.ports.all_endpoints().collect();
+        let endpoints: Vec<_> = self.context.ports.all_endpoints().map(|(id, _)| id).collect();
         for endpoint in endpoints {
             self.close_endpoint(endpoint);
         }

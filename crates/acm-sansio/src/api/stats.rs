@@ -117,6 +117,8 @@ stats! {
     pub struct Stats {
         /// Inputs that named a closed or removed object.
         stale_inputs: u64,
+        /// Ids of the core that should name an object, but do not. A defect of the core.
+        missing_objects: u64,
         /// Connections refused: [`Limits::connections`](crate::api::config::Limits::connections).
         connections_refused: ByKind,
         /// Connections closed to make room for one of another account, or for a newer one of the same account.

@@ -148,9 +148,10 @@ impl Clients {
         }
     }
 
-    /// Removes a request that is answered or abandoned.
+    /// Removes a request that is answered or abandoned. The id exists: a timer, a query and a client's list that have it
+    /// end with the request.
     pub(crate) fn take_request(&mut self, cx: &mut Cx, id: RequestId) -> Option<OpenRequest> {
-        let requester = self.requests.all.get(id)?.requester;
+        let requester = cx.existing(self.requests.all.get(id))?.requester;
         if let Requester::Client { id: client, .. } = requester {
             self.connections.with_requests(client, |list| list.remove(&mut self.requests.all, id));
         }
@@ -189,8 +190,8 @@ impl Clients {
             _ => Counter::Error,
         };
         cx.count_total(counter);
-        if let Some(endpoint) = endpoint.and_then(|id| ports.endpoint_mut(id)) {
-            endpoint.counters.count(counter);
+        if let Some(endpoint) = endpoint {
+            ports.count(endpoint, counter);
         }
     }
 

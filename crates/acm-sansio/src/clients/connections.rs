@@ -127,8 +127,7 @@ impl Connections {
 
     /// Marks a connection as used: it moves to the end of its list.
     pub(crate) fn touch(&mut self, id: ClientId) {
-        let Some(connection) = self.slots.get(id) else { return };
-        if connection.requests.len() == 0
+        if let Some(connection) = self.slots.get(id).filter(|connection| connection.requests.len() == 0)
             && let Some(of_account) = self.accounts.get_mut(connection.account.index() as usize)
         {
             of_account.idle.move_last(&mut self.slots, id);

@@ -100,9 +100,6 @@ fn served(ports: &Ports, source: Option<&Address>) -> ServedAddresses {
     match source {
         Some(Address::Lid(_)) => active.map(|port| Address::Lid(port.lid)).collect(),
         Some(Address::Gid(_)) | None => active.map(|port| Address::Gid(port.gid())).collect(),
-        Some(_) => {
-            let endpoints = ports.active(0).filter_map(|id| ports.endpoint(id));
-            endpoints.flat_map(|endpoint| &endpoint.addresses).copied().collect()
-        }
+        Some(_) => ports.active(0).flat_map(|(_, endpoint)| &endpoint.addresses).copied().collect(),
     }
 }

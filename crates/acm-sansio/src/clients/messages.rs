@@ -104,18 +104,14 @@ impl Clients {
 
     /// Removes a connection without open requests.
     pub(crate) fn close(&mut self, cx: &mut Cx, client: ClientId) {
-        match self.connections.close(client) {
-            Some(account) => cx.accounts.give_back(account, Holding::Connections),
-            None => cx.stats.stale_inputs += 1,
+        if let Some(account) = cx.named(self.connections.close(client)) {
+            cx.accounts.give_back(account, Holding::Connections);
         }
     }
 
     /// Reads a message.
     pub(crate) fn receive<'a>(&mut self, cx: &mut Cx, client: ClientId, message: &'a [u8]) -> Received<'a> {
-        let Some(account) = self.connections.account(client) else {
-            cx.stats.stale_inputs += 1;
-            return Received::Nothing;
-        };
+        let Some(account) = cx.named(self.connections.account(client)) else { return Received::Nothing };
         let frame = match next_frame(message) {
             Ok(Some(frame)) => frame,
             Ok(None) => {
@@ -201,10 +197,44 @@ impl Clients {
         cx.output(Output::SelectSource { request, dest: ip });
     }
 
-    /// Removes a request that waits for its source. Other requests stay.
+    /// Removes a request that waits for its source. Another id is counted as stale: the client may have disconnected.
     pub(crate) fn take_source(&mut self, cx: &mut Cx, id: RequestId) -> Option<OpenRequest> {
-        matches!(self.requests.all.get(id)?.waiting, WaitingFor::Source { .. })
-            .then(|| self.take_request(cx, id))
-            .flatten()
+        let found = self.requests.all.get(id);
+        cx.named(found.filter(|request| matches!(request.waiting, WaitingFor::Source { .. })))?;
+        self.take_request(cx, id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::requests::tests::request, *};
+    use crate::{Config, api::config::Limits};
+
+    #[test]
+    fn client_at_its_request_limit_is_not_read() {
+        let limits = Limits { requests_per_client: 2, ..Limits::default() };
+        let mut cx = Cx::new(Config { limits, ..Config::default() }, 1.into());
+        let (mut clients, client) = (Clients::new(), ClientId::new(0, 0));
+        clients.open(&mut cx, client, Account::User(7));
+        let seen = [(); 3].map(|()| {
+            let seen = clients.takes_requests(&cx, client);
+            clients.keep_request(&mut cx, request(client));
+            seen
+        });
+        assert_eq!(seen, [true, true, false]);
+    }
+
+    #[test]
+    fn ids_of_closed_clients_and_other_requests_are_stale() {
+        let mut cx = Cx::new(Config::default(), 1.into());
+        let (mut clients, client) = (Clients::new(), ClientId::new(0, 0));
+        assert!(matches!(clients.receive(&mut cx, client, &[]), Received::Nothing));
+        clients.close(&mut cx, client);
+        assert_eq!(cx.stats.stale_inputs, 2);
+        clients.open(&mut cx, client, Account::User(7));
+        let lookup = clients.keep_request(&mut cx, request(client));
+        assert!(clients.take_source(&mut cx, lookup).is_none(), "it waits for a lookup");
+        assert!(clients.take_source(&mut cx, RequestId::new(9, 9)).is_none());
+        assert_eq!((cx.stats.stale_inputs, clients.requests.all.len()), (4, 1));
     }
 }

@@ -1,6 +1,8 @@
 //! State that all components share: time, options, random numbers, timers, outputs, counters.
+mod check;
 mod ensure;
 pub(crate) mod fabric_size;
+mod ids;
 pub(crate) mod random;
 mod running;
 mod shared;

@@ -29,10 +29,8 @@ impl External {
     /// Handles the return of a call.
     pub(super) fn returned(&mut self, cx: &mut Context, call: CallId, is_ok: bool) {
         let call = PendingCallId::from_external_id(call, self.id);
-        let Some((call, done)) = call.and_then(|call| Some((call, self.calls.remove(call)?))) else {
-            cx.stats.stale_inputs += 1;
-            return;
-        };
+        let found = call.and_then(|call| Some((call, self.calls.remove(call)?)));
+        let Some((call, done)) = cx.named(found) else { return };
         let timer = self.token(Task::Call);
         if self.calls.len() == 0 {
             cx.clear_timer(timer);
@@ -55,7 +53,7 @@ impl External {
 
     /// Handles the time-out of the oldest call: the provider hangs. Its requests fail, and its endpoints are closed.
     pub(super) fn call_due(&mut self, cx: &mut Context) {
-        let Some((_, call)) = self.calls.iter().next() else { return };
+        let Some((_, call)) = cx.existing(self.calls.iter().next()) else { return };
         let function = call.function;
         self.hangs = true;
         cx.stats.provider_hangs += 1;

@@ -3,7 +3,10 @@ use super::{
     state::{External, MAX_CALLS, MAX_SA_REQUESTS, MAX_UNANSWERED, Stage},
     token::Task,
 };
-use crate::{cx::ensure, provider::Context};
+use crate::{
+    cx::ensure,
+    provider::{Context, Endpoint},
+};
 use alloc::{format, string::String};
 
 pub(super) fn external(provider: &External, cx: &Context) -> Result<(), String> {
@@ -43,7 +46,7 @@ pub(super) fn external(provider: &External, cx: &Context) -> Result<(), String> 
         let found = cx.endpoint(*id);
         let is_ours = found.is_some_and(|found| found.provider == provider.id);
         ensure(endpoint.exists == is_ours, || format!("{id} exists: {}", endpoint.exists))?;
-        let is_open = found.is_some_and(|found| found.open);
+        let is_open = found.is_some_and(Endpoint::is_open);
         ensure(!is_ours || endpoint.serving == is_open, || format!("{id} is served: {}", endpoint.serving))?;
         let port = provider.ports.get(&endpoint.port).is_some_and(super::ports::ServedPort::is_open);
         let may = endpoint.open && endpoint.exists && port && !provider.hangs;

@@ -20,7 +20,8 @@ use alloc::{boxed::Box, vec::Vec};
 impl External {
     /// Records that a port is active, with its current attributes.
     pub(super) fn port_active(&mut self, cx: &mut Context, port: PortId) {
-        let Some(attributes) = cx.ports.attributes(port).cloned() else { return };
+        let attributes = cx.ports.attributes(port).cloned();
+        let Some(attributes) = cx.existing(attributes) else { return };
         let state = self.ports.entry(port).or_default();
         if state.target.as_deref() != Some(&attributes) {
             state.target = Some(Box::new(attributes));
@@ -31,7 +32,7 @@ impl External {
 
     /// Records that a port is down, or that another provider serves it.
     pub(super) fn port_inactive(&mut self, cx: &mut Context, port: PortId) {
-        let Some(state) = self.ports.get_mut(&port) else { return };
+        let Some(state) = cx.existing(self.ports.get_mut(&port)) else { return };
         state.target = None;
         state.reregister = false;
         self.end_port_pause(cx, port);
@@ -59,7 +60,8 @@ impl External {
 
     /// Records that the core has an endpoint, or retries to open it.
     pub(super) fn endpoint_present(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        let Some((port, pkey)) = cx.endpoint(endpoint).map(|found| (found.port, found.pkey)) else { return };
+        let found = cx.endpoint(endpoint).map(|found| (found.port, found.pkey));
+        let Some((port, pkey)) = cx.existing(found) else { return };
         let state = self.endpoints.entry(endpoint).or_insert_with(|| EndpointState::new(port, pkey));
         state.paused = false;
         self.proceed(cx);
@@ -80,7 +82,7 @@ impl External {
         if let Some(state) = self.endpoints.get_mut(&endpoint)
             && core::mem::take(&mut state.serving)
         {
-            cx.set_endpoint_closed(endpoint);
+            cx.endpoint_closed(endpoint);
         }
         self.fail_all(cx, endpoint, failure);
         // A provider that hangs may return, and then still gets the responses of the subnet administrator.
@@ -96,7 +98,7 @@ impl External {
             let port_is_open = ports.get(&state.port).is_some_and(ServedPort::is_open);
             if state.open && state.exists && !state.serving && port_is_open {
                 state.serving = true;
-                cx.set_endpoint_open(*id);
+                cx.endpoint_opened(*id, None);
             }
         }
     }
@@ -116,7 +118,7 @@ impl External {
             LifecycleCall::ClosePort(port) => ProviderCall::ClosePort(*port),
             LifecycleCall::Reregister(port) => ProviderCall::Reregister(*port),
             LifecycleCall::OpenEndpoint(endpoint) => {
-                let Some(state) = self.endpoints.get(endpoint) else { return };
+                let Some(state) = cx.existing(self.endpoints.get(endpoint)) else { return };
                 ProviderCall::OpenEndpoint { endpoint: *endpoint, port: state.port, pkey: state.pkey }
             }
             LifecycleCall::CloseEndpoint(endpoint) => ProviderCall::CloseEndpoint(*endpoint),
@@ -229,7 +231,7 @@ impl External {
         attributes: Box<crate::api::port::PortAttributes>,
         is_ok: bool,
     ) {
-        let Some(state) = self.ports.get_mut(&port) else { return };
+        let Some(state) = cx.existing(self.ports.get_mut(&port)) else { return };
         if is_ok {
             state.open = Some(attributes);
             state.failures = 0;
@@ -246,7 +248,7 @@ impl External {
     }
 
     fn endpoint_opened(&mut self, cx: &mut Context, endpoint: EndpointId, is_ok: bool) {
-        let Some(state) = self.endpoints.get_mut(&endpoint) else { return };
+        let Some(state) = cx.existing(self.endpoints.get_mut(&endpoint)) else { return };
         if is_ok {
             state.open = true;
             self.resume_serving(cx);
@@ -257,7 +259,7 @@ impl External {
     }
 
     fn address_added(&mut self, cx: &mut Context, endpoint: EndpointId, address: Address, is_ok: bool) {
-        let Some(state) = self.endpoints.get_mut(&endpoint) else { return };
+        let Some(state) = cx.existing(self.endpoints.get_mut(&endpoint)) else { return };
         state.addresses.push((address, is_ok));
         if !is_ok {
             cx.stats.provider_refused += 1;

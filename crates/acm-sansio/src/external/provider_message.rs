@@ -51,9 +51,7 @@ impl External {
         let fits = |request: &PendingRequest| {
             matches!(request.stage, Stage::Called(_)) && matches!(request.query, Query::Counters) == counters
         };
-        let id =
-            PendingRequestId::from_external_id(request, self.id).filter(|id| self.requests.get(*id).is_some_and(fits));
-        cx.stats.stale_inputs += u64::from(id.is_none());
-        id
+        let id = PendingRequestId::from_external_id(request, self.id);
+        cx.named(id.filter(|id| self.requests.get(*id).is_some_and(fits)))
     }
 }

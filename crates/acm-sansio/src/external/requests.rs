@@ -66,7 +66,7 @@ impl External {
     pub(super) fn pump(&mut self, cx: &mut Context) {
         while !self.hangs && self.calls.len() < MAX_CALLS {
             let Some((id, credit)) = self.queue.next(MAX_UNANSWERED) else { return };
-            let Some(request) = self.requests.get_mut(id) else { continue };
+            let Some(request) = cx.existing(self.requests.get_mut(id)) else { continue };
             if let Stage::Queued(mut positions) = core::mem::replace(&mut request.stage, Stage::Called(credit)) {
                 self.queue.leave_all(&mut positions);
             }
@@ -86,7 +86,7 @@ impl External {
 
     /// Handles the time-out of a request.
     pub(super) fn request_due(&mut self, cx: &mut Context, id: PendingRequestId) {
-        let Some(request) = self.requests.get(id) else { return };
+        let Some(request) = cx.existing(self.requests.get(id)) else { return };
         let failure = match request.stage {
             Stage::Queued(_) => {
                 cx.stats.provider_no_turn += 1;
@@ -103,7 +103,7 @@ impl External {
 
     /// Ends a request: frees its queue position or credit, refunds the account, and answers the requester.
     pub(super) fn end(&mut self, cx: &mut Context, id: PendingRequestId, end: End<'_>) {
-        let Some(request) = self.requests.remove(id) else { return };
+        let Some(request) = cx.existing(self.requests.remove(id)) else { return };
         let token = self.token(Task::Request(id));
         cx.clear_timer(token);
         match request.stage {
@@ -142,7 +142,7 @@ impl External {
     /// Handles the disconnection of a requester. A request that the provider already has continues, charged to the
     /// account.
     pub(super) fn requester_left(&mut self, cx: &mut Context, id: PendingRequestId, ticket: bool) {
-        let Some(request) = self.requests.get_mut(id) else { return };
+        let Some(request) = cx.existing(self.requests.get_mut(id)) else { return };
         request.waited_for = false;
         match &mut request.stage {
             Stage::Queued(positions) if ticket => self.queue.join(positions, request.account, Urgency::Ticket, id),

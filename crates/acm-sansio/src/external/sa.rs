@@ -59,7 +59,7 @@ impl External {
 
     /// Passes the result of a request to the provider.
     pub(super) fn sa_request_done(&mut self, cx: &mut Context, id: ExternalSaId, result: Result<&SaMad, SaError>) {
-        let Some(request) = self.sa.remove(&id) else { return };
+        let Some(request) = cx.existing(self.sa.remove(&id)) else { return };
         let call = match result {
             Ok(mad) => {
                 let mut mad = Box::new(*mad);

@@ -1,5 +1,6 @@
 //! Ports, local addresses, and endpoints: one for each port and partition with an address.
 mod addresses;
+mod endpoint;
 mod interfaces;
 mod plan;
 mod table;
@@ -7,5 +8,5 @@ mod table;
 mod tests;
 
 pub(crate) use addresses::{Added, LocalAddress};
-pub use table::Endpoint;
+pub use endpoint::Endpoint;
 pub(crate) use table::Ports;

@@ -10,8 +10,8 @@ use ib_mad::Pkey;
 pub(crate) struct Plan {
     /// Endpoints whose partition or last address was removed.
     pub(crate) close: Vec<EndpointId>,
-    /// New endpoints: index in the P_Key table, P_Key, addresses.
-    pub(crate) open: Vec<(u16, Pkey, Vec<Address>)>,
+    /// New endpoints: index in the P_Key table, P_Key, provider, addresses.
+    pub(crate) open: Vec<(u16, Pkey, ProviderId, Vec<Address>)>,
     /// Addresses to remove from endpoints.
     pub(crate) remove: Vec<(EndpointId, Address)>,
     /// Addresses to add to endpoints.
@@ -46,8 +46,7 @@ impl Ports {
             }
         }
         partitions.retain(|(_, _, addresses)| !addresses.is_empty());
-        for id in self.endpoints_of(port) {
-            let Some(endpoint) = self.endpoints.get(id) else { continue };
+        for (id, endpoint) in self.all_endpoints().filter(|(_, endpoint)| endpoint.port == port) {
             let same =
                 |(index, pkey, _): &(u16, Pkey, Vec<Address>)| *index == endpoint.pkey_index && *pkey == endpoint.pkey;
             let index = partitions.iter().position(same).filter(|_| Some(endpoint.provider) == provider);
@@ -60,7 +59,8 @@ impl Ports {
             plan.add.extend(addresses.into_iter().filter(|new| !endpoint.addresses.contains(new)).map(|new| (id, new)));
         }
         partitions.sort_by_key(|(index, _, _)| *index);
-        plan.open = partitions;
+        let open = |(index, pkey, addresses)| Some((index, pkey, provider?, addresses));
+        plan.open = partitions.into_iter().filter_map(open).collect();
         plan
     }
 }

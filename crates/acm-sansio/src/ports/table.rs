@@ -1,58 +1,19 @@
 //! All ports and endpoints.
 use super::{
-    LocalAddress,
+    Endpoint, LocalAddress,
     addresses::{Added, LocalAddresses},
 };
 use crate::{
     api::{
+        GaugeScope, GaugeSink,
         id::{EndpointId, PortId, ProviderId},
         port::{InterfaceAddress, PortAttributes},
     },
     collections::arena::Arena,
 };
-use acm_wire::{Address, client::Counters};
-use alloc::{collections::BTreeMap, vec::Vec};
-use ib_mad::{Pkey, Qpn, sa::PathRecord};
-
-/// An endpoint: a port and a partition.
-#[derive(Clone, Debug)]
-pub struct Endpoint {
-    /// The endpoint's port.
-    pub port: PortId,
-    /// The P_Key of its partition, as it is in the port's table.
-    pub pkey: Pkey,
-    /// The index in the port's P_Key table.
-    pub pkey_index: u16,
-    /// The provider that serves it.
-    pub provider: ProviderId,
-    /// Its queue pair; `None` until it is open.
-    pub qpn: Option<Qpn>,
-    /// Its addresses, in the order in which they were added.
-    pub addresses: Vec<Address>,
-    /// The client protocol's counters of this endpoint.
-    pub counters: Counters,
-    /// `true` if its provider opened it without a queue pair of ours.
-    pub(crate) open: bool,
-    /// `true` while a queue pair, or the provider's opening of the endpoint, is outstanding.
-    pub(crate) opening: bool,
-    /// Number of failed attempts to open it in a row.
-    pub(crate) failures: u32,
-}
-
-impl Endpoint {
-    /// Reports whether the endpoint is usable: it has a queue pair, or its provider opened it without one.
-    #[must_use]
-    pub const fn is_open(&self) -> bool {
-        self.qpn.is_some() || self.open
-    }
-
-    /// Reports whether the endpoint has this address. Names are compared without regard to ASCII case.
-    #[must_use]
-    pub fn has(&self, address: &Address) -> bool {
-        let canonical = address.canonical();
-        self.addresses.iter().any(|other| other.canonical() == canonical)
-    }
-}
+use acm_wire::{Address, client::Counter};
+use alloc::collections::BTreeMap;
+use ib_mad::{Pkey, sa::PathRecord};
 
 #[derive(Debug, Default)]
 struct Port {
@@ -127,6 +88,7 @@ impl Ports {
         self.ports.get_mut(&id).is_some_and(|port| core::mem::replace(&mut port.up, false))
     }
 
+    /// Returns an endpoint, if it exists.
     pub(crate) fn endpoint(&self, id: EndpointId) -> Option<&Endpoint> {
         self.endpoints.get(id)
     }
@@ -135,21 +97,29 @@ impl Ports {
         self.endpoints.get_mut(id)
     }
 
+    /// Increments a counter of an endpoint, if it exists. The result of a QUERY_SA request may arrive after its endpoint
+    /// was removed.
+    pub(crate) fn count(&mut self, id: EndpointId, counter: Counter) {
+        if let Some(endpoint) = self.endpoints.get_mut(id) {
+            endpoint.counters.count(counter);
+        }
+    }
+
     /// Returns the endpoints of a port, in the order of its P_Key table.
     pub(crate) fn endpoints_of(&self, port: PortId) -> impl Iterator<Item = EndpointId> {
         self.order.range((port, 0)..=(port, u16::MAX)).map(|(_, id)| *id)
     }
 
     /// Returns all endpoints in listing order.
-    pub(crate) fn all_endpoints(&self) -> impl Iterator<Item = EndpointId> {
-        self.order.values().copied()
+    pub(crate) fn all_endpoints(&self) -> impl Iterator<Item = (EndpointId, &Endpoint)> {
+        self.order.values().filter_map(|id| Some((*id, self.endpoints.get(*id)?)))
     }
 
     /// Returns the endpoints of active ports in listing order; only of ports with this number, if it is not 0.
-    pub(crate) fn active(&self, port_number: u8) -> impl Iterator<Item = EndpointId> {
-        self.order.iter().filter_map(move |((port, _), id)| {
-            let attributes = self.attributes(*port)?;
-            (port_number == 0 || attributes.port_number == port_number).then_some(*id)
+    pub(crate) fn active(&self, port_number: u8) -> impl Iterator<Item = (EndpointId, &Endpoint)> {
+        self.all_endpoints().filter(move |(_, endpoint)| {
+            let attributes = self.attributes(endpoint.port);
+            attributes.is_some_and(|port| port_number == 0 || port.port_number == port_number)
         })
     }
 
@@ -200,19 +170,7 @@ impl Ports {
     }
 
     pub(crate) fn open(&mut self, port: PortId, pkey_index: u16, pkey: Pkey, provider: ProviderId) -> EndpointId {
-        let endpoint = Endpoint {
-            port,
-            pkey,
-            pkey_index,
-            provider,
-            qpn: None,
-            addresses: Vec::new(),
-            counters: Counters::default(),
-            open: false,
-            opening: true,
-            failures: 0,
-        };
-        let id = self.endpoints.insert(endpoint);
+        let id = self.endpoints.insert(Endpoint::new(port, pkey_index, pkey, provider));
         self.order.insert((port, pkey_index), id);
         id
     }
@@ -230,6 +188,16 @@ impl Ports {
         let Self { ports, endpoints, order, local } = self;
         let served = order.iter().filter(|((port, _), _)| ports.get(port).is_some_and(|port| port.up));
         local.index(served.filter_map(|(_, id)| Some((*id, endpoints.get(*id)?.addresses.as_slice()))));
+    }
+
+    /// Calls `emit` for each gauge of each port and endpoint.
+    pub(crate) fn each_gauge(&self, emit: GaugeSink<'_>) {
+        for (port, up, _) in self.iter() {
+            emit("port_active", GaugeScope::Port(port), usize::from(up));
+        }
+        for (_, endpoint) in self.all_endpoints() {
+            emit("endpoint_open", GaugeScope::Endpoint(endpoint.port, endpoint.pkey), usize::from(endpoint.is_open()));
+        }
     }
 
     /// Returns every port that was ever seen, and whether it is active.

@@ -18,8 +18,8 @@ fn apply(ports: &mut Ports, port: PortId) -> Plan {
     for id in &plan.close {
         ports.close(*id);
     }
-    for (index, pkey, addresses) in &plan.open {
-        let id = ports.open(port, *index, *pkey, ProviderId::BUILT_IN);
+    for (index, pkey, provider, addresses) in &plan.open {
+        let id = ports.open(port, *index, *pkey, *provider);
         ports.endpoint_mut(id).unwrap().addresses.clone_from(addresses);
     }
     for (id, address) in &plan.add {
@@ -37,7 +37,7 @@ fn full_membership_is_preferred_and_default_is_the_first_partition() {
     ports.add_address(LocalAddress { port, pkey: Some(Pkey::new(0x0001)), address: b });
     assert!(ports.up(port, &attributes(&[0x7fff, 0x8001, 0, 0x8000, 0xffff])).came_up);
     let plan = apply(&mut ports, port);
-    let opened: Vec<_> = plan.open.iter().map(|(index, pkey, _)| (*index, pkey.get())).collect();
+    let opened: Vec<_> = plan.open.iter().map(|(index, pkey, ..)| (*index, pkey.get())).collect();
     assert_eq!(opened, [(1, 0x8001), (4, 0xffff)]);
     // The same partitions at other indexes of the table.
     let change = ports.up(port, &attributes(&[0x8001, 0xffff]));
@@ -85,7 +85,7 @@ fn port_number_selects_endpoints_and_0_selects_all_active_ports() {
         ports.open(port, 0, Pkey::DEFAULT_FULL, ProviderId::BUILT_IN)
     });
     ports.down(PortId(3));
-    let active = |number| ports.active(number).collect::<Vec<_>>();
+    let active = |number| ports.active(number).map(|(id, _)| id).collect::<Vec<_>>();
     assert_eq!([0, 1, 2, 3, 4].map(active), [vec![ids[0], ids[1]], vec![ids[0]], vec![ids[1]], vec![], vec![]]);
 }
 
@@ -108,7 +108,8 @@ fn closed_endpoint_is_not_listed() {
     // Another endpoint now has its index.
     let new = ports.open(PortId(0), 0, Pkey::DEFAULT_FULL, ProviderId::BUILT_IN);
     assert!(ports.close(old).is_some() && ports.close(old).is_none());
-    assert_eq!(ports.all_endpoints().collect::<Vec<_>>(), [new, other]);
+    let all = |ports: &Ports| ports.all_endpoints().map(|(id, _)| id).collect::<Vec<_>>();
+    assert_eq!(all(&ports), [new, other]);
     ports.close(new);
-    assert_eq!(ports.all_endpoints().collect::<Vec<_>>(), [other]);
+    assert_eq!(all(&ports), [other]);
 }

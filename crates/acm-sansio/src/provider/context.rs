@@ -22,7 +22,7 @@ use crate::{
 use acm_wire::client::{Counter, Counters};
 use alloc::vec::Vec;
 use core::ops::{Deref, DerefMut};
-use ib_mad::{Gid, Lid, acm::AcmMad, id::Lmc, sa::PathRecord};
+use ib_mad::{Gid, Lid, Qpn, acm::AcmMad, id::Lmc, sa::PathRecord};
 
 /// The shared state, and the components that a provider uses: ports, the client of the subnet administrator (SA), and
 /// the clients that wait for results. A provider acts only through it.
@@ -100,9 +100,7 @@ impl Context {
     /// Increments a counter of the endpoint and of the daemon.
     pub fn count(&mut self, endpoint: EndpointId, counter: Counter) {
         self.count_total(counter);
-        if let Some(endpoint) = self.ports.endpoint_mut(endpoint) {
-            endpoint.counters.count(counter);
-        }
+        self.ports.count(endpoint, counter);
     }
 
     /// Sends a datagram.
@@ -120,39 +118,36 @@ impl Context {
         self.output(Output::Detach { endpoint, mgid, mlid });
     }
 
-    /// Marks an endpoint of a provider outside of the core as open.
-    pub(crate) fn set_endpoint_open(&mut self, endpoint: EndpointId) {
-        if let Some(found) = self.ports.endpoint_mut(endpoint) {
-            (found.open, found.opening, found.failures) = (true, false, 0);
-            self.timers.clear(TimerKey::Endpoint(endpoint));
+    /// Records that an endpoint is open: with a queue pair of the core, or by its provider without one.
+    pub(crate) fn endpoint_opened(&mut self, id: EndpointId, qpn: Option<Qpn>) {
+        if let Some(endpoint) = self.cx.existing(self.ports.endpoint_mut(id)) {
+            endpoint.opened(qpn);
+            self.timers.clear(TimerKey::Endpoint(id));
         }
     }
 
-    /// Marks an endpoint as closed. Its provider will open it again on its own.
-    pub(crate) fn set_endpoint_closed(&mut self, endpoint: EndpointId) {
-        if let Some(found) = self.ports.endpoint_mut(endpoint) {
-            (found.open, found.opening) = (false, true);
+    /// Records that the provider of an endpoint closed it. The provider will open it again on its own.
+    pub(crate) fn endpoint_closed(&mut self, id: EndpointId) {
+        if let Some(endpoint) = self.cx.existing(self.ports.endpoint_mut(id)) {
+            endpoint.closed_by_provider();
         }
     }
 
     /// Records that an endpoint could not be opened. It is retried after a pause, and at the port's next change.
-    pub(crate) fn endpoint_open_failed(&mut self, endpoint: EndpointId) {
-        let Some(found) = self.ports.endpoint_mut(endpoint) else { return };
-        found.opening = false;
-        found.failures = found.failures.saturating_add(1);
-        let provider = found.provider;
-        let pause = retry::OPEN_ENDPOINT.pause(found.failures);
+    pub(crate) fn endpoint_open_failed(&mut self, id: EndpointId) {
+        let Some(endpoint) = self.cx.existing(self.ports.endpoint_mut(id)) else { return };
+        let (provider, pause) = (endpoint.provider, retry::OPEN_ENDPOINT.pause(endpoint.open_failed()));
         let pause = self.jitter(pause);
         let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
-        if !provider.is_external() {
-            self.stats.endpoints_failed += 1;
-            self.log(Event::EndpointFailed(endpoint, pause_ms));
-        } else {
+        if provider.is_external() {
             self.stats.provider_refused += 1;
-            self.log(Event::Provider(provider, ProviderEvent::EndpointRefused(endpoint, pause_ms)));
+            self.log(Event::Provider(provider, ProviderEvent::EndpointRefused(id, pause_ms)));
+        } else {
+            self.stats.endpoints_failed += 1;
+            self.log(Event::EndpointFailed(id, pause_ms));
         }
         let at = self.now + pause;
-        self.timers.set(TimerKey::Endpoint(endpoint), at);
+        self.timers.set(TimerKey::Endpoint(id), at);
     }
 
     /// Calls a provider outside of the core.

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     api::{failure::Failure, id::EndpointId},
-    provider::{Context, PortEvent},
+    provider::{Context, Endpoint, PortEvent},
 };
 use acm_wire::Address;
 
@@ -138,7 +138,7 @@ impl Ibacmp {
     fn update_origin_of(&mut self, cx: &mut Context, endpoint: EndpointId) {
         if let Some((gid, lid, lmc)) = cx.port_of(endpoint).map(|port| (port.gid(), port.lid, port.lmc)) {
             let state = self.endpoints.entry(endpoint).or_default();
-            let qpn = cx.endpoint(endpoint).and_then(|endpoint| endpoint.qpn);
+            let qpn = cx.endpoint(endpoint).and_then(Endpoint::qpn);
             let has_moved = state.update_origin(gid, lid, lmc);
             if state.announcement.moves_to(qpn) || has_moved {
                 self.announce(cx, endpoint);

@@ -101,7 +101,7 @@ impl SaClient {
     pub(crate) fn pump(&mut self, cx: &mut Cx, ports: &Ports, port: PortId) {
         while ports.attributes(port).is_some() && cx.running != Running::Stopped {
             // The upper half of a transaction id belongs to the kernel.
-            let Some(tid) = u32::try_from(cx.transaction_id().get() >> 32).ok() else { return };
+            let tid = u32::try_from(cx.transaction_id().get() >> 32).unwrap_or_default();
             let Some((send, id)) = self.queues.next(port, cx.now, tid) else { return };
             if let Some(waited) = self.queues.queries.get(id).and_then(|pending| pending.waited(cx.now)) {
                 cx.record_latency(Phase::SaTurn, waited);
@@ -111,9 +111,8 @@ impl SaClient {
     }
 
     fn send(&mut self, cx: &mut Cx, ports: &Ports, port: PortId, send: SaRequestId, id: SaQueryId, tid: u32) {
-        let (Some(attributes), Some(pending)) = (ports.attributes(port), self.queues.queries.get_mut(id)) else {
-            return;
-        };
+        let found = ports.attributes(port).zip(self.queues.queries.get_mut(id));
+        let Some((attributes, pending)) = cx.existing(found) else { return };
         let mad = pending.query.mad(attributes, TransactionId::new(tid.into()));
         // The device repeats requests of all nodes in step. The core repeats its own by a policy with jitter.
         pending.is_sent_once = pending.is_own();
@@ -130,6 +129,11 @@ impl SaClient {
         cx.timers.set(TimerKey::SaQuery(id), cx.now + time + SENDER_MARGIN);
     }
 
+    /// Returns the query of a request that an input names. A request that was answered or sent again is stale.
+    fn of_request(&self, cx: &mut Cx, send: SaRequestId) -> Option<SaQueryId> {
+        cx.named(self.queues.sends.get(send).copied())
+    }
+
     /// Handles a response. Returns `None` if the query continues, or if the response matches no query.
     pub(crate) fn handle_response<'a>(
         &mut self,
@@ -138,11 +142,8 @@ impl SaClient {
         send: SaRequestId,
         bytes: &'a [u8],
     ) -> Option<Complete<'a>> {
-        let Some(id) = self.queues.sends.get(send).copied() else {
-            cx.stats.stale_inputs += 1;
-            return None;
-        };
-        let pending = self.queues.queries.get(id)?;
+        let id = self.of_request(cx, send)?;
+        let pending = cx.existing(self.queues.queries.get(id))?;
         let Pending { port, query, progress: Progress::InFlight { tid, sent, .. }, .. } = pending else {
             return None;
         };
@@ -199,7 +200,7 @@ impl SaClient {
     /// Pauses a query after BUSY. Returns `false` if there is no time left for another attempt.
     fn pause(&mut self, cx: &mut Cx, ports: &Ports, id: SaQueryId) -> bool {
         let random = cx.random();
-        let Some(pending) = self.queues.queries.get_mut(id) else { return false };
+        let Some(pending) = cx.existing(self.queues.queries.get_mut(id)) else { return false };
         pending.busy += 1;
         let again = cx.now + retry::jitter(SA_BUSY.pause(pending.busy), random);
         let (port, begun) = (pending.port, pending.first_sent.unwrap_or(cx.now));
@@ -214,7 +215,7 @@ impl SaClient {
 
     /// Handles the timer of a query. Returns the error with which it ends, or `None` if it continues.
     pub(crate) fn handle_timeout(&mut self, cx: &mut Cx, ports: &Ports, id: SaQueryId) -> Option<SaError> {
-        let pending = self.queues.queries.get(id)?;
+        let pending = cx.existing(self.queues.queries.get(id))?;
         let port = pending.port;
         match pending.progress {
             Progress::Waiting => {
@@ -237,7 +238,7 @@ impl SaClient {
     /// sender does not know what is requested next: its retry could arrive after a new join and undo it.
     fn timed_out(&mut self, cx: &mut Cx, ports: &Ports, id: SaQueryId) -> bool {
         let now = cx.now;
-        let Some(pending) = self.queues.queries.get_mut(id) else { return true };
+        let Some(pending) = cx.existing(self.queues.queries.get_mut(id)) else { return true };
         let Progress::InFlight { sent, .. } = pending.progress else { return true };
         let port = pending.port;
         if let (false, Some(port_queue)) = (pending.query.is_table(), self.queues.ports.get_mut(&port)) {
@@ -264,14 +265,12 @@ impl SaClient {
         send: SaRequestId,
         error: SaError,
     ) -> Option<Complete<'static>> {
-        let Some(id) = self.queues.sends.get(send).copied() else {
-            cx.stats.stale_inputs += 1;
-            return None;
-        };
+        let id = self.of_request(cx, send)?;
         (error != SaError::TimedOut || self.timed_out(cx, ports, id)).then_some((id, Err(error)))
     }
 
-    /// Removes a query and its timer.
+    /// Removes a query and its timer. Returns `None` if it was cancelled while the end of another query of its port was
+    /// handled.
     pub(crate) fn take(&mut self, cx: &mut Cx, id: SaQueryId) -> Option<Pending> {
         cx.timers.clear(TimerKey::SaQuery(id));
         self.queues.remove(id)
@@ -288,7 +287,7 @@ impl SaClient {
         let (mut again, mut unneeded) = (0, Vec::new());
         // In reverse, so that the oldest query ends up at the front.
         for id in all.into_iter().rev() {
-            let Some(pending) = self.queues.queries.get_mut(id) else { continue };
+            let Some(pending) = cx.existing(self.queues.queries.get_mut(id)) else { continue };
             let under_way = matches!(pending.progress, Progress::InFlight { .. });
             if !pending.is_needed() {
                 unneeded.push(id);

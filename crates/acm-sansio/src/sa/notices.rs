@@ -94,7 +94,7 @@ impl SaClient {
             let at = cx.now + cx.spread(NOTICES_SPREAD);
             return cx.timers.set(TimerKey::Notices(port), at);
         }
-        let Some(state) = self.notices.get_mut(&port) else { return };
+        let Some(state) = cx.existing(self.notices.get_mut(&port)) else { return };
         if state.due == [false; TRAPS.len()] {
             state.due = [true; TRAPS.len()];
         }
@@ -115,8 +115,12 @@ impl SaClient {
 
     /// Handles the result of a subscription.
     pub(crate) fn subscribed(&mut self, cx: &mut Cx, ports: &Ports, port: PortId, result: Result<&SaMad, SaError>) {
-        let Some(state) = self.notices.get_mut(&port) else { return };
-        let Some((index, _)) = state.pending.take() else { return };
+        // If the port is down, its subscriptions were dropped.
+        let Some((state, (index, _))) =
+            self.notices.get_mut(&port).and_then(|state| state.pending.take().map(|pending| (state, pending)))
+        else {
+            return;
+        };
         if core::mem::take(&mut state.restart) {
             return self.renew_notices(cx, ports, port);
         }
@@ -142,7 +146,7 @@ impl SaClient {
     }
 
     fn round_over(&mut self, cx: &mut Cx, port: PortId) {
-        let Some(state) = self.notices.get_mut(&port) else { return };
+        let Some(state) = cx.existing(self.notices.get_mut(&port)) else { return };
         let (pause, event) = match state.error.take() {
             None => {
                 let was_refused = core::mem::take(&mut state.failure_logged);
@@ -172,10 +176,7 @@ impl SaClient {
         (lid, qpn): (Lid, Qpn),
         bytes: &[u8],
     ) -> Option<Notice> {
-        let Some(attributes) = ports.attributes(port) else {
-            cx.stats.stale_inputs += 1;
-            return None;
-        };
+        let attributes = cx.named(ports.attributes(port))?;
         let is_report = |mad: &&SaMad| {
             let header = &mad.header;
             (header.mgmt_class, header.class_version) == (MgmtClass::SUBN_ADM, SA_CLASS_VERSION)

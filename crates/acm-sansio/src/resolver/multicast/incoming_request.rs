@@ -29,7 +29,7 @@ impl Ibacmp {
     ) {
         let Some(found) = cx.endpoint(endpoint) else { return };
         // Our own request, delivered back by the switch.
-        if found.qpn == Some(source.qpn) && cx.port_of(endpoint).is_some_and(|port| port.gids.contains(&gid)) {
+        if found.qpn() == Some(source.qpn) && cx.port_of(endpoint).is_some_and(|port| port.gids.contains(&gid)) {
             return;
         }
         if found.has(&request.source) && !self.is_own_gid(cx, gid) {
