@@ -1,7 +1,7 @@
 //! Changes of endpoints, of their addresses and of their ports.
 use super::{
-    cache::dest::{DestKey, DestState, EvictionClass, Ready},
-    routes::route,
+    dest::{DestKey, DestState, EvictionClass, Ready},
+    paths,
     state::Ibacmp,
     token::Task,
 };
@@ -113,7 +113,7 @@ impl Ibacmp {
         if !cx.config().loopback {
             return;
         }
-        let Some(path) = route::loopback(cx, endpoint) else { return };
+        let Some(path) = paths::loopback(cx, endpoint) else { return };
         let Some(id) = self.acquire(cx, endpoint, DestKey::Address(*address)) else { return };
         self.cache.set_class(id, EvictionClass::Local);
         if self.cache.get(id).is_some_and(|dest| dest.state.is_busy()) {

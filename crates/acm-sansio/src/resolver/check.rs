@@ -1,7 +1,6 @@
 //! Invariants of the built-in provider, for tests and fuzzing.
 use super::{
-    cache::dest::{DestState, EvictionClass, MulticastRequest, Ready, Routing, Stage, StateKind},
-    multicast::lookup::Lookup,
+    dest::{DestState, EvictionClass, Lookup, MulticastRequest, Ready, Routing, Stage, StateKind},
     state::{Ibacmp, RenewalQueue},
     token::{DestId, Task},
 };

@@ -1,35 +1,37 @@
 //! The built-in provider, `ibacmp`: addresses by multicast, paths from the subnet administrator (SA) or from the shared
 //! group, and a cache.
 //!
+//! Data, which knows nothing of the files below it:
+//!
+//! | file | contents |
+//! |---|---|
+//! | `token.rs`, `stats.rs` | operations and their tokens, counters |
+//! | `dest/` | a destination: its key, its states, its operations, and who needs them |
+//! | `cache/` | all destinations, their index by GID, eviction |
+//! | `endpoint/` | an endpoint: groups, credits, round-trip times, announcements, the table of all paths |
+//! | `preloaded.rs` | tables of routes and hosts from files |
+//! | `paths.rs` | paths from other sources than the SA, queries, receivers of datagrams |
+//! | `state.rs` | the state of the provider, the renewal queue |
+//!
+//! Events:
+//!
 //! | file | contents |
 //! |---|---|
 //! | `protocol.rs` | implementation of the `Provider` trait |
-//! | `state.rs` | state of the provider, renewal queue |
-//! | `dest.rs`, `remote.rs` | a destination and its states, the location of a peer |
-//! | `lookup.rs` | the accounts that need a lookup |
-//! | `resolve.rs` | requests for an address, and shared lookups |
-//! | `multicast_request.rs` | multicast requests: send, retry, responses, failure |
-//! | `incoming_request.rs` | multicast requests from remote hosts |
-//! | `route.rs` | paths to located addresses and to ports |
-//! | `cache.rs`, `evict.rs`, `expire.rs` | all destinations, creation and eviction, expiry |
-//! | `by_gid.rs` | index of destinations by GID |
-//! | `negative.rs` | cached failures |
-//! | `renew.rs` | renewal of paths in the background |
-//! | `claim.rs`, `verify.rs` | verification of claims of remote hosts |
-//! | `notices.rs` | notices of the SA about ports and groups |
-//! | `announce.rs` | announcements after this port moved |
-//! | `endpoint.rs`, `membership.rs`, `round_trip.rs` | state of an endpoint: groups, credits, round-trip times |
-//! | `group.rs`, `group_plan.rs` | multicast groups: join, rejoin, leave; their choice by rate and MTU |
-//! | `preload.rs`, `preloaded.rs` | routes and hosts loaded from files |
-//! | `prefetch.rs`, `path_table.rs` | all paths from a port at once, as one table of the SA |
-//! | `token.rs`, `event.rs`, `stats.rs` | operations, log events, counters |
+//! | `changes.rs`, `groups.rs` | changes of endpoints, addresses and ports; joining and leaving groups |
+//! | `multicast/` | requests for an address: of local users, to the group, from remote hosts |
+//! | `routes/` | paths: queried, loaded from files, or fetched as a table |
+//! | `refresh/` | expiry, cached failures, renewal, verification of claims, announcements, notices |
 //! | `check.rs` | invariants |
 pub(crate) mod cache;
 mod changes;
 mod check;
+pub(crate) mod dest;
 mod endpoint;
 mod groups;
 mod multicast;
+mod paths;
+mod preloaded;
 mod protocol;
 mod refresh;
 mod routes;

@@ -1,5 +1,5 @@
 //! Implementation of the `Provider` trait.
-use super::{cache::dest::StateKind, state::Ibacmp, token::Task};
+use super::{dest::StateKind, state::Ibacmp, token::Task};
 use crate::{
     accounts::fair::Urgency,
     api::{
@@ -177,8 +177,8 @@ impl Observe for Ibacmp {
 
 #[cfg(test)]
 mod tests {
+    use super::super::DestId;
     use super::*;
-    use crate::resolver::DestId;
 
     #[test]
     fn each_timer_has_a_name() {

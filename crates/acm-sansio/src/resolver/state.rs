@@ -1,5 +1,5 @@
 //! State of the built-in provider.
-use super::{cache::Cache, endpoint::EndpointState, routes::preloaded::Preloaded, stats::IbacmpStats, token::DestId};
+use super::{cache::Cache, endpoint::EndpointState, preloaded::Preloaded, stats::IbacmpStats, token::DestId};
 use crate::{
     Time,
     api::{

@@ -1,11 +1,13 @@
 //! Index of destinations by the GID at which they are, to find those of a port that appeared or disappeared without a
 //! scan of the cache.
-use super::dest::{BY_GID, Dest};
 use crate::{
     api::id::EndpointId,
     collections::{arena::Arena, list::List},
     cx::random::{Purpose, Random, Seed},
-    resolver::token::DestId,
+    resolver::{
+        dest::{BY_GID, Dest},
+        token::DestId,
+    },
 };
 use core::hash::{BuildHasher, Hash, Hasher};
 use hashbrown::HashTable;

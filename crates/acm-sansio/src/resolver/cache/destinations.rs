@@ -1,16 +1,13 @@
 //! The cache of destinations: lookup by key, counts, and state changes.
-use super::{
-    by_gid::ByGid,
-    dest::{BY_CLASS, Dest, DestKey, DestState, EvictionClass, Origin, StateKind},
-};
+use super::by_gid::ByGid;
 use crate::{
     api::id::EndpointId,
-    collections::{
-        arena::Arena,
-        list::{Links, List},
-    },
+    collections::{arena::Arena, list::List},
     cx::random::{Purpose, Random, Seed},
-    resolver::token::DestId,
+    resolver::{
+        dest::{BY_CLASS, Dest, DestKey, DestState, EvictionClass, StateKind},
+        token::DestId,
+    },
 };
 use alloc::{
     collections::{BTreeMap, BTreeSet},
@@ -106,18 +103,7 @@ impl Cache {
 
     /// Adds a destination. There must be none with this key.
     pub(crate) fn insert(&mut self, endpoint: EndpointId, key: DestKey, class: EvictionClass) -> DestId {
-        let state = DestState::Unknown;
-        let id = self.dests.insert(Dest {
-            endpoint,
-            key,
-            state,
-            class,
-            origin: Origin::Asked,
-            conflict_logged: false,
-            used: true,
-            links: Links::default(),
-            gid_links: Links::default(),
-        });
+        let id = self.dests.insert(Dest::new(endpoint, key, class));
         self.add_to_list(id);
         self.note_kind(None, Some(StateKind::Unknown));
         let hash = self.hash(endpoint, &key.canonical());
@@ -329,7 +315,7 @@ mod tests {
 
     #[test]
     fn probation_ends_when_a_destination_is_found() {
-        use crate::resolver::cache::{dest::Ready, remote::Remote};
+        use crate::resolver::dest::{Ready, Remote};
         let mut cache = Cache::new(1.into());
         let ids = [0, 1, 2, 3].map(|number| cache.insert(HERE, key(number), EvictionClass::Probation));
         assert_eq!((cache.len(), cache.found()), (4, 0));

@@ -1,13 +1,6 @@
-//! Creation of destinations, and eviction when the cache is full.
-use super::{
-    Cache,
-    dest::{DestKey, EvictionClass},
-};
-use crate::{
-    api::{config::Limits, id::EndpointId},
-    provider::Context,
-    resolver::{state::Ibacmp, token::DestId},
-};
+//! Eviction when the cache is full.
+use super::Cache;
+use crate::{api::config::Limits, resolver::dest::EvictionClass};
 
 /// The number of destinations that one eviction examines. If all were used recently, the first of them is evicted.
 const MAX_EXAMINED: usize = 32;
@@ -62,56 +55,16 @@ impl Cache {
     }
 }
 
-impl Ibacmp {
-    /// Returns the destination with a key for a local user's request and creates it if necessary. Returns `None` if the
-    /// cache is full.
-    pub(crate) fn acquire(&mut self, cx: &mut Context, endpoint: EndpointId, key: DestKey) -> Option<DestId> {
-        if let Some(id) = self.cache.find(endpoint, &key) {
-            if self.cache.get(id).is_some_and(|dest| dest.class == EvictionClass::Unsolicited) {
-                self.cache.set_class(id, EvictionClass::Requested);
-            }
-            return Some(id);
-        }
-        self.make(cx, endpoint, key, EvictionClass::Probation)
-    }
-
-    /// Returns the destination with a key from a remote host's request and creates it if necessary. Returns `None` if
-    /// the cache is full.
-    pub(crate) fn acquire_unsolicited(
-        &mut self,
-        cx: &mut Context,
-        endpoint: EndpointId,
-        key: DestKey,
-    ) -> Option<DestId> {
-        self.cache.find(endpoint, &key).or_else(|| self.make(cx, endpoint, key, EvictionClass::Unsolicited))
-    }
-
-    fn make(&mut self, cx: &mut Context, endpoint: EndpointId, key: DestKey, class: EvictionClass) -> Option<DestId> {
-        match self.cache.make_room(class, &cx.config().limits) {
-            Eviction::NotNeeded => {}
-            Eviction::Done => self.stats.destinations_evicted += 1,
-            Eviction::Impossible => {
-                self.stats.destinations_refused += 1;
-                return None;
-            }
-        }
-        let id = self.cache.insert(endpoint, key, class);
-        self.schedule_sweep(cx);
-        Some(id)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::{
-        dest::{DestKey, DestState, Routing},
-        remote::Remote,
-    };
     use super::*;
-    use crate::resolver::{multicast::lookup::Lookup, token::DestId};
     use crate::{
         Time,
         api::id::{EndpointId, SaQueryId},
+        resolver::{
+            dest::{DestKey, DestState, Lookup, Remote, Routing},
+            token::DestId,
+        },
     };
     use acm_wire::Address;
     use alloc::vec::Vec;

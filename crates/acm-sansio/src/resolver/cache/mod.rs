@@ -1,10 +1,7 @@
-//! The cache: destinations with their states and indexes, eviction, expiry, cached failures.
-pub(crate) mod by_gid;
-pub(crate) mod dest;
+//! The cache: all destinations with their indexes, and eviction.
+mod by_gid;
 mod destinations;
-pub(crate) mod evict;
-pub(crate) mod expire;
-pub(crate) mod negative;
-pub(crate) mod remote;
+mod evict;
 
 pub(crate) use destinations::Cache;
+pub(crate) use evict::Eviction;

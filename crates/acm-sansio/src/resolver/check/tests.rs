@@ -1,14 +1,5 @@
 //! Broken states: each test breaks one invariant of a valid state.
-use super::{
-    super::{
-        cache::{
-            dest::{DestKey, EvictionClass, StateKind},
-            remote::Remote,
-        },
-        groups::membership::Group,
-    },
-    *,
-};
+use super::*;
 use crate::{
     Config,
     accounts::credit::QueuePositions,
@@ -20,6 +11,10 @@ use crate::{
     },
     clients::{OpenRequest, Requester, WaitingFor},
     provider::{IfPending, Need, Observe, Resolution},
+    resolver::{
+        dest::{DestKey, EvictionClass, Remote, StateKind},
+        endpoint::group::Group,
+    },
 };
 use acm_wire::Address;
 use alloc::{string::ToString, vec, vec::Vec};

@@ -1,15 +1,14 @@
 //! Multicast requests from remote hosts: caching the sender's location, responding, and defending local addresses.
-use super::lookup::{Lookup, Responder};
 use crate::{
     accounts::fair::Urgency,
     api::{DatagramSource, ResolverEvent, account::REMOTE, config::RouteProtocol, id::EndpointId},
     provider::Context,
     resolver::{
-        cache::{
-            dest::{DestKey, DestState, EvictionClass, Origin, Ready, RouteKey, Routing},
-            remote::{Remote, are_of_one_adapter},
+        dest::{
+            DestKey, DestState, EvictionClass, Lookup, Origin, Ready, Remote, Responder, RouteKey, Routing,
+            are_of_one_adapter,
         },
-        routes::route,
+        paths,
         state::{Ibacmp, RenewalReason},
         token::DestId,
     },
@@ -222,7 +221,7 @@ impl Ibacmp {
 
     fn path_by_group(&self, cx: &Context, endpoint: EndpointId, remote: &Remote) -> Option<PathRecord> {
         let member = self.joined(endpoint).find(|member| member.mgid == remote.group)?;
-        Some(route::from_group(member, remote, cx.port_of(endpoint)?.lid))
+        Some(paths::from_group(member, remote, cx.port_of(endpoint)?.lid))
     }
 
     /// Responds to a request that was sent to this node alone. Without a cached path the response goes by the parameters
@@ -255,7 +254,7 @@ impl Ibacmp {
     /// Responds to a request for a local address.
     pub(crate) fn respond(cx: &mut Context, endpoint: EndpointId, path: &PathRecord, responder: &Responder) {
         let Some(port) = cx.port_of(endpoint) else { return };
-        let to = route::send_to(path, &responder.remote, port);
+        let to = paths::send_to(path, &responder.remote, port);
         cx.send(endpoint, to, multicast::response(responder.tid, responder.remote.group));
     }
 }

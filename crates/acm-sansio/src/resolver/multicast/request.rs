@@ -1,8 +1,4 @@
 //! Multicast requests for an address: send, retry, responses, failure.
-use super::{
-    group_share::{handling_time, most_requests},
-    lookup::Lookup,
-};
 use crate::{
     accounts::credit::QueuePositions,
     api::{
@@ -10,12 +6,9 @@ use crate::{
     },
     provider::Context,
     resolver::{
-        cache::{
-            dest::{DestKey, DestState, MulticastRequest, Origin, Ready, Stage},
-            remote::{Remote, are_of_one_adapter},
-        },
-        groups::group,
-        routes::route,
+        dest::{DestKey, DestState, Lookup, MulticastRequest, Origin, Ready, Remote, Stage, are_of_one_adapter},
+        endpoint::group_share::{handling_time, most_requests},
+        paths,
         state::Ibacmp,
         token::{DestId, Task},
     },
@@ -132,9 +125,10 @@ impl Ibacmp {
         cx.log(ResolverEvent::RequestSent(endpoint, name, times_sent).into());
         let to = match host {
             Some(host) => self.way_to_host(cx, id, &host),
-            None => {
-                self.base_group(endpoint).zip(cx.port_of(endpoint)).map(|(member, port)| group::send_to(member, port))
-            }
+            None => self
+                .base_group(endpoint)
+                .zip(cx.port_of(endpoint))
+                .map(|(member, port)| paths::send_to_group(member, port)),
         };
         if let Some(to) = to {
             cx.send(endpoint, to, multicast::request(tid, &address, &source, &groups));
@@ -160,10 +154,10 @@ impl Ibacmp {
             && path.dgid == host.gid
             && host.is_at_end_of(path, port.lmc)
         {
-            return Some(route::send_to(path, host, port));
+            return Some(paths::send_to(path, host, port));
         }
         let member = self.base_group(dest.endpoint)?;
-        Some(route::send_to(&route::from_group(member, host, port.lid), host, port))
+        Some(paths::send_to(&paths::from_group(member, host, port.lid), host, port))
     }
 
     /// Returns the credit of a request whose response is late.

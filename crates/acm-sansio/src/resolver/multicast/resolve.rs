@@ -1,5 +1,4 @@
 //! Requests for the path to an address, and the lookups that they share.
-use super::lookup::Lookup;
 use crate::{
     accounts::fair::Urgency,
     api::{
@@ -9,7 +8,8 @@ use crate::{
     },
     provider::{Context, IfPending, Need, Resolution},
     resolver::{
-        cache::dest::{DestKey, DestState, MulticastRequest, Origin, Stage},
+        cache::Eviction,
+        dest::{DestKey, DestState, EvictionClass, Lookup, MulticastRequest, Origin, Stage},
         state::{Ibacmp, RenewalReason},
         token::{DestId, Task},
     },
@@ -58,6 +58,43 @@ impl Ibacmp {
             _ => self.start_request(cx, id, endpoint, *source, claimant, lookup),
         }
         self.current_resolution(id)
+    }
+
+    /// Returns the destination with a key for a local user's request and creates it if necessary. Returns `None` if the
+    /// cache is full.
+    pub(crate) fn acquire(&mut self, cx: &mut Context, endpoint: EndpointId, key: DestKey) -> Option<DestId> {
+        if let Some(id) = self.cache.find(endpoint, &key) {
+            if self.cache.get(id).is_some_and(|dest| dest.class == EvictionClass::Unsolicited) {
+                self.cache.set_class(id, EvictionClass::Requested);
+            }
+            return Some(id);
+        }
+        self.make(cx, endpoint, key, EvictionClass::Probation)
+    }
+
+    /// Returns the destination with a key from a remote host's request and creates it if necessary. Returns `None` if
+    /// the cache is full.
+    pub(crate) fn acquire_unsolicited(
+        &mut self,
+        cx: &mut Context,
+        endpoint: EndpointId,
+        key: DestKey,
+    ) -> Option<DestId> {
+        self.cache.find(endpoint, &key).or_else(|| self.make(cx, endpoint, key, EvictionClass::Unsolicited))
+    }
+
+    fn make(&mut self, cx: &mut Context, endpoint: EndpointId, key: DestKey, class: EvictionClass) -> Option<DestId> {
+        match self.cache.make_room(class, &cx.config().limits) {
+            Eviction::NotNeeded => {}
+            Eviction::Done => self.stats.destinations_evicted += 1,
+            Eviction::Impossible => {
+                self.stats.destinations_refused += 1;
+                return None;
+            }
+        }
+        let id = self.cache.insert(endpoint, key, class);
+        self.schedule_sweep(cx);
+        Some(id)
     }
 
     /// Returns the cached result. If a lookup is in progress, the requester joins it.

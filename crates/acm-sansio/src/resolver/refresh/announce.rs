@@ -4,7 +4,7 @@
 use crate::{
     api::{ResolverEvent, id::EndpointId, port::PortAttributes},
     provider::Context,
-    resolver::{groups::group, state::Ibacmp, token::Task},
+    resolver::{paths, state::Ibacmp, token::Task},
     retry,
 };
 use acm_wire::{Address, multicast};
@@ -84,7 +84,7 @@ impl Ibacmp {
     fn send_announcement(&self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
         let groups: Vec<Gid> = self.joined(endpoint).map(|member| member.mgid).collect();
         if let Some((member, port)) = self.base_group(endpoint).zip(cx.port_of(endpoint)) {
-            let to = group::send_to(member, port);
+            let to = paths::send_to_group(member, port);
             let mad = multicast::request(cx.transaction_id(), address, address, &groups);
             cx.send(endpoint, to, mad);
         }

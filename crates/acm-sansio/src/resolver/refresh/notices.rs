@@ -7,7 +7,7 @@ use crate::{
     api::id::{EndpointId, PortId},
     provider::{Context, Notice},
     resolver::{
-        cache::dest::DestState,
+        dest::DestState,
         state::Ibacmp,
         token::{DestId, Task},
     },
@@ -78,7 +78,7 @@ impl Ibacmp {
     fn handle_group_notice(&mut self, cx: &mut Context, port: PortId, mgid: Gid, is_deleted: bool) {
         for endpoint in cx.endpoints_of(port) {
             let groups = self.endpoints.get(&endpoint).map(|state| state.groups.as_slice()).unwrap_or_default();
-            let is_affected = |group: &crate::resolver::groups::membership::Group| {
+            let is_affected = |group: &crate::resolver::endpoint::group::Group| {
                 group.mgid == mgid && group.join.is_none() && group.member.is_some() == is_deleted
             };
             let indexes: Vec<u32> = groups.iter().filter(|group| is_affected(group)).map(|group| group.index).collect();

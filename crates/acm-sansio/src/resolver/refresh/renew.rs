@@ -12,10 +12,9 @@ use crate::{
     },
     provider::{Context, IfPending, Need},
     resolver::{
-        cache::dest::{DestState, EvictionClass, MulticastRequest, Ready, Recheck, Renewal, Verification},
+        dest::{DestState, EvictionClass, Lookup, MulticastRequest, Ready, Recheck, Renewal, Verification},
         endpoint::EndpointState,
-        multicast::lookup::Lookup,
-        routes::route,
+        paths,
         state::{Ibacmp, RenewalReason},
         token::{DestId, Task},
     },
@@ -218,7 +217,7 @@ impl Ibacmp {
             return None;
         }
         let member = self.joined(dest.endpoint).find(|member| member.mgid == remote.group)?;
-        Some(route::from_group(member, remote, cx.port_of(dest.endpoint)?.lid))
+        Some(paths::from_group(member, remote, cx.port_of(dest.endpoint)?.lid))
     }
 
     /// Queries the subnet administrator for the path of a destination whose old path is served meanwhile.

@@ -1,14 +1,11 @@
 //! Verification of claims of remote hosts before they replace a path in use. The old path is served meanwhile.
-use super::claim::{Claim, Next, Outcome};
 use crate::{
     api::{ResolverEvent, id::EndpointId, port::PortAttributes},
     provider::Context,
     resolver::{
-        cache::{
-            dest::{DestState, MulticastRequest, Ready, Recheck, Stage, Verification},
-            remote::Remote,
+        dest::{
+            Claim, DestState, Lookup, MulticastRequest, Next, Outcome, Ready, Recheck, Remote, Stage, Verification,
         },
-        multicast::lookup::Lookup,
         state::{Ibacmp, RenewalReason},
         token::{DestId, Task},
     },

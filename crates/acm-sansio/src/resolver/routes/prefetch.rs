@@ -4,10 +4,6 @@
 //! for a path that is not in it, each path is queried as if there were no prefetch. In a fabric of 10,000 ports a table
 //! costs the SA as much time as some hundred queries. The tables of all ports are spread over a time that grows with the
 //! square of the fabric's size.
-use super::{
-    fetched::{ColdLookups, EndpointPrefetch, Fetched, Prefetched, cold_lookups},
-    path_table::PathTable,
-};
 use crate::{
     api::{
         ResolverEvent, SaError,
@@ -17,11 +13,12 @@ use crate::{
     },
     provider::{Context, PortEvent, Resolution},
     resolver::{
-        cache::{
-            dest::{DestKey, DestState, Ready, RouteKey, Routing},
-            remote::Remote,
+        dest::{DestKey, DestState, Ready, Remote, RouteKey, Routing},
+        endpoint::{
+            EndpointState,
+            fetched::{ColdLookups, EndpointPrefetch, Fetched, Prefetched, cold_lookups},
+            path_table::PathTable,
         },
-        endpoint::EndpointState,
         state::Ibacmp,
         token::{DestId, Task},
     },

@@ -15,10 +15,7 @@ use crate::{
     },
     provider::{Context, Resolution},
     resolver::{
-        cache::{
-            dest::{DestKey, DestState, Origin, Ready, RouteKey},
-            remote::Remote,
-        },
+        dest::{DestKey, DestState, Origin, Ready, Remote, RouteKey},
         endpoint::EndpointState,
         state::Ibacmp,
         token::DestId,

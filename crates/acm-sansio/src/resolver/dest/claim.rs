@@ -2,7 +2,7 @@
 //!
 //! A random pause comes first, in which the owner may defend its address before the group. Then the owner is asked by
 //! unicast, and after it the claimant. A claim that every node of a large fabric receives causes no multicast request.
-use crate::resolver::cache::remote::Remote;
+use super::Remote;
 
 /// The check of a claim to an address in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

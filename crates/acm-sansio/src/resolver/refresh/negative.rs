@@ -2,7 +2,6 @@
 //!
 //! All failures are cached for the same time, so that they expire in the order in which they came. Each failed lookup
 //! was charged to its account. Beyond the limit the oldest failure is dropped, which costs the next request one lookup.
-use super::dest::{DestState, Failed};
 use crate::{
     Time,
     api::{
@@ -11,6 +10,7 @@ use crate::{
     },
     provider::Context,
     resolver::{
+        dest::{DestState, Failed},
         state::Ibacmp,
         token::{DestId, Task},
     },
@@ -90,11 +90,11 @@ impl Ibacmp {
 
 #[cfg(test)]
 mod tests {
-    use super::super::dest::{DestKey, EvictionClass};
     use super::*;
     use crate::{
         Config,
         api::{SaError, config::Limits},
+        resolver::dest::{DestKey, EvictionClass},
     };
     use acm_wire::Address;
     use core::time::Duration;

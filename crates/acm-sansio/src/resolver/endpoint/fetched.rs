@@ -13,30 +13,30 @@ const COLD_TIME: Duration = Duration::from_secs(60);
 /// The prefetch of an endpoint.
 #[derive(Debug, Default)]
 pub(crate) struct EndpointPrefetch {
-    pub(super) table: Option<Fetched>,
+    pub(crate) table: Option<Fetched>,
     /// The query for the table in progress.
-    pub(super) query: Option<SaQueryId>,
+    pub(crate) query: Option<SaQueryId>,
     /// Lookups that waited for a query when the table arrived.
-    pub(super) waiting: Vec<DestId>,
+    pub(crate) waiting: Vec<DestId>,
     /// Number of failed queries in a row.
-    pub(super) failures: u32,
-    pub(super) cold: ColdLookups,
+    pub(crate) failures: u32,
+    pub(crate) cold: ColdLookups,
 }
 
 /// A table with its times.
 #[derive(Debug)]
-pub(super) struct Fetched {
-    pub(super) paths: PathTable,
-    pub(super) since: Time,
-    pub(super) life: Duration,
+pub(crate) struct Fetched {
+    pub(crate) paths: PathTable,
+    pub(crate) since: Time,
+    pub(crate) life: Duration,
     /// The expiry time of its paths; `None`: they do not expire.
-    pub(super) route_until: Option<Time>,
+    pub(crate) route_until: Option<Time>,
     /// `true` if a path was used.
-    pub(super) used: bool,
+    pub(crate) used: bool,
 }
 
 impl Fetched {
-    pub(super) fn is_valid(&self, now: Time) -> bool {
+    pub(crate) fn is_valid(&self, now: Time) -> bool {
         now.since(self.since) < self.life
     }
 }
@@ -46,19 +46,19 @@ impl Fetched {
 pub(crate) struct Prefetched {
     pub(crate) path: PathRecord,
     /// Its expiry time; `None`: it does not expire.
-    pub(super) until: Option<Time>,
+    pub(crate) until: Option<Time>,
 }
 
 /// Counts lookups that each need a query.
 #[derive(Debug, Default)]
-pub(super) struct ColdLookups {
+pub(crate) struct ColdLookups {
     count: u32,
     since: Time,
 }
 
 impl ColdLookups {
     /// Counts one more and returns their number within [`COLD_TIME`].
-    pub(super) fn count(&mut self, now: Time) -> u32 {
+    pub(crate) fn count(&mut self, now: Time) -> u32 {
         if now.since(self.since) >= COLD_TIME {
             *self = Self { count: 0, since: now };
         }
@@ -68,7 +68,7 @@ impl ColdLookups {
 }
 
 impl EndpointPrefetch {
-    pub(super) fn table(&self, now: Time) -> Option<&Fetched> {
+    pub(crate) fn table(&self, now: Time) -> Option<&Fetched> {
         self.table.as_ref().filter(|table| table.is_valid(now))
     }
 
@@ -79,7 +79,7 @@ impl EndpointPrefetch {
 }
 
 /// Returns the number of lookups after which `prefetch auto` requests the table.
-pub(super) fn cold_lookups(ports: u32) -> u32 {
+pub(crate) fn cold_lookups(ports: u32) -> u32 {
     COLD_LOOKUPS.max(ports / PORTS_PER_COLD_LOOKUP)
 }
 

@@ -1,10 +1,8 @@
 //! The preloaded tables.
-use crate::{
-    api::{
-        port::PortAttributes,
-        preload::{Hosts, Preload, Route, Routes},
-    },
-    resolver::cache::dest::{DestKey, RouteKey},
+use super::dest::{DestKey, RouteKey};
+use crate::api::{
+    port::PortAttributes,
+    preload::{Hosts, Preload, Route, Routes},
 };
 use acm_wire::Address;
 use alloc::{collections::BTreeSet, sync::Arc};

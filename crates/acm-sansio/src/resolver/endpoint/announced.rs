@@ -31,7 +31,7 @@ pub(crate) struct Defences {
 
 impl Defences {
     /// Reports whether a local address may be defended now, and notes that it is.
-    pub(super) fn may_defend(&mut self, now: Time, address: &Address) -> bool {
+    pub(crate) fn may_defend(&mut self, now: Time, address: &Address) -> bool {
         self.until.retain(|(_, until)| now < *until);
         let address = address.canonical();
         if self.until.iter().any(|(defended, _)| *defended == address) {

@@ -1,4 +1,5 @@
 //! Lookups: which accounts need them and are charged.
+use super::Remote;
 use crate::{
     accounts::fair::Urgency,
     api::{
@@ -6,7 +7,6 @@ use crate::{
         failure::{Bound, Failure},
     },
     provider::{Context, IfPending, Need},
-    resolver::cache::remote::Remote,
 };
 use alloc::vec::Vec;
 use ib_mad::TransactionId;

@@ -1,20 +1,23 @@
 //! Multicast groups of an endpoint: join, rejoin, leave.
-use super::{group_plan, membership::Group};
+use super::{
+    endpoint::{group::Group, group_plan},
+    state::Ibacmp,
+    token::Task,
+};
 use crate::{
     api::{
-        ResolverEvent, SaError, SendTo,
+        ResolverEvent, SaError,
         account::DAEMON,
         id::{EndpointId, PortId},
         port::PortAttributes,
     },
     provider::Context,
-    resolver::{state::Ibacmp, token::Task},
     retry::{AT_ONCE, JOIN, JOIN_SPREAD},
     sa::SaQuery,
 };
 use alloc::vec::Vec;
 use ib_mad::{
-    AddressVector, Gid, GlobalRoute, Qkey, Qpn,
+    Gid,
     sa::{JoinState, McMemberRecord, Query, SaMad},
 };
 
@@ -243,23 +246,4 @@ impl Ibacmp {
     pub(crate) fn best_shared(&self, endpoint: EndpointId, theirs: &[Gid]) -> Option<Gid> {
         theirs.iter().rev().copied().find(|mgid| self.joined(endpoint).any(|member| member.mgid == *mgid))
     }
-}
-
-/// Returns the receiver for datagrams to a group. They are sent from the port's base LID.
-pub(crate) fn send_to(member: &McMemberRecord, port: &PortAttributes) -> SendTo {
-    let grh = GlobalRoute {
-        dgid: member.mgid,
-        sgid_index: port.gid_index(),
-        flow_label: member.sl_flow_hop.flow_label(),
-        hop_limit: member.sl_flow_hop.hop_limit(),
-        traffic_class: member.traffic_class,
-    };
-    let way = AddressVector {
-        dlid: member.mlid,
-        sl: member.sl_flow_hop.sl(),
-        path_bits: port.lid.path_bits(port.lmc),
-        static_rate: Some(member.rate.value()),
-        grh: Some(grh),
-    };
-    SendTo { way, qpn: Qpn::MULTICAST, qkey: Qkey::GSI }
 }

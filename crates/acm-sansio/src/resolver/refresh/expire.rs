@@ -1,9 +1,9 @@
 //! Removal of expired cache entries: when they are requested, and by a sweep in slices.
-use super::dest::{DestState, EvictionClass};
 use crate::{
     Time,
     provider::Context,
     resolver::{
+        dest::{DestState, EvictionClass},
         state::{Ibacmp, RenewalReason, Sweep},
         token::{DestId, Task},
     },
@@ -163,9 +163,8 @@ impl Ibacmp {
 
 #[cfg(test)]
 mod tests {
-    use super::super::dest::DestKey;
     use super::*;
-    use crate::{Config, api::id::EndpointId};
+    use crate::{Config, api::id::EndpointId, resolver::dest::DestKey};
     use acm_wire::Address;
     use alloc::vec::Vec;
 
@@ -209,7 +208,7 @@ mod tests {
 
     fn located(addr_until: Option<Time>) -> DestState {
         let group = "ff15::1".parse().unwrap();
-        DestState::Located { remote: super::super::remote::Remote { group, ..Default::default() }, addr_until }
+        DestState::Located { remote: crate::resolver::dest::Remote { group, ..Default::default() }, addr_until }
     }
 
     #[test]
@@ -226,9 +225,9 @@ mod tests {
         let kept = make(here, "b", located(None));
         let unknown = make(here, "c", DestState::Unknown);
         let orphaned = make(gone, "d", located(None));
-        let (query, lookup) =
-            (crate::api::id::SaQueryId::new(0, 0), crate::resolver::multicast::lookup::Lookup::default());
-        let routing = super::super::dest::Routing { remote: None, addr_until: None, query, since: Time::ZERO, lookup };
+        let (query, lookup) = (crate::api::id::SaQueryId::new(0, 0), crate::resolver::dest::Lookup::default());
+        let routing =
+            crate::resolver::dest::Routing { remote: None, addr_until: None, query, since: Time::ZERO, lookup };
         let busy = make(gone, "e", DestState::Routing(routing));
         ibacmp.sweep(&mut cx);
         let there = [over, kept, unknown, orphaned, busy].map(|id| ibacmp.cache.get(id).is_some());
@@ -281,7 +280,7 @@ mod tests {
         let mtu = ib_mad::Selected::exactly(ib_mad::Mtu::B4096);
         let path = ib_mad::sa::PathRecord { mtu, ..Default::default() };
         let epoch = ibacmp.endpoints.entry(here).or_default().epoch();
-        let ready = super::super::dest::Ready::new(None, path, epoch);
+        let ready = crate::resolver::dest::Ready::new(None, path, epoch);
         ibacmp.cache.enter(id, DestState::Ready(ready));
         ibacmp.drop_expired(&mut cx, id);
         assert!(matches!(ibacmp.cache.get(id).unwrap().state, DestState::Ready(_)));

@@ -1,6 +1,13 @@
 //! Path queries, and paths built from other sources.
 use super::*;
-use crate::api::{config::Config, id::PortId};
+use crate::{
+    api::{ProviderId, config::Config, id::PortId},
+    provider::Need,
+    resolver::{
+        dest::{DestKey, Lookup},
+        state::Ibacmp,
+    },
+};
 use alloc::vec;
 use ib_mad::{
     Gid, Mtu, Rate, ServiceId, ServiceLevel, TransactionId,
@@ -101,7 +108,7 @@ fn path_has_the_parameters_of_the_group() {
 fn loopback_path_has_the_ports_attributes() {
     let mut cx = Context::new(Config::default(), 1.into());
     cx.ports.up(PortId(0), &port());
-    let endpoint = cx.ports.open(PortId(0), 0, Pkey::DEFAULT_LIMITED, crate::api::ProviderId::BUILT_IN);
+    let endpoint = cx.ports.open(PortId(0), 0, Pkey::DEFAULT_LIMITED, ProviderId::BUILT_IN);
     let path = PathRecord {
         dgid: gid("fe80::1"),
         sgid: gid("fe80::1"),
@@ -128,7 +135,7 @@ fn datagram_is_addressed_by_its_path() {
         rate: Selected::exactly(Rate::GBPS_10),
         ..PathRecord::default()
     };
-    let remote = Remote { qpn: ib_mad::Qpn::of::<77>(), ..Remote::default() };
+    let remote = Remote { qpn: Qpn::of::<77>(), ..Remote::default() };
     let port = PortAttributes { lmc: ib_mad::id::Lmc::of::<2>(), ..port() };
     let (flow_label, hop_limit) = (ib_mad::FlowLabel::of::<5>(), 64);
     let grh = GlobalRoute { dgid: path.dgid, sgid_index: 1, flow_label, hop_limit, traffic_class: 7 };
@@ -140,14 +147,14 @@ fn datagram_is_addressed_by_its_path() {
 /// The query contains the traffic class of the base group.
 #[test]
 fn query_has_the_traffic_class_of_the_base_group() {
-    use crate::resolver::groups::membership::Group;
     use crate::{
         api::{Output, account::KERNEL},
         provider::IfPending,
+        resolver::endpoint::group::Group,
     };
     let mut cx = Context::new(Config::default(), 1.into());
     cx.ports.up(PortId(0), &port());
-    let endpoint = cx.ports.open(PortId(0), 0, Pkey::DEFAULT_FULL, crate::api::ProviderId::BUILT_IN);
+    let endpoint = cx.ports.open(PortId(0), 0, Pkey::DEFAULT_FULL, ProviderId::BUILT_IN);
     let mut group = Group::new(0, Pkey::DEFAULT_FULL, Rate::GBPS_10, Mtu::B2048);
     group.member = Some(McMemberRecord { mgid: group.mgid, traffic_class: 7, ..McMemberRecord::default() });
     let mut ibacmp = Ibacmp::new(1);

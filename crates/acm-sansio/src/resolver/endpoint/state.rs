@@ -1,14 +1,16 @@
 //! The provider's state of an endpoint: groups, credits, round-trip times, epochs.
 use super::{
-    groups::membership::Group,
-    multicast::{answered::Answered, group_share::most_requests, round_trip::RoundTrip},
-    refresh::announced::{Announcement, Defences},
-    routes::fetched::EndpointPrefetch,
-    token::DestId,
+    announced::{Announcement, Defences},
+    answered::Answered,
+    fetched::EndpointPrefetch,
+    group::Group,
+    group_share::most_requests,
+    round_trip::RoundTrip,
 };
 use crate::{
     accounts::{credit::CreditQueue, window::Window},
     provider::Context,
+    resolver::token::DestId,
 };
 use alloc::vec::Vec;
 use ib_mad::{Gid, Lid, id::Lmc};

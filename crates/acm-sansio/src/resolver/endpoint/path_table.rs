@@ -1,7 +1,7 @@
 //! The paths from a port to all others in a partition, as the subnet administrator returned them.
 use crate::{
     api::{SaError, port::PortAttributes},
-    resolver::cache::dest::RouteKey,
+    resolver::dest::RouteKey,
 };
 use alloc::{boxed::Box, vec::Vec};
 use ib_mad::{

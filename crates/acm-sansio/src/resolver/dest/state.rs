@@ -1,70 +1,14 @@
-//! A destination and its states.
-use super::remote::{Remote, are_of_one_adapter};
+//! The states of a destination.
+use super::{Claim, DestKey, Lookup, MulticastRequest, Remote};
 use crate::{
     Time,
-    accounts::credit::{Credit, QueuePositions},
     api::{
-        failure::{Attempt, AttemptDetails, Failure},
-        id::{EndpointId, SaQueryId},
+        failure::{Attempt, AttemptDetails},
+        id::SaQueryId,
     },
-    collections::list::{Linked, Links},
-    resolver::{multicast::lookup::Lookup, refresh::claim::Claim, token::DestId},
 };
-use acm_wire::Address;
 use alloc::boxed::Box;
-use ib_mad::{Gid, Lid, Mtu, PacketLifeTime, Rate, Selected, ServiceId, ServiceLevel, TransactionId, sa::PathRecord};
-
-/// The key of a destination on its endpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum DestKey {
-    /// An address of the peer.
-    Address(Address),
-    /// A port by LID or GID, with the requested properties of the path. Requests for different paths are different
-    /// destinations.
-    Route(RouteKey),
-}
-
-impl DestKey {
-    /// Returns the form in which equal keys are identical. The original key is kept for the wire.
-    pub(crate) fn canonical(&self) -> Self {
-        match self {
-            Self::Address(address) => Self::Address(address.canonical()),
-            Self::Route(route) => Self::Route(*route),
-        }
-    }
-
-    /// Reports whether `canonical` is the canonical form of this key.
-    pub(crate) fn matches_canonical(&self, canonical: &Self) -> bool {
-        match (self, canonical) {
-            (Self::Address(Address::Name(name)), Self::Address(Address::Name(other))) => name.to_lowercase() == *other,
-            (one, other) => one == other,
-        }
-    }
-}
-
-/// The requested properties of a path. The partition is the endpoint's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub(crate) struct RouteKey {
-    pub(crate) service_id: ServiceId,
-    pub(crate) dgid: Gid,
-    pub(crate) sgid: Gid,
-    pub(crate) dlid: Lid,
-    pub(crate) slid: Lid,
-    pub(crate) traffic_class: u8,
-    pub(crate) qos_class: u16,
-    pub(crate) sl: ServiceLevel,
-    pub(crate) mtu: Selected<Mtu>,
-    pub(crate) rate: Selected<Rate>,
-    pub(crate) packet_life_time: Selected<PacketLifeTime>,
-}
-
-impl RouteKey {
-    /// Reports whether it has no properties but the ends of the path.
-    pub(crate) fn has_only_ends(&self) -> bool {
-        let Self { dgid, sgid, dlid, slid, .. } = *self;
-        *self == Self { dgid, sgid, dlid, slid, ..Self::default() }
-    }
-}
+use ib_mad::{Gid, sa::PathRecord};
 
 /// The state of a destination. Data that exists only in one state is stored in its variant.
 #[derive(Debug)]
@@ -227,45 +171,6 @@ pub(crate) enum Recheck {
     Claim(Claim),
 }
 
-/// A request for an address, to the group or to one host.
-#[derive(Debug)]
-pub(crate) struct MulticastRequest {
-    pub(crate) tid: TransactionId,
-    /// The host that it is sent to; `None`: the base group.
-    pub(crate) to: Option<Remote>,
-    /// The local address from which it is sent.
-    pub(crate) source: Address,
-    /// Number of times that it was sent.
-    pub(crate) times_sent: u32,
-    /// The time when it was first sent; before that, the time since which it waits for its turn.
-    pub(crate) since: Time,
-    pub(crate) sent_at: Time,
-    pub(crate) stage: Stage,
-    /// The last refusal of a peer. It ends nothing, because another peer may respond with the address.
-    pub(crate) refused: Option<Failure>,
-    pub(crate) lookup: Lookup,
-}
-
-/// The progress of a multicast request.
-#[derive(Debug)]
-pub(crate) enum Stage {
-    /// It waits for a time, so that not all nodes ask at once.
-    Paused,
-    /// It waits for a credit.
-    Queued(QueuePositions),
-    /// It was sent, and a response is still likely.
-    Sent(Credit),
-    /// It was sent, and holds no credit: the response is late, or a host was asked that claims the address.
-    Late,
-}
-
-impl MulticastRequest {
-    pub(crate) fn new(now: Time, tid: TransactionId, source: Address, lookup: Lookup) -> Self {
-        let stage = Stage::Queued(QueuePositions::default());
-        Self { tid, to: None, source, times_sent: 0, since: now, sent_at: now, stage, refused: None, lookup }
-    }
-}
-
 impl DestState {
     /// Returns the kind of state.
     pub(crate) const fn kind(&self) -> StateKind {
@@ -321,93 +226,12 @@ impl DestState {
     }
 }
 
-/// The eviction class of a destination.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum EvictionClass {
-    /// A local address, which is never evicted.
-    Local,
-    /// A local user requested it, and it was not found so far. It evicts no other destination, and is removed if it is
-    /// not found. Its lookup is charged, and cached failures are limited.
-    Probation,
-    /// A local user requested it, and it was found.
-    Requested,
-    /// It comes from a remote host's request.
-    Unsolicited,
-}
-
-/// The source of a destination's location.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
-    /// A response to a request of this node, or a file.
-    Asked,
-    /// A request of the host to the group. No other host of the group has claimed the address since.
-    Group,
-    /// Requests of several hosts to the group. Only the group can be asked for the owner.
-    Doubtful,
-}
-
-pub(crate) const BY_CLASS: usize = 0;
-pub(crate) const BY_GID: usize = 1;
-
-#[derive(Debug)]
-pub(crate) struct Dest {
-    pub(crate) endpoint: EndpointId,
-    pub(crate) key: DestKey,
-    /// Changed only by [`Cache::enter`](super::cache::Cache::enter) and [`Cache::change`](super::cache::Cache::change).
-    pub(crate) state: DestState,
-    pub(crate) class: EvictionClass,
-    pub(crate) origin: Origin,
-    /// `true` if the log has that two hosts have its address.
-    pub(crate) conflict_logged: bool,
-    /// `true` if it was used since the eviction clock's hand last passed it.
-    pub(crate) used: bool,
-    pub(crate) links: Links<DestId>,
-    pub(crate) gid_links: Links<DestId>,
-}
-
-impl Linked<DestId, BY_CLASS> for Dest {
-    fn links(&mut self) -> &mut Links<DestId> {
-        &mut self.links
-    }
-}
-
-impl Linked<DestId, BY_GID> for Dest {
-    fn links(&mut self) -> &mut Links<DestId> {
-        &mut self.gid_links
-    }
-}
-
-impl Dest {
-    /// Reports whether its key is an address of the peer.
-    pub(crate) const fn is_address(&self) -> bool {
-        matches!(self.key, DestKey::Address(_))
-    }
-
-    /// Records a claim of its address that nobody has checked. `known` is the GID of the location known so far. Returns
-    /// `true` if the claimant may be asked.
-    pub(crate) fn note_claim(&mut self, known: Option<Gid>, claimant: Gid) -> bool {
-        self.origin = match (self.origin, known) {
-            (Origin::Asked, Some(known)) if known == claimant => Origin::Asked,
-            (Origin::Asked, _) | (Origin::Group, None) => Origin::Group,
-            (Origin::Group, Some(known)) if are_of_one_adapter(known, claimant) => Origin::Group,
-            _ => Origin::Doubtful,
-        };
-        self.origin == Origin::Group
-    }
-
-    /// Returns the destination's name for the log.
-    pub(crate) fn name(&self) -> Address {
-        match &self.key {
-            DestKey::Address(address) => *address,
-            DestKey::Route(route) if route.dlid.is_zero() => Address::Gid(route.dgid),
-            DestKey::Route(route) => Address::Lid(route.dlid),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{api::failure::Failure, resolver::dest::RouteKey};
+    use acm_wire::Address;
+    use ib_mad::TransactionId;
 
     fn key(name: &str) -> DestKey {
         DestKey::Address(Address::from_text(name))
@@ -444,20 +268,6 @@ mod tests {
             DestState::Routing(routing),
             DestState::Ready(ready(Some(remote("fe80::8")))),
         ]
-    }
-
-    #[test]
-    fn keys_match_in_any_case_and_keep_their_spelling() {
-        assert_eq!(key("Node1").canonical(), key("node1"));
-        assert!(key("nODE1").matches_canonical(&key("node1")) && !key("node2").matches_canonical(&key("node1")));
-        assert!(!key("nODE1").matches_canonical(&key("Node1")), "not in canonical form");
-        let route = |dlid| DestKey::Route(RouteKey { dlid: Lid::new(dlid), ..RouteKey::default() });
-        assert_eq!(route(7).canonical(), route(7));
-        assert!(
-            route(7).matches_canonical(&route(7))
-                && !route(7).matches_canonical(&route(8))
-                && !route(7).matches_canonical(&key("a"))
-        );
     }
 
     #[test]
@@ -499,28 +309,5 @@ mod tests {
         let again = failed.again(Time::from_nanos(300));
         assert_eq!(again.failure, Failure::NoResponse);
         assert_eq!(again.details.retry_in, Some(core::time::Duration::from_nanos(600)));
-    }
-
-    #[test]
-    fn route_key_is_named_by_lid_else_by_gid() {
-        let named = |dlid, dgid: &str| {
-            let key =
-                DestKey::Route(RouteKey { dlid: Lid::new(dlid), dgid: dgid.parse().unwrap(), ..RouteKey::default() });
-            let (endpoint, state, links) = (EndpointId::new(0, 0), DestState::Unknown, Links::default());
-            Dest {
-                endpoint,
-                key,
-                state,
-                class: EvictionClass::Requested,
-                origin: Origin::Asked,
-                conflict_logged: false,
-                used: true,
-                links,
-                gid_links: Links::default(),
-            }
-            .name()
-        };
-        assert_eq!(named(9, "fe80::9"), Address::Lid(Lid::new(9)));
-        assert_eq!(named(0, "fe80::9"), Address::Gid("fe80::9".parse().unwrap()));
     }
 }

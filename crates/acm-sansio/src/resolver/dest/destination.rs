@@ -1,0 +1,125 @@
+//! A destination.
+use super::{DestKey, DestState, are_of_one_adapter};
+use crate::{
+    api::id::EndpointId,
+    collections::list::{Linked, Links},
+    resolver::token::DestId,
+};
+use acm_wire::Address;
+use ib_mad::Gid;
+
+/// The eviction class of a destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EvictionClass {
+    /// A local address, which is never evicted.
+    Local,
+    /// A local user requested it, and it was not found so far. It evicts no other destination, and is removed if it is
+    /// not found. Its lookup is charged, and cached failures are limited.
+    Probation,
+    /// A local user requested it, and it was found.
+    Requested,
+    /// It comes from a remote host's request.
+    Unsolicited,
+}
+
+/// The source of a destination's location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// A response to a request of this node, or a file.
+    Asked,
+    /// A request of the host to the group. No other host of the group has claimed the address since.
+    Group,
+    /// Requests of several hosts to the group. Only the group can be asked for the owner.
+    Doubtful,
+}
+
+pub(crate) const BY_CLASS: usize = 0;
+pub(crate) const BY_GID: usize = 1;
+
+#[derive(Debug)]
+pub(crate) struct Dest {
+    pub(crate) endpoint: EndpointId,
+    pub(crate) key: DestKey,
+    /// Changed only by [`Cache::enter`](super::cache::Cache::enter) and [`Cache::change`](super::cache::Cache::change).
+    pub(crate) state: DestState,
+    pub(crate) class: EvictionClass,
+    pub(crate) origin: Origin,
+    /// `true` if the log has that two hosts have its address.
+    pub(crate) conflict_logged: bool,
+    /// `true` if it was used since the eviction clock's hand last passed it.
+    pub(crate) used: bool,
+    pub(crate) links: Links<DestId>,
+    pub(crate) gid_links: Links<DestId>,
+}
+
+impl Linked<DestId, BY_CLASS> for Dest {
+    fn links(&mut self) -> &mut Links<DestId> {
+        &mut self.links
+    }
+}
+
+impl Linked<DestId, BY_GID> for Dest {
+    fn links(&mut self) -> &mut Links<DestId> {
+        &mut self.gid_links
+    }
+}
+
+impl Dest {
+    /// Creates a destination of which nothing is cached.
+    pub(crate) fn new(endpoint: EndpointId, key: DestKey, class: EvictionClass) -> Self {
+        Self {
+            endpoint,
+            key,
+            state: DestState::Unknown,
+            class,
+            origin: Origin::Asked,
+            conflict_logged: false,
+            used: true,
+            links: Links::default(),
+            gid_links: Links::default(),
+        }
+    }
+
+    /// Reports whether its key is an address of the peer.
+    pub(crate) const fn is_address(&self) -> bool {
+        matches!(self.key, DestKey::Address(_))
+    }
+
+    /// Records a claim of its address that nobody has checked. `known` is the GID of the location known so far. Returns
+    /// `true` if the claimant may be asked.
+    pub(crate) fn note_claim(&mut self, known: Option<Gid>, claimant: Gid) -> bool {
+        self.origin = match (self.origin, known) {
+            (Origin::Asked, Some(known)) if known == claimant => Origin::Asked,
+            (Origin::Asked, _) | (Origin::Group, None) => Origin::Group,
+            (Origin::Group, Some(known)) if are_of_one_adapter(known, claimant) => Origin::Group,
+            _ => Origin::Doubtful,
+        };
+        self.origin == Origin::Group
+    }
+
+    /// Returns the destination's name for the log.
+    pub(crate) fn name(&self) -> Address {
+        match &self.key {
+            DestKey::Address(address) => *address,
+            DestKey::Route(route) if route.dlid.is_zero() => Address::Gid(route.dgid),
+            DestKey::Route(route) => Address::Lid(route.dlid),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolver::dest::RouteKey;
+    use ib_mad::Lid;
+
+    #[test]
+    fn route_key_is_named_by_lid_else_by_gid() {
+        let named = |dlid, dgid: &str| {
+            let key = RouteKey { dlid: Lid::new(dlid), dgid: dgid.parse().unwrap(), ..RouteKey::default() };
+            Dest::new(EndpointId::new(0, 0), DestKey::Route(key), EvictionClass::Requested).name()
+        };
+        assert_eq!(named(9, "fe80::9"), Address::Lid(Lid::new(9)));
+        assert_eq!(named(0, "fe80::9"), Address::Gid("fe80::9".parse().unwrap()));
+    }
+}

@@ -1,0 +1,48 @@
+//! A request for an address.
+use super::{Lookup, Remote};
+use crate::{
+    Time,
+    accounts::credit::{Credit, QueuePositions},
+    api::failure::Failure,
+};
+use acm_wire::Address;
+use ib_mad::TransactionId;
+
+/// A request for an address, to the group or to one host.
+#[derive(Debug)]
+pub(crate) struct MulticastRequest {
+    pub(crate) tid: TransactionId,
+    /// The host that it is sent to; `None`: the base group.
+    pub(crate) to: Option<Remote>,
+    /// The local address from which it is sent.
+    pub(crate) source: Address,
+    /// Number of times that it was sent.
+    pub(crate) times_sent: u32,
+    /// The time when it was first sent; before that, the time since which it waits for its turn.
+    pub(crate) since: Time,
+    pub(crate) sent_at: Time,
+    pub(crate) stage: Stage,
+    /// The last refusal of a peer. It ends nothing, because another peer may respond with the address.
+    pub(crate) refused: Option<Failure>,
+    pub(crate) lookup: Lookup,
+}
+
+/// The progress of a multicast request.
+#[derive(Debug)]
+pub(crate) enum Stage {
+    /// It waits for a time, so that not all nodes ask at once.
+    Paused,
+    /// It waits for a credit.
+    Queued(QueuePositions),
+    /// It was sent, and a response is still likely.
+    Sent(Credit),
+    /// It was sent, and holds no credit: the response is late, or a host was asked that claims the address.
+    Late,
+}
+
+impl MulticastRequest {
+    pub(crate) fn new(now: Time, tid: TransactionId, source: Address, lookup: Lookup) -> Self {
+        let stage = Stage::Queued(QueuePositions::default());
+        Self { tid, to: None, source, times_sent: 0, since: now, sent_at: now, stage, refused: None, lookup }
+    }
+}

@@ -1,0 +1,12 @@
+//! State of an endpoint: groups, round-trip times, announcements, the table of all paths.
+pub(crate) mod announced;
+pub(crate) mod answered;
+pub(crate) mod fetched;
+pub(crate) mod group;
+pub(crate) mod group_plan;
+pub(crate) mod group_share;
+pub(crate) mod path_table;
+pub(crate) mod round_trip;
+mod state;
+
+pub(crate) use state::EndpointState;
