@@ -9,11 +9,10 @@ use crate::{
 use acm_sansio::{
     Config,
     api::{Level, ProviderId},
-    config::{Depth, Limits, Prefetch, RouteProtocol, ServiceIds, Share, Subnets},
+    config::{Depth, Limits, Prefetch, RouteProtocol, Share, Subnets},
 };
-use acm_wire::files::{
-    self,
-    opts::{self, LogLevel, LogTarget, LoopbackProt, Opt, Options, Percent, Provider, ProviderSubnets, RouteProt},
+use acm_wire::files::opts::{
+    self, LogLevel, LogTarget, LoopbackProt, Opt, Options, Percent, Provider, ProviderSubnets, RouteProt,
 };
 use core::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -243,7 +242,7 @@ impl Settings {
             route_protocol: route_protocol(route_prot),
             route_timeout,
             negative_timeout,
-            path_service_ids: service_ids(path_service_ids),
+            path_service_ids: path_service_ids.into(),
             loopback: loopback_prot == LoopbackProt::Local,
             timeout,
             retries,
@@ -328,14 +327,6 @@ const fn level(level: LogLevel) -> Level {
         LogLevel::Basic => Level::Always,
         LogLevel::Verbose => Level::Verbose,
         LogLevel::Operation => Level::Debug,
-    }
-}
-
-fn service_ids(ids: files::ServiceIds<'_>) -> ServiceIds {
-    match ids {
-        files::ServiceIds::None => ServiceIds::None,
-        files::ServiceIds::All => ServiceIds::All,
-        files::ServiceIds::List(list) => ServiceIds::ranges(list.ranges()),
     }
 }
 

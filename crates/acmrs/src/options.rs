@@ -66,6 +66,7 @@ fn config(options: &Options<'_>) -> Config {
         },
         route_timeout: options.route_timeout,
         negative_timeout: options.negative_timeout,
+        path_service_ids: options.path_service_ids.into(),
         loopback: options.loopback_prot == LoopbackProt::Local,
         timeout: options.timeout,
         retries: options.retries,

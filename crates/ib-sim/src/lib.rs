@@ -75,7 +75,7 @@ pub use port::{
     MAX_DEVICES, Node, NodeConfig, Port, PortChange, SubnetConfig, device_name, host_and_device, umad_number, umad_port,
 };
 pub use sa::{Group, SaMode};
-pub use settings::{Faults, PathSettings, Probability, SaSettings, SettingError, Settings, Tree};
+pub use settings::{Faults, PathRule, PathSettings, Probability, SaSettings, SettingError, Settings, Tree};
 pub use subnet::Subnet;
 
 #[cfg(doctest)]

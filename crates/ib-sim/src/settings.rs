@@ -6,8 +6,9 @@ pub use named::SettingError;
 pub use probability::Probability;
 
 use crate::NodeId;
-use core::time::Duration;
-use ib_mad::{FlowLabel, Mtu, PacketLifeTime, Rate, ServiceLevel, Status};
+use alloc::vec::Vec;
+use core::{ops::RangeInclusive, time::Duration};
+use ib_mad::{FlowLabel, Gid, Mtu, PacketLifeTime, Rate, ServiceId, ServiceLevel, Status};
 
 /// The settings that can change while a subnet runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +28,20 @@ pub struct Settings {
     pub sa: SaSettings,
     /// Values in the administrator's paths.
     pub path: PathSettings,
+    /// The administrator's rules by service id, if [`SaSettings::qos`] is set. The first rule that matches a path query
+    /// determines the service level. Without one, [`PathSettings::sl`] applies.
+    pub rules: Vec<PathRule>,
+}
+
+/// The service level of paths for service ids.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathRule {
+    /// The service ids. The rule does not match a query without a service id.
+    pub service_ids: RangeInclusive<ServiceId>,
+    /// GIDs of the destinations; empty for all.
+    pub to: Vec<Gid>,
+    /// The service level.
+    pub sl: ServiceLevel,
 }
 
 impl Default for Settings {
@@ -39,6 +54,7 @@ impl Default for Settings {
             strict_multicast: true,
             sa: SaSettings::default(),
             path: PathSettings::default(),
+            rules: Vec::new(),
         }
     }
 }
@@ -117,6 +133,8 @@ pub struct SaSettings {
     pub mute: bool,
     /// If true, the administrator accepts subscriptions to notices. Default: true.
     pub notices: bool,
+    /// If true, the administrator announces the capability QoS and applies [`Settings::rules`]. Default: false.
+    pub qos: bool,
     /// Status of every response, if set.
     pub status: Option<Status>,
     /// Status of the response to a path query with an unknown GID. Default: `SA_NO_RECORDS`, as in OpenSM.
@@ -134,6 +152,7 @@ impl Default for SaSettings {
             busy_when_full: false,
             mute: false,
             notices: true,
+            qos: false,
             status: None,
             unknown_gid_status: Status::SA_NO_RECORDS,
         }

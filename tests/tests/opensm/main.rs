@@ -4,3 +4,4 @@ mod notices;
 mod opensm;
 mod prefetch;
 mod recovery_opensm;
+mod service_ids;

@@ -1,5 +1,5 @@
 //! Daemons on a fabric with a real `OpenSM`, which assigns LIDs, administers groups and serves path queries.
-use acm_tests::{Fabric, Node, OpenSm, Path, Received, Record};
+use acm_tests::{Connection, Fabric, Node, OpenSm, Path, Received, Record};
 use acm_wire::client::{EntryFlags, path_request};
 use ib_mad::{Gid, Mtu, Pkey, Rate, ServiceId, Wire, id::Lmc, sa::PathRecord};
 
@@ -145,16 +145,15 @@ qos-ulps
 end-qos-ulps
 ";
 
-/// Returns the record for a TCP port in a partition.
-fn record(node: &Node, dgid: Gid, pkey: u16, port: u64) -> PathRecord {
+/// Returns the record for a TCP port in a partition: with no flags from the daemon, or directly from OpenSM.
+pub(crate) fn record(connection: &mut Connection, flags: EntryFlags, dgid: Gid, pkey: u16, port: u64) -> PathRecord {
     let record = PathRecord {
         dgid,
         pkey: Pkey::new(pkey),
         service_id: ServiceId::new(0x0106_0000 + port),
         ..PathRecord::default()
     };
-    let mut connection = node.connect();
-    connection.send(&path_request(&record, EntryFlags::empty(), [0; 8]));
+    connection.send(&path_request(&record, flags, [0; 8]));
     match connection.receive() {
         // Flags and kind of the entry, 8 bytes, come before the record.
         Received::Response { status, body, .. } if status == acm_wire::client::ClientStatus::SUCCESS => {
@@ -172,19 +171,19 @@ fn service_ids_and_partitions_have_separate_records() {
         .addresses("node1 sim0 1 default\nother1 sim0 1 8001\n")
         .option("path_service_ids lustre,tcp:18515-18520");
     let node = joined(vec![node.spawn()], 2).remove(0);
-    let dgid = fabric.port(2).gid;
+    let (dgid, mut connection) = (fabric.port(2).gid, node.connect());
     // Lustre, two ports of one range, and a port without an option.
     let ports = [(987, 1), (18_517, 2), (18_515, 2), (4791, 0)];
     for pkey in [0xffff, 0x8001] {
         for (port, sl) in ports {
-            let record = record(&node, dgid, pkey, port);
+            let record = record(&mut connection, EntryFlags::empty(), dgid, pkey, port);
             assert_eq!((record.qos_sl.sl().get(), record.pkey.get()), (sl, pkey), "port {port}");
             assert_eq!(record.dlid, fabric.port(2).lid);
         }
     }
     // Three queries per partition, because the ports of one range share a record.
     for port in [18_520, 18_516, 5000] {
-        record(&node, dgid, 0xffff, port);
+        record(&mut connection, EntryFlags::empty(), dgid, 0xffff, port);
     }
     let log = node.process.stderr();
     assert_eq!(log.matches("asking the SA for the path to").count(), 6, "{log}");

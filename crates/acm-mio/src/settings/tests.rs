@@ -4,7 +4,7 @@ mod effects;
 
 use super::*;
 use crate::testing::in_time;
-use acm_sansio::api::ProviderId;
+use acm_sansio::{api::ProviderId, config::ServiceIds};
 use acm_wire::Address;
 use clap::Parser;
 use core::time::Duration;

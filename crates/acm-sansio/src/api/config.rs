@@ -1,5 +1,6 @@
 //! Options of the core, with their units and defaults.
 use crate::api::Level;
+use acm_wire::files;
 use alloc::{string::String, vec::Vec};
 use core::{ops::RangeInclusive, time::Duration};
 use ib_mad::{Mtu, Rate, ServiceId};
@@ -79,13 +80,16 @@ pub enum Prefetch {
     On,
 }
 
-/// The service ids that path queries name (`path_service_ids`). Other service ids are left out: rdma_cm has one for
-/// each TCP port, and a query for each of them would be too many.
+/// The service ids that path queries name (`path_service_ids`). rdma_cm has one for each TCP port, and a query for each
+/// of them would be too many.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ServiceIds {
-    /// Queries name no service id.
+    /// Queries name the requested service id, unless responses of the subnet administrator showed that the path does not
+    /// depend on it.
     #[default]
+    Auto,
+    /// Queries name no service id.
     None,
     /// Queries name the requested service id.
     All,
@@ -103,18 +107,30 @@ impl ServiceIds {
         Self::Ranges(ranges)
     }
 
-    /// Returns the service id to query instead of `id`, or zero for none.
+    /// Returns the service id to query instead of `id`, or zero for none. With [`ServiceIds::Auto`], responses may change
+    /// it.
     #[must_use]
     pub fn canonical(&self, id: ServiceId) -> ServiceId {
         match self {
             Self::None => ServiceId::default(),
-            Self::All => id,
+            Self::Auto | Self::All => id,
             Self::Ranges(ranges) => {
                 let before = ranges.partition_point(|range| range.start().get() <= id.get());
                 let range = before.checked_sub(1).and_then(|index| ranges.get(index));
                 let range = range.filter(|range| id.get() <= range.end().get());
                 range.map(|range| *range.start()).unwrap_or_default()
             }
+        }
+    }
+}
+
+impl From<files::ServiceIds<'_>> for ServiceIds {
+    fn from(ids: files::ServiceIds<'_>) -> Self {
+        match ids {
+            files::ServiceIds::Auto => Self::Auto,
+            files::ServiceIds::None => Self::None,
+            files::ServiceIds::All => Self::All,
+            files::ServiceIds::List(list) => Self::ranges(list.ranges()),
         }
     }
 }
@@ -179,7 +195,7 @@ impl Default for Config {
             route_protocol: RouteProtocol::Sa,
             route_timeout: None,
             negative_timeout: Some(Duration::from_millis(1000)),
-            path_service_ids: ServiceIds::None,
+            path_service_ids: ServiceIds::Auto,
             loopback: true,
             timeout: Duration::from_millis(2000),
             retries: 2,

@@ -31,7 +31,7 @@ pub use names::{DisplayWith, Ids, Level, Named, Names};
 pub use output::{Output, SaSend, SendTo};
 pub use port::SaAddress;
 pub use provider_event::ProviderEvent;
-pub use resolver_event::ResolverEvent;
+pub use resolver_event::{IdFinding, ResolverEvent};
 pub use sa_error::SaError;
 pub(crate) use stats::stats;
 pub use stats::{ByKind, Count, GaugeScope, GaugeSink, Stats, Waiting};

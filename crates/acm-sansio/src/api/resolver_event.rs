@@ -57,6 +57,22 @@ pub enum ResolverEvent {
     /// The subnet administrator no longer has the cached path.
     #[cfg_attr(feature = "serde", serde(rename = "RouteGone"))]
     RouteRemoved(EndpointId, Address),
+    /// Responses of the subnet administrator showed whether service ids count.
+    ServiceIds(EndpointId, IdFinding),
+}
+
+/// A finding about service ids, for the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum IdFinding {
+    /// The SA ignores service ids.
+    Ignored,
+    /// The SA supports rules by service id.
+    Supported,
+    /// The dynamic ports of a port space have equal paths.
+    PortsAlike,
+    /// Paths of dynamic ports of a port space differ.
+    PortsDiffer,
 }
 
 impl ResolverEvent {
@@ -73,6 +89,7 @@ impl ResolverEvent {
             | Self::ClaimRefuted(..)
             | Self::Prefetched(..)
             | Self::PrefetchFailed(..)
+            | Self::ServiceIds(..)
             | Self::PreloadRefuted(..) => Level::Verbose,
             Self::NoGrh(..)
             | Self::LookupFailed(..)
@@ -115,6 +132,7 @@ impl ResolverEvent {
             | Self::NoGrh(endpoint)
             | Self::Prefetched(endpoint, ..)
             | Self::PrefetchFailed(endpoint, ..)
+            | Self::ServiceIds(endpoint, _)
             | Self::NoSharedGroup(endpoint, _)
             | Self::PeerChanged(endpoint, _)
             | Self::ClaimChecked(endpoint, ..)
@@ -179,6 +197,16 @@ impl DisplayWith for ResolverEvent {
             Self::PrefetchFailed(_, error, again_s) => {
                 write!(f, "notice - {id}: prefetch failed: {error}; again in {again_s} s")
             }
+            Self::ServiceIds(_, finding) => write!(
+                f,
+                "{id}: service ids: {}",
+                match finding {
+                    IdFinding::Ignored => "the SA has no QoS: paths do not depend on them",
+                    IdFinding::Supported => "the SA has QoS: paths may depend on them",
+                    IdFinding::PortsAlike => "the SA does not distinguish dynamic ports: they share paths",
+                    IdFinding::PortsDiffer => "the SA distinguishes dynamic ports: each has its own paths",
+                }
+            ),
             Self::RouteRemoved(_, address) => write!(f, "notice - {id}: the SA has no path to {address} any more"),
         }
     }

@@ -42,6 +42,7 @@ impl Ibacmp {
         self.fail_all(cx, endpoint);
         self.leave_all(cx, endpoint);
         self.prefetch_changed(cx, endpoint, PortEvent::Down);
+        self.reset_service_ids(cx, endpoint);
         cx.clear_timer(Task::Announce(endpoint).token());
         self.endpoints.remove(&endpoint);
         let addresses = cx.endpoint(endpoint).map(|endpoint| endpoint.addresses.clone()).unwrap_or_default();
@@ -86,6 +87,7 @@ impl Ibacmp {
     pub(super) fn port_event(&mut self, cx: &mut Context, endpoint: EndpointId, event: PortEvent) {
         self.clear_failures(endpoint);
         self.prefetch_changed(cx, endpoint, event);
+        self.reset_service_ids(cx, endpoint);
         if event != PortEvent::Down {
             self.mark_stale(cx, endpoint);
         }

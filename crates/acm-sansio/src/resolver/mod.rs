@@ -8,7 +8,7 @@
 //! | `token.rs`, `stats.rs` | operations and their tokens, counters |
 //! | `dest/` | a destination: its key, its states, its operations, and who needs them |
 //! | `cache/` | all destinations, their index by GID, eviction |
-//! | `endpoint/` | an endpoint: groups, credits, round-trip times, announcements, the table of all paths |
+//! | `endpoint/` | an endpoint: groups, credits, round-trip times, announcements, service ids, the table of all paths |
 //! | `preloaded.rs` | tables of routes and hosts from files |
 //! | `paths.rs` | paths from other sources than the SA, queries, receivers of datagrams |
 //! | `state.rs` | the state of the provider, the renewal queue |

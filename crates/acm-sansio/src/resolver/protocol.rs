@@ -84,6 +84,7 @@ impl Provider for Ibacmp {
                 Ok(table) => self.prefetch_done(cx, endpoint, table),
                 Err(error) => self.prefetch_failed(cx, endpoint, error),
             },
+            Task::Capabilities(endpoint) => self.capabilities_done(cx, endpoint, single(result)),
             Task::Lookup(_)
             | Task::Credit(_)
             | Task::Sweep
@@ -105,7 +106,7 @@ impl Provider for Ibacmp {
             Task::Renewals(port) => self.renewals_due(cx, port),
             Task::Announce(endpoint) => self.announce_due(cx, endpoint),
             Task::Prefetch(endpoint) => self.prefetch_due(cx, endpoint),
-            Task::Route(_) | Task::Renew(_) => {}
+            Task::Route(_) | Task::Renew(_) | Task::Capabilities(_) => {}
         }
     }
 }
@@ -124,6 +125,7 @@ impl Observe for Ibacmp {
             Task::Renewals(_) => "routes that are to be asked for anew",
             Task::Announce(_) => "telling the group of a move",
             Task::Prefetch(_) => "the table of all paths",
+            Task::Capabilities(_) => "the capabilities of the SA",
         }
     }
 

@@ -31,6 +31,8 @@ pub(crate) enum Task {
     Announce(EndpointId),
     /// The table of all paths of an endpoint. As a timer: its next query, or the next lookups that it completes.
     Prefetch(EndpointId),
+    /// The query for the capabilities of an endpoint's subnet administrator.
+    Capabilities(EndpointId),
 }
 
 const LOOKUP: u32 = 1;
@@ -43,6 +45,7 @@ const RENEWALS: u32 = 7;
 const ANNOUNCE: u32 = 8;
 const STALE_GIDS: u32 = 9;
 const PREFETCH: u32 = 11;
+const CAPABILITIES: u32 = 12;
 /// The first kind of groups; the group's index is added.
 const GROUP: u32 = 16;
 
@@ -60,6 +63,7 @@ impl Task {
             Self::Renewals(port) => (RENEWALS, port.0, 0),
             Self::Announce(id) => (ANNOUNCE, id.index(), id.generation()),
             Self::Prefetch(id) => (PREFETCH, id.index(), id.generation()),
+            Self::Capabilities(id) => (CAPABILITIES, id.index(), id.generation()),
         };
         Token { provider: ProviderId::BUILT_IN, kind, index, generation }
     }
@@ -77,6 +81,7 @@ impl Task {
             RENEWALS => Self::Renewals(PortId(token.index)),
             ANNOUNCE => Self::Announce(EndpointId::new(token.index, token.generation)),
             PREFETCH => Self::Prefetch(EndpointId::new(token.index, token.generation)),
+            CAPABILITIES => Self::Capabilities(EndpointId::new(token.index, token.generation)),
             group => {
                 debug_assert!(group >= GROUP, "a task that has no arm here");
                 Self::Group(EndpointId::new(token.index, token.generation), group.saturating_sub(GROUP))
@@ -105,6 +110,7 @@ mod tests {
             Task::Renewals(PortId(3)),
             Task::Announce(endpoint),
             Task::Prefetch(endpoint),
+            Task::Capabilities(endpoint),
         ] {
             assert_eq!(Task::of(task.token()), task);
         }

@@ -116,7 +116,7 @@ fn pkey_of_a_request_selects_the_endpoint_and_is_queried() {
     assert_eq!(pkeys, [Pkey::DEFAULT_FULL, Pkey::new(0x8001)]);
 }
 
-/// The kernel requests paths for rdma_cm: each TCP port is a service id.
+/// The kernel requests paths for rdma_cm: each TCP port is a service id. Another test has `auto`.
 #[test]
 fn service_ids_are_queried_as_path_service_ids_selects() {
     let tcp = |port: u64| ServiceId::new(0x0106_0000 + port);

@@ -40,6 +40,7 @@ mod renewal;
 mod resolve;
 mod resolve_depth;
 mod routes;
+mod service_ids;
 mod sessions;
 mod source;
 mod spoofing;

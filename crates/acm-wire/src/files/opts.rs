@@ -208,8 +208,8 @@ options! {
     NegativeTimeout negative_timeout: Option<Duration> = Some(Duration::from_millis(1000)), milliseconds_or_none,
         "a number of milliseconds, or 0 for none";
     /// Service ids that are included in path queries and in the keys of cached paths. Other service ids are left out.
-    PathServiceIds path_service_ids: ServiceIds<'a> = ServiceIds::None, ServiceIds,
-        "none, all, or service ids and ranges that do not overlap, with commas between them";
+    PathServiceIds path_service_ids: ServiceIds<'a> = ServiceIds::Auto, ServiceIds,
+        "auto, none, all, or service ids and ranges that do not overlap, with commas between them";
 }
 
 fn line(input: &[u8]) -> Parsed<'_, Opt<'_>> {

@@ -8,6 +8,8 @@ const MOST: usize = 64;
 /// Service ids that path queries contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ServiceIds<'a> {
+    /// Path queries contain the service ids that paths depend on.
+    Auto,
     /// Path queries contain no service id.
     None,
     /// Path queries contain each service id unchanged.
@@ -51,6 +53,7 @@ fn range(item: &str) -> Option<(u64, u64)> {
 impl<'a> ServiceIds<'a> {
     pub(super) fn read(text: &'a str) -> Option<Self> {
         Some(match text {
+            _ if text.eq_ignore_ascii_case("auto") => Self::Auto,
             _ if text.eq_ignore_ascii_case("none") => Self::None,
             _ if text.eq_ignore_ascii_case("all") => Self::All,
             list => Self::List(ServiceIdList::new(list)?),
@@ -59,6 +62,7 @@ impl<'a> ServiceIds<'a> {
 
     pub(super) fn write(value: &Self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match value {
+            Self::Auto => "auto",
             Self::None => "none",
             Self::All => "all",
             Self::List(ServiceIdList(text)) => text,
@@ -89,6 +93,7 @@ mod tests {
                 (5, 5),
             ]
         );
+        assert_eq!(ServiceIds::read("Auto"), Some(ServiceIds::Auto));
         assert_eq!(ServiceIds::read("ALL"), Some(ServiceIds::All));
         assert_eq!(ServiceIds::read("None"), Some(ServiceIds::None));
     }

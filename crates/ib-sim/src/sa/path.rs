@@ -1,7 +1,7 @@
 //! PathRecord Get.
 use crate::{Port, PortId, Subnet};
 use ib_mad::{
-    Gid, Lid, PacketLifeTime, Pkey, Rate, Selected, Status,
+    Gid, Lid, PacketLifeTime, Pkey, Rate, Selected, ServiceLevel, Status,
     code::Graded,
     sa::{FlowHop, PathMask, PathRecord, QosSl, Query, ReversiblePaths},
 };
@@ -54,7 +54,7 @@ impl Subnet {
                 pkey: shared_pkey(from, to, has(PathMask::PKEY).then_some(request.pkey))?,
                 qos_sl: QosSl::default()
                     .with_qos_class(if has(PathMask::QOS_CLASS) { request.qos_sl.qos_class() } else { 0 })
-                    .with_sl(if has(PathMask::SL) { request.qos_sl.sl() } else { settings.sl }),
+                    .with_sl(if has(PathMask::SL) { request.qos_sl.sl() } else { self.level(query, to) }),
                 mtu: Selected::exactly(within(query.requested_mtu(), mtu)?),
                 rate: Selected::exactly(within(query.requested_rate(), rate)?),
                 packet_life_time: Selected::exactly(within(query.requested_packet_life_time(), life)?),
@@ -63,6 +63,18 @@ impl Subnet {
         };
         let agrees = |path: &PathRecord| query.without(NOT_COMPARED).matches(path);
         path().filter(agrees).ok_or(Status::SA_NO_RECORDS)
+    }
+
+    /// Returns the service level that the rules determine for a query.
+    fn level(&self, query: &Query<PathRecord>, to: &Port) -> ServiceLevel {
+        let settings = self.settings();
+        let id = query.record().service_id.get();
+        let is_named = settings.sa.qos && query.has(PathMask::SERVICE_ID);
+        let mut rules = settings.rules.iter().filter(|rule| {
+            let (first, last) = (rule.service_ids.start().get(), rule.service_ids.end().get());
+            (first..=last).contains(&id) && (rule.to.is_empty() || to.gids.iter().any(|gid| rule.to.contains(gid)))
+        });
+        rules.next().filter(|_| is_named).map_or(settings.path.sl, |rule| rule.sl)
     }
 
     /// Returns the port of one end, if the query contains the GID or LID of the end. GID and LID must belong to the

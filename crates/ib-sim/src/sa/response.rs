@@ -3,7 +3,7 @@ use crate::{Counters, PortId, Subnet};
 use ib_mad::{
     AttributeId, Method, Status, TimeCode,
     notice::{CapabilityResponse, ClassPortInfo},
-    sa::{Query, SA_CLASS_VERSION, SaMad, SaRecord},
+    sa::{Query, SA_CLASS_VERSION, SaCapability2, SaMad, SaRecord},
 };
 
 /// Counts a request by the status of its response.
@@ -44,7 +44,7 @@ impl Subnet {
             (AttributeId::MC_MEMBER_RECORD, Method::SET) => with(request, &self.join(&query(request)?)?),
             (AttributeId::MC_MEMBER_RECORD, Method::DELETE) => with(request, &self.leave(&query(request)?)?),
             (AttributeId::INFORM_INFO, Method::SET) => with(request, &self.subscribe(port, query(request)?.record())?),
-            (AttributeId::CLASS_PORT_INFO, Method::GET) => with(request, &class_port_info()),
+            (AttributeId::CLASS_PORT_INFO, Method::GET) => with(request, &class_port_info(self.settings().sa.qos)),
             _ => Err(Status::METHOD_ATTRIBUTE_NOT_SUPPORTED),
         }
     }
@@ -58,12 +58,15 @@ fn with<R: SaRecord>(request: &SaMad, record: &R) -> Result<SaMad, Status> {
     request.answer_with(record).map_err(|_| Status::INVALID_FIELD)
 }
 
-/// No optional capability; responses within 4.096 us x 2^18 = 1.1 s.
-fn class_port_info() -> ClassPortInfo {
+/// No optional capability but QoS; responses within 4.096 us x 2^18 = 1.1 s.
+fn class_port_info(qos: bool) -> ClassPortInfo {
+    let second = if qos { SaCapability2::QOS } else { SaCapability2::ZERO };
     ClassPortInfo {
         base_version: 1,
         class_version: SA_CLASS_VERSION,
-        capability_response: CapabilityResponse::default().with_resp_time_value(TimeCode::of::<18>()),
+        capability_response: CapabilityResponse::default()
+            .with_resp_time_value(TimeCode::of::<18>())
+            .with_capability_mask2(second.bits()),
         ..ClassPortInfo::default()
     }
 }

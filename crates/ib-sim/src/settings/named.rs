@@ -204,6 +204,7 @@ named! {
     "sa_busy_when_full" sa.busy_when_full,
     "sa_mute" sa.mute,
     "sa_notices" sa.notices,
+    "sa_qos" sa.qos,
     "sa_status" sa.status,
     "sa_unknown_gid_status" sa.unknown_gid_status,
     "pr_mtu" path.mtu,

@@ -5,7 +5,7 @@ use acm_client::ib_mad::{ParseIdError, Pkey, ServiceId, ServiceLevel, id::Servic
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
 pub(crate) struct Requirements {
     /// Service: a number, `tcp:PORT`, `udp:PORT`, `ib:PORT`, `lustre` or `storage-scale`. The daemon's option
-    /// path_service_ids selects the services that are distinguished.
+    /// path_service_ids determines which services are distinguished.
     #[arg(long, value_name = "ID", value_parser = service_id, requires = "dest")]
     service_id: Option<ServiceId>,
     /// Partition.

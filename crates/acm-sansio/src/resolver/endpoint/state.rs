@@ -5,6 +5,7 @@ use super::{
     fetched::EndpointPrefetch,
     group::Group,
     group_share::most_requests,
+    id_rules::IdRules,
     round_trip::RoundTrip,
 };
 use crate::{
@@ -29,6 +30,7 @@ pub(crate) struct EndpointState {
     pub(crate) defences: Defences,
     pub(crate) answered: Answered,
     pub(crate) prefetch: EndpointPrefetch,
+    pub(crate) id_rules: IdRules,
     /// The last known GID, LID and LMC of the port, at which paths begin.
     origin: Option<(Gid, Lid, Lmc)>,
     /// Counts events that may have invalidated paths. A path of an earlier epoch is checked before it is served.

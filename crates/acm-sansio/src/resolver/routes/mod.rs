@@ -2,3 +2,4 @@
 mod prefetch;
 mod preload;
 mod route;
+mod service_ids;

@@ -30,7 +30,7 @@ impl Ibacmp {
         need: Need,
     ) -> Resolution {
         let key = RouteKey {
-            service_id: cx.config().path_service_ids.canonical(path.service_id),
+            service_id: self.id_to_query(cx, endpoint, path.service_id, need),
             dgid: path.dgid,
             sgid: path.sgid,
             dlid: path.dlid,
@@ -58,6 +58,7 @@ impl Ibacmp {
             Ok(lookup) => {
                 let addr_until = Self::addr_end(cx);
                 self.query_route(cx, id, None, addr_until, lookup);
+                self.note_undecided(cx, endpoint, key.service_id, id);
             }
             Err(failure) => {
                 self.cache.remove_if_not_found(id);
@@ -204,7 +205,8 @@ impl Ibacmp {
         };
         let result = result.and_then(|mad| mad.record::<PathRecord>().map_err(|_| SaError::BadResponse));
         let refuted = self.compare_path(cx, id, remote.as_ref(), result);
-        if let Some((endpoint, key)) = self.route_key(id, remote.as_ref()) {
+        let route_key = self.route_key(id, remote.as_ref());
+        if let Some((endpoint, key)) = route_key {
             self.compare_prefetched(endpoint, &key, result);
             if result.is_ok() {
                 self.count_cold_lookup(cx, endpoint, &key);
@@ -213,6 +215,9 @@ impl Ibacmp {
         match result {
             Ok(path) => self.make_ready(cx, id, remote, addr_until, *path, lookup),
             Err(error) => self.give_up(cx, id, lookup, Attempt { failure: Failure::Sa(error), details }),
+        }
+        if let Some((endpoint, key)) = route_key {
+            self.learn_service_ids(cx, endpoint, &key, result);
         }
         // The next request starts with a multicast request.
         if refuted && matches!(self.cache.get(id).map(|dest| &dest.state), Some(DestState::Failed(_))) {

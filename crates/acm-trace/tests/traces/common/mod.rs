@@ -108,9 +108,10 @@ pub(crate) fn config() -> BoxedStrategy<Config> {
         .prop_map(move |([a, b, c, d], time, flag)| Config {
             addr_timeout: flag.then_some(time),
             route_protocol: if flag { RouteProtocol::Acm } else { RouteProtocol::Sa },
-            path_service_ids: match a % 3 {
+            path_service_ids: match a % 4 {
                 0 => ServiceIds::None,
                 1 => ServiceIds::All,
+                2 => ServiceIds::Auto,
                 _ => ServiceIds::ranges([id(b)..=id(c)]),
             },
             sa_depth: if flag { Depth::Auto } else { Depth::Fixed(d.into()) },

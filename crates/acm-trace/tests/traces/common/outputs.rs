@@ -1,5 +1,6 @@
 //! Random outputs.
 use super::*;
+use acm_sansio::api::IdFinding;
 
 /// Number of variants of [`Output`].
 pub(crate) const OUTPUTS: usize = 15;
@@ -96,6 +97,7 @@ pub(crate) fn events(address: Address, mgid: Gid, attempt: Attempt, time: Durati
         ResolverEvent::Preloaded(endpoint, address),
         ResolverEvent::PreloadRefuted(endpoint, address),
         ResolverEvent::RouteRemoved(endpoint, address),
+        ResolverEvent::ServiceIds(endpoint, IdFinding::PortsDiffer),
         ResolverEvent::Prefetched(endpoint, 9, 1),
         ResolverEvent::PrefetchFailed(endpoint, SaError::TimedOut, 60),
     ];

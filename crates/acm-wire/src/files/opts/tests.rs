@@ -126,6 +126,7 @@ fn each_option_accepts_its_values() {
         ("groups 6", Opt::Groups(GroupCount::new(6).unwrap())),
         ("requests_per_client 11", Opt::RequestsPerClient(nonzero(11))),
         ("client_timeout 1", Opt::ClientTimeout(Duration::from_secs(1))),
+        ("path_service_ids Auto", Opt::PathServiceIds(ServiceIds::Auto)),
         ("path_service_ids NONE", Opt::PathServiceIds(ServiceIds::None)),
         ("path_service_ids all", Opt::PathServiceIds(ServiceIds::All)),
         ("path_service_ids lustre,tcp:1-5", Opt::PathServiceIds(list("lustre,tcp:1-5"))),

@@ -1,0 +1,153 @@
+//! Service ids in path queries (`path_service_ids`): the queries of `auto`, and the lookups that its findings complete.
+use crate::{
+    accounts::fair::Urgency,
+    api::{ResolverEvent, SaError, account::DAEMON, config::ServiceIds, id::EndpointId},
+    provider::{Context, Need},
+    resolver::{
+        dest::{DestKey, DestState, Lookup, Ready, RouteKey, Routing},
+        state::Ibacmp,
+        token::{DestId, Task},
+    },
+    sa::SaQuery,
+};
+use alloc::boxed::Box;
+use ib_mad::{
+    AttributeId, Method, ServiceId, TransactionId, Wire,
+    notice::ClassPortInfo,
+    sa::{PathRecord, SaCapability2, SaMad},
+};
+
+/// Reports whether a response with the capabilities of the subnet administrator has QoS. Returns `None` for another
+/// response.
+fn has_qos(mad: &SaMad) -> Option<bool> {
+    let (info, _) = ClassPortInfo::parse_prefix(&mad.data.0).ok().filter(|_| mad.header.status.is_ok())?;
+    // OpenSM does not set the bit that declares the second capability mask valid.
+    let mask = SaCapability2::from_bits_retain(info.capability_response.capability_mask2());
+    Some(mask.contains(SaCapability2::QOS))
+}
+
+impl Ibacmp {
+    /// Returns the service id that the query for a path names, and that the path is cached by.
+    pub(super) fn id_to_query(
+        &mut self,
+        cx: &mut Context,
+        endpoint: EndpointId,
+        id: ServiceId,
+        need: Need,
+    ) -> ServiceId {
+        if id.is_zero() || cx.config().path_service_ids != ServiceIds::Auto {
+            return cx.config().path_service_ids.canonical(id);
+        }
+        let now = cx.now();
+        let rules = &mut self.endpoints.entry(endpoint).or_default().id_rules;
+        if rules.needs_capabilities(now) {
+            let query = SaMad::request(Method::GET, AttributeId::CLASS_PORT_INFO, TransactionId::default());
+            let token = Task::Capabilities(endpoint).token();
+            if let Ok(query) = cx.sa_query(endpoint, token, SaQuery::Datagram(Box::new(query)), DAEMON) {
+                // The account's path queries wait behind it.
+                cx.sa_join(query, need.account, Urgency::Waited);
+                rules.requested(query);
+            }
+        }
+        rules.id_to_query(now, id)
+    }
+
+    /// Records a lookup that a finding may complete, if it is still in progress.
+    pub(super) fn note_undecided(&mut self, cx: &Context, endpoint: EndpointId, service_id: ServiceId, id: DestId) {
+        if service_id.is_zero() || cx.config().path_service_ids != ServiceIds::Auto {
+            return;
+        }
+        if self.cache.get(id).is_some_and(|dest| dest.state.is_busy())
+            && let Some(state) = self.endpoints.get_mut(&endpoint)
+        {
+            state.id_rules.note_lookup(service_id, id);
+        }
+    }
+
+    /// Handles the capabilities of the subnet administrator.
+    pub(crate) fn capabilities_done(
+        &mut self,
+        cx: &mut Context,
+        endpoint: EndpointId,
+        result: Result<&SaMad, SaError>,
+    ) {
+        let Some(state) = self.endpoints.get_mut(&endpoint) else { return };
+        if let Some(finding) = state.id_rules.answered(cx.now(), result.ok().and_then(has_qos)) {
+            cx.log(ResolverEvent::ServiceIds(endpoint, finding).into());
+        }
+        self.complete_undecided(cx, endpoint);
+    }
+
+    /// Learns from the result of a path query.
+    pub(super) fn learn_service_ids(
+        &mut self,
+        cx: &mut Context,
+        endpoint: EndpointId,
+        key: &RouteKey,
+        result: Result<&PathRecord, SaError>,
+    ) {
+        if cx.config().path_service_ids != ServiceIds::Auto {
+            return;
+        }
+        let Some(state) = self.endpoints.get_mut(&endpoint) else { return };
+        let canonical = RouteKey { service_id: state.id_rules.canonical(key.service_id), ..*key };
+        let id = self.cache.find(endpoint, &DestKey::Route(canonical));
+        let shared = id.and_then(|id| match &self.cache.get(id)?.state {
+            DestState::Ready(ready) => Some(ready.path),
+            _ => None,
+        });
+        if result.map_or_else(SaError::is_no_path, |_| true)
+            && let Some(finding) = state.id_rules.learn(cx.now(), key, result.ok(), shared.as_ref())
+        {
+            cx.log(ResolverEvent::ServiceIds(endpoint, finding).into());
+        }
+        if let (Ok(path), true, None) = (result, canonical != *key, shared) {
+            self.share_path(cx, endpoint, canonical, path);
+        }
+        self.complete_undecided(cx, endpoint);
+    }
+
+    /// Caches a path for all service ids that do not count.
+    fn share_path(&mut self, cx: &mut Context, endpoint: EndpointId, key: RouteKey, path: &PathRecord) {
+        let Some(id) = self.acquire(cx, endpoint, DestKey::Route(key)) else { return };
+        // A lookup in progress gets its own response.
+        if self.cache.get(id).is_some_and(|dest| !dest.state.is_busy()) {
+            let path = PathRecord { service_id: key.service_id, ..*path };
+            let addr_until = Self::addr_end(cx);
+            self.make_ready(cx, id, None, addr_until, path, Lookup::default());
+        }
+    }
+
+    /// Completes lookups whose query was not sent yet, and whose path is cached for all service ids that do not count.
+    fn complete_undecided(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        let Some(state) = self.endpoints.get_mut(&endpoint) else { return };
+        for id in state.id_rules.take_undecided() {
+            let Some(dest) = self.cache.get(id) else { continue };
+            let (DestState::Routing(Routing { query, .. }), DestKey::Route(key)) = (&dest.state, dest.key) else {
+                continue;
+            };
+            let query = *query;
+            let Some(state) = self.endpoints.get_mut(&endpoint) else { return };
+            let canonical = RouteKey { service_id: state.id_rules.canonical(key.service_id), ..key };
+            let shared = self.cache.find(endpoint, &DestKey::Route(canonical)).and_then(|id| self.cache.get(id));
+            if let Some(DestState::Ready(Ready { path, .. })) = shared.map(|dest| &dest.state) {
+                let path = *path;
+                if cx.sa_cancel(query)
+                    && let DestState::Routing(Routing { remote, addr_until, lookup, .. }) =
+                        self.cache.enter(id, DestState::Unknown)
+                {
+                    self.make_ready(cx, id, remote, addr_until, path, lookup);
+                }
+            } else {
+                state.id_rules.keep_lookup(canonical.service_id, key.service_id, id);
+            }
+        }
+    }
+
+    /// Drops what was learned, after a change of the port or of the subnet manager.
+    pub(crate) fn reset_service_ids(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        if let Some(query) = self.endpoints.get_mut(&endpoint).and_then(|state| state.id_rules.reset()) {
+            cx.sa_discard(query);
+        }
+    }
+}
