@@ -28,6 +28,6 @@ pub use lab::{Kind, Lab, LabNode, Packet};
 pub use message::{Connection, Entry, Header, Received, request};
 pub use node::{Node, NodeBuilder, UNIX_SOCKET};
 pub use opensm::{OpenSm, Record};
-pub use poll::{LIMIT, until};
+pub use poll::{LIMIT, until, within};
 pub use process::{Finished, Process, run};
 pub use program::{library, program};

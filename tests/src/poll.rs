@@ -18,7 +18,7 @@ pub fn until<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
 
 /// Calls `look` until it returns a value, at most for `limit`.
 #[expect(clippy::disallowed_methods, reason = "waits for real processes")]
-pub(crate) fn within<T>(limit: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+pub fn within<T>(limit: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let start = Instant::now();
     loop {
         let late = start.elapsed() > limit;

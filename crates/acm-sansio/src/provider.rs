@@ -23,7 +23,7 @@ pub use context::Context;
 use core::fmt;
 use ib_mad::{
     MadRef, Wire,
-    sa::{PathRecord, SaMad},
+    sa::{PathRecord, Query, SaMad},
 };
 
 /// The account that a request is charged to, and what happens if the result is not available at once.
@@ -134,6 +134,8 @@ pub enum EndpointChange<'a> {
     AddressMoved(&'a Address),
     /// Its port changed.
     Port(PortEvent),
+    /// The subnet administrator has no path for the query of a client.
+    NoPath(&'a Query<PathRecord>),
 }
 
 /// Returns the response to a query that has at most one record. A response with further segments is cut.

@@ -2,6 +2,7 @@
 mod mad_opensm;
 mod notices;
 mod opensm;
+mod partitions;
 mod prefetch;
 mod recovery_opensm;
 mod service_ids;

@@ -1,6 +1,6 @@
 //! Daemons on a fabric with a real `OpenSM`, which assigns LIDs, administers groups and serves path queries.
 use acm_tests::{Connection, Fabric, Node, OpenSm, Path, Received, Record};
-use acm_wire::client::{EntryFlags, path_request};
+use acm_wire::client::{ClientStatus, EntryFlags, path_request};
 use ib_mad::{Gid, Mtu, Pkey, Rate, ServiceId, Wire, id::Lmc, sa::PathRecord};
 
 /// Starts the daemons of all four nodes and waits until they have joined their group.
@@ -147,6 +147,17 @@ end-qos-ulps
 
 /// Returns the record for a TCP port in a partition: with no flags from the daemon, or directly from OpenSM.
 pub(crate) fn record(connection: &mut Connection, flags: EntryFlags, dgid: Gid, pkey: u16, port: u64) -> PathRecord {
+    try_record(connection, flags, dgid, pkey, port).unwrap_or_else(|status| panic!("{pkey:#x}, port {port}: {status}"))
+}
+
+/// Does the same, and returns the status of a failed request.
+pub(crate) fn try_record(
+    connection: &mut Connection,
+    flags: EntryFlags,
+    dgid: Gid,
+    pkey: u16,
+    port: u64,
+) -> Result<PathRecord, ClientStatus> {
     let record = PathRecord {
         dgid,
         pkey: Pkey::new(pkey),
@@ -156,9 +167,8 @@ pub(crate) fn record(connection: &mut Connection, flags: EntryFlags, dgid: Gid, 
     connection.send(&path_request(&record, flags, [0; 8]));
     match connection.receive() {
         // Flags and kind of the entry, 8 bytes, come before the record.
-        Received::Response { status, body, .. } if status == acm_wire::client::ClientStatus::SUCCESS => {
-            *PathRecord::parse(&body[8..72]).unwrap()
-        }
+        Received::Response { status: ClientStatus::SUCCESS, body, .. } => Ok(*PathRecord::parse(&body[8..72]).unwrap()),
+        Received::Response { status, .. } => Err(status),
         other => panic!("{pkey:#x}, port {port}: {other:?}"),
     }
 }

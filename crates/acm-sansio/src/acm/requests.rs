@@ -8,12 +8,12 @@ use crate::{
         id::{ClientId, EndpointId, PortId, RequestId},
     },
     clients::{Clients, OpenRequest, PathRequest, RequestSubject, Requester, WaitingFor},
-    provider::{Context, IfPending, Need, Resolution, Target},
+    provider::{Context, EndpointChange, IfPending, Need, Resolution, Target},
     sa::{Purpose, SaQuery},
 };
 use acm_wire::{
     Address,
-    client::{ClientStatus, Counter, Entry, Reply},
+    client::{ClientStatus, Counter, Entry, EntryKind, Reply},
 };
 use ib_mad::sa::{PathRecord, SaMad};
 
@@ -51,7 +51,8 @@ impl Acm {
             return self.refuse(requester, Failure::BadRequest(ClientStatus::EDESTADDR), &RequestSubject::path(path));
         }
         let Some(endpoint) = self.context.ports.by_path(port, path) else {
-            return self.refuse(requester, Failure::NoSource, &RequestSubject::path(path));
+            let failure = self.context.ports.no_endpoint(port, path);
+            return self.refuse(requester, failure, &RequestSubject::path(path));
         };
         let provider = self.count_resolve(endpoint);
         let need = Need { account, if_pending: self.if_pending(requester, account, provider, no_delay) };
@@ -130,8 +131,9 @@ impl Acm {
             clients.request_failed(cx, ports, requester, failure.into(), &subject);
             clients.reply(cx, client, Reply::queried(tid, entry, Err(failure.status())));
         };
-        let Some(endpoint) = self.context.ports.by_path(None, path) else {
-            return refuse(&mut self.context, Failure::NoSource);
+        let endpoint = match self.context.ports.for_query(path) {
+            Ok(endpoint) => endpoint,
+            Err(failure) => return refuse(&mut self.context, failure),
         };
         if !self.may_wait(requester, account) {
             Clients::count_refused(&mut self.context.cx, account);
@@ -145,7 +147,8 @@ impl Acm {
         let open = OpenRequest::new(requester, account, waiting);
         let request = self.context.clients.keep_request(&mut self.context.cx, open);
         let purpose = Purpose::Client(endpoint, request);
-        match self.context.sa_request(endpoint, purpose, SaQuery::of_client(path), account) {
+        let query = SaQuery::Path { query: SaQuery::of_client(path), from_port: false };
+        match self.context.sa_request(endpoint, purpose, query, account) {
             Err(error) => self.query_done(endpoint, request, Err(error)),
             Ok(id) => self.context.clients.set_query(request, id),
         }
@@ -174,5 +177,11 @@ impl Acm {
         }
         let Context { cx, clients, .. } = &mut self.context;
         clients.reply(cx, client, Reply::queried(tid, &entry, path.map_err(SaError::client_status)));
+        if let (Some(SaError::Status(_)), EntryKind::Path(requested)) =
+            (path.err().filter(|error| error.is_no_path()), entry.kind())
+        {
+            let query = SaQuery::of_client(requested);
+            self.notify_provider(endpoint, EndpointChange::NoPath(&query));
+        }
     }
 }

@@ -96,7 +96,7 @@ impl DisplayWith for FailedRequest {
         match (failure, &self.source) {
             (Failure::NoSource, Some(source)) => write!(f, ": source address {source} is not ours; {}", self.served)?,
             (Failure::NoSource, None) => {
-                write!(f, ": no active port begins a path to that subnet in that partition; {}", self.served)?;
+                write!(f, ": no active port begins a path to that subnet; {}", self.served)?;
             }
             _ => write!(f, ": {failure}{details}")?,
         }
@@ -169,8 +169,6 @@ mod tests {
             text_of_sources(10)
         );
         assert!(text_of_sources(0).contains(" is not ours; nothing is served: is a port active (ibstat)?; status "));
-        assert!(
-            text(&failed(Failure::NoSource)).contains(": no active port begins a path to that subnet in that part")
-        );
+        assert!(text(&failed(Failure::NoSource)).contains(": no active port begins a path to that subnet;"));
     }
 }

@@ -8,6 +8,13 @@ pub(crate) struct Links<K> {
     after: Option<K>,
 }
 
+impl<K: Copy> Links<K> {
+    /// Returns the next element of the list.
+    pub(crate) const fn next(&self) -> Option<K> {
+        self.after
+    }
+}
+
 impl<K> Default for Links<K> {
     fn default() -> Self {
         Self { before: None, after: None }

@@ -47,6 +47,8 @@ pub(crate) enum Purpose {
     Expiry = 4,
     /// The hash seed of the map by GID.
     MapOfGids = 5,
+    /// Pauses between confirmations of paths.
+    Confirmations = 6,
 }
 
 /// A sequence of random numbers: SipHash-2-4 of a counter, with one key per purpose.

@@ -6,6 +6,7 @@ use super::{
 use crate::{
     api::{
         GaugeScope, GaugeSink,
+        failure::Failure,
         id::{EndpointId, PortId, ProviderId},
         port::{InterfaceAddress, PortAttributes},
     },
@@ -132,12 +133,7 @@ impl Ports {
     /// Returns the endpoint at which a path begins, on port `on` if given. If the path has no P_Key, the endpoint of
     /// the default partition is preferred, else the port's first endpoint.
     pub(crate) fn by_path(&self, on: Option<PortId>, path: &PathRecord) -> Option<EndpointId> {
-        // An explicitly chosen port also reaches other subnets.
-        let source_open = path.sgid.is_zero() && path.slid.is_zero();
-        let fits = |id: PortId, port: &Port| {
-            port.up && on.is_none_or(|on| on == id) && (on.is_some() && source_open || port.attributes.can_start(path))
-        };
-        self.ports.iter().filter(|(id, port)| fits(**id, port)).find_map(|(port, _)| {
+        self.that_begin(on, path).find_map(|(port, _)| {
             let with = |pkey: Pkey| {
                 let in_partition = |endpoint: &Endpoint| endpoint.pkey.same_partition(pkey);
                 self.endpoints_of(*port).find(|id| self.endpoints.get(*id).is_some_and(in_partition))
@@ -147,6 +143,44 @@ impl Ports {
             } else {
                 with(path.pkey)
             }
+        })
+    }
+
+    /// Returns an endpoint of a port in the partition of a path, for a query to the subnet administrator. The partition
+    /// needs no endpoint.
+    ///
+    /// # Errors
+    /// The reason why there is none.
+    pub(crate) fn for_query(&self, path: &PathRecord) -> Result<EndpointId, Failure> {
+        match (self.by_path(None, path), self.no_endpoint(None, path)) {
+            (Some(endpoint), _) => Ok(endpoint),
+            (None, Failure::NoAddress(_)) => {
+                let any = PathRecord { pkey: Pkey::default(), ..*path };
+                self.by_path(None, &any).ok_or(Failure::NoSource)
+            }
+            (None, failure) => Err(failure),
+        }
+    }
+
+    /// Returns the reason why [`Ports::by_path`] finds no endpoint.
+    pub(crate) fn no_endpoint(&self, on: Option<PortId>, path: &PathRecord) -> Failure {
+        let is_member = |port: &Port| port.attributes.pkeys.iter().any(|pkey| pkey.same_partition(path.pkey));
+        match self.that_begin(on, path).map(|(_, port)| is_member(port)).max() {
+            _ if path.pkey.is_zero() => Failure::NoSource,
+            None => Failure::NoSource,
+            Some(false) => Failure::NoPartition(path.pkey),
+            Some(true) => Failure::NoAddress(path.pkey),
+        }
+    }
+
+    /// Returns the active ports at which a path may begin, whatever its partition.
+    fn that_begin(&self, on: Option<PortId>, path: &PathRecord) -> impl Iterator<Item = (&PortId, &Port)> {
+        // An explicitly chosen port also reaches other subnets.
+        let source_open = path.sgid.is_zero() && path.slid.is_zero();
+        self.ports.iter().filter(move |(id, port)| {
+            port.up
+                && on.is_none_or(|on| on == **id)
+                && (on.is_some() && source_open || port.attributes.can_start(path))
         })
     }
 

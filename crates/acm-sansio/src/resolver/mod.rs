@@ -11,6 +11,7 @@
 //! | `endpoint/` | an endpoint: groups, credits, round-trip times, announcements, service ids, the table of all paths |
 //! | `preloaded.rs` | tables of routes and hosts from files |
 //! | `paths.rs` | paths from other sources than the SA, queries, receivers of datagrams |
+//! | `confirmations.rs` | the progress of the confirmation of paths in use |
 //! | `state.rs` | the state of the provider, the renewal queue |
 //!
 //! Events:
@@ -21,11 +22,12 @@
 //! | `changes.rs`, `groups.rs` | changes of endpoints, addresses and ports; joining and leaving groups |
 //! | `multicast/` | requests for an address: of local users, to the group, from remote hosts |
 //! | `routes/` | paths: queried, loaded from files, or fetched as a table |
-//! | `refresh/` | expiry, cached failures, renewal, verification of claims, announcements, notices |
+//! | `refresh/` | expiry, cached failures, renewal, confirmation, verification of claims, announcements, notices |
 //! | `check.rs` | invariants |
 pub(crate) mod cache;
 mod changes;
 mod check;
+mod confirmations;
 pub(crate) mod dest;
 mod endpoint;
 mod groups;

@@ -38,6 +38,7 @@ impl Provider for Ibacmp {
             EndpointChange::AddressRemoved(address) => self.remove_address(cx, endpoint, address),
             EndpointChange::AddressMoved(address) => self.invalidate_address(endpoint, address),
             EndpointChange::Port(event) => self.port_event(cx, endpoint, event),
+            EndpointChange::NoPath(query) => self.path_refuted(cx, endpoint, query),
         }
     }
 
@@ -89,6 +90,7 @@ impl Provider for Ibacmp {
             | Task::Credit(_)
             | Task::Sweep
             | Task::StaleGids
+            | Task::Confirm
             | Task::Negatives
             | Task::Renewals(_)
             | Task::Announce(_) => {}
@@ -102,6 +104,7 @@ impl Provider for Ibacmp {
             Task::Group(endpoint, index) => self.join(cx, endpoint, index),
             Task::Sweep => self.sweep(cx),
             Task::StaleGids => self.invalidate_stale_gids(cx),
+            Task::Confirm => self.confirm_due(cx),
             Task::Negatives => self.negatives_due(cx),
             Task::Renewals(port) => self.renewals_due(cx, port),
             Task::Announce(endpoint) => self.announce_due(cx, endpoint),
@@ -120,6 +123,7 @@ impl Observe for Ibacmp {
             Task::Group(..) => "joining a group",
             Task::Sweep => "the sweep of the cache",
             Task::StaleGids => "forgetting who left",
+            Task::Confirm => "the confirmation of paths in use",
             Task::Negatives => "what failed just now",
             Task::Renew(_) => "a route that is asked for anew",
             Task::Renewals(_) => "routes that are to be asked for anew",

@@ -1,5 +1,7 @@
 //! State of the built-in provider.
-use super::{cache::Cache, endpoint::EndpointState, preloaded::Preloaded, stats::IbacmpStats, token::DestId};
+use super::{
+    cache::Cache, confirmations::Hand, endpoint::EndpointState, preloaded::Preloaded, stats::IbacmpStats, token::DestId,
+};
 use crate::{
     Time,
     api::{
@@ -30,6 +32,8 @@ pub struct Ibacmp {
     pub(crate) negatives: VecDeque<(Time, DestId)>,
     /// Destinations that wait for a renewal, by port.
     pub(crate) renewals: BTreeMap<PortId, RenewalQueue>,
+    /// Progress of the confirmation of paths in use.
+    pub(crate) confirmations: Hand,
     pub(crate) stats: IbacmpStats,
     /// The last failure, for a request whose lookup failed at once.
     pub(crate) last_failure: Option<Attempt>,
@@ -39,8 +43,9 @@ impl Ibacmp {
     /// Creates an empty provider. The secret `seed` prevents others from choosing addresses that collide in its maps.
     #[must_use]
     pub fn new(seed: impl Into<Seed>) -> Self {
+        let seed = seed.into();
         Self {
-            cache: Cache::new(seed.into()),
+            cache: Cache::new(seed),
             endpoints: BTreeMap::new(),
             by_tid: BTreeMap::new(),
             sweep: Sweep::default(),
@@ -49,6 +54,7 @@ impl Ibacmp {
             stale_gids: BTreeSet::new(),
             negatives: VecDeque::new(),
             renewals: BTreeMap::new(),
+            confirmations: Hand::new(seed),
             stats: IbacmpStats::default(),
             last_failure: None,
         }

@@ -48,6 +48,8 @@ stats! {
         lookups_unneeded: u64,
         /// Destinations that were invalidated by a notice about their port.
         destinations_left: u64,
+        /// Paths that were dropped because the subnet administrator has none, as a query of a client showed.
+        paths_refuted: u64,
         /// Joins that were caused by a notice about the group.
         groups_noticed: u64,
         /// Retries of multicast requests.

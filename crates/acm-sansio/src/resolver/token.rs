@@ -33,6 +33,8 @@ pub(crate) enum Task {
     Prefetch(EndpointId),
     /// The query for the capabilities of an endpoint's subnet administrator.
     Capabilities(EndpointId),
+    /// The next confirmation of a path in use.
+    Confirm,
 }
 
 const LOOKUP: u32 = 1;
@@ -46,6 +48,7 @@ const ANNOUNCE: u32 = 8;
 const STALE_GIDS: u32 = 9;
 const PREFETCH: u32 = 11;
 const CAPABILITIES: u32 = 12;
+const CONFIRM: u32 = 13;
 /// The first kind of groups; the group's index is added.
 const GROUP: u32 = 16;
 
@@ -58,6 +61,7 @@ impl Task {
             Self::Group(id, index) => (GROUP + index, id.index(), id.generation()),
             Self::Sweep => (SWEEP, 0, 0),
             Self::StaleGids => (STALE_GIDS, 0, 0),
+            Self::Confirm => (CONFIRM, 0, 0),
             Self::Negatives => (NEGATIVES, 0, 0),
             Self::Renew(id) => (RENEW, id.index(), id.generation()),
             Self::Renewals(port) => (RENEWALS, port.0, 0),
@@ -76,6 +80,7 @@ impl Task {
             ROUTE => Self::Route(dest),
             SWEEP => Self::Sweep,
             STALE_GIDS => Self::StaleGids,
+            CONFIRM => Self::Confirm,
             NEGATIVES => Self::Negatives,
             RENEW => Self::Renew(dest),
             RENEWALS => Self::Renewals(PortId(token.index)),
@@ -111,6 +116,7 @@ mod tests {
             Task::Announce(endpoint),
             Task::Prefetch(endpoint),
             Task::Capabilities(endpoint),
+            Task::Confirm,
         ] {
             assert_eq!(Task::of(task.token()), task);
         }

@@ -120,10 +120,9 @@ impl SaQuery {
         }
     }
 
-    /// Creates the query of a client's QUERY_SA from the fields that are not zero, as C ibacm does. The number of paths
+    /// Returns the query of a client's QUERY_SA from the fields that are not zero, as C ibacm does. The number of paths
     /// and the preference are not taken from the client.
-    pub(crate) fn of_client(path: &PathRecord) -> Self {
-        let query = Query::from_non_zero(*path).without(PathMask::NUM_PATH | PathMask::PREFERENCE);
-        Self::Path { query, from_port: false }
+    pub(crate) fn of_client(path: &PathRecord) -> Query<PathRecord> {
+        Query::from_non_zero(*path).without(PathMask::NUM_PATH | PathMask::PREFERENCE)
     }
 }

@@ -350,8 +350,12 @@ mod tests {
     const A: AccountId = AccountId::new(5, 0);
     const B: AccountId = AccountId::new(6, 0);
 
+    fn path() -> SaQuery {
+        SaQuery::Path { query: SaQuery::of_client(&PathRecord::default()), from_port: false }
+    }
+
     fn push(queues: &mut SaQueues, account: AccountId) -> SaQueryId {
-        queues.push(PORT, Purpose::Discard, SaQuery::of_client(&PathRecord::default()), account)
+        queues.push(PORT, Purpose::Discard, path(), account)
     }
 
     #[test]
@@ -395,7 +399,9 @@ mod tests {
             preference: 3,
             ..PathRecord::default()
         };
-        let mad = SaQuery::of_client(&path).mad(&crate::api::port::PortAttributes::default(), TransactionId::new(1));
+        let query = SaQuery::of_client(&path);
+        let mad = SaQuery::Path { query, from_port: false }
+            .mad(&crate::api::port::PortAttributes::default(), TransactionId::new(1));
         assert_eq!(mad.sa.component_mask.get(), PathMask::DLID.bits());
     }
 
@@ -405,7 +411,6 @@ mod tests {
         let mut queues = SaQueues::new(Depth::Fixed(9));
         let token = Token { provider: crate::api::ProviderId::BUILT_IN, kind: 1, index: 0, generation: 0 };
         let provider = Purpose::Provider(EndpointId::new(0, 0), token);
-        let path = || SaQuery::of_client(&PathRecord::default());
         let queries = [
             (provider, path()),
             (Purpose::Client(EndpointId::new(0, 0), RequestId::new(0, 0)), path()),

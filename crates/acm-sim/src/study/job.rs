@@ -145,6 +145,10 @@ fn start(options: Options, peers: Vec<Vec<u32>>, policy: Policy, event: &str, re
             answers.add(reply.latency, lab.elapsed(), is_ok);
             resolve_next(&mut lab, reply.client, &mut left);
         }
+        // The job is over. Later requests to the SA confirm paths in use.
+        if !lab.has_open() {
+            break;
+        }
     }
     answers.report(report, event);
     lab.report(report, event);

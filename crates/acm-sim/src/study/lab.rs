@@ -85,6 +85,11 @@ impl Lab {
         self.open.contains_key(&client)
     }
 
+    /// True if a request is open on any connection.
+    pub(super) fn has_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
     /// Runs until the next responses, at most until `end`. An empty list means that the time is over.
     pub(super) fn replies(&mut self, end: Time) -> Vec<Reply> {
         loop {

@@ -2,7 +2,7 @@
 //! option `path_service_ids` selects.
 use acm_sansio::{Config, Input, KernelRequestId, Output, PortId, config::ServiceIds};
 use acm_sim::{World, WorldConfig};
-use acm_wire::client::ClientStatus;
+use acm_wire::client::{ClientStatus, EntryFlags, path_request};
 use core::time::Duration;
 use ib_mad::{
     AttributeId, Lid, Lmc, Mtu, PacketLifeTime, Pkey, Rate, Selected, Selector, ServiceId, ServiceLevel,
@@ -114,6 +114,25 @@ fn pkey_of_a_request_selects_the_endpoint_and_is_queried() {
     }
     let pkeys: Vec<Pkey> = queries(&world).iter().map(|(record, _)| record.pkey).collect();
     assert_eq!(pkeys, [Pkey::DEFAULT_FULL, Pkey::new(0x8001)]);
+}
+
+/// A client may ask the SA about a partition in which the daemon has no address.
+#[test]
+fn query_sa_needs_no_address_in_the_partition() {
+    let mut world = world(ServiceIds::None);
+    for node in 0..2 {
+        let mut port = world.port(node).clone();
+        port.pkeys = vec![Pkey::DEFAULT_FULL, Pkey::new(0x8001)];
+        world.subnet.set_port(World::port_id(node), port).unwrap();
+        world.settle();
+    }
+    let mut query = |pkey| {
+        let record = PathRecord { pkey: Pkey::new(pkey), ..to_node_1(&world) };
+        let client = world.request(0, &path_request(&record, EntryFlags::QUERY_SA, [1; 8]));
+        world.wait(client).map(|path| path.pkey)
+    };
+    assert_eq!(query(0x8001), Ok(Pkey::new(0x8001)));
+    assert_eq!(query(0x8005), Err(ClientStatus::ESRCADDR), "not in the port's table");
 }
 
 /// The kernel requests paths for rdma_cm: each TCP port is a service id. Another test has `auto`.

@@ -9,11 +9,11 @@ use acm_sansio::{
 use acm_sim::{World, WorldConfig, name, unknown_name_request};
 use acm_wire::{
     Address,
-    client::{EntryFlags, path_request, resolve_request},
+    client::{ClientStatus, EntryFlags, path_request, resolve_request},
     multicast,
 };
 use core::time::Duration;
-use ib_mad::{Gid, Lid, Method, PortState, Status, sa::PathRecord};
+use ib_mad::{Gid, Lid, Method, Pkey, PortState, Status, sa::PathRecord};
 
 const SECOND: Duration = Duration::from_secs(1);
 const USER: Account = Account::User(1000);
@@ -251,6 +251,26 @@ fn log_explains_a_source_that_is_not_local() {
         FailureKind::Source,
         &[" for GID fe90::99: no active port begins a path to that subnet", "; served are GID "],
     );
+}
+
+#[test]
+fn log_names_a_partition_without_the_port_or_without_an_address() {
+    let mut world = with(Config::default());
+    let mut port = world.port(0).clone();
+    port.pkeys = vec![Pkey::DEFAULT_FULL, Pkey::new(0x8001)];
+    world.subnet.set_port(World::port_id(0), port).unwrap();
+    world.settle();
+    for (pkey, reason) in [
+        (0x8005, ": P_Key 0x8005 is not in the port's table; status \"source address\"; ask for a partition"),
+        (
+            0x0001,
+            ": the port has no address in the partition of P_Key 0x0001; status \"source address\"; add an address",
+        ),
+    ] {
+        let record = PathRecord { dgid: world.port(1).gids[0], pkey: Pkey::new(pkey), ..PathRecord::default() };
+        assert_eq!(world.route(0, &record), Err(ClientStatus::ESRCADDR));
+        assert_logged(&world, FailureKind::Source, &[reason]);
+    }
 }
 
 #[test]

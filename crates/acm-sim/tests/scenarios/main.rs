@@ -28,6 +28,7 @@ mod loss_table;
 mod manager;
 mod notices;
 mod own_requests;
+mod partitions;
 mod prefetch;
 mod preload;
 mod prices;

@@ -12,6 +12,8 @@ impl Failure {
         match self {
             Self::BadRequest(_) => "that program asks for what cannot be asked",
             Self::NoSource => "ask from an address that is served, or have it served: ib_acme -e, the address file",
+            Self::NoPartition(_) => "ask for a partition of this node, or change the partitions of the subnet manager",
+            Self::NoAddress(_) => "add an address in that partition to the address file",
             Self::NoRoute => "give a source (ib_acme -s), or look at: ip route get, ip link",
             Self::NotAnAddress => "ask for it as a path (ib_acme -f g, ib_acme -f l)",
             Self::NoGroup => "\"join failed\" in this log says why",
@@ -54,13 +56,15 @@ const fn sa_advice(failure: Failure, error: SaError) -> &'static str {
 mod tests {
     use super::*;
     use alloc::{collections::BTreeSet, vec::Vec};
-    use ib_mad::Status;
+    use ib_mad::{Pkey, Status};
 
     #[test]
     fn each_failure_has_its_own_advice() {
         let status = |status| Failure::Sa(SaError::Status(status));
         let all = [
             Failure::NoSource,
+            Failure::NoPartition(Pkey::default()),
+            Failure::NoAddress(Pkey::default()),
             Failure::NoRoute,
             Failure::NoGroup,
             Failure::NoTurn,

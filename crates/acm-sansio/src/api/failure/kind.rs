@@ -67,7 +67,7 @@ impl Failure {
     pub const fn kind(self) -> FailureKind {
         match self {
             Self::BadRequest(_) | Self::NotAnAddress => FailureKind::BadRequest,
-            Self::NoSource | Self::NoRoute => FailureKind::Source,
+            Self::NoSource | Self::NoPartition(_) | Self::NoAddress(_) | Self::NoRoute => FailureKind::Source,
             Self::NoGroup => FailureKind::NoGroup,
             Self::NoTurn | Self::Sa(SaError::NoTurn) => FailureKind::NoTurn,
             Self::NoResponse => FailureKind::NoAnswer,
@@ -159,7 +159,7 @@ mod tests {
     use super::{super::reason::Bound, *};
     use acm_wire::client::ClientStatus;
     use alloc::{collections::BTreeSet, string::ToString};
-    use ib_mad::Status;
+    use ib_mad::{Pkey, Status};
 
     #[test]
     fn each_failure_has_a_kind() {
@@ -181,6 +181,8 @@ mod tests {
             (Failure::Sa(SaError::PortDown), FailureKind::PortDown),
             (Failure::Sa(SaError::NotSent), FailureKind::PortDown),
             (Failure::NoSource, FailureKind::Source),
+            (Failure::NoPartition(Pkey::default()), FailureKind::Source),
+            (Failure::NoAddress(Pkey::default()), FailureKind::Source),
             (Failure::NoRoute, FailureKind::Source),
             (Failure::TooMany(Bound::Lookups), FailureKind::Bound),
             (Failure::KernelDeadline, FailureKind::KernelDeadline),

@@ -1,6 +1,7 @@
 //! Reasons why requests fail, and the client's status for each.
 use crate::api::SaError;
 use acm_wire::client::ClientStatus;
+use ib_mad::Pkey;
 
 /// The reason why a request fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -13,6 +14,12 @@ pub enum Failure {
     /// No endpoint of an active port has the source of the path.
     #[error("no endpoint of an active port has the source")]
     NoSource,
+    /// No port that could begin the path is in the requested partition.
+    #[error("P_Key {0} is not in the port's table")]
+    NoPartition(Pkey),
+    /// The port is in the requested partition, but has no address in it.
+    #[error("the port has no address in the partition of P_Key {0}")]
+    NoAddress(Pkey),
     /// The routing table has no source address for the destination.
     #[error("no source address: the routing table has no way there")]
     NoRoute,
@@ -84,7 +91,7 @@ impl Failure {
     pub const fn status(self) -> ClientStatus {
         match self {
             Self::BadRequest(status) | Self::PeerRefused(status) | Self::ProviderRefused(status) => status,
-            Self::NoSource | Self::NoRoute => ClientStatus::ESRCADDR,
+            Self::NoSource | Self::NoPartition(_) | Self::NoAddress(_) | Self::NoRoute => ClientStatus::ESRCADDR,
             Self::NotAnAddress
             | Self::NoGroup
             | Self::NoSharedGroup

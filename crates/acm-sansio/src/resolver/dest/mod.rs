@@ -14,5 +14,5 @@ pub(crate) use {
     lookup::{Lookup, Responder},
     remote::{Remote, are_of_one_adapter},
     request::{MulticastRequest, Stage},
-    state::{DestState, Failed, Ready, Recheck, Renewal, Routing, StateKind, Verification},
+    state::{Confirmation, DestState, Failed, Ready, Recheck, Renewal, Routing, StateKind, Verification},
 };

@@ -111,6 +111,7 @@ pub(crate) struct Ready {
     pub(crate) stale: bool,
     /// `true` if it is queued for renewal.
     pub(crate) queued: bool,
+    pub(crate) confirmation: Confirmation,
     /// The number of the preloaded tables that the path or address comes from. It is invalid after the next load.
     pub(crate) preloaded: Option<u32>,
 }
@@ -131,7 +132,16 @@ impl Ready {
             renewed: false,
             stale: false,
             queued: false,
+            confirmation: Confirmation::NotNeeded,
             preloaded: None,
+        }
+    }
+
+    /// Records a use of the path.
+    pub(crate) const fn note_use(&mut self) {
+        self.served = true;
+        if matches!(self.confirmation, Confirmation::NotNeeded) {
+            self.confirmation = Confirmation::Needed;
         }
     }
 
@@ -144,6 +154,17 @@ impl Ready {
     const fn is_busy(&self) -> bool {
         self.verification.is_some() || self.renewal.is_some()
     }
+}
+
+/// The next confirmation of a path in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Confirmation {
+    /// The path was not used since it was found or last confirmed.
+    NotNeeded,
+    /// The path was used since.
+    Needed,
+    /// The path is queued for renewal in order to be confirmed.
+    Queued,
 }
 
 /// The renewal of a path while the old one is served.

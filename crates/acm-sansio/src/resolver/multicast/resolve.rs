@@ -111,10 +111,13 @@ impl Ibacmp {
         match &mut dest.state {
             DestState::Ready(ready) => {
                 let (path, stale) = (ready.path, ready.stale);
-                ready.served = true;
+                ready.note_use();
                 cx.count(endpoint, Counter::RouteCache);
                 if stale {
                     self.queue_renewal(cx, id, RenewalReason::Used);
+                }
+                if self.confirmations.rests() {
+                    self.start_confirmations(cx);
                 }
                 Some(Resolution::Ready(path))
             }

@@ -1,7 +1,9 @@
-//! Changes: expiry and renewal of paths, verification of claims, announcements, notices.
+//! Changes: expiry, renewal and confirmation of paths, verification of claims, announcements, notices.
 mod announce;
+mod confirm;
 mod expire;
 mod negative;
 mod notices;
+mod refuted;
 mod renew;
 mod verify;

@@ -12,7 +12,9 @@ use crate::{
     },
     provider::{Context, IfPending, Need},
     resolver::{
-        dest::{DestState, EvictionClass, Lookup, MulticastRequest, Ready, Recheck, Renewal, Verification},
+        dest::{
+            Confirmation, DestState, EvictionClass, Lookup, MulticastRequest, Ready, Recheck, Renewal, Verification,
+        },
         endpoint::EndpointState,
         paths,
         state::{Ibacmp, RenewalReason},
@@ -143,8 +145,11 @@ impl Ibacmp {
                     return;
                 }
                 let is_checked = ready.verification.is_some();
-                // It is not renewed again until it is used.
-                (ready.served, ready.renewed) = (false, true);
+                // It is not renewed again until it is used. A confirmation does not count as a renewal: a path in use
+                // is still renewed before it expires.
+                if core::mem::replace(&mut ready.confirmation, Confirmation::NotNeeded) != Confirmation::Queued {
+                    (ready.served, ready.renewed) = (false, true);
+                }
                 let by_address = ready.remote.is_some() && !is_checked;
                 if by_address && ends_soon(now, ready.addr_until, cx.config().addr_timeout) {
                     self.probe(cx, id);

@@ -52,6 +52,14 @@ impl Ibacmp {
         rules.id_to_query(now, id)
     }
 
+    /// Returns the service id that the path for a service is cached by.
+    pub(crate) fn canonical_id(&self, cx: &Context, endpoint: EndpointId, id: ServiceId) -> ServiceId {
+        match (&cx.config().path_service_ids, self.endpoints.get(&endpoint)) {
+            (ServiceIds::Auto, Some(state)) if !id.is_zero() => state.id_rules.canonical(id),
+            (option, _) => option.canonical(id),
+        }
+    }
+
     /// Records a lookup that a finding may complete, if it is still in progress.
     pub(super) fn note_undecided(&mut self, cx: &Context, endpoint: EndpointId, service_id: ServiceId, id: DestId) {
         if service_id.is_zero() || cx.config().path_service_ids != ServiceIds::Auto {

@@ -20,7 +20,12 @@ fn fails(cx: &Cx, sa: &SaClient, with: &str) {
 }
 
 fn query(cx: &mut Cx, sa: &mut SaClient) -> SaQueryId {
-    let id = sa.queues.push(PORT, Purpose::Discard, SaQuery::of_client(&PathRecord::default()), USER);
+    let id = sa.queues.push(
+        PORT,
+        Purpose::Discard,
+        SaQuery::Path { query: SaQuery::of_client(&PathRecord::default()), from_port: false },
+        USER,
+    );
     cx.timers.set(TimerKey::SaQuery(id), cx.now);
     id
 }

@@ -30,6 +30,8 @@ fn failure() -> BoxedStrategy<Failure> {
     proptest::sample::select(vec![
         Failure::BadRequest(ClientStatus::EINVAL),
         Failure::NoSource,
+        Failure::NoPartition(Pkey::new(0x8005)),
+        Failure::NoAddress(Pkey::new(0x8001)),
         Failure::NoRoute,
         Failure::NotAnAddress,
         Failure::NoGroup,

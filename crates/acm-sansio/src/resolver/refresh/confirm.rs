@@ -1,0 +1,68 @@
+//! Confirmation of paths in use by the subnet administrator (SA), in the background.
+//!
+//! Nothing notifies this node when a peer loses a partition, or when the SA gets another policy. So a hand passes over
+//! the cache again and again. It queues each path that was used since it was found or last confirmed for a renewal,
+//! which replaces or drops the path. The interval between two of them grows with the fabric, so that the confirmations
+//! of all nodes take a few percent of the SA's time.
+use crate::{
+    provider::Context,
+    resolver::{
+        confirmations::PASS,
+        dest::{Confirmation, DestState, EvictionClass},
+        state::{Ibacmp, RenewalReason},
+        token::{DestId, Task},
+    },
+    retry::CONFIRM_INTERVAL,
+};
+use core::time::Duration;
+
+/// The number of slots that the hand passes at a time, which takes a fraction of a millisecond.
+const SLICE: usize = 1024;
+/// The pause between two slices without a path in use.
+const PAUSE: Duration = Duration::from_millis(10);
+
+impl Ibacmp {
+    /// Begins a pass soon, because a path is used.
+    pub(crate) fn start_confirmations(&mut self, cx: &mut Context) {
+        let at = cx.now() + self.confirmations.jitter(PASS);
+        self.confirmations.start(at);
+        cx.set_timer(Task::Confirm.token(), at);
+    }
+
+    /// Moves the hand to the next path in use.
+    pub(crate) fn confirm_due(&mut self, cx: &mut Context) {
+        let mut pause = PAUSE;
+        for _ in 0..SLICE {
+            let Some(slot) = self.confirmations.next(self.cache.slots()) else {
+                let at = self.confirmations.end_pass(cx.now() + pause);
+                at.into_iter().for_each(|at| cx.set_timer(Task::Confirm.token(), at));
+                return;
+            };
+            if let Some(id) = self.cache.key_at(slot)
+                && self.needs_confirmation(id)
+            {
+                self.confirmations.found();
+                if self.queue_renewal(cx, id, RenewalReason::Found) {
+                    self.cache.change(id, |state| {
+                        if let DestState::Ready(ready) = state {
+                            ready.confirmation = Confirmation::Queued;
+                        }
+                    });
+                }
+                pause = CONFIRM_INTERVAL.below(cx.fabric_size());
+                break;
+            }
+        }
+        let at = cx.now() + self.confirmations.jitter(pause);
+        cx.set_timer(Task::Confirm.token(), at);
+    }
+
+    /// Reports whether a path is in use, and no renewal of it is due anyway. Files are not compared with the SA.
+    fn needs_confirmation(&self, id: DestId) -> bool {
+        self.cache.get(id).is_some_and(|dest| {
+            dest.class == EvictionClass::Requested
+                && matches!(&dest.state, DestState::Ready(ready) if ready.confirmation == Confirmation::Needed
+                    && !ready.stale && !ready.queued && ready.renewal.is_none() && ready.preloaded.is_none())
+        })
+    }
+}

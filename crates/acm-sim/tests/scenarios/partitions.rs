@@ -1,0 +1,140 @@
+//! Paths whose partition went away: each path in use is confirmed in the background, and a query of a client that shows
+//! that there is none drops it at once.
+use acm_sansio::{Input, Output, PortId, Time};
+use acm_sim::{World, WorldConfig};
+use acm_wire::{
+    Address,
+    client::{ClientStatus, EntryFlags, path_request},
+};
+use core::time::Duration;
+use ib_mad::{AttributeId, Mtu, Pkey, Selected, Selector, sa::PathRecord};
+
+const STORAGE: Pkey = Pkey::new(0x8001);
+const SECOND: Duration = Duration::from_secs(1);
+
+fn set_pkeys(world: &mut World, node: usize, pkeys: &[Pkey]) {
+    let mut port = world.port(node).clone();
+    port.pkeys = pkeys.to_vec();
+    world.subnet.set_port(World::port_id(node), port).unwrap();
+    world.settle();
+}
+
+/// Returns a world whose nodes are in two partitions. Node 0 has an address in both.
+fn world(nodes: u32) -> World {
+    let mut world = World::new(WorldConfig { nodes, ..WorldConfig::default() });
+    (0..nodes as usize).for_each(|node| set_pkeys(&mut world, node, &[Pkey::DEFAULT_FULL, STORAGE]));
+    let address = Address::from_text("storage1");
+    world.input(0, Input::AddressAdded { port: PortId(0), pkey: Some(STORAGE), address });
+    world.run_for(SECOND);
+    world
+}
+
+fn to(world: &World, node: usize) -> PathRecord {
+    PathRecord { dgid: world.port(node).gids[0], pkey: STORAGE, ..PathRecord::default() }
+}
+
+/// Returns the times of the path queries of node 0.
+fn queries(world: &World) -> Vec<Time> {
+    let is_query = |output: &Output| matches!(output, Output::SaSend(send) if send.mad.header.attribute_id == AttributeId::PATH_RECORD);
+    let of_node = world.transcript.iter().filter(|(_, node, output)| *node == 0 && is_query(output));
+    of_node.map(|(at, ..)| *at).collect()
+}
+
+fn query_sa(world: &mut World, record: &PathRecord) -> Result<PathRecord, ClientStatus> {
+    let client = world.request(0, &path_request(record, EntryFlags::QUERY_SA, [3; 8]));
+    world.wait(client)
+}
+
+/// Nothing notifies node 0. A pass takes 30 s, and the first one begins within 38 s.
+#[test]
+fn path_in_use_whose_partition_went_away_is_dropped_within_a_minute() {
+    let mut world = world(3);
+    let [lost, kept] = [1, 2].map(|node| to(&world, node));
+    assert!(world.route(0, &lost).is_ok() && world.route(0, &kept).is_ok());
+    set_pkeys(&mut world, 1, &[Pkey::DEFAULT_FULL]);
+    let mut served = 0;
+    while world.route(0, &lost).is_ok() {
+        assert!(world.route(0, &kept).is_ok());
+        served += 1;
+        world.run_for(SECOND);
+    }
+    assert!((1..=60).contains(&served), "{served} s");
+    for _ in 0..100 {
+        assert_eq!(world.route(0, &lost), Err(ClientStatus::ENODATA));
+        assert!(world.route(0, &kept).is_ok());
+        world.run_for(SECOND);
+    }
+    // Back again.
+    set_pkeys(&mut world, 1, &[Pkey::DEFAULT_FULL, STORAGE]);
+    world.run_for(2 * SECOND);
+    assert!(world.route(0, &lost).is_ok());
+}
+
+/// The subnet manager requests reregistration, as it does after its restart.
+#[test]
+fn path_whose_partition_went_away_is_dropped_within_5_s_of_a_reregistration() {
+    let mut world = world(3);
+    let lost = to(&world, 1);
+    assert!(world.route(0, &lost).is_ok());
+    set_pkeys(&mut world, 1, &[Pkey::DEFAULT_FULL]);
+    world.subnet.reregister(World::port_id(0)).unwrap();
+    world.settle();
+    world.run_for(5 * SECOND);
+    assert_eq!(world.route(0, &lost), Err(ClientStatus::ENODATA));
+}
+
+/// A partition of the local port.
+#[test]
+fn path_in_a_removed_partition_of_the_local_port_is_dropped_at_once() {
+    let mut world = world(3);
+    let lost = to(&world, 1);
+    assert!(world.route(0, &lost).is_ok());
+    set_pkeys(&mut world, 0, &[Pkey::DEFAULT_FULL]);
+    assert_eq!(world.route(0, &lost), Err(ClientStatus::ESRCADDR));
+    set_pkeys(&mut world, 0, &[Pkey::DEFAULT_FULL, STORAGE]);
+    let before = queries(&world).len();
+    assert!(world.route(0, &lost).is_ok());
+    assert_eq!(queries(&world).len(), before + 1, "not from the cache");
+}
+
+/// A client verifies a path (`ib_acme -v`): the subnet administrator has none.
+#[test]
+fn path_that_a_query_of_a_client_does_not_find_is_dropped_at_once() {
+    let mut world = world(3);
+    let records = [1, 2].map(|node| to(&world, node));
+    let paths = records.map(|record| world.route(0, &record).unwrap());
+    let default = PathRecord { pkey: Pkey::DEFAULT_FULL, ..records[0] };
+    assert!(world.route(0, &default).is_ok());
+    // There is no path with this MTU, which the cached path does not have, either.
+    let other = PathRecord { mtu: Selected::new(Selector::LessThan, Mtu::B256), ..records[0] };
+    assert_eq!(query_sa(&mut world, &other), Err(ClientStatus::ENODATA));
+    set_pkeys(&mut world, 1, &[Pkey::DEFAULT_FULL]);
+    assert_eq!(world.route(0, &records[0]), Ok(paths[0]), "from the cache");
+    assert_eq!(query_sa(&mut world, &paths[0]), Err(ClientStatus::ENODATA));
+    assert_eq!(world.route(0, &records[0]), Err(ClientStatus::ENODATA));
+    assert_eq!(world.stat(0, "paths_refuted"), 1);
+    let before = queries(&world).len();
+    assert!(world.route(0, &records[1]).is_ok() && world.route(0, &default).is_ok());
+    assert_eq!(queries(&world).len(), before, "the other paths are cached");
+}
+
+/// All nodes of a fabric of 100 ports together confirm 1,000 paths in a second.
+#[test]
+fn only_paths_in_use_are_confirmed_and_at_the_pace_of_the_fabric() {
+    let mut world = world(100);
+    let records: Vec<PathRecord> = (1..100).map(|node| to(&world, node)).collect();
+    for record in &records {
+        world.route(0, record).unwrap();
+    }
+    let found = queries(&world).len();
+    world.run_for(300 * SECOND);
+    assert_eq!(queries(&world).len(), found, "no path was used after it was found");
+    for record in &records[..50] {
+        world.route(0, record).unwrap();
+    }
+    world.run_for(3600 * SECOND);
+    let times = queries(&world).split_off(found);
+    assert_eq!(times.len(), 50, "each path once, because none was used again");
+    let pauses = times.windows(2).map(|pair| pair[1].since(pair[0]));
+    assert!(pauses.clone().all(|pause| pause >= Duration::from_millis(70)), "{:?}", pauses.min());
+}
