@@ -59,7 +59,7 @@ impl Ports {
         self.named.iter().find(same).map(|port| port.id)
     }
 
-    fn name(&self, id: PortId) -> String {
+    pub(super) fn name(&self, id: PortId) -> String {
         let found = self.named.iter().find(|port| port.id == id);
         found.map_or_else(|| format!("port {}", id.0), |port| format!("{} port {}", port.device, port.number))
     }

@@ -11,6 +11,7 @@ mod paths;
 mod preload;
 mod report;
 mod run;
+mod services;
 mod units;
 
 pub(crate) use run::run;

@@ -42,7 +42,8 @@ code! {
 }
 
 /// Programs with a fixed port in the port space [`PortSpace::TCP`].
-const PROGRAMS: [(&str, u64); 2] = [("lustre", 0x0106_03db), ("storage-scale", 0x0106_04a7)];
+const PROGRAMS: [(&str, u64); 4] =
+    [("lustre", 0x0106_03db), ("storage-scale", 0x0106_04a7), ("iser", 0x0106_0cbc), ("nfs-rdma", 0x0106_4e51)];
 
 impl ServiceId {
     /// Returns the service id of a port in a port space.
@@ -68,7 +69,13 @@ impl ServiceId {
         }
     }
 
-    /// Returns the program that uses this service: `lustre` (port 987) or `storage-scale` (port 1191).
+    /// Returns the programs with a fixed service id: `lustre` (TCP port 987), `storage-scale` (1191), `iser` (3260) and
+    /// `nfs-rdma` (20049).
+    pub fn programs() -> impl Iterator<Item = (&'static str, Self)> {
+        PROGRAMS.iter().map(|(name, id)| (*name, Self::new(*id)))
+    }
+
+    /// Returns the program that uses this service: see [`ServiceId::programs`].
     #[must_use]
     pub fn program(self) -> Option<&'static str> {
         PROGRAMS.iter().find(|(_, id)| *id == self.get()).map(|(name, _)| *name)
@@ -77,7 +84,7 @@ impl ServiceId {
 
 /// A range of service ids.
 ///
-/// Its text form is a program (`lustre`, `storage-scale`), ports (`tcp:987`, `udp:7-9`, `ib:1`, `ipoib:1`), or numbers
+/// Its text form is a program (`lustre`, `storage-scale`, `iser`, `nfs-rdma`), ports (`tcp:987`, `udp:7-9`, `ib:1`, `ipoib:1`), or numbers
 /// (`0x1000`, `0x1000-0x1fff`).
 ///
 /// ```
@@ -157,7 +164,7 @@ impl FromStr for ServiceRange {
     /// Reads a program, ports or numbers, in upper or lower case. Numbers are decimal, or hex with the prefix `0x`.
     fn from_str(text: &str) -> Result<Self, ParseIdError> {
         read(text).ok_or(ParseIdError {
-            what: "service (lustre, storage-scale, tcp:PORT, udp:PORT, ib:PORT, ipoib:PORT, a number, or A-B)",
+            what: "service (lustre, storage-scale, iser, nfs-rdma, tcp:PORT, udp:PORT, ib:PORT, ipoib:PORT, a number, or A-B)",
         })
     }
 }
@@ -193,6 +200,8 @@ mod tests {
             ("lustre", 0x0106_03db, 0x0106_03db, "lustre"),
             ("0x00000000010603DB", 0x0106_03db, 0x0106_03db, "lustre"),
             ("TCP:1191", 0x0106_04a7, 0x0106_04a7, "storage-scale"),
+            ("tcp:3260", 0x0106_0cbc, 0x0106_0cbc, "iser"),
+            ("NFS-RDMA", 0x0106_4e51, 0x0106_4e51, "nfs-rdma"),
             ("0x00000000010604A7", 0x0106_04a7, 0x0106_04a7, "storage-scale"),
             ("tcp:988", 0x0106_03dc, 0x0106_03dc, "tcp:988"),
             ("udp:0-65535", 0x0111_0000, 0x0111_ffff, "udp:0-65535"),

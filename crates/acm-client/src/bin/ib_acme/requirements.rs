@@ -4,8 +4,8 @@ use acm_client::ib_mad::{ParseIdError, Pkey, ServiceId, ServiceLevel, id::Servic
 /// Requirements on a path. Options that are not given leave the field open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
 pub(crate) struct Requirements {
-    /// Service: a number, `tcp:PORT`, `udp:PORT`, `ib:PORT`, `lustre` or `storage-scale`. The daemon's option
-    /// path_service_ids determines which services are distinguished.
+    /// Service: a number, `tcp:PORT`, `udp:PORT`, `ib:PORT`, `lustre`, `storage-scale`, `iser` or `nfs-rdma`. The
+    /// daemon's option path_service_ids determines which services are distinguished.
     #[arg(long, value_name = "ID", value_parser = service_id, requires = "dest")]
     service_id: Option<ServiceId>,
     /// Partition.

@@ -16,8 +16,8 @@ use acm_client::ib_mad::{Pkey, ServiceId};
 /// /dev/infiniband/umad.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Vfabric {
-    /// Service: a number, tcp:PORT, udp:PORT, ib:PORT, lustre or storage-scale. May be repeated. The default is no
-    /// service.
+    /// Service: a number, tcp:PORT, udp:PORT, ib:PORT, lustre, storage-scale, iser or nfs-rdma. May be repeated. The
+    /// default is no service.
     #[arg(long, value_name = "ID", value_parser = service_id)]
     service_id: Vec<ServiceId>,
     /// Partition. May be repeated. By default the subnet administrator chooses it.
