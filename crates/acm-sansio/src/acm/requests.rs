@@ -180,8 +180,11 @@ impl Acm {
         if let (Some(SaError::Status(_)), EntryKind::Path(requested)) =
             (path.err().filter(|error| error.is_no_path()), entry.kind())
         {
-            let query = SaQuery::of_client(requested);
-            self.notify_provider(endpoint, EndpointChange::NoPath(&query));
+            // The query may have outlived its endpoint.
+            if self.context.endpoint(endpoint).is_some() {
+                let query = SaQuery::of_client(requested);
+                self.notify_provider(endpoint, EndpointChange::NoPath(&query));
+            }
         }
     }
 }
