@@ -88,7 +88,7 @@ mod tests {
             let frame = next_frame(&bytes).unwrap().unwrap();
             assert_eq!((frame.tid(), frame.length(), frame.operation), ([7; 8], bytes.len(), request.operation()));
             match ClientRequest::parse(&frame) {
-                ClientRequest::Resolve(Ok(Resolve::Address { source, dest, no_delay })) => {
+                ClientRequest::Resolve(Ok(Resolve::Address { source, dest, conditions: None, no_delay })) => {
                     Request::Resolve { source, dest, no_delay }
                 }
                 ClientRequest::Resolve(Ok(Resolve::Route(Route { path, no_delay }))) => {

@@ -126,6 +126,7 @@ impl Acm {
             }
             Input::Shutdown => self.shutdown(),
         }
+        self.route_all_resolved();
         self.check_shutdown();
     }
 
@@ -145,6 +146,7 @@ impl Acm {
                 TimerKey::Failures => self.context.clients.report_failures(&mut self.context.cx),
                 TimerKey::Shutdown => self.stopped(),
             }
+            self.route_all_resolved();
         }
         self.check_shutdown();
     }

@@ -6,7 +6,9 @@ use crate::{
         failure::{Attempt, Failure},
         id::{ClientId, KernelRequestId, PortId, RequestId},
     },
-    clients::{Clients, OpenRequest, PathRequest, Received, RequestSubject, Requester, Room, WaitingFor},
+    clients::{
+        Clients, Conditions, OpenRequest, PathRequest, Received, RequestSubject, Requester, Room, Terms, WaitingFor,
+    },
     provider::Context,
 };
 use acm_wire::{
@@ -75,12 +77,13 @@ impl Acm {
                     Err(status) => self.refuse(requester, Failure::BadRequest(status), &RequestSubject::default()),
                     Ok(Resolve::QuerySa { path, entry }) => self.query_sa(client, tid, account, path, entry),
                     Ok(Resolve::Route(route)) => self.route(requester, account, None, route.path, route.no_delay),
-                    Ok(Resolve::Address { source: Some(source), dest, no_delay }) => {
-                        self.resolve(requester, account, &source, None, &dest, no_delay);
-                    }
-                    Ok(Resolve::Address { source: None, dest, no_delay }) => {
+                    Ok(Resolve::Address { source, dest, conditions, no_delay }) => {
+                        let terms = Terms { no_delay, conditions: conditions.and_then(Conditions::of) };
+                        if let Some(source) = source {
+                            return self.resolve(requester, account, &source, None, &dest, terms);
+                        }
                         let Context { cx, ports, clients, .. } = &mut self.context;
-                        clients.select_source(cx, ports, requester, account, (dest, no_delay));
+                        clients.select_source(cx, ports, requester, account, dest, terms);
                     }
                 }
             }
@@ -88,13 +91,17 @@ impl Acm {
     }
 
     pub(super) fn source_selected(&mut self, request: RequestId, source: Option<IpAddr>) {
+        let conditions = self.context.clients.conditions.take(request);
         let taken = self.context.clients.take_source(&mut self.context.cx, request);
         let Some(OpenRequest { requester, account, waiting: WaitingFor::Source { dest, no_delay }, .. }) = taken else {
             return;
         };
         match source.map(Address::from) {
             None => self.refuse(requester, Failure::NoRoute, &RequestSubject::dest(&dest)),
-            Some(source) => self.resolve(requester, account, &source, Some(source), &dest, no_delay),
+            Some(source) => {
+                let terms = Terms { no_delay, conditions };
+                self.resolve(requester, account, &source, Some(source), &dest, terms);
+            }
         }
     }
 
@@ -106,7 +113,7 @@ impl Acm {
     pub(super) fn kernel_address_request(&mut self, id: KernelRequestId, source: IpAddr, dest: IpAddr) {
         self.context.count_total(Counter::Resolve);
         let (source, dest) = (Address::from(source), Address::from(dest));
-        self.resolve(Requester::Kernel(id), KERNEL, &source, None, &dest, false);
+        self.resolve(Requester::Kernel(id), KERNEL, &source, None, &dest, Terms::default());
     }
 
     /// Answers a kernel request whose deadline has passed. Its lookup continues for later requests.

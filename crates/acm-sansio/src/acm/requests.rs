@@ -7,7 +7,9 @@ use crate::{
         failure::{Attempt, AttemptDetails, Bound, Failure},
         id::{ClientId, EndpointId, PortId, RequestId},
     },
-    clients::{Clients, OpenRequest, PathRequest, RequestSubject, Requester, WaitingFor},
+    clients::{
+        Clients, Conditions, OpenRequest, PathRequest, RequestSubject, Requester, ResolvedAddress, Terms, WaitingFor,
+    },
     provider::{Context, EndpointChange, IfPending, Need, Resolution, Target},
     sa::{Purpose, SaQuery},
 };
@@ -26,16 +28,44 @@ impl Acm {
         source: &Address,
         chosen_source: Option<Address>,
         dest: &Address,
-        no_delay: bool,
+        terms: Terms,
     ) {
         let Some(endpoint) = self.context.ports.by_address(source) else {
             return self.refuse(requester, Failure::NoSource, &RequestSubject::address(source, dest));
         };
         let provider = self.count_resolve(endpoint);
-        let need = Need { account, if_pending: self.if_pending(requester, account, provider, no_delay) };
+        let need = Need { account, if_pending: self.if_pending(requester, account, provider, terms.no_delay) };
         let target = Target::Address { source, dest };
         let resolution = self.providers.get_mut(provider).resolve(&mut self.context, endpoint, target, need);
-        self.finish_or_wait(requester, endpoint, *dest, chosen_source, resolution, need);
+        if let (Resolution::Ready(path), Some(conditions)) = (&resolution, &terms.conditions) {
+            let record = Conditions::between(path, conditions);
+            let resolved = ResolvedAddress { requester, account, endpoint, dest: *dest, chosen_source, record };
+            return self.route_resolved(resolved, terms.no_delay);
+        }
+        if let Some(request) = self.finish_or_wait(requester, endpoint, *dest, chosen_source, resolution, need) {
+            self.context.clients.conditions.keep(request, terms.conditions);
+        }
+    }
+
+    /// Requests the paths of requests with conditions whose address is resolved.
+    pub(super) fn route_all_resolved(&mut self) {
+        while let Some(resolved) = self.context.clients.conditions.next_resolved() {
+            self.route_resolved(resolved, false);
+        }
+    }
+
+    fn route_resolved(&mut self, resolved: ResolvedAddress, no_delay: bool) {
+        let ResolvedAddress { requester, account, endpoint, dest, chosen_source, record } = resolved;
+        let port = self.context.port_id(endpoint);
+        let Some(endpoint) = self.context.ports.by_path(port, &record) else {
+            let failure = self.context.ports.no_endpoint(port, &record);
+            return self.refuse(requester, failure, &RequestSubject::dest(&dest));
+        };
+        let provider = self.context.ports.endpoint(endpoint).map_or(ProviderId::BUILT_IN, |found| found.provider);
+        let need = Need { account, if_pending: self.if_pending(requester, account, provider, no_delay) };
+        let target = Target::Port(&record);
+        let resolution = self.providers.get_mut(provider).resolve(&mut self.context, endpoint, target, need);
+        self.finish_or_wait(requester, endpoint, dest, chosen_source, resolution, need);
     }
 
     /// Handles a request for the path to a port given by LID or GID.
@@ -85,7 +115,7 @@ impl Acm {
         }
     }
 
-    /// Answers a request with the provider's result, or stores the request if the result is pending.
+    /// Answers a request with the provider's result, or stores the request and returns its id if the result is pending.
     fn finish_or_wait(
         &mut self,
         requester: Requester,
@@ -94,7 +124,7 @@ impl Acm {
         chosen_source: Option<Address>,
         resolution: Resolution,
         need: Need,
-    ) {
+    ) -> Option<RequestId> {
         let Context { cx, ports, clients, .. } = &mut self.context;
         let result = match (&resolution, need.if_pending) {
             (Resolution::Ready(path), _) => Ok(path),
@@ -107,12 +137,14 @@ impl Acm {
             (Resolution::Pending(token), IfPending::Waits | IfPending::AsksProvider) => {
                 let waiting = WaitingFor::Lookup { endpoint, token: *token, dest, chosen_source };
                 let request = clients.keep_request(cx, OpenRequest::new(requester, need.account, waiting));
-                return clients.set_deadline(cx, requester, request);
+                clients.set_deadline(cx, requester, request);
+                return Some(request);
             }
             (Resolution::Pending(_), IfPending::LeavesTicket | IfPending::MayNotWait) => Err(Failure::NotYet.into()),
         };
         let path_request = PathRequest { requester, endpoint, dest: &dest, chosen_source: chosen_source.as_ref() };
         clients.finish(cx, ports, &path_request, result);
+        None
     }
 
     /// Handles a QUERY_SA request: a path record directly from the subnet administrator. The cache is neither read nor

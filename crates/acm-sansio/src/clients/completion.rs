@@ -1,6 +1,6 @@
 //! Open requests: storing, completion, responses, counters.
 use super::{
-    Clients,
+    Clients, Conditions, ResolvedAddress,
     failures::RequestSubject,
     requests::{OpenRequest, Requester, WaitingFor},
 };
@@ -69,8 +69,16 @@ impl Clients {
         id: RequestId,
         result: Result<&PathRecord, Attempt>,
     ) -> bool {
+        let conditions = self.conditions.take(id);
         let Some(request) = self.take_request(cx, id) else { return false };
         let WaitingFor::Lookup { endpoint, dest, chosen_source, .. } = request.waiting else { return false };
+        if let (Ok(path), Some(conditions)) = (result, conditions) {
+            let record = Conditions::between(path, &conditions);
+            let OpenRequest { requester, account, .. } = request;
+            let resolved = ResolvedAddress { requester, account, endpoint, dest, chosen_source, record };
+            self.conditions.resolved(resolved);
+            return true;
+        }
         Self::record_request_latency(cx, &request);
         if matches!(request.requester, Requester::Kernel(_)) {
             cx.timers.clear(TimerKey::Kernel(id));
@@ -156,6 +164,7 @@ impl Clients {
             self.connections.with_requests(client, |list| list.remove(&mut self.requests.all, id));
         }
         let request = self.requests.remove(id)?;
+        self.conditions.take(id);
         if request.is_charged() {
             cx.accounts.give_back(request.account, Holding::Requests);
         }

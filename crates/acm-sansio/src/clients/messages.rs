@@ -19,6 +19,16 @@ use acm_wire::{
     Address,
     client::{ClientRequest, ClientStatus, Opcode, Reply, next_frame},
 };
+use ib_mad::sa::PathRecord;
+
+/// The properties of a request for the path to an address.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Terms {
+    /// `true` if the response must not wait.
+    pub(crate) no_delay: bool,
+    /// Conditions on the path.
+    pub(crate) conditions: Option<PathRecord>,
+}
 
 /// Number of connections that an account may have while another account has more.
 const CONNECTIONS_FLOOR: usize = 8;
@@ -181,7 +191,8 @@ impl Clients {
         ports: &mut Ports,
         requester: Requester,
         account: AccountId,
-        (dest, no_delay): (Address, bool),
+        dest: Address,
+        terms: Terms,
     ) {
         let subject = RequestSubject::dest(&dest);
         let Some(ip) = dest.ip() else {
@@ -192,8 +203,9 @@ impl Clients {
             Self::count_refused(cx, account);
             return self.refuse(cx, ports, requester, Failure::TooMany(Bound::Requests), &subject);
         }
-        let waiting = WaitingFor::Source { dest, no_delay };
+        let waiting = WaitingFor::Source { dest, no_delay: terms.no_delay };
         let request = self.keep_request(cx, OpenRequest::new(requester, account, waiting));
+        self.conditions.keep(request, terms.conditions);
         cx.output(Output::SelectSource { request, dest: ip });
     }
 

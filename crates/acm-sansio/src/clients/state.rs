@@ -1,5 +1,5 @@
 //! The state of the component: connections, open requests, failures, and the kernel's time-out.
-use super::{connections::Connections, requests::Requests};
+use super::{conditions::Conditions, connections::Connections, requests::Requests};
 use crate::api::failure::FailureSummary;
 use core::time::Duration;
 
@@ -8,6 +8,7 @@ use core::time::Duration;
 pub(crate) struct Clients {
     pub(crate) connections: Connections,
     pub(crate) requests: Requests,
+    pub(crate) conditions: Conditions,
     /// Failed requests since the last summary for the administrator.
     pub(super) failed: FailureSummary,
     /// The kernel's time-out, if it is not the default.
@@ -19,6 +20,7 @@ impl Clients {
         Self {
             connections: Connections::default(),
             requests: Requests::new(),
+            conditions: Conditions::default(),
             failed: FailureSummary::default(),
             kernel_timeout: None,
         }

@@ -2,7 +2,7 @@
 //! option `path_service_ids` selects.
 use acm_sansio::{Config, Input, KernelRequestId, Output, PortId, config::ServiceIds};
 use acm_sim::{World, WorldConfig};
-use acm_wire::client::{ClientStatus, EntryFlags, path_request};
+use acm_wire::client::{ClientStatus, EntryFlags, conditional_request, path_request};
 use core::time::Duration;
 use ib_mad::{
     AttributeId, Lid, Lmc, Mtu, PacketLifeTime, Pkey, Rate, Selected, Selector, ServiceId, ServiceLevel,
@@ -114,6 +114,33 @@ fn pkey_of_a_request_selects_the_endpoint_and_is_queried() {
     }
     let pkeys: Vec<Pkey> = queries(&world).iter().map(|(record, _)| record.pkey).collect();
     assert_eq!(pkeys, [Pkey::DEFAULT_FULL, Pkey::new(0x8001)]);
+}
+
+/// `rdma_getaddrinfo` names the service behind the addresses.
+#[test]
+fn conditions_behind_an_address_are_part_of_the_path_query() {
+    let mut world = world(ServiceIds::All);
+    let [from, to] = [0, 1].map(|node| World::addresses(node)[0]);
+    let lustre = PathRecord { service_id: ServiceId::new(0x0106_03db), ..PathRecord::default() };
+    let level = PathRecord { qos_sl: QosSl::default().with_sl(ServiceLevel::of::<2>()), ..PathRecord::default() };
+    let ends = PathRecord { dlid: Lid::new(77), ..PathRecord::default() };
+    let mut request = |conditions: &PathRecord, flags| {
+        let client = world.request(0, &conditional_request(&from, &to, conditions, flags, [5; 8]));
+        world.wait(client)
+    };
+    let none = EntryFlags::empty();
+    assert_eq!(request(&lustre, EntryFlags::NO_DELAY), Err(ClientStatus::ENODATA), "the address is not cached");
+    let with_id = request(&lustre, none).unwrap();
+    assert_eq!(with_id.service_id, lustre.service_id);
+    assert_eq!(request(&lustre, EntryFlags::NO_DELAY), Ok(with_id));
+    assert_eq!(request(&level, none).unwrap().qos_sl.sl(), ServiceLevel::of::<2>());
+    assert_eq!(request(&ends, none).unwrap().service_id, ServiceId::default(), "ends are no conditions");
+    let elsewhere = PathRecord { pkey: Pkey::new(0x8005), ..lustre };
+    assert_eq!(request(&elsewhere, none), Err(ClientStatus::ESRCADDR));
+    let masks: Vec<PathMask> =
+        queries(&world).iter().map(|(_, mask)| *mask & (PathMask::SERVICE_ID | PathMask::SL)).collect();
+    assert_eq!(masks, [PathMask::empty(), PathMask::SERVICE_ID, PathMask::SL], "one query for each path");
+    assert_eq!(world.node(0).acm.check(), Ok(()));
 }
 
 /// A client may ask the SA about a partition in which the daemon has no address.

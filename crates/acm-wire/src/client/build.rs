@@ -4,8 +4,8 @@ use crate::Address;
 use core::ops::Deref;
 use ib_mad::sa::PathRecord;
 
-/// Size of the longest request of this module, in bytes: a header and two entries.
-pub const MAX_REQUEST: usize = HEADER_SIZE + 2 * ENTRY_SIZE;
+/// Size of the longest request of this module, in bytes: a header and three entries.
+pub const MAX_REQUEST: usize = HEADER_SIZE + 3 * ENTRY_SIZE;
 
 /// A request in a buffer of fixed size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct RequestBuffer {
 
 impl RequestBuffer {
     fn new(opcode: Opcode, data: [u8; 2], tid: [u8; 8], entries: &[Entry]) -> Self {
-        let length = [16, 88, 160].get(entries.len()).copied().unwrap_or(16);
+        let length = [16, 88, 160, 232].get(entries.len()).copied().unwrap_or(16);
         let mut header = Header::new(opcode, ClientStatus::SUCCESS, length, tid);
         [header.data0, header.data1] = data;
         let mut bytes = [0; MAX_REQUEST];
@@ -46,6 +46,20 @@ pub fn resolve_request(source: Option<&Address>, dest: &Address, flags: EntryFla
         }
         None => RequestBuffer::new(Opcode::RESOLVE, [0; 2], tid, &[dest]),
     }
+}
+
+/// Returns a request for the path from `source` to `dest` that has the service id, partition and other properties of
+/// `conditions`.
+#[must_use]
+pub fn conditional_request(
+    source: &Address,
+    dest: &Address,
+    conditions: &PathRecord,
+    flags: EntryFlags,
+    tid: [u8; 8],
+) -> RequestBuffer {
+    let (source, dest) = (Entry::address(EntryFlags::SOURCE, source), Entry::address(EntryFlags::DEST | flags, dest));
+    RequestBuffer::new(Opcode::RESOLVE, [0; 2], tid, &[source, dest, Entry::path(0, conditions)])
 }
 
 /// Returns a request for the route to the LID or GID in `path`. `flags` may add [`EntryFlags::NO_DELAY`] or

@@ -17,7 +17,8 @@ pub mod request;
 pub mod response;
 
 pub use build::{
-    MAX_REQUEST, RequestBuffer, ep_request, path_request, perf_address_request, perf_request, resolve_request,
+    MAX_REQUEST, RequestBuffer, conditional_request, ep_request, path_request, perf_address_request, perf_request,
+    resolve_request,
 };
 pub use entry::{Entry, EntryFlags, EntryKind};
 pub use frame::{Frame, FrameError, next_frame, next_response};

@@ -37,6 +37,9 @@ pub enum Resolve<'a> {
         source: Option<Address>,
         /// The destination address.
         dest: Address,
+        /// Conditions on the path, from an entry with a path record that is neither source nor destination. The ends in
+        /// this record do not count.
+        conditions: Option<&'a PathRecord>,
         /// True if the daemon must respond at once.
         no_delay: bool,
     },
@@ -105,9 +108,12 @@ fn resolve(body: &[u8]) -> Result<Resolve<'_>, ClientStatus> {
             Err(ClientStatus::EINVAL)
         };
     }
-    let (mut source, mut dest) = (None, None);
+    let (mut source, mut dest, mut conditions) = (None, None, None);
     for entry in entries(body) {
         let flags = entry.request_flags();
+        if !flags.intersects(EntryFlags::SOURCE | EntryFlags::DEST) {
+            conditions = conditions.or(entry.as_path());
+        }
         if flags.contains(EntryFlags::SOURCE) {
             match entry.kind() {
                 _ if source.is_some() => return Err(ClientStatus::ESRCADDR),
@@ -127,7 +133,7 @@ fn resolve(body: &[u8]) -> Result<Resolve<'_>, ClientStatus> {
     if source.is_none() && dest.ip().is_none() {
         return Err(ClientStatus::EDESTTYPE);
     }
-    Ok(Resolve::Address { source, dest, no_delay })
+    Ok(Resolve::Address { source, dest, conditions, no_delay })
 }
 
 #[cfg(test)]
@@ -164,12 +170,17 @@ mod tests {
         }
         assert_eq!(ask(&[Entry::address(F::DEST, &Address::from_text("node2"))]), Err(ClientStatus::EDESTTYPE));
         let both = ask(&[none, dest, none, source]).unwrap();
-        let Resolve::Address { source: Some(from), dest: to, no_delay: false } = both else { panic!("{both:?}") };
+        let Resolve::Address { source: Some(from), dest: to, conditions: None, no_delay: false } = both else {
+            panic!("{both:?}")
+        };
         assert_eq!((from, to), (Address::from_text("10.0.0.1"), Address::from_text("10.0.0.2")));
         let path = Entry::path(F::QUERY_SA.bits(), &PathRecord::default());
         assert!(matches!(ask(&[path]), Ok(Resolve::QuerySa { .. })));
         assert_eq!(ask(&[path, path]), Err(ClientStatus::EINVAL));
         assert!(matches!(ask(&[dest]), Ok(Resolve::Address { source: None, .. })));
+        let [first, second] = [1, 2].map(|lid| PathRecord { dlid: ib_mad::Lid::new(lid), ..PathRecord::default() });
+        let with = ask(&[source, dest, Entry::path(0, &first), Entry::path(0, &second)]).unwrap();
+        assert!(matches!(with, Resolve::Address { conditions: Some(found), .. } if *found == first), "{with:?}");
     }
 
     #[test]
