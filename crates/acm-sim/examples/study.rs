@@ -1,6 +1,7 @@
 //! Runs a study and prints its table:
 //! `cargo run --release -p acm-sim --example study -- NAME [--nodes N,N,...] [--seed S] [--per-node P]
-//! [--only RUN] [--out DIR]`.
+//! [--only RUN] [--set SETTING=VALUE] [--out DIR]`.
+//! `--set` changes a setting of the subnet, such as `sa_busy_when_full=on` or `sa_loss=1%`.
 //! With `--out` the table and a picture of the last run are written to files there. Without a name, lists the studies.
 use acm_sim::study::{Options, Report, STUDIES, table};
 use core::error::Error;
@@ -16,7 +17,7 @@ fn memory(name: &str) -> f64 {
 #[expect(clippy::disallowed_methods, reason = "the study has virtual time; this is the time that it takes to run")]
 fn main() -> Result<(), Box<dyn Error>> {
     let (mut name, mut out, mut sizes) = (None, None, vec![300]);
-    let mut options = Options { nodes: 0, seed: 1, per_node: None, only: None };
+    let mut options = Options::new(0);
     let mut words = env::args().skip(1);
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
@@ -24,6 +25,11 @@ fn main() -> Result<(), Box<dyn Error>> {
             "--nodes" => sizes = value()?.split(',').map(str::parse).collect::<Result<_, _>>()?,
             "--seed" => options.seed = value()?.parse()?,
             "--per-node" => options.per_node = Some(value()?.parse()?),
+            "--set" => {
+                let value = value()?;
+                let (name, value) = value.split_once('=').ok_or("--set needs SETTING=VALUE")?;
+                options.settings.set(name, value).map_err(|error| format!("{name}: {error}"))?;
+            }
             "--only" => options.only = Some(value()?.leak()),
             "--out" => out = Some(value()?),
             _ => name = Some(word),
@@ -38,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         // Resets the peak of memory.
         fs::write("/proc/self/clear_refs", "5")?;
         let (start, before) = (Instant::now(), memory("VmRSS:"));
-        let mut report = (study.run)(Options { nodes, ..options });
+        let mut report = (study.run)(&Options { nodes, ..options.clone() });
         report.add("memory of a node (KB)", (memory("VmHWM:") - before) / f64::from(nodes));
         report.add("real time (s)", start.elapsed().as_secs_f64());
         eprintln!("{} nodes: {:.1} s", nodes, start.elapsed().as_secs_f64());

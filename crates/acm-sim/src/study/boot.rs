@@ -2,17 +2,17 @@
 use super::{
     Options, Report,
     counts::{JOINS, PATH_QUERIES, SA_CAPACITY, SA_REQUESTS, SUBSCRIPTIONS},
-    lab::{Lab, RACK, latencies, slow_sa},
+    lab::{Lab, RACK, latencies},
 };
 use crate::{Client, World};
 use acm_wire::client::{EntryFlags, path_request};
 use core::time::Duration;
 use ib_mad::{PortState, sa::PathRecord};
 
-pub(super) fn run(options: Options) -> Report {
+pub(super) fn run(options: &Options) -> Report {
     let nodes = options.nodes;
     let mut report = Report::default();
-    let mut lab = Lab::new(options, slow_sa());
+    let mut lab = Lab::new(options);
     // Each node requests paths as soon as it has started.
     let lookups = options.per_node.unwrap_or(16).min(nodes - 1);
     let mut times = Vec::new();

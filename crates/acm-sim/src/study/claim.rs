@@ -1,9 +1,5 @@
 //! A claim about an address that all nodes use: a forged one, and the failover of a floating address.
-use super::{
-    Options, Report,
-    lab::{Lab, slow_sa},
-    users::Users,
-};
+use super::{Options, Report, lab::Lab, users::Users};
 use crate::name;
 use acm_sansio::{Input, PortId};
 use acm_wire::{
@@ -12,9 +8,9 @@ use acm_wire::{
 };
 use core::time::Duration;
 
-pub(super) fn run(options: Options) -> Report {
+pub(super) fn run(options: &Options) -> Report {
     let mut report = Report::default();
-    let mut lab = Lab::new(options, slow_sa());
+    let mut lab = Lab::new(options);
     lab.run_for(Duration::from_secs(10));
     let users = Users::new(&mut lab, options.nodes);
     let address = users.address();

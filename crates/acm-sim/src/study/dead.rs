@@ -1,7 +1,7 @@
 //! Some nodes resolve many names at once, and a tenth of the names does not answer.
 use super::{
     Options, Report,
-    lab::{Lab, latencies, slow_sa},
+    lab::{Lab, latencies},
 };
 use crate::name;
 use acm_wire::{
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 /// Nodes that resolve names.
 const ASKING: u32 = 4;
 
-pub(super) fn run(options: Options) -> Report {
+pub(super) fn run(options: &Options) -> Report {
     let mut report = Report::default();
     for (every, event) in [(u32::MAX, "all names live"), (10, "a tenth dead")] {
         resolve(options, every, event, &mut report);
@@ -23,8 +23,8 @@ pub(super) fn run(options: Options) -> Report {
 }
 
 /// Resolves names at once. Each `every`th name is dead.
-fn resolve(options: Options, every: u32, event: &str, report: &mut Report) {
-    let mut lab = Lab::new(options, slow_sa());
+fn resolve(options: &Options, every: u32, event: &str, report: &mut Report) {
+    let mut lab = Lab::new(options);
     lab.run_for(Duration::from_secs(10));
     let names = options.per_node.unwrap_or(500).min(options.nodes - ASKING);
     lab.mark();

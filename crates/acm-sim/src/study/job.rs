@@ -1,7 +1,7 @@
 //! A job starts: each rank resolves its peers, one after the other, or each node all of them at once.
 use super::{
     Options, Report,
-    lab::{Lab, Random, latencies, slow_sa},
+    lab::{Lab, Random, latencies},
     other::{self, Program},
 };
 use crate::{Client, name};
@@ -48,7 +48,7 @@ const RUNS: [(&str, Policy, Order); 9] = [
     ("prefetch on, random", Policy::Daemon(Prefetch::On), Order::Random),
 ];
 
-pub(super) fn run(options: Options) -> Report {
+pub(super) fn run(options: &Options) -> Report {
     let mut report = Report::default();
     for (name, policy, order) in RUNS {
         if options.only.is_some_and(|only| only != name) {
@@ -68,7 +68,7 @@ pub(super) fn run(options: Options) -> Report {
 }
 
 /// Returns the peers of each rank: the next nodes, in an order that is shifted from rank to rank, or any nodes.
-fn peers(options: Options, shifted: bool) -> Vec<Vec<u32>> {
+fn peers(options: &Options, shifted: bool) -> Vec<Vec<u32>> {
     let nodes = options.nodes;
     let count = options.per_node.unwrap_or(16).min(nodes - 1);
     let mut random = Random(options.seed);
@@ -80,7 +80,7 @@ fn peers(options: Options, shifted: bool) -> Vec<Vec<u32>> {
 }
 
 /// Returns peers of many ranks with one peer each, so that each node resolves the next nodes at once.
-fn all_at_once(options: Options) -> Vec<Vec<u32>> {
+fn all_at_once(options: &Options) -> Vec<Vec<u32>> {
     let count = options.per_node.unwrap_or(16).min(options.nodes - 1);
     (0..options.nodes).flat_map(|node| (1..=count).map(move |step| vec![(node + step) % options.nodes])).collect()
 }
@@ -109,9 +109,9 @@ impl Answers {
 }
 
 /// Runs a job on nodes with this project's daemon.
-fn start(options: Options, peers: Vec<Vec<u32>>, policy: Policy, event: &str, report: &mut Report) {
+fn start(options: &Options, peers: Vec<Vec<u32>>, policy: Policy, event: &str, report: &mut Report) {
     let prefetch = if let Policy::Daemon(prefetch) = policy { prefetch } else { Prefetch::Off };
-    let mut lab = Lab::with(options, slow_sa(), Config { prefetch, ..Config::default() });
+    let mut lab = Lab::with(options, Config { prefetch, ..Config::default() });
     // The tables of all nodes are spread over 100 s, or 3 us x the square of the number of nodes.
     let tables = Duration::from_micros(3) * options.nodes * options.nodes;
     let calm =

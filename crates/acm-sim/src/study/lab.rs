@@ -12,6 +12,10 @@ use std::collections::BTreeMap;
 
 /// Requests that wait for the administrator at most; more are lost.
 const SA_QUEUE: u32 = 2048;
+/// Time of a request and its response in the subnet: all nodes are five switches away from the administrator.
+const SA_WAY: Duration = Duration::from_micros(2 * 6);
+/// Time of the administrator for each record of a table.
+const SA_RECORD: Duration = Duration::from_micros(1);
 /// Nodes of a leaf switch, and leaf switches of a pod.
 pub(super) const RACK: u32 = 36;
 
@@ -34,17 +38,17 @@ pub(super) struct Lab {
 
 impl Lab {
     /// Creates a world with the default options of the daemon.
-    pub(super) fn new(options: Options, sa: SaSettings) -> Self {
-        Self::with(options, sa, Config::default())
+    pub(super) fn new(options: &Options) -> Self {
+        Self::with(options, Config::default())
     }
 
     /// Creates a world.
-    pub(super) fn with(options: Options, sa: SaSettings, core: Config) -> Self {
+    pub(super) fn with(options: &Options, core: Config) -> Self {
         let world = World::new(WorldConfig {
             core,
             nodes: options.nodes,
             handling: Some(handling()),
-            settings: fabric(sa),
+            settings: options.settings.clone(),
             seed: options.seed,
             ..WorldConfig::default()
         });
@@ -160,20 +164,23 @@ impl Random {
     }
 }
 
-/// The subnet of all studies: a fat tree with 1 us from switch to switch.
-pub(super) fn fabric(sa: SaSettings) -> Settings {
+/// The subnet of all studies: a fat tree with 1 us from switch to switch, and an administrator that handles one request
+/// at a time and loses requests when its queue is full.
+pub(super) fn fabric() -> Settings {
     let tree = Tree { leaf: RACK, pod: RACK, hop_delay: Duration::from_micros(1) };
+    let sa = SaSettings {
+        delay: SA_WAY,
+        service_time: SA_TIME,
+        record_time: SA_RECORD,
+        queue: SA_QUEUE,
+        ..SaSettings::default()
+    };
     Settings { tree, sa, ..Settings::default() }
 }
 
 /// The speed of the nodes in all studies: 5 us for each event, and receive queues of 1,024 datagrams.
 pub(super) fn handling() -> Handling {
     Handling { cost: Duration::from_micros(5), receive_depth: 1024 }
-}
-
-/// An administrator that handles one request at a time and loses requests when its queue is full.
-pub(super) fn slow_sa() -> SaSettings {
-    SaSettings { service_time: SA_TIME, queue: SA_QUEUE, ..SaSettings::default() }
 }
 
 /// Reports how long requests took.

@@ -14,6 +14,7 @@ mod series;
 mod sm_restart;
 mod users;
 
+use ib_sim::Settings;
 pub use report::{Report, table};
 pub use series::Series;
 
@@ -25,11 +26,11 @@ pub struct Study {
     /// The event that is studied.
     pub about: &'static str,
     /// Runs the study.
-    pub run: fn(Options) -> Report,
+    pub run: fn(&Options) -> Report,
 }
 
 /// Options of a study.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// Number of nodes.
     pub nodes: u32,
@@ -39,6 +40,16 @@ pub struct Options {
     pub per_node: Option<u32>,
     /// The only run of `job`, by its name; `None` for all.
     pub only: Option<&'static str>,
+    /// Settings of the subnet.
+    pub settings: Settings,
+}
+
+impl Options {
+    /// Returns the options of a study with this many nodes: seed 1, and the subnet that `docs/scale.md` describes.
+    #[must_use]
+    pub fn new(nodes: u32) -> Self {
+        Self { nodes, seed: 1, per_node: None, only: None, settings: lab::fabric() }
+    }
 }
 
 /// All studies.

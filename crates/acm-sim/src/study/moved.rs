@@ -1,17 +1,13 @@
 //! A port that all nodes have a path to gets another LID.
-use super::{
-    Options, Report,
-    lab::{Lab, slow_sa},
-    users::Users,
-};
+use super::{Options, Report, lab::Lab, users::Users};
 use crate::World;
 use core::time::Duration;
 use ib_mad::Lid;
 use ib_sim::Port;
 
-pub(super) fn run(options: Options) -> Report {
+pub(super) fn run(options: &Options) -> Report {
     let mut report = Report::default();
-    let mut lab = Lab::new(options, slow_sa());
+    let mut lab = Lab::new(options);
     lab.run_for(Duration::from_secs(10));
     let users = Users::new(&mut lab, options.nodes);
     // A subnet manager assigns LIDs without large gaps, and nodes estimate the size of the fabric by them.

@@ -3,7 +3,7 @@ use super::{
     Options, Report,
     counts::{Counts, MULTICASTS, UNICASTS},
     job::{Answers, RANKS},
-    lab::{fabric, handling, slow_sa},
+    lab::handling,
 };
 use crate::{World, deadlines::Deadlines, inbox::Inbox};
 use acm_sansio::Time;
@@ -75,9 +75,9 @@ struct Job {
 }
 
 /// Runs a job. `left` are the peers of each rank, the last one first.
-pub(super) fn start(options: Options, program: Program, left: Vec<Vec<u32>>, event: &str, report: &mut Report) {
+pub(super) fn start(options: &Options, program: Program, left: Vec<Vec<u32>>, event: &str, report: &mut Report) {
     let mut subnet = Subnet::new(SubnetConfig::default(), options.seed);
-    *subnet.settings_mut() = Settings { strict_multicast: false, ..fabric(slow_sa()) };
+    *subnet.settings_mut() = Settings { strict_multicast: false, ..options.settings.clone() };
     let mut nodes = Vec::new();
     for index in 0..options.nodes as usize {
         subnet.add_node().expect("the subnet has room");

@@ -2,24 +2,25 @@
 use super::{
     Options, Report,
     counts::{JOINS, PATH_QUERIES, SA_CAPACITY, SA_REQUESTS, SUBSCRIPTIONS},
-    lab::{Lab, handling, latencies, slow_sa},
+    lab::{Lab, handling, latencies},
 };
 use crate::Client;
 use acm_wire::client::{EntryFlags, path_request};
 use core::time::Duration;
 use ib_mad::sa::PathRecord;
-use ib_sim::SaSettings;
+use ib_sim::{SaSettings, Settings};
 
 /// Time between two requests of the foreground.
 const PERIOD: Duration = Duration::from_millis(10);
 
-pub(super) fn run(options: Options) -> Report {
+pub(super) fn run(options: &Options) -> Report {
     let nodes = options.nodes;
     let paths = options.per_node.unwrap_or(1000).min(nodes - 1);
     let mut report = Report::default();
-    let mut lab = Lab::new(options, SaSettings::default());
-    lab.run_for(Duration::from_secs(10));
     // Each node gets its paths from an administrator without delay, and uses each once more.
+    let settings = Settings { sa: SaSettings::default(), ..options.settings.clone() };
+    let mut lab = Lab::new(&Options { settings, ..options.clone() });
+    lab.run_for(Duration::from_secs(10));
     lab.world.config.handling = None;
     for node in 0..nodes {
         let client = lab.connect(node);
@@ -29,7 +30,7 @@ pub(super) fn run(options: Options) -> Report {
         lab.run_for(Duration::ZERO);
     }
     lab.world.config.handling = Some(handling());
-    lab.world.subnet.settings_mut().sa = slow_sa();
+    *lab.world.subnet.settings_mut() = options.settings.clone();
 
     let mut foreground = Foreground { nodes, sent: 0 };
     report.count("paths of a node", paths.into());

@@ -8,7 +8,7 @@ fn study(name: &str, nodes: u32) -> Report {
 /// Runs a study, or one of its runs only.
 fn run(name: &str, nodes: u32, only: Option<&'static str>) -> Report {
     let study = STUDIES.iter().find(|study| study.name == name).expect("the study exists");
-    (study.run)(Options { nodes, seed: 1, per_node: None, only })
+    (study.run)(&Options { only, ..Options::new(nodes) })
 }
 
 /// Asserts that a number of a report is at most `most`.
