@@ -1,7 +1,8 @@
 //! A job starts: each rank resolves its peers, one after the other, or each node all of them at once.
 use super::{
     Options, Report,
-    lab::{Lab, Random, latencies},
+    answers::{Answers, RANKS},
+    lab::{Lab, Random},
     other::{self, Program},
 };
 use crate::{Client, name};
@@ -9,9 +10,6 @@ use acm_sansio::{Config, Input, config::Prefetch};
 use acm_wire::client::{EntryFlags, resolve_request};
 use core::time::Duration;
 use std::collections::BTreeMap;
-
-/// Ranks of a node.
-pub(super) const RANKS: u32 = 4;
 
 /// A node's way to paths.
 #[derive(Clone, Copy, Debug)]
@@ -83,29 +81,6 @@ fn peers(options: &Options, shifted: bool) -> Vec<Vec<u32>> {
 fn all_at_once(options: &Options) -> Vec<Vec<u32>> {
     let count = options.per_node.unwrap_or(16).min(options.nodes - 1);
     (0..options.nodes).flat_map(|node| (1..=count).map(move |step| vec![(node + step) % options.nodes])).collect()
-}
-
-/// The responses to all ranks.
-#[derive(Debug, Default)]
-pub(super) struct Answers {
-    times: Vec<Duration>,
-    failed: u64,
-    last: Duration,
-}
-
-impl Answers {
-    pub(super) fn add(&mut self, latency: Duration, since_start: Duration, is_ok: bool) {
-        self.times.push(latency);
-        self.failed += u64::from(!is_ok);
-        self.last = since_start;
-    }
-
-    pub(super) fn report(self, report: &mut Report, event: &str) {
-        report.count(format!("{event}: requests"), self.times.len() as u64);
-        report.count(format!("{event}: failed requests"), self.failed);
-        report.seconds(&format!("{event}: last answer after"), self.last);
-        latencies(report, &format!("{event}: answer"), self.times);
-    }
 }
 
 /// Runs a job on nodes with this project's daemon.

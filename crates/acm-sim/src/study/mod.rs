@@ -1,6 +1,7 @@
 //! Studies of large subnets: how many requests an event causes, and how long clients wait.
 //!
 //! Each study is a function from [`Options`] to a [`Report`] with a table and a picture. `examples/study.rs` runs one.
+mod answers;
 mod boot;
 mod claim;
 mod counts;

@@ -1,8 +1,8 @@
 //! A job on nodes without this project's daemon: its ranks ask the administrator themselves, or a model of C ibacm.
 use super::{
     Options, Report,
+    answers::{Answers, RANKS},
     counts::{Counts, MULTICASTS, UNICASTS},
-    job::{Answers, RANKS},
     lab::handling,
 };
 use crate::{World, deadlines::Deadlines, inbox::Inbox};

@@ -2,7 +2,7 @@
 use super::{
     device::Device,
     endpoint::{Endpoint, OutgoingDatagram},
-    mads::OpenRequest,
+    requests::{OpenRequest, request_key},
     sources::Source,
     table::{Devices, Work},
 };
@@ -164,14 +164,13 @@ impl Fabric for Devices {
     }
 
     fn sa_send(&mut self, send: &SaSend) -> bool {
-        let [.., a, b, c, d] = send.mad.header.transaction_id.get().to_be_bytes();
         let Some((key, number)) = self.location_of(send.port) else { return false };
         let Some(device) = self.devices.get_mut(&key) else { return false };
         if let Err(error) = device.sa_send(number, send) {
             limited!(self.lines, WARN, "devices", "{} port {number}: SA request not sent: {error}", device.name);
             return false;
         }
-        self.requests.insert((send.port, u32::from_be_bytes([a, b, c, d])), OpenRequest { sent: *send, resends: 0 });
+        self.requests.insert(request_key(send.port, send.mad.header.transaction_id), OpenRequest::new(*send));
         true
     }
 

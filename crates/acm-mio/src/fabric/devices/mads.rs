@@ -1,15 +1,13 @@
 //! Responses and reports of subnet administration.
 use super::{
+    requests::{RequestKey, request_key},
     sources::Source,
     table::{Devices, Work},
 };
 use crate::log::limited;
-use acm_sansio::{
-    Input, PortId, SaRequestId,
-    api::{SaSend, SendFailure},
-};
+use acm_sansio::{Input, PortId, SaRequestId, api::SendFailure};
 use ib_device::Error;
-use ib_mad::{Lid, Method, Qpn, id::Lmc};
+use ib_mad::{Lid, Method, Qpn};
 
 /// Kind of a received MAD; its bytes are in `Devices::mad`.
 #[derive(Clone, Copy, Debug)]
@@ -17,24 +15,6 @@ pub(super) enum Mad {
     Response(SaRequestId),
     Failed(SaRequestId, SendFailure),
     Report { port: PortId, lid: Lid, qpn: Qpn },
-}
-
-/// Maximum number of times that a request is sent again after a response from a wrong sender.
-const MAX_RESENDS: u8 = 3;
-
-/// An open request to subnet administration.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct OpenRequest {
-    pub(super) sent: SaSend,
-    pub(super) resends: u8,
-}
-
-impl OpenRequest {
-    /// Reports whether the sender of a response is QP 1 of the port to which the request was sent. Assumes that all
-    /// ports of a subnet have the same LMC.
-    fn is_answered_by(&self, lid: Lid, qpn: Qpn, lmc: Lmc) -> bool {
-        qpn == Qpn::GSI && lid.base(lmc) == self.sent.to.lid.base(lmc)
-    }
 }
 
 impl Mad {
@@ -83,9 +63,7 @@ impl Devices {
             received.mad.clone_into(&mut self.mad);
             return Some(Mad::Report { port: id, lid, qpn });
         }
-        // The kernel sets the upper half of the transaction id.
-        let [.., a, b, c, d] = header.transaction_id.get().to_be_bytes();
-        let key = (id, u32::from_be_bytes([a, b, c, d]));
+        let key = request_key(id, header.transaction_id);
         let open = self.requests.get(&key)?;
         if received.failure().is_some() {
             return self.requests.remove(&key).map(|open| Mad::Failed(open.sent.id, SendFailure::TimedOut));
@@ -111,38 +89,16 @@ impl Devices {
 
     /// Sends a request again after a response from a wrong sender, because the kernel has completed the request with
     /// this response.
-    fn send_again(&mut self, key: (PortId, u32)) -> Option<Mad> {
+    fn send_again(&mut self, key: RequestKey) -> Option<Mad> {
         let location = self.location_of(key.0);
         let open = self.requests.get_mut(&key)?;
-        open.resends += 1;
-        let sent = open.sent;
+        let (sent, may_send) = (open.sent, open.may_be_sent_again());
         let device = location.and_then(|(device, number)| Some((self.devices.get_mut(&device)?, number)));
-        let is_sent =
-            open.resends <= MAX_RESENDS && device.is_some_and(|(device, number)| device.sa_send(number, &sent).is_ok());
+        let is_sent = may_send && device.is_some_and(|(device, number)| device.sa_send(number, &sent).is_ok());
         if is_sent {
             return None;
         }
         self.requests.remove(&key);
         Some(Mad::Failed(sent.id, SendFailure::TimedOut))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use acm_sansio::api::SaAddress;
-    use core::time::Duration;
-    use ib_mad::{ServiceLevel, Wire, sa::SaMad};
-
-    #[test]
-    fn response_of_another_port_or_queue_pair_is_not_the_sas() {
-        let to = SaAddress { lid: Lid::new(0x15), sl: ServiceLevel::ZERO, pkey_index: 0 };
-        let mad = *SaMad::parse(&[0; 256]).unwrap();
-        let sent = SaSend { port: PortId(0), id: SaRequestId::new(1, 1), to, mad, timeout: Duration::ZERO, retries: 0 };
-        let open = OpenRequest { sent, resends: 0 };
-        let of = |lid, qpn, lmc| open.is_answered_by(Lid::new(lid), qpn, Lmc::new(lmc).unwrap());
-        assert!(of(0x15, Qpn::GSI, 0) && of(0x14, Qpn::GSI, 2) && of(0x17, Qpn::GSI, 2));
-        assert!(!of(0x14, Qpn::GSI, 0) && !of(0x18, Qpn::GSI, 2) && !of(0x13, Qpn::GSI, 2));
-        assert!(!of(0x15, Qpn::masked(2), 0) && !of(0x15, Qpn::masked(0), 0));
     }
 }

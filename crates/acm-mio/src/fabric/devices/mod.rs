@@ -7,7 +7,7 @@
 //! | `fabric` | outputs of the core: queue pairs, groups, datagrams, requests |
 //! | `scan` | opens existing devices, closes devices that were removed or replaced |
 //! | `events` | hot plug, async events of devices, ports, queue pairs |
-//! | `mads` | responses and reports of subnet administration |
+//! | `mads`, `requests` | responses and reports of subnet administration; its open requests |
 //! | `datagrams` | completions of queue pairs |
 //! | `sources` | file descriptors in the poll set, and their tokens |
 //! | `retry` | schedule of retries |
@@ -24,6 +24,7 @@ mod events;
 mod fabric;
 mod mads;
 mod outbox;
+mod requests;
 mod retry;
 mod scan;
 mod sources;

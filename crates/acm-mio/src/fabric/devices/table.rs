@@ -3,7 +3,7 @@ use super::{
     counters::Counters,
     device::{Device, DeviceKey},
     endpoint::Endpoint,
-    mads::OpenRequest,
+    requests::{OpenRequest, RequestKey},
     retry::Retries,
     sources::{Source, SourceRegistry},
 };
@@ -48,8 +48,8 @@ pub(crate) struct Devices {
     pub(super) next_device: u32,
     /// Ids of ports. If a device is removed and added again, its ports keep their ids.
     pub(super) ids: BTreeMap<(String, u8), PortId>,
-    /// Open requests to subnet administration, by the lower half of the transaction id.
-    pub(super) requests: BTreeMap<(PortId, u32), OpenRequest>,
+    /// Open requests to subnet administration.
+    pub(super) requests: BTreeMap<RequestKey, OpenRequest>,
     pub(super) inputs: VecDeque<QueuedInput>,
     pub(super) new_ports: bool,
     /// The last input borrows from `mad` and `payload`.

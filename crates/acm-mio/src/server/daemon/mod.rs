@@ -2,13 +2,14 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `event_loop` | `Daemon`: one iteration of the loop, deadlines, signals, SIGHUP. Start reading here. |
+//! | `event_loop` | `Daemon`: one iteration of the loop, deadlines, signals. Start reading here. |
 //! | `wait` | the wait for events: tokens, a timer for the next deadline, a short busy poll before sleeping |
 //! | `host` | carries out the core's outputs |
 //! | `clients`, `connections` | clients: accept, receive, respond, close; the table of their connections |
 //! | `sources` | events of the fabric, the kernel, providers and preload files |
 //! | `ports` | addresses and names of the ports, and whether a port fits the base group |
-//! | `reload` | settings at the start and in force, and the effect of each changed option |
+//! | `reload` | settings at the start and in force, when files are read again, the effect of each changed option |
+//! | `sighup` | SIGHUP: the changes of the files are applied to the parts of the daemon |
 //! | `report` | counters for the log, `--status` and metrics |
 //! | `systemd` | notifications to systemd |
 mod clients;
@@ -18,6 +19,7 @@ mod host;
 mod ports;
 mod reload;
 mod report;
+mod sighup;
 mod sources;
 mod systemd;
 mod wait;

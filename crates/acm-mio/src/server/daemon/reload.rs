@@ -1,12 +1,10 @@
-//! Settings at the start and in force, and the effect of each option that has changed at SIGHUP.
-use super::event_loop::Daemon;
+//! Settings at the start and in force, when files are read again, and the effect of each changed option.
 use crate::{
     effects::{Effect, effect},
-    preload::Files,
     regular::State,
     settings::{ConfiguredAddress, Settings},
 };
-use acm_sansio::{Input, Time};
+use acm_sansio::Time;
 use acm_wire::files::opts::Options;
 use core::time::Duration;
 use std::path::PathBuf;
@@ -35,6 +33,15 @@ struct Pending {
     checks: u32,
 }
 
+/// The end of a reading.
+#[derive(Debug)]
+pub(super) enum Reading {
+    /// The settings of the files.
+    Complete(Box<Settings>),
+    /// The files changed at every check.
+    GivenUp,
+}
+
 /// Settings at the start and in force.
 #[derive(Debug)]
 pub(crate) struct Reload {
@@ -55,6 +62,30 @@ pub(crate) struct Reload {
 impl Reload {
     pub(crate) fn new(settings: Settings, start_dir: PathBuf, descriptors: u64) -> Self {
         Self { started: settings.clone(), current: settings, not_applied: 0, pending: None, start_dir, descriptors }
+    }
+
+    /// Schedules the reading of the files as soon as they no longer change.
+    pub(super) fn begin(&mut self, now: Time) {
+        self.pending = Some(Pending { at: now + SETTLE, states: self.current.file_states(), checks: 0 });
+    }
+
+    /// Reads the files if a reading is pending and the files have not changed since the last check.
+    pub(super) fn poll(&mut self, now: Time) -> Option<Reading> {
+        let pending = self.pending.take_if(|pending| pending.at <= now)?;
+        let states = self.current.file_states();
+        let new = (states == pending.states).then(|| self.current.read_again());
+        // A file that changed while it was read is read again.
+        if let Some(new) = new.filter(|_| self.current.file_states() == states) {
+            return Some(Reading::Complete(new.into()));
+        }
+        let checks = pending.checks + 1;
+        if checks < MAX_CHECKS {
+            self.pending = Some(Pending { at: now + SETTLE, states, checks });
+            return None;
+        }
+        tracing::warn!(target: "config", "the option or address file changes all the time: not applied; what it said before goes on");
+        self.not_applied += 1;
+        Some(Reading::GivenUp)
     }
 
     /// Returns the time of the next check of files to be read.
@@ -90,64 +121,6 @@ impl Reload {
                 Change::NoEffect(now, why) => tracing::info!(target: "options", "{now} (does nothing: {why})"),
             }
         }
-    }
-}
-
-impl Daemon {
-    /// Opens the log again, and schedules the reading of the files as soon as they no longer change.
-    pub(super) fn begin_reload(&mut self, now: Time) {
-        self.systemd.reloading();
-        let options = self.reload.current.options();
-        self.log.reopen(options.log_file, options.log_level);
-        let states = self.reload.current.file_states();
-        self.reload.pending = Some(Pending { at: now + SETTLE, states, checks: 0 });
-    }
-
-    /// Reads the files if a reading is pending and the files have not changed since the last check.
-    pub(super) fn continue_reload(&mut self, now: Time) {
-        let Some(pending) = self.reload.pending.take_if(|pending| pending.at <= now) else { return };
-        let current = &self.reload.current;
-        let states = current.file_states();
-        let new = (states == pending.states).then(|| current.read_again());
-        // A file that changed while it was read is read again.
-        if let Some(new) = new.filter(|_| current.file_states() == states) {
-            return self.apply(now, new);
-        }
-        let checks = pending.checks + 1;
-        if checks < MAX_CHECKS {
-            self.reload.pending = Some(Pending { at: now + SETTLE, states, checks });
-            return;
-        }
-        tracing::warn!(target: "config", "the option or address file changes all the time: not applied; what it said before goes on");
-        self.reload.not_applied += 1;
-        self.systemd.ready();
-    }
-
-    /// Applies the changes of the files.
-    pub(super) fn apply(&mut self, now: Time, new: Settings) {
-        let (options, before) = (new.options(), self.reload.current.options());
-        if (options.log_file, options.log_level) != (before.log_file, before.log_level) {
-            self.log.reopen(options.log_file, options.log_level);
-        }
-        for problem in &new.problems {
-            tracing::warn!(target: "config", "{problem}");
-        }
-        self.reload.not_applied += new.not_applied.len() as u64;
-        self.reload.log_changes(&new);
-        let config = new.core(self.reload.descriptors);
-        self.input(now, Input::Configure(config.into()));
-        self.client_timeout = options.client_timeout;
-        self.host.providers.log_to(&self.log, options.log_level);
-        if options.metrics_listen != self.reload.current.options().metrics_listen {
-            self.metrics.configure(options.metrics_listen, self.host.poll.registry());
-        }
-        let files = |options| Files::new(options, &self.reload.start_dir);
-        let (before, after) = (files(&self.reload.current.options()), files(&options));
-        self.reload_preload_files(now, &before, after);
-        let before = core::mem::replace(&mut self.reload.current, new).addresses;
-        self.change_addresses(now, &before.unwrap_or_default());
-        tracing::info!(target: "main", "files read again");
-        self.systemd.ready();
     }
 }
 

@@ -1,0 +1,50 @@
+//! SIGHUP: reads the option file and the address file again, and applies their changes.
+use super::{event_loop::Daemon, reload::Reading};
+use crate::{preload::Files, settings::Settings};
+use acm_sansio::{Input, Time};
+
+impl Daemon {
+    /// Opens the log again, and schedules the reading of the files as soon as they no longer change.
+    pub(super) fn begin_reload(&mut self, now: Time) {
+        self.systemd.reloading();
+        let options = self.reload.current.options();
+        self.log.reopen(options.log_file, options.log_level);
+        self.reload.begin(now);
+    }
+
+    /// Applies the files if they were read.
+    pub(super) fn continue_reload(&mut self, now: Time) {
+        match self.reload.poll(now) {
+            None => {}
+            Some(Reading::Complete(new)) => self.apply(now, *new),
+            Some(Reading::GivenUp) => self.systemd.ready(),
+        }
+    }
+
+    /// Applies the changes of the files.
+    pub(super) fn apply(&mut self, now: Time, new: Settings) {
+        let (options, before) = (new.options(), self.reload.current.options());
+        if (options.log_file, options.log_level) != (before.log_file, before.log_level) {
+            self.log.reopen(options.log_file, options.log_level);
+        }
+        for problem in &new.problems {
+            tracing::warn!(target: "config", "{problem}");
+        }
+        self.reload.not_applied += new.not_applied.len() as u64;
+        self.reload.log_changes(&new);
+        let config = new.core(self.reload.descriptors);
+        self.input(now, Input::Configure(config.into()));
+        self.client_timeout = options.client_timeout;
+        self.host.providers.log_to(&self.log, options.log_level);
+        if options.metrics_listen != self.reload.current.options().metrics_listen {
+            self.metrics.configure(options.metrics_listen, self.host.poll.registry());
+        }
+        let files = |options| Files::new(options, &self.reload.start_dir);
+        let (before, after) = (files(&self.reload.current.options()), files(&options));
+        self.reload_preload_files(now, &before, after);
+        let before = core::mem::replace(&mut self.reload.current, new).addresses;
+        self.change_addresses(now, &before.unwrap_or_default());
+        tracing::info!(target: "main", "files read again");
+        self.systemd.ready();
+    }
+}
