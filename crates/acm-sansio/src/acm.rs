@@ -1,11 +1,21 @@
 //! Dispatch of inputs and timers to the components.
+//!
+//! | file | what it passes on |
+//! |---|---|
+//! | `acm.rs` | each input and timer, to one of the others |
+//! | `clients.rs`, `requests.rs`, `endpoint.rs` | connections and messages; requests for paths; EP and PERF requests |
+//! | `ports.rs` | changes of ports, queue pairs and addresses, to endpoints and their providers |
+//! | `sa.rs` | results of queries, to the party that needs them |
+//! | `configure.rs`, `shutdown.rs` | changed options, and the end, to all components |
+//! | `yielding.rs` | the need of an account below its floor, to the largest account |
+//! | `providers.rs` | the providers by id |
+//! | `report.rs` | nothing: counters, gauges, and the report |
 
-pub(crate) mod check;
 mod clients;
 mod configure;
 mod endpoint;
 mod ports;
-pub(crate) mod providers;
+mod providers;
 mod report;
 mod requests;
 mod sa;
@@ -246,7 +256,7 @@ impl Acm {
         cx.check()?;
         clients.check(cx, |query| sa.has(query))?;
         sa.check(cx)?;
-        check::providers(&self.context, &self.providers)
+        self.providers.check(&self.context)
     }
 
     fn advance(&mut self, now: Time) {

@@ -377,6 +377,23 @@ mod tests {
     }
 
     #[test]
+    fn gauges_are_sums_over_the_accounts_of_a_kind() {
+        let mut accounts = Accounts::new();
+        let [a, b] = [1, 2].map(|uid| accounts.id(Account::User(uid)));
+        accounts.take(a, Holding::Connections);
+        accounts.take(a, Holding::Requests);
+        (0..3).for_each(|_| accounts.take(b, Holding::Lookups));
+        accounts.take(KERNEL, Holding::Requests);
+        let mut seen = BTreeMap::new();
+        accounts.each_gauge(&mut |name, of, value| assert!(seen.insert((of, name), value).is_none()));
+        let of = |kind| {
+            ["accounts", "clients", "requests_waiting", "lookups"].map(|name| seen[&(GaugeScope::Account(kind), name)])
+        };
+        assert_eq!((of(AccountKind::User), of(AccountKind::Kernel)), ([2, 1, 1, 3], [1, 0, 1, 0]));
+        assert_eq!((of(AccountKind::Remote), seen.len()), ([0; 4], 20));
+    }
+
+    #[test]
     fn account_has_a_name_and_a_kind() {
         let peer = Account::Peer("192.0.2.1".parse().unwrap());
         let all = [Account::Daemon, Account::Kernel, Account::User(7), peer, Account::Remote];

@@ -107,6 +107,20 @@ mod tests {
     }
 
     #[test]
+    fn responses_before_a_congestion_do_not_count_after_it() {
+        let mut window = Window::<false>::default();
+        while window.depth() < 8 {
+            window.response_received(64);
+        }
+        (0..7).for_each(|_| window.response_received(64));
+        window.congested(at(10), at(5));
+        (0..3).for_each(|_| window.response_received(64));
+        assert_eq!(window.depth(), 4);
+        window.response_received(64);
+        assert_eq!(window.depth(), 5);
+    }
+
+    #[test]
     fn unused_window_begins_again() {
         let mut window = Quick::default();
         (0..10).for_each(|_| window.response_received(64));

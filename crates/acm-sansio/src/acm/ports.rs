@@ -252,3 +252,6 @@ impl Acm {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,11 @@
 //! The providers of a core, by id.
-use crate::{api::id::ProviderId, external::External, provider::Provider};
-use alloc::{boxed::Box, vec::Vec};
+use crate::{
+    api::{account::AccountId, id::ProviderId},
+    cx::ensure,
+    external::External,
+    provider::{Context, Provider},
+};
+use alloc::{boxed::Box, collections::BTreeMap, format, string::String, vec::Vec};
 
 /// The maximum number of providers beside the built-in one.
 pub(crate) const MAX: u8 = 16;
@@ -71,6 +76,21 @@ impl Providers {
     /// Calls `change` for each provider in the order of their ids, until it returns `true`.
     pub(crate) fn any(&mut self, mut change: impl FnMut(&mut dyn Provider) -> bool) -> bool {
         change(self.first.as_mut()) || self.others.iter_mut().any(|other| change(other))
+    }
+
+    /// Checks all providers, and that each account is charged for exactly the lookups that they hold for it, and its
+    /// QUERY_SA requests.
+    pub(crate) fn check(&self, cx: &Context) -> Result<(), String> {
+        let mut needed: BTreeMap<AccountId, usize> = BTreeMap::new();
+        let mut charged = |account| *needed.entry(account).or_default() += 1;
+        self.iter().try_for_each(|provider| provider.check(cx, &mut charged))?;
+        let queries = cx.clients.requests.all.iter().filter(|(_, request)| request.is_lookup());
+        queries.for_each(|(_, request)| charged(request.account));
+        for (account, id, held) in cx.accounts.iter() {
+            let lookups = needed.get(&id).copied().unwrap_or(0);
+            ensure(held.lookups == lookups, || format!("{account} is charged {} of {lookups} lookups", held.lookups))?;
+        }
+        Ok(())
     }
 }
 

@@ -249,4 +249,14 @@ mod tests {
         assert!(clients.take_source(&mut cx, RequestId::new(9, 9)).is_none());
         assert_eq!((cx.stats.stale_inputs, clients.requests.all.len()), (4, 1));
     }
+
+    #[test]
+    fn refused_connection_is_counted_and_closed() {
+        let mut cx = Cx::new(Config::default(), 1.into());
+        let client = ClientId::new(0, 0);
+        Clients::refuse_connection(&mut cx, client, Account::User(7));
+        assert_eq!(cx.stats.connections_refused.total(), 1);
+        assert_eq!(cx.outputs.back(), Some(&Output::CloseClient(client)));
+        assert_eq!(cx.accounts.iter().count(), 3, "only the permanent accounts");
+    }
 }

@@ -136,6 +136,18 @@ mod tests {
         assert!((1..).zip(&keys).all(|(number, key)| arena.get(*key) == Some(&number)));
     }
 
+    #[test]
+    fn slots_of_removed_elements_are_reused() {
+        let mut arena = Arena::<RequestId, usize>::new();
+        let keys = [0, 1, 2, 3].map(|number| arena.insert(number));
+        for _ in 0..3 {
+            let keys = [1, 2].map(|index| arena.remove(arena.key_at(keys[index].index() as usize).unwrap()));
+            assert!(keys.iter().all(Option::is_some));
+            (0..2).for_each(|number| _ = arena.insert(number));
+        }
+        assert_eq!((arena.slots(), arena.len()), (4, 4));
+    }
+
     proptest! {
         /// Compares the arena with a list: present elements are found, removed ones are not, even if their slot is
         /// reused.

@@ -221,6 +221,13 @@ mod tests {
     }
 
     #[test]
+    fn size_of_the_fabric_follows_its_lids() {
+        let mut cx = Cx::new(Config::default(), 1.into());
+        cx.saw_lid(Lid::new(803), Lmc::new(3).unwrap());
+        assert_eq!(cx.fabric_size(), 100);
+    }
+
+    #[test]
     fn only_enabled_levels_are_logged() {
         let logged = |log_level| {
             let mut cx = Cx::new(Config { log_level, ..Config::default() }, 1.into());

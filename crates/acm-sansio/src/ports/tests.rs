@@ -113,3 +113,36 @@ fn closed_endpoint_is_not_listed() {
     ports.close(new);
     assert_eq!(all(&ports), [other]);
 }
+
+#[test]
+fn gauges_show_active_ports_and_open_endpoints() {
+    use crate::api::GaugeScope;
+    let mut ports = Ports::new(1);
+    ports.up(PortId(0), &attributes(&[0xffff]));
+    ports.up(PortId(1), &attributes(&[0xffff]));
+    ports.down(PortId(1));
+    let [open, _] = [0, 1].map(|port| ports.open(PortId(port), 0, Pkey::DEFAULT_FULL, ProviderId::BUILT_IN));
+    ports.endpoint_mut(open).unwrap().opened(None);
+    let mut seen = Vec::new();
+    ports.each_gauge(&mut |name, of, value| seen.push((name, of, value)));
+    let endpoint = |port| GaugeScope::Endpoint(PortId(port), Pkey::DEFAULT_FULL);
+    let expected = [
+        ("port_active", GaugeScope::Port(PortId(0)), 1),
+        ("port_active", GaugeScope::Port(PortId(1)), 0),
+        ("endpoint_open", endpoint(0), 1),
+        ("endpoint_open", endpoint(1), 0),
+    ];
+    assert_eq!(seen, expected);
+}
+
+#[test]
+fn counter_of_a_removed_endpoint_is_ignored() {
+    use acm_wire::client::Counter;
+    let mut ports = Ports::new(1);
+    let id = ports.open(PortId(0), 0, Pkey::DEFAULT_FULL, ProviderId::BUILT_IN);
+    ports.count(id, Counter::Error);
+    assert_eq!(ports.endpoint(id).unwrap().counters.get(Counter::Error), 1);
+    ports.close(id);
+    ports.count(id, Counter::Error);
+    assert!(ports.endpoint(id).is_none());
+}

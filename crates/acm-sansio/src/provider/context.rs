@@ -190,12 +190,12 @@ impl Context {
     /// Records that another account needs the response: the query also gets that account's turns. The urgency of an
     /// account that needs it already changes.
     pub fn sa_join(&mut self, id: SaQueryId, account: AccountId, urgency: Urgency) {
-        self.sa.join(id, account, urgency);
+        self.sa.join(&mut self.cx, id, account, urgency);
     }
 
     /// Records that an account no longer needs the response.
     pub fn sa_leave(&mut self, id: SaQueryId, account: AccountId) {
-        self.sa.leave(id, account);
+        self.sa.leave(&mut self.cx, id, account);
     }
 
     /// Cancels a query that is not in flight. Returns `true` if it was cancelled; no result follows then.
@@ -252,5 +252,24 @@ mod tests {
         cx.ports.up(port, &PortAttributes { port_number: 2, lmc, ..PortAttributes::default() });
         assert_eq!(cx.port_of(endpoint).map(|port| port.port_number), Some(2));
         assert_eq!(cx.lmc_of(endpoint), lmc);
+    }
+
+    #[test]
+    fn endpoint_is_opened_again_after_growing_pauses() {
+        let mut cx = Context::new(Config::default(), 1.into());
+        let id = cx.ports.open(PortId(3), 0, ib_mad::Pkey::DEFAULT_FULL, ProviderId::BUILT_IN);
+        let mut pauses = [(); 3].map(|()| {
+            cx.endpoint_open_failed(id);
+            cx.timers.get(TimerKey::Endpoint(id)).unwrap()
+        });
+        assert!(pauses.is_sorted() && pauses[0] > cx.now(), "{pauses:?}");
+        pauses.reverse();
+        cx.endpoint_opened(id, Some(Qpn::of::<7>()));
+        assert_eq!((cx.timers.next(), cx.stats.endpoints_failed), (None, 3));
+        assert_eq!(cx.endpoint(id).and_then(Endpoint::qpn), Some(Qpn::of::<7>()));
+        cx.endpoint_open_failed(id);
+        assert!(cx.timers.get(TimerKey::Endpoint(id)) < Some(pauses[0]), "the pauses begin again");
+        cx.endpoint_closed(id);
+        assert!(!cx.endpoint(id).unwrap().is_open());
     }
 }

@@ -63,13 +63,17 @@ impl SaClient {
 
     /// Records that another account needs the response: the query also gets that account's turns. The urgency of an
     /// account that needs it already changes.
-    pub(crate) fn join(&mut self, id: SaQueryId, account: AccountId, urgency: Urgency) {
-        self.queues.join(id, account, urgency);
+    pub(crate) fn join(&mut self, cx: &mut Cx, id: SaQueryId, account: AccountId, urgency: Urgency) {
+        if let Some(id) = self.existing(cx, id) {
+            self.queues.join(id, account, urgency);
+        }
     }
 
     /// Records that an account no longer needs the response.
-    pub(crate) fn leave(&mut self, id: SaQueryId, account: AccountId) {
-        self.queues.leave(id, account);
+    pub(crate) fn leave(&mut self, cx: &mut Cx, id: SaQueryId, account: AccountId) {
+        if let Some(id) = self.existing(cx, id) {
+            self.queues.leave(id, account);
+        }
     }
 
     /// Completes a provider's query with another token.
@@ -81,11 +85,12 @@ impl SaClient {
 
     /// Cancels a query that is not in flight. Returns `true` if it was cancelled; no result follows then.
     pub(crate) fn cancel(&mut self, cx: &mut Cx, id: SaQueryId) -> bool {
-        if self.queues.is_in_flight(id) {
-            return false;
+        let is_cancelled = self.existing(cx, id).is_some() && !self.queues.is_in_flight(id);
+        if is_cancelled {
+            cx.timers.clear(TimerKey::SaQuery(id));
+            self.queues.remove(id);
         }
-        cx.timers.clear(TimerKey::SaQuery(id));
-        self.queues.remove(id).is_some()
+        is_cancelled
     }
 
     /// Cancels a query, or ignores its response if it is in flight: no result follows.
@@ -127,6 +132,12 @@ impl SaClient {
         // The sender repeats the request and reports a time-out. This timer covers a sender that does not.
         let time = timeout.saturating_mul(retries.saturating_add(1));
         cx.timers.set(TimerKey::SaQuery(id), cx.now + time + SENDER_MARGIN);
+    }
+
+    /// Returns the id of a query that a provider or a client's request needs. It exists until its result is handled.
+    fn existing(&self, cx: &mut Cx, id: SaQueryId) -> Option<SaQueryId> {
+        cx.existing(self.queues.queries.get(id))?;
+        Some(id)
     }
 
     /// Returns the query of a request that an input names. A request that was answered or sent again is stale.
@@ -333,3 +344,6 @@ impl SaClient {
         self.queues.last(account, urgency)
     }
 }
+
+#[cfg(test)]
+mod tests;

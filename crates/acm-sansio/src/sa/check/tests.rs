@@ -38,7 +38,7 @@ fn waiting_query_has_a_queue_position() {
     cx.timers.clear(TimerKey::SaQuery(id));
     assert_eq!(sa.check(&cx), Err(format!("{id} has no deadline")));
     cx.timers.set(TimerKey::SaQuery(id), cx.now);
-    sa.leave(id, USER);
+    sa.leave(&mut cx, id, USER);
     fails(&cx, &sa, "without a queue position");
 }
 
