@@ -11,7 +11,7 @@
 //! | [`PREFETCH`] | 60 s | 3600 s | doubles | yes | when subnet administration sends the table |
 //! | [`DEVICE`] | 1 s | 60 s | doubles | no | when it works, or is gone |
 //! | [`ASK_HOST`] | 100 ms | 400 ms | doubles | none | after [`ASK_HOST_RETRIES`] |
-//! | multicast request | `timeout` + subnet time | the same | none | no | after `retries` |
+//! | [`RequestRetry::of_group`] | `timeout` + subnet time | the same | none | no | after `retries` |
 //! | request to the SA for an account | `timeout` to 5/4 of it | the same | none | yes | after `retries`; the device repeats it |
 //!
 //! The device does not repeat the daemon's own requests to the SA (joins, leaves, subscriptions, renewals, tables),
@@ -129,6 +129,43 @@ pub const PREFETCH_LATER: Duration = Duration::from_secs(100);
 /// The time-out for leaving groups at shutdown.
 pub const SHUTDOWN: Duration = Duration::from_secs(2);
 
+/// The time-outs and the end of a request for an address: of a lookup, and of a check of a cached location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestRetry {
+    /// The first and the longest time-out.
+    timeouts: RetryPolicy,
+    /// No time-out is shorter.
+    at_least: Duration,
+    /// The number of times that the request is repeated.
+    retries: u32,
+}
+
+impl RequestRetry {
+    /// Returns the policy of a request to the group, or to a host that may not be reachable by unicast.
+    #[must_use]
+    pub const fn of_group(timeout: Duration, retries: u32) -> Self {
+        Self { timeouts: RetryPolicy { first: timeout, longest: timeout }, at_least: Duration::ZERO, retries }
+    }
+
+    /// Returns the policy of a request to a host whose response is likely within `likely`.
+    #[must_use]
+    pub const fn of_host(likely: Duration) -> Self {
+        Self { timeouts: ASK_HOST, at_least: likely, retries: ASK_HOST_RETRIES }
+    }
+
+    /// Returns the time to wait for a response after the request was sent this many times.
+    #[must_use]
+    pub fn timeout(self, times_sent: u32) -> Duration {
+        self.timeouts.pause(times_sent).max(self.at_least)
+    }
+
+    /// Reports whether a request that was sent this many times is not repeated any more.
+    #[must_use]
+    pub const fn is_over(self, times_sent: u32) -> bool {
+        times_sent > self.retries
+    }
+}
+
 impl RetryPolicy {
     /// Returns the pause after this many failures in a row, without jitter.
     #[must_use]
@@ -176,6 +213,20 @@ mod tests {
         assert_eq!(pauses(JOIN), [1000, 2000, 4000, 32_000, 60_000, 60_000, 60_000]);
         assert_eq!(pauses(SA_BUSY), [100, 200, 400, 2000, 2000, 2000, 2000]);
         assert_eq!(OPEN_ENDPOINT.pause(0), Duration::from_millis(100));
+    }
+
+    #[test]
+    fn request_is_repeated_with_the_same_time_out_to_the_group_and_with_growing_ones_to_a_host() {
+        let ms = Duration::from_millis;
+        let timeouts = |retry: RequestRetry| [1, 2, 3, 4].map(|sent| (retry.timeout(sent), retry.is_over(sent)));
+        let group = RequestRetry::of_group(ms(2000), 2);
+        assert_eq!(timeouts(group), [false, false, true, true].map(|over| (ms(2000), over)));
+        let of_host = |likely, times: [u64; 4]| {
+            let expected = [(times[0], false), (times[1], false), (times[2], true), (times[3], true)];
+            assert_eq!(timeouts(RequestRetry::of_host(likely)), expected.map(|(time, over)| (ms(time), over)));
+        };
+        of_host(ms(4), [100, 200, 400, 400]);
+        of_host(ms(150), [150, 200, 400, 400]);
     }
 
     #[test]

@@ -15,13 +15,10 @@ impl Ibacmp {
     /// Ends all operations in progress on an endpoint.
     fn fail_all(&mut self, cx: &mut Context, endpoint: EndpointId) {
         for id in self.cache.busy(endpoint) {
-            match self.cache.get(id).map(|dest| &dest.state) {
-                // The served path stays; its verification and renewal end.
-                Some(DestState::Ready(_)) => {
-                    self.end_verification(cx, id);
-                    self.end_renewal(cx, id);
-                }
-                _ => self.fail(cx, id, Failure::EndpointClosed),
+            match self.cache.change(id, Ready::checks) {
+                // The served path stays.
+                Some(checks) => self.end_checks(cx, id, checks),
+                None => self.fail(cx, id, Failure::EndpointClosed),
             }
         }
     }
@@ -44,7 +41,7 @@ impl Ibacmp {
         self.prefetch_changed(cx, endpoint, PortEvent::Down);
         self.reset_service_ids(cx, endpoint);
         cx.clear_timer(Task::Announce(endpoint).token());
-        self.endpoints.remove(&endpoint);
+        self.endpoints.remove(endpoint);
         let addresses = cx.endpoint(endpoint).map(|endpoint| endpoint.addresses.clone()).unwrap_or_default();
         addresses.iter().for_each(|address| self.note_removed(cx, address));
         // Entries of the removed endpoint cannot be found any more; the sweep removes them.
@@ -67,7 +64,7 @@ impl Ibacmp {
             return;
         }
         if let Some(id) = self.cache.find(endpoint, &DestKey::Address(*address)) {
-            if self.cache.get(id).is_some_and(|dest| dest.state.is_busy()) {
+            if self.cache.at(id).state.is_busy() {
                 self.fail(cx, id, Failure::EndpointClosed);
             }
             self.cache.remove(id);
@@ -79,7 +76,7 @@ impl Ibacmp {
     pub(super) fn invalidate_address(&mut self, endpoint: EndpointId, address: &Address) {
         let Some(id) = self.cache.find(endpoint, &DestKey::Address(*address)) else { return };
         // An operation in progress will find the new location.
-        if self.cache.get(id).is_some_and(|dest| !dest.state.is_busy()) {
+        if !self.cache.at(id).state.is_busy() {
             self.cache.remove(id);
         }
     }
@@ -102,7 +99,7 @@ impl Ibacmp {
                 self.join_all(cx, endpoint);
             }
             PortEvent::OtherLink => {
-                self.endpoints.entry(endpoint).or_default().link_changed();
+                self.endpoints.entry(endpoint).link_changed();
                 self.refresh_loopback(cx, endpoint);
                 self.join_all_soon(cx, endpoint);
             }
@@ -118,7 +115,7 @@ impl Ibacmp {
         let Some(path) = paths::loopback(cx, endpoint) else { return };
         let Some(id) = self.acquire(cx, endpoint, DestKey::Address(*address)) else { return };
         self.cache.set_class(id, EvictionClass::Local);
-        if self.cache.get(id).is_some_and(|dest| dest.state.is_busy()) {
+        if self.cache.at(id).state.is_busy() {
             self.fail(cx, id, Failure::EndpointClosed);
         }
         self.cache.enter(id, DestState::Ready(Ready::new(None, path, 0)));
@@ -129,7 +126,7 @@ impl Ibacmp {
     fn replace_source(&mut self, cx: &Context, endpoint: EndpointId, removed: &Address) {
         let Some(other) = cx.endpoint(endpoint).and_then(|found| found.addresses.first().copied()) else { return };
         for id in self.cache.busy(endpoint) {
-            let request = self.cache.get_mut(id).and_then(|dest| dest.state.multicast_request_mut());
+            let request = self.cache.at_mut(id).state.multicast_request_mut();
             if let Some(request) = request.filter(|request| request.source == *removed) {
                 request.source = other;
             }
@@ -139,7 +136,7 @@ impl Ibacmp {
     /// Records the port's current GID and LIDs.
     fn update_origin_of(&mut self, cx: &mut Context, endpoint: EndpointId) {
         if let Some((gid, lid, lmc)) = cx.port_of(endpoint).map(|port| (port.gid(), port.lid, port.lmc)) {
-            let state = self.endpoints.entry(endpoint).or_default();
+            let state = self.endpoints.entry(endpoint);
             let qpn = cx.endpoint(endpoint).and_then(Endpoint::qpn);
             let has_moved = state.update_origin(gid, lid, lmc);
             if state.announcement.moves_to(qpn) || has_moved {

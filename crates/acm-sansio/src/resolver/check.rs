@@ -69,14 +69,14 @@ pub(crate) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
         let noted = provider.cache.count_of(kind);
         ensure(noted == found, || format!("{found} destinations are {kind:?}, {noted} are noted"))?;
     }
-    for (id, state) in &provider.endpoints {
-        let credits = counted.credits.get(id).copied().unwrap_or(0);
+    for (id, state) in provider.endpoints.iter() {
+        let credits = counted.credits.get(&id).copied().unwrap_or(0);
         let held = state.queue.held();
         ensure(held == credits, || format!("{id}: {held} credits are held, {credits} are used"))?;
         let most = cx.widest.resolve_depth.or(MOST_MULTICASTS);
         ensure(state.queue.is_within(most), || format!("{id}: {held} credits exceed the depth"))?;
     }
-    let busy: usize = provider.endpoints.keys().map(|id| provider.cache.busy_count(*id)).sum();
+    let busy: usize = provider.endpoints.ids().map(|id| provider.cache.busy_count(id)).sum();
     ensure(busy <= counted.busy, || format!("{busy} of {} destinations are busy", counted.busy))?;
     let located = provider.cache.iter().filter(|(_, dest)| dest.state.located_at(&dest.key).is_some()).count();
     ensure(provider.cache.located_count() == located, || {
@@ -116,7 +116,7 @@ pub(crate) fn each_lookup(provider: &Ibacmp, emit: &mut dyn FnMut(AccountId)) {
 
 /// Reports whether a path leads to the known location of its destination. An invalid path may lead anywhere.
 fn is_at_end_of_its_path(provider: &Ibacmp, cx: &Context, endpoint: EndpointId, ready: &Ready) -> bool {
-    let counts = provider.endpoints.get(&endpoint).is_some_and(|state| !state.is_void(ready.epoch));
+    let counts = provider.endpoints.get(endpoint).is_some_and(|state| !state.is_void(ready.epoch));
     match (&ready.remote, cx.port_of(endpoint)) {
         (Some(remote), Some(port)) if counts => remote.is_at_end_of(&ready.path, port.lmc),
         _ => true,

@@ -42,7 +42,7 @@ impl Ibacmp {
     pub(crate) fn join_all_soon(&mut self, cx: &mut Context, endpoint: EndpointId) {
         let now = cx.now();
         for index in self.choose_groups(cx, endpoint) {
-            let Some(group) = self.group(endpoint, index) else { return };
+            let Some(group) = self.endpoints.group_mut(endpoint, index) else { return };
             group.rejoin = group.join.is_some() && group.requested_at != Some(now);
             if group.join.is_none() {
                 Self::join_soon(cx, endpoint, index);
@@ -64,7 +64,7 @@ impl Ibacmp {
     pub(crate) fn is_joining(&self, cx: &Context, port: PortId) -> bool {
         let is_due = |endpoint, group: &Group| cx.timer(Task::Group(endpoint, group.index).token()).is_some();
         cx.endpoints_of(port).into_iter().any(|endpoint| {
-            let mut groups = self.endpoints.get(&endpoint).into_iter().flat_map(|state| &state.groups);
+            let mut groups = self.endpoints.at(endpoint).groups.iter();
             groups.any(|group| group.join.is_some() || group.failures == 0 && is_due(endpoint, group))
         })
     }
@@ -73,7 +73,7 @@ impl Ibacmp {
     fn choose_groups(&mut self, cx: &mut Context, endpoint: EndpointId) -> Vec<u32> {
         let (Some(here), Some(port)) = (cx.endpoint(endpoint), cx.port_of(endpoint)) else { return Vec::new() };
         let (pkey, chosen) = (here.pkey, group_plan::groups(cx.config(), port));
-        let state = self.endpoints.entry(endpoint).or_default();
+        let state = self.endpoints.entry(endpoint);
         let mut before = core::mem::take(&mut state.groups);
         let mut taken: Vec<u32> = before.iter().map(|group| group.index).collect();
         state.groups = chosen
@@ -102,7 +102,7 @@ impl Ibacmp {
     pub(crate) fn join(&mut self, cx: &mut Context, endpoint: EndpointId, index: u32) {
         let Some(pkey) = cx.endpoint(endpoint).map(|endpoint| endpoint.pkey) else { return };
         let now = cx.now();
-        let Some(group) = self.group(endpoint, index) else { return };
+        let Some(group) = self.endpoints.group_mut(endpoint, index) else { return };
         if group.join.is_some() {
             return;
         }
@@ -114,15 +114,11 @@ impl Ibacmp {
             // The port joins again when it comes back.
             Err(_) => {}
             Ok(query) => {
-                if let Some(group) = self.group(endpoint, index) {
+                if let Some(group) = self.endpoints.group_mut(endpoint, index) {
                     group.join = Some(query);
                 }
             }
         }
-    }
-
-    pub(crate) fn group(&mut self, endpoint: EndpointId, index: u32) -> Option<&mut Group> {
-        self.endpoints.get_mut(&endpoint)?.groups.iter_mut().find(|group| group.index == index)
     }
 
     pub(crate) fn join_done(
@@ -132,7 +128,7 @@ impl Ibacmp {
         index: u32,
         result: Result<&SaMad, SaError>,
     ) {
-        let Some(group) = self.group(endpoint, index) else { return };
+        let Some(group) = self.endpoints.group_mut(endpoint, index) else { return };
         group.join = None;
         let record = result.and_then(|mad| mad.record::<McMemberRecord>().map_err(|_| SaError::BadResponse));
         let record = match record {
@@ -154,7 +150,7 @@ impl Ibacmp {
             Self::leave_as(cx, endpoint, mgid, gid);
         }
         // Requests are sent to the base group only, so no other group is attached.
-        let base = self.endpoints.get(&endpoint).and_then(|state| state.groups.first());
+        let base = self.endpoints.at(endpoint).groups.first();
         if base.is_some_and(|base| base.index == index) && old.is_none_or(|old| old.mlid != mlid) {
             if let Some(old) = old {
                 cx.detach(endpoint, mgid, old.mlid);
@@ -168,7 +164,7 @@ impl Ibacmp {
     }
 
     fn join_failed(&mut self, cx: &mut Context, endpoint: EndpointId, index: u32, error: SaError) {
-        let Some(group) = self.group(endpoint, index) else { return };
+        let Some(group) = self.endpoints.group_mut(endpoint, index) else { return };
         // The port joins again when it comes back.
         if error == SaError::PortDown {
             return;
@@ -220,26 +216,23 @@ impl Ibacmp {
                 cx.detach(endpoint, group.mgid, member.mlid);
             }
         }
-        if let Some(state) = self.endpoints.get_mut(&endpoint) {
-            for group in &mut state.groups {
-                (group.member, group.requested_at, group.failures, group.rejoin) = (None, None, 0, false);
-            }
+        for group in self.endpoints.get_mut(endpoint).into_iter().flat_map(|state| &mut state.groups) {
+            (group.member, group.requested_at, group.failures, group.rejoin) = (None, None, 0, false);
         }
     }
 
     fn groups(&self, endpoint: EndpointId) -> Vec<Group> {
-        self.endpoints.get(&endpoint).map(|state| state.groups.clone()).unwrap_or_default()
+        self.endpoints.at(endpoint).groups.clone()
     }
 
     /// Returns the memberships of an endpoint, least preferred first.
     pub(crate) fn joined(&self, endpoint: EndpointId) -> impl Iterator<Item = &McMemberRecord> {
-        let groups = self.endpoints.get(&endpoint).into_iter().flat_map(|state| &state.groups);
-        groups.filter_map(|group| group.member.as_ref())
+        self.endpoints.at(endpoint).groups.iter().filter_map(|group| group.member.as_ref())
     }
 
     /// Returns the membership in the base group.
     pub(crate) fn base_group(&self, endpoint: EndpointId) -> Option<&McMemberRecord> {
-        self.endpoints.get(&endpoint)?.groups.first()?.member.as_ref()
+        self.endpoints.at(endpoint).groups.first()?.member.as_ref()
     }
 
     /// Returns the last of the peer's groups that the endpoint is in, too.

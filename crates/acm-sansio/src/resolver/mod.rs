@@ -6,13 +6,14 @@
 //! | file | contents |
 //! |---|---|
 //! | `token.rs`, `stats.rs` | operations and their tokens, counters |
-//! | `dest/` | a destination: its key, its states, its operations, and who needs them |
+//! | `dest/` | a destination: its key, its states, who needs it, and its events, which return actions |
 //! | `cache/` | all destinations, their index by GID, eviction |
 //! | `endpoint/` | an endpoint: groups, credits, round-trip times, announcements, service ids, the table of all paths |
 //! | `preloaded.rs` | tables of routes and hosts from files |
 //! | `paths.rs` | paths from other sources than the SA, queries, receivers of datagrams |
 //! | `confirmations.rs` | the progress of the confirmation of paths in use |
 //! | `state.rs` | the state of the provider, the renewal queue |
+//! | `carry_out.rs` | carries out actions: credits, timers, datagrams, queries, answers |
 //!
 //! Events:
 //!
@@ -22,9 +23,10 @@
 //! | `changes.rs`, `groups.rs` | changes of endpoints, addresses and ports; joining and leaving groups |
 //! | `multicast/` | requests for an address: of local users, to the group, from remote hosts |
 //! | `routes/` | paths: queried, loaded from files, or fetched as a table |
-//! | `refresh/` | expiry, cached failures, renewal, confirmation, verification of claims, announcements, notices |
+//! | `refresh/` | expiry, cached failures, renewals, confirmations and other checks of cached paths, announcements, notices |
 //! | `check.rs` | invariants |
 pub(crate) mod cache;
+mod carry_out;
 mod changes;
 mod check;
 mod confirmations;

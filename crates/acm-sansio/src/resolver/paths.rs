@@ -1,5 +1,6 @@
 //! Paths from other sources than the subnet administrator, queries for paths, and the receivers of datagrams.
 use crate::{
+    Time,
     api::{SendTo, id::EndpointId, port::PortAttributes},
     provider::Context,
     resolver::dest::{Remote, RouteKey},
@@ -9,6 +10,19 @@ use ib_mad::{
     AddressVector, GlobalRoute, Lid, Pkey, Qkey, Qpn, Selected, ServiceLevel,
     sa::{McMemberRecord, PathRecord, Query, ReversiblePaths},
 };
+
+/// The source of a path, which determines its lifetime.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PathSource {
+    /// The subnet administrator, or the parameters of the shared group.
+    Fabric,
+    /// Another destination at the same GID, whose path expires at this time.
+    Known(Option<Time>),
+    /// The table of all paths, which expire at this time.
+    Table(Option<Time>),
+    /// A file. The path is valid until the next load.
+    File,
+}
 
 /// Returns the path from an endpoint to itself.
 pub(crate) fn loopback(cx: &Context, endpoint: EndpointId) -> Option<PathRecord> {

@@ -135,14 +135,15 @@ impl Observe for Ibacmp {
 
     fn each_stat(&self, emit: &mut dyn FnMut(&'static str, u64)) {
         self.stats.each(|name, _, value| emit(name, value));
+        emit("missing_destinations", self.cache.lost() + self.endpoints.lost());
     }
 
     fn each_gauge(&self, cx: &Context, emit: GaugeSink<'_>) {
         for kind in StateKind::ALL {
             emit("destinations", GaugeScope::State(kind.name()), self.cache.count_of(kind));
         }
-        for (id, state) in &self.endpoints {
-            let Some(endpoint) = cx.endpoint(*id) else { continue };
+        for (id, state) in self.endpoints.iter() {
+            let Some(endpoint) = cx.endpoint(id) else { continue };
             let (port, pkey) = (endpoint.port, endpoint.pkey);
             let (local, remote) = state.queue.waiting();
             emit("multicast_waiting", GaugeScope::EndpointQueue(port, pkey, Waiting::Local), local);
@@ -159,7 +160,7 @@ impl Observe for Ibacmp {
     fn report(&self, _cx: &Context, names: &dyn Names, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "cache: destinations {}", self.cache.len())?;
         write!(f, "{}", self.preload)?;
-        for (id, state) in &self.endpoints {
+        for (id, state) in self.endpoints.iter() {
             let (local, remote) = state.queue.waiting();
             let groups = state.groups.iter().filter(|group| group.member.is_some()).count();
             writeln!(
@@ -167,7 +168,7 @@ impl Observe for Ibacmp {
                 "{}: groups {groups} of {} lookups {} asking {} waiting {local} strangers {remote} prefetched {}",
                 id.named(names),
                 state.groups.len(),
-                self.cache.busy_count(*id),
+                self.cache.busy_count(id),
                 state.queue.held(),
                 state.prefetch.paths(),
             )?;

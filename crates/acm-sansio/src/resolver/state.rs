@@ -1,6 +1,6 @@
 //! State of the built-in provider.
 use super::{
-    cache::Cache, confirmations::Hand, endpoint::EndpointState, preloaded::Preloaded, stats::IbacmpStats, token::DestId,
+    cache::Cache, confirmations::Hand, endpoint::Endpoints, preloaded::Preloaded, stats::IbacmpStats, token::DestId,
 };
 use crate::{
     Time,
@@ -18,7 +18,7 @@ use ib_mad::Gid;
 #[derive(Debug)]
 pub struct Ibacmp {
     pub(crate) cache: Cache,
-    pub(crate) endpoints: BTreeMap<EndpointId, EndpointState>,
+    pub(crate) endpoints: Endpoints,
     /// Destinations with an open multicast request, by transaction id.
     pub(crate) by_tid: BTreeMap<u64, DestId>,
     pub(crate) sweep: Sweep,
@@ -46,7 +46,7 @@ impl Ibacmp {
         let seed = seed.into();
         Self {
             cache: Cache::new(seed),
-            endpoints: BTreeMap::new(),
+            endpoints: Endpoints::default(),
             by_tid: BTreeMap::new(),
             sweep: Sweep::default(),
             removed: VecDeque::new(),
@@ -58,6 +58,11 @@ impl Ibacmp {
             stats: IbacmpStats::default(),
             last_failure: None,
         }
+    }
+
+    /// Returns the epoch of an endpoint for a path that is found now.
+    pub(crate) fn epoch(&self, endpoint: EndpointId) -> u32 {
+        self.endpoints.at(endpoint).epoch()
     }
 
     /// Returns its counters.

@@ -5,7 +5,7 @@ use crate::{
     collections::{arena::Arena, list::List},
     cx::random::{Purpose, Random, Seed},
     resolver::{
-        dest::{BY_CLASS, Dest, DestKey, DestState, EvictionClass, StateKind},
+        dest::{BY_CLASS, Dest, DestKey, DestState, EvictionClass, Ready, RouteKey, Routing, StateKind},
         token::DestId,
     },
 };
@@ -13,7 +13,10 @@ use alloc::{
     collections::{BTreeMap, BTreeSet},
     vec::Vec,
 };
-use core::hash::{BuildHasher, Hash, Hasher};
+use core::{
+    cell::Cell,
+    hash::{BuildHasher, Hash, Hasher},
+};
 use hashbrown::HashTable;
 use ib_mad::Gid;
 
@@ -34,6 +37,36 @@ pub(crate) struct Cache {
     counts: [usize; StateKind::ALL.len()],
     /// Destinations with an operation in progress, by endpoint.
     busy: BTreeMap<EndpointId, BTreeSet<DestId>>,
+    lost: Lost,
+}
+
+/// Stands for destinations that should exist and do not, and counts them.
+#[derive(Debug)]
+struct Lost {
+    nowhere: Dest,
+    count: Cell<u64>,
+}
+
+impl Lost {
+    fn new() -> Self {
+        let key = DestKey::Route(RouteKey::default());
+        let nowhere = Dest::new(EndpointId::new(u32::MAX, u32::MAX), key, EvictionClass::Local);
+        Self { nowhere, count: Cell::new(0) }
+    }
+
+    #[cold]
+    fn note(&self, id: DestId) -> &Dest {
+        debug_assert!(false, "{id} does not exist, or has no such operation");
+        self.count.set(self.count.get() + 1);
+        &self.nowhere
+    }
+
+    #[cold]
+    fn note_mut(&mut self, id: DestId) -> &mut Dest {
+        self.note(id);
+        *self = Self { count: self.count.clone(), ..Self::new() };
+        &mut self.nowhere
+    }
 }
 
 impl Cache {
@@ -48,13 +81,43 @@ impl Cache {
             by_gid: ByGid::new(seed),
             counts: Default::default(),
             busy: BTreeMap::new(),
+            lost: Lost::new(),
         }
     }
 
+    /// Returns a destination that must exist: an operation, a timer or an index refers to it. If it does not exist, this
+    /// is a defect of this module, which is counted, and nothing is cached of the returned destination.
+    pub(crate) fn at(&self, id: DestId) -> &Dest {
+        match self.dests.get(id) {
+            Some(dest) => dest,
+            None => self.lost.note(id),
+        }
+    }
+
+    /// Returns a destination that must exist, like [`Self::at`].
+    pub(crate) fn at_mut(&mut self, id: DestId) -> &mut Dest {
+        match self.dests.get_mut(id) {
+            Some(dest) => dest,
+            None => self.lost.note_mut(id),
+        }
+    }
+
+    /// Counts the result of an operation that a destination does not have.
+    pub(crate) fn note_lost(&self, id: DestId) {
+        self.lost.note(id);
+    }
+
+    /// Returns how often a destination should have existed and did not.
+    pub(crate) fn lost(&self) -> u64 {
+        self.lost.count.get()
+    }
+
+    /// Returns a destination, which may have been removed since its id was noted.
     pub(crate) fn get(&self, id: DestId) -> Option<&Dest> {
         self.dests.get(id)
     }
 
+    /// Returns a destination, which may have been removed since its id was noted.
     pub(crate) fn get_mut(&mut self, id: DestId) -> Option<&mut Dest> {
         self.dests.get_mut(id)
     }
@@ -152,7 +215,10 @@ impl Cache {
     /// Changes the state of a destination and returns the previous state. All changes of state happen here. The
     /// probation of a destination ends when it is found.
     pub(crate) fn enter(&mut self, id: DestId, state: DestState) -> DestState {
-        let Some(dest) = self.dests.get_mut(id) else { return DestState::Unknown };
+        let Some(dest) = self.dests.get_mut(id) else {
+            self.lost.note(id);
+            return DestState::Unknown;
+        };
         let endpoint = dest.endpoint;
         let (was_busy, is_busy) = (dest.state.is_busy(), state.is_busy());
         let (was_at, is_at) = (dest.state.located_at(&dest.key), state.located_at(&dest.key));
@@ -176,15 +242,28 @@ impl Cache {
         before
     }
 
-    /// Changes a state in place. The destination's GID must not change.
-    pub(crate) fn change<R>(&mut self, id: DestId, change: impl FnOnce(&mut DestState) -> R) -> Option<R> {
-        let dest = self.dests.get_mut(id)?;
-        let (was_busy, was) = (dest.state.is_busy(), dest.state.kind());
-        let result = change(&mut dest.state);
-        let (endpoint, is_busy, is) = (dest.endpoint, dest.state.is_busy(), dest.state.kind());
-        self.note_kind(Some(was), Some(is));
+    /// Changes a cached path in place, or the checks of it. Its GID must not change. Returns `None` if no path is cached.
+    pub(crate) fn change<R>(&mut self, id: DestId, change: impl FnOnce(&mut Ready) -> R) -> Option<R> {
+        let dest = self.at_mut(id);
+        let endpoint = dest.endpoint;
+        let DestState::Ready(ready) = &mut dest.state else { return None };
+        let was_busy = ready.is_busy();
+        let result = change(ready);
+        let is_busy = ready.is_busy();
         self.note_busy(endpoint, id, was_busy, is_busy);
         Some(result)
+    }
+
+    /// Ends the state of a destination whose path is being queried. Only such a destination gets the result of a query.
+    pub(crate) fn take_routing(&mut self, id: DestId) -> Option<Routing> {
+        if self.at(id).state.kind() != StateKind::Routing {
+            self.lost.note(id);
+            return None;
+        }
+        match self.enter(id, DestState::Unknown) {
+            DestState::Routing(routing) => Some(routing),
+            _ => None,
+        }
     }
 
     fn note_busy(&mut self, endpoint: EndpointId, id: DestId, was_busy: bool, is_busy: bool) {

@@ -41,7 +41,7 @@ fn joined(resolve_depth: u32) -> (Context, Ibacmp, EndpointId) {
     let mut group = Group::new(0, Pkey::DEFAULT_FULL, Rate::GBPS_10, Mtu::B2048);
     group.member = Some(McMemberRecord { mgid: group.mgid, ..McMemberRecord::default() });
     let mut ibacmp = Ibacmp::new(1);
-    ibacmp.endpoints.entry(endpoint).or_default().groups.push(group);
+    ibacmp.endpoints.entry(endpoint).groups.push(group);
     (cx, ibacmp, endpoint)
 }
 
@@ -83,7 +83,7 @@ fn wait_for(cx: &mut Context, endpoint: EndpointId, id: DestId) {
 }
 
 fn stage(ibacmp: &mut Ibacmp, id: DestId) -> &mut Stage {
-    &mut ibacmp.cache.get_mut(id).unwrap().state.multicast_request_mut().unwrap().stage
+    &mut ibacmp.cache.at_mut(id).state.multicast_request_mut().unwrap().stage
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn verification_has_the_waiters_of_its_lookup() {
     let path = PathRecord { dlid: Lid::new(2), ..PathRecord::default() };
     let ready = Ready::new(Some(remote(2)), path, 0);
     ibacmp.cache.enter(id, DestState::Ready(ready));
-    ibacmp.verify_claim(&mut cx, id, &remote(3));
+    ibacmp.check_claim(&mut cx, id, remote(3));
     assert_eq!(ibacmp.stats().claims_checked, 1);
     assert_eq!(check(&cx, &ibacmp), Ok(()));
     wait_for(&mut cx, endpoint, id);
@@ -195,7 +195,7 @@ fn valid_path_leads_to_its_destination() {
     fails(&cx, &ibacmp, "the path leads to LID 3");
     // An invalid path may lead anywhere.
     for lid in [16, 17] {
-        ibacmp.endpoints.entry(endpoint).or_default().update_origin(Gid::default(), Lid::new(lid), Lmc::default());
+        ibacmp.endpoints.entry(endpoint).update_origin(Gid::default(), Lid::new(lid), Lmc::default());
     }
     assert_eq!(check(&cx, &ibacmp), Ok(()));
 }
@@ -222,7 +222,7 @@ fn busy_destination_is_indexed_by_its_endpoint() {
         DestState::Routing(Routing { remote: None, addr_until: None, query, since: crate::Time::ZERO, lookup }),
     );
     let note = |ibacmp: &mut Ibacmp, was, is| ibacmp.cache.note_kind(Some(was), Some(is));
-    ibacmp.cache.get_mut(id).unwrap().state = DestState::Unknown;
+    ibacmp.cache.at_mut(id).state = DestState::Unknown;
     note(&mut ibacmp, StateKind::Routing, StateKind::Unknown);
     fails(&cx, &ibacmp, "1 of 0 destinations are busy");
     assert_eq!(id.to_string(), DestId::new(0, 0).to_string());

@@ -66,6 +66,7 @@ impl Linked<DestId, BY_GID> for Dest {
 
 impl Dest {
     /// Creates a destination of which nothing is cached.
+    #[inline]
     pub(crate) fn new(endpoint: EndpointId, key: DestKey, class: EvictionClass) -> Self {
         Self {
             endpoint,
@@ -83,6 +84,11 @@ impl Dest {
     /// Reports whether its key is an address of the peer.
     pub(crate) const fn is_address(&self) -> bool {
         matches!(self.key, DestKey::Address(_))
+    }
+
+    /// Reports whether a local user requested it, and it was found.
+    pub(crate) fn is_requested(&self) -> bool {
+        self.class == EvictionClass::Requested
     }
 
     /// Records a claim of its address that nobody has checked. `known` is the GID of the location known so far. Returns

@@ -53,6 +53,13 @@ impl Lookup {
         Ok(lookup)
     }
 
+    /// Creates a lookup that one account needs, without a charge.
+    #[cfg(test)]
+    pub(crate) fn needed() -> Self {
+        let shares = Vec::from([Share { account: REMOTE, waiters: 1, ticket: false }]);
+        Self { shares, responders: Vec::new() }
+    }
+
     /// Creates a lookup that only remote hosts need.
     pub(crate) fn for_remote(cx: &mut Context) -> Result<Self, Bound> {
         let mut lookup = Self::default();

@@ -1,18 +1,23 @@
-//! A destination: its key, its states, the operations on it, and who needs them.
-mod claim;
+//! A destination: its key, its states, its events, and who needs it.
+//!
+//! An event changes the state and returns an [`Action`]. The resolver carries the action out; nothing here sends, queries
+//! or sets a timer.
 mod destination;
+mod events;
 mod key;
 mod lookup;
+mod recheck;
 mod remote;
 mod request;
 mod state;
 
 pub(crate) use {
-    claim::{Claim, Next, Outcome},
     destination::{BY_CLASS, BY_GID, Dest, EvictionClass, Origin},
+    events::Action,
     key::{DestKey, RouteKey},
     lookup::{Lookup, Responder},
+    recheck::{Claim, Outcome, Recheck, Renewal, Verification},
     remote::{Remote, are_of_one_adapter},
     request::{MulticastRequest, Stage},
-    state::{Confirmation, DestState, Failed, Ready, Recheck, Renewal, Routing, StateKind, Verification},
+    state::{Checks, Confirmation, DestState, Failed, Ready, Routing, StateKind},
 };

@@ -1,4 +1,5 @@
 //! The location of a peer.
+use crate::api::DatagramSource;
 use ib_mad::{Gid, Lid, Qpn, id::Lmc, sa::PathRecord};
 
 /// The location of a peer.
@@ -15,6 +16,12 @@ pub(crate) struct Remote {
 }
 
 impl Remote {
+    /// Returns the location of the sender of a datagram.
+    pub(crate) const fn sender(source: &DatagramSource, gid: Gid, group: Gid) -> Self {
+        let DatagramSource { lid, path_bits, qpn, .. } = *source;
+        Self { gid, lid, path_bits, qpn, group }
+    }
+
     /// Returns the location with the LID at the end of a path to it, unless the path leads to another LID of the same
     /// port. `lmc` is the subnet's.
     pub(crate) fn at_end_of(self, path: &PathRecord, lmc: Lmc) -> Self {

@@ -16,11 +16,10 @@ pub(crate) struct MulticastRequest {
     pub(crate) to: Option<Remote>,
     /// The local address from which it is sent.
     pub(crate) source: Address,
-    /// Number of times that it was sent.
+    /// Number of times that it was sent to this receiver.
     pub(crate) times_sent: u32,
     /// The time when it was first sent; before that, the time since which it waits for its turn.
     pub(crate) since: Time,
-    pub(crate) sent_at: Time,
     pub(crate) stage: Stage,
     /// The last refusal of a peer. It ends nothing, because another peer may respond with the address.
     pub(crate) refused: Option<Failure>,
@@ -43,6 +42,19 @@ pub(crate) enum Stage {
 impl MulticastRequest {
     pub(crate) fn new(now: Time, tid: TransactionId, source: Address, lookup: Lookup) -> Self {
         let stage = Stage::Queued(QueuePositions::default());
-        Self { tid, to: None, source, times_sent: 0, since: now, sent_at: now, stage, refused: None, lookup }
+        Self { tid, to: None, source, times_sent: 0, since: now, stage, refused: None, lookup }
+    }
+
+    /// Changes the receiver.
+    pub(crate) const fn turn_to(&mut self, receiver: Option<Remote>) {
+        (self.to, self.times_sent) = (receiver, 0);
+    }
+
+    /// Records that it is sent now.
+    pub(crate) const fn sent(&mut self, now: Time) {
+        self.times_sent += 1;
+        if self.times_sent == 1 {
+            self.since = now;
+        }
     }
 }

@@ -1,5 +1,5 @@
 //! The states of a destination.
-use super::{Claim, DestKey, Lookup, MulticastRequest, Remote};
+use super::{DestKey, Lookup, MulticastRequest, Recheck, Remote, Renewal, Verification};
 use crate::{
     Time,
     api::{
@@ -66,6 +66,11 @@ pub(crate) struct Failed {
 }
 
 impl Failed {
+    /// Reports whether the failure is still cached, in this failure epoch of its endpoint.
+    pub(crate) fn is_valid(&self, now: Time, epoch: u32) -> bool {
+        self.until > now && self.epoch == epoch
+    }
+
     /// Returns the failure for another request, with the time until the next attempt.
     pub(crate) fn again(&self, now: Time) -> Attempt {
         let details = AttemptDetails { retry_in: Some(self.until.since(now)), ..self.attempt.details };
@@ -116,6 +121,9 @@ pub(crate) struct Ready {
     pub(crate) preloaded: Option<u32>,
 }
 
+/// The open checks of a path.
+pub(crate) type Checks = (Option<Box<Verification>>, Option<Box<Renewal>>);
+
 impl Ready {
     /// Creates the state for a path found in this epoch of its endpoint.
     pub(crate) const fn new(remote: Option<Remote>, path: PathRecord, epoch: u32) -> Self {
@@ -150,8 +158,13 @@ impl Ready {
         self.served || !self.renewed
     }
 
+    /// Takes the open checks of the path.
+    pub(crate) const fn checks(&mut self) -> Checks {
+        (self.verification.take(), self.renewal.take())
+    }
+
     /// Reports whether an operation is in progress while the path is served.
-    const fn is_busy(&self) -> bool {
+    pub(crate) const fn is_busy(&self) -> bool {
         self.verification.is_some() || self.renewal.is_some()
     }
 }
@@ -165,31 +178,6 @@ pub(crate) enum Confirmation {
     Needed,
     /// The path is queued for renewal in order to be confirmed.
     Queued,
-}
-
-/// The renewal of a path while the old one is served.
-#[derive(Debug)]
-pub(crate) struct Renewal {
-    pub(crate) query: SaQueryId,
-    pub(crate) lookup: Lookup,
-    /// The endpoint's epoch when the query began.
-    pub(crate) epoch: u32,
-}
-
-/// The verification of a location while its path is served.
-#[derive(Debug)]
-pub(crate) struct Verification {
-    pub(crate) request: MulticastRequest,
-    pub(crate) check: Recheck,
-}
-
-/// The reason for a [`Verification`].
-#[derive(Debug)]
-pub(crate) enum Recheck {
-    /// The address expires soon.
-    Probe,
-    /// Another location claims the address.
-    Claim(Claim),
 }
 
 impl DestState {
@@ -234,6 +222,19 @@ impl DestState {
         match self {
             Self::Locating(request) => Some(request),
             Self::Ready(Ready { verification: Some(verification), .. }) => Some(&mut verification.request),
+            _ => None,
+        }
+    }
+
+    /// Returns what the cache still has of a path that is dropped: its location, if it has one.
+    pub(crate) fn without_path(remote: Option<Remote>, addr_until: Option<Time>) -> Self {
+        remote.map_or(Self::Unknown, |remote| Self::Located { remote, addr_until })
+    }
+
+    /// Returns the cached path.
+    pub(crate) const fn ready(&self) -> Option<&Ready> {
+        match self {
+            Self::Ready(ready) => Some(ready),
             _ => None,
         }
     }

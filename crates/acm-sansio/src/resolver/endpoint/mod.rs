@@ -1,4 +1,5 @@
 //! State of an endpoint: groups, round-trip times, announcements, service ids, the table of all paths.
+mod all;
 pub(crate) mod announced;
 pub(crate) mod answered;
 pub(crate) mod fetched;
@@ -10,4 +11,5 @@ pub(crate) mod path_table;
 pub(crate) mod round_trip;
 mod state;
 
+pub(crate) use all::Endpoints;
 pub(crate) use state::EndpointState;

@@ -1,20 +1,18 @@
 //! Multicast requests from remote hosts: caching the sender's location, responding, and defending local addresses.
 use crate::{
     accounts::fair::Urgency,
-    api::{DatagramSource, ResolverEvent, account::REMOTE, config::RouteProtocol, id::EndpointId},
+    api::{
+        DatagramSource, ResolverEvent, account::REMOTE, config::RouteProtocol, id::EndpointId, port::PortAttributes,
+    },
     provider::Context,
     resolver::{
-        dest::{
-            DestKey, DestState, EvictionClass, Lookup, Origin, Ready, Remote, Responder, RouteKey, Routing,
-            are_of_one_adapter,
-        },
-        paths,
-        state::{Ibacmp, RenewalReason},
+        dest::{DestKey, DestState, EvictionClass, Lookup, Origin, Ready, Remote, Responder, Routing},
+        state::Ibacmp,
         token::DestId,
     },
 };
-use acm_wire::multicast::{self, AddressRequest};
-use ib_mad::{Gid, Qpn, sa::PathRecord};
+use acm_wire::multicast::AddressRequest;
+use ib_mad::{Gid, sa::PathRecord};
 
 impl Ibacmp {
     /// Handles a multicast request. Every receiver caches the sender's location; the owner of the address responds.
@@ -39,14 +37,14 @@ impl Ibacmp {
             self.stats.no_shared_group += 1;
             return cx.log(ResolverEvent::NoSharedGroup(endpoint, request.source).into());
         };
-        let remote = Remote { gid, lid: source.lid, path_bits: source.path_bits, qpn: source.qpn, group };
+        let remote = Remote::sender(source, gid, group);
         let key = DestKey::Address(request.source);
         let is_to_group = source.group.is_some();
         // The owner of the address did not receive a request to this node alone, so it is no reason to believe it.
         let known = self.cache.find(endpoint, &key);
         let id = if is_to_group { self.acquire_unsolicited(cx, endpoint, key) } else { known };
         if let Some(id) = id {
-            self.learn(cx, id, remote, is_to_group);
+            self.learn(cx, endpoint, id, remote, is_to_group);
         }
         let responder = Responder { tid: request.tid, remote };
         if is_ours && is_to_group {
@@ -57,66 +55,20 @@ impl Ibacmp {
     }
 
     /// Updates a destination with the location of the sender of a request, to the group or to this node alone.
-    fn learn(&mut self, cx: &mut Context, id: DestId, remote: Remote, is_to_group: bool) {
+    fn learn(&mut self, cx: &mut Context, endpoint: EndpointId, id: DestId, remote: Remote, is_to_group: bool) {
         self.drop_expired(cx, id);
-        let listed = self.is_listed_elsewhere(cx, id, &remote);
-        let Some(dest) = self.cache.get_mut(id) else { return };
-        let (endpoint, in_use) = (dest.endpoint, dest.class == EvictionClass::Requested || listed);
+        let is_listed = self.is_listed_elsewhere(cx, id, &remote);
         let lmc = cx.lmc_of(endpoint);
-        match &mut dest.state {
-            // A claim of a local address is ignored.
-            _ if dest.class == EvictionClass::Local => {}
-            DestState::Ready(Ready { remote: Some(current), .. }) if current.is_same_port(&remote, lmc) => {
-                // The path to the same port is the same, whichever queue pair the peer has now.
-                let before = core::mem::replace(current, remote).qpn;
-                // A preloaded entry has no queue pair.
-                let changed = before != remote.qpn && before != Qpn::default();
-                let name = dest.name();
-                self.owner_sent(cx, id, remote);
-                if changed {
-                    cx.log(ResolverEvent::PeerChanged(endpoint, name).into());
-                    if in_use {
-                        self.queue_renewal(cx, id, RenewalReason::Moved);
-                    }
-                }
-            }
-            // Another port of the host has the same name. The path in use stays.
-            DestState::Ready(Ready { remote: Some(current), .. })
-                if current.gid != remote.gid && are_of_one_adapter(current.gid, remote.gid) => {}
-            DestState::Ready(_) if in_use => self.verify_claim(cx, id, &remote),
-            DestState::Routing(routing) => {
-                if !routing.remote.is_some_and(|current| current.is_same_port(&remote, lmc)) {
-                    self.stats.claims_ignored += 1;
-                }
-            }
-            // The next request for it starts a new lookup.
-            DestState::Located { remote: current, .. } if in_use && !current.is_same_port(&remote, lmc) => {
-                self.cache.enter(id, DestState::Unknown);
-                self.stats.claims_ignored += 1;
-            }
-            // Only a response ends a lookup. If no request was sent so far, the sender is asked, and not the group.
-            DestState::Locating(request) => {
-                let (known, is_waiting) = (request.to.map(|host| host.gid), request.times_sent == 0);
-                if is_to_group && dest.note_claim(known, remote.gid) && is_waiting {
-                    self.ask_claimant(cx, id, remote);
-                }
-            }
-            DestState::Unknown | DestState::Failed(_) | DestState::Located { .. } | DestState::Ready(_) => {
-                let known = dest.state.located_at(&dest.key);
-                if is_to_group {
-                    dest.note_claim(known, remote.gid);
-                    self.accept_claim(cx, id, remote);
-                }
-            }
-        }
+        let action = self.cache.at_mut(id).on_claim(remote, is_to_group, is_listed, lmc);
+        self.carry_out(cx, id, action);
     }
 
     /// Caches a claim of an address that is not in use. Its first use verifies it.
-    fn accept_claim(&mut self, cx: &mut Context, id: DestId, remote: Remote) {
+    pub(crate) fn cache_claim(&mut self, cx: &mut Context, id: DestId, remote: Remote) {
         let addr_until = Self::addr_end(cx);
         // It was verified because of a table of hosts that may be replaced by now.
-        if let DestState::Ready(ready) = self.cache.enter(id, DestState::Located { remote, addr_until }) {
-            self.end_ready(cx, id, ready);
+        if let DestState::Ready(mut ready) = self.cache.enter(id, DestState::Located { remote, addr_until }) {
+            self.end_checks(cx, id, ready.checks());
         }
     }
 
@@ -124,7 +76,7 @@ impl Ibacmp {
     /// `None` if the group must be asked.
     pub(crate) fn take_claimant(&mut self, cx: &mut Context, id: DestId) -> Option<Remote> {
         self.drop_expired(cx, id);
-        let dest = self.cache.get(id)?;
+        let dest = self.cache.at(id);
         if dest.class == EvictionClass::Local {
             return None;
         }
@@ -133,9 +85,7 @@ impl Ibacmp {
             return None;
         };
         let host = Some(*remote).filter(|_| dest.origin == Origin::Group);
-        if let DestState::Ready(ready) = self.cache.enter(id, DestState::Unknown) {
-            self.end_ready(cx, id, ready);
-        }
+        self.end_operations(cx, id).end(cx);
         host
     }
 
@@ -153,16 +103,14 @@ impl Ibacmp {
             return Self::respond(cx, endpoint, &path, &responder);
         }
         let lmc = cx.lmc_of(endpoint);
-        let claimed = claimed.filter(|id| match self.cache.get(*id).map(|dest| &dest.state) {
-            Some(DestState::Routing(Routing { remote: Some(remote), .. })) => {
-                remote.is_same_port(&responder.remote, lmc)
-            }
-            _ => false,
+        let claimed = claimed.filter(|id| {
+            matches!(&self.cache.at(*id).state, DestState::Routing(Routing { remote: Some(remote), .. })
+                if remote.is_same_port(&responder.remote, lmc))
         });
-        let key = self.key_of_gid(endpoint, responder.remote.gid);
+        let key = DestKey::Route(self.route_key_to(endpoint, responder.remote.gid));
         let Some(id) = claimed.or_else(|| self.acquire_unsolicited(cx, endpoint, key)) else { return };
         let now = cx.now();
-        let Some(dest) = self.cache.get_mut(id) else { return };
+        let dest = self.cache.at_mut(id);
         let pending = match &mut dest.state {
             DestState::Routing(routing) => Some((&mut routing.lookup, routing.query)),
             DestState::Ready(Ready { renewal: Some(renewal), .. }) => Some((&mut renewal.lookup, renewal.query)),
@@ -198,12 +146,6 @@ impl Ibacmp {
         }
     }
 
-    /// Returns the key of the destination that is found by a GID only.
-    pub(crate) fn key_of_gid(&self, endpoint: EndpointId, dgid: Gid) -> DestKey {
-        let traffic_class = self.base_group(endpoint).map_or(0, |member| member.traffic_class);
-        DestKey::Route(RouteKey { dgid, traffic_class, ..RouteKey::default() })
-    }
-
     /// Returns the path to a location if it needs no query.
     fn cached_path_to(&mut self, cx: &mut Context, endpoint: EndpointId, remote: &Remote) -> Option<PathRecord> {
         if let Some(path) = self.preloaded_path_to(cx, endpoint, remote) {
@@ -219,11 +161,6 @@ impl Ibacmp {
         self.path_of_gid(cx, endpoint, remote).map(|ready| ready.path)
     }
 
-    fn path_by_group(&self, cx: &Context, endpoint: EndpointId, remote: &Remote) -> Option<PathRecord> {
-        let member = self.joined(endpoint).find(|member| member.mgid == remote.group)?;
-        Some(paths::from_group(member, remote, cx.port_of(endpoint)?.lid))
-    }
-
     /// Responds to a request that was sent to this node alone. Without a cached path the response goes by the parameters
     /// of the group, as the request may have come: 10,000 nodes ask a host that moves in one second.
     fn respond_at_once(&mut self, cx: &mut Context, endpoint: EndpointId, responder: &Responder) {
@@ -237,13 +174,12 @@ impl Ibacmp {
     /// Returns a cached path to a location, which was found for its GID or for another of its addresses.
     pub(crate) fn path_of_gid(&mut self, cx: &mut Context, endpoint: EndpointId, remote: &Remote) -> Option<&Ready> {
         let lmc = cx.lmc_of(endpoint);
-        let by_gid = self.cache.find(endpoint, &self.key_of_gid(endpoint, remote.gid));
+        let by_gid = self.cache.find(endpoint, &DestKey::Route(self.route_key_to(endpoint, remote.gid)));
         let found = [by_gid, self.cache.first_at(endpoint, remote.gid)].into_iter().flatten().find(|id| {
             self.drop_expired(cx, *id);
-            matches!(self.cache.get(*id).map(|dest| &dest.state),
-                Some(DestState::Ready(ready)) if remote.is_at_end_of(&ready.path, lmc))
+            matches!(&self.cache.at(*id).state, DestState::Ready(ready) if remote.is_at_end_of(&ready.path, lmc))
         });
-        let dest = self.cache.get_mut(found?)?;
+        let dest = self.cache.at_mut(found?);
         dest.used = true;
         match &dest.state {
             DestState::Ready(ready) => Some(ready),
@@ -251,10 +187,9 @@ impl Ibacmp {
         }
     }
 
-    /// Responds to a request for a local address.
-    pub(crate) fn respond(cx: &mut Context, endpoint: EndpointId, path: &PathRecord, responder: &Responder) {
-        let Some(port) = cx.port_of(endpoint) else { return };
-        let to = paths::send_to(path, &responder.remote, port);
-        cx.send(endpoint, to, multicast::response(responder.tid, responder.remote.group));
+    /// Reports whether a GID belongs to a port of this node.
+    fn is_own_gid(&self, cx: &Context, gid: Gid) -> bool {
+        let has = |port: &PortAttributes| port.gids.contains(&gid);
+        self.endpoints.ids().any(|endpoint| cx.port_of(endpoint).is_some_and(has))
     }
 }

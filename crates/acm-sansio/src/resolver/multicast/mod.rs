@@ -1,4 +1,4 @@
-//! The multicast protocol: requests for an address, of this node and of others.
+//! The multicast protocol: lookups of addresses, and the requests of remote hosts.
 mod incoming_request;
-mod request;
 mod resolve;
+mod waiters;

@@ -1,21 +1,35 @@
-//! Requests for the path to an address, and the lookups that they share.
+//! Lookups of addresses: a request of a local user, the response of the peer, and the path to its location.
 use crate::{
-    accounts::fair::Urgency,
     api::{
-        account::AccountId,
-        failure::{Bound, Failure},
-        id::{EndpointId, ProviderId},
+        DatagramSource, ResolverEvent, SaError,
+        config::RouteProtocol,
+        failure::{Attempt, AttemptDetails, Bound, Failure},
+        histogram::Phase,
+        id::EndpointId,
     },
     provider::{Context, IfPending, Need, Resolution},
     resolver::{
         cache::Eviction,
-        dest::{DestKey, DestState, EvictionClass, Lookup, MulticastRequest, Origin, Stage},
+        dest::{
+            Action, Dest, DestKey, DestState, EvictionClass, Lookup, MulticastRequest, Origin, Remote, Routing, Stage,
+            are_of_one_adapter,
+        },
+        endpoint::group_share::most_requests,
+        paths::{self, PathSource},
         state::{Ibacmp, RenewalReason},
         token::{DestId, Task},
     },
-    sa::Purpose,
 };
-use acm_wire::{Address, client::Counter};
+use acm_wire::{
+    Address,
+    client::{ClientStatus, Counter},
+    multicast::AddressResponse,
+};
+use alloc::boxed::Box;
+use ib_mad::{
+    Gid, TransactionId,
+    sa::{PathRecord, SaMad},
+};
 
 impl Ibacmp {
     /// Returns the path to an address, or starts a lookup.
@@ -34,7 +48,7 @@ impl Ibacmp {
         let Some(id) = self.acquire(cx, endpoint, DestKey::Address(*address)) else {
             return Failure::TooMany(Bound::Destinations).into();
         };
-        let is_asked = self.cache.get(id).is_none_or(|dest| dest.origin == Origin::Asked);
+        let is_asked = self.cache.at(id).origin == Origin::Asked;
         let claimant = if is_asked { None } else { self.take_claimant(cx, id) };
         if let Some(resolution) = self.cached_resolution(cx, id, endpoint, need) {
             return resolution;
@@ -49,15 +63,24 @@ impl Ibacmp {
                 return failure.into();
             }
         };
-        match self.cache.get(id).map(|dest| &dest.state) {
-            Some(DestState::Located { remote, .. }) => {
-                let remote = *remote;
-                cx.count(endpoint, Counter::AddrCache);
-                self.find_route(cx, id, remote, lookup);
-            }
-            _ => self.start_request(cx, id, endpoint, *source, claimant, lookup),
+        if let DestState::Located { remote, .. } = self.cache.at(id).state {
+            cx.count(endpoint, Counter::AddrCache);
+            self.find_route(cx, id, remote, lookup);
+        } else {
+            self.start_request(cx, id, *source, claimant, lookup);
         }
         self.current_resolution(id)
+    }
+
+    /// Starts a request for a destination, to a host that claims to have it or to the group.
+    fn start_request(&mut self, cx: &mut Context, id: DestId, source: Address, to: Option<Remote>, lookup: Lookup) {
+        let request = MulticastRequest::new(cx.now(), cx.transaction_id(), source, lookup);
+        // Without a group there is no receiver for the request.
+        if self.base_group(self.cache.at(id).endpoint).is_none() {
+            return self.give_up(cx, id, request.lookup, Failure::NoGroup.into());
+        }
+        self.cache.enter(id, DestState::Locating(Box::new(request)));
+        self.carry_out(cx, id, to.map_or(Action::Queue, Action::AskHost));
     }
 
     /// Returns the destination with a key for a local user's request and creates it if necessary. Returns `None` if the
@@ -106,7 +129,7 @@ impl Ibacmp {
         need: Need,
     ) -> Option<Resolution> {
         self.drop_expired(cx, id);
-        let dest = self.cache.get_mut(id)?;
+        let dest = self.cache.at_mut(id);
         dest.used = true;
         match &mut dest.state {
             DestState::Ready(ready) => {
@@ -145,113 +168,159 @@ impl Ibacmp {
         }
     }
 
-    /// Adds a requester to the lookup in progress.
-    fn share_lookup(&mut self, cx: &mut Context, id: DestId, need: Need) -> Result<(), Failure> {
-        let Some(dest) = self.cache.get_mut(id) else { return Ok(()) };
-        let endpoint = dest.endpoint;
-        let Some(lookup) = dest.state.lookup_mut() else { return Ok(()) };
-        let urgency = lookup.join(cx, need)?;
-        self.join_queue(cx, id, endpoint, need.account, urgency);
-        Ok(())
+    /// Handles the end of a request's pause, of its wait for a turn, or of its wait for a response.
+    pub(crate) fn request_due(&mut self, cx: &mut Context, id: DestId) {
+        let retry = self.retry(cx, id);
+        let action = self.cache.at_mut(id).on_timeout(retry);
+        self.carry_out(cx, id, action);
     }
 
-    /// Adds a queue position for an account to the operation that waits for its turn, or moves the account's position
-    /// to this urgency.
-    pub(crate) fn join_queue(
+    /// Handles a response to a multicast request.
+    pub(crate) fn handle_response(
         &mut self,
         cx: &mut Context,
-        id: DestId,
         endpoint: EndpointId,
-        account: AccountId,
-        urgency: Urgency,
+        source: &DatagramSource,
+        gid: Gid,
+        response: &AddressResponse,
     ) {
-        let Some(dest) = self.cache.get_mut(id) else { return };
-        match &mut dest.state {
-            DestState::Routing(routing) => cx.sa_join(routing.query, account, urgency),
-            other => {
-                // An endpoint without a queue pair has path queries, but no multicast requests.
-                if let Some(MulticastRequest { stage: Stage::Queued(positions), .. }) = other.multicast_request_mut()
-                    && let Some(state) = self.endpoints.get_mut(&endpoint)
-                {
-                    state.queue.join(positions, account, urgency, id);
-                }
-            }
-        }
-    }
-
-    /// Removes a waiting request of an account from a lookup.
-    pub(crate) fn remove_waiter(&mut self, cx: &mut Context, id: DestId, account: AccountId, ticket: bool) {
-        let Some(dest) = self.cache.get_mut(id) else { return };
-        let endpoint = dest.endpoint;
-        let Some(lookup) = dest.state.lookup_mut() else { return };
-        match lookup.leave(cx, account, ticket) {
-            Some(urgency) => self.join_queue(cx, id, endpoint, account, urgency),
-            None => self.account_left(cx, id, account),
-        }
-    }
-
-    /// Ends the need of an account for the lookup that it queued last with this urgency. Returns `false` if there is
-    /// none.
-    pub(crate) fn cancel_last(&mut self, cx: &mut Context, account: AccountId, urgency: Urgency) -> bool {
-        let multicast = self.endpoints.values().find_map(|state| state.queue.last(account, urgency));
-        let id = multicast.or_else(|| match cx.sa.last(account, urgency)? {
-            Purpose::Provider(_, token) if token.provider == ProviderId::BUILT_IN => match Task::of(token) {
-                Task::Route(id) => Some(id),
-                _ => None,
-            },
-            _ => None,
-        });
-        let Some((id, dest)) = id.and_then(|id| Some((id, self.cache.get_mut(id)?))) else { return false };
-        let Some(lookup) = dest.state.lookup_mut() else { return false };
-        lookup.remove(cx, account);
-        self.account_left(cx, id, account);
-        cx.fail_for(Task::Lookup(id).token(), account, Failure::TooMany(Bound::Lookups));
-        true
-    }
-
-    /// Removes the queue position of an account that no longer needs a lookup, and ends the lookup if it is no longer
-    /// needed.
-    fn account_left(&mut self, cx: &mut Context, id: DestId, account: AccountId) {
-        let Some(dest) = self.cache.get_mut(id) else { return };
-        let endpoint = dest.endpoint;
-        let needed = dest.state.lookup_mut().is_some_and(|lookup| lookup.is_needed());
-        let queued = match (&mut dest.state, self.endpoints.get_mut(&endpoint)) {
-            (DestState::Locating(request), Some(state)) => match &mut request.stage {
-                Stage::Queued(positions) => {
-                    state.queue.leave(positions, account);
-                    true
-                }
-                // It ends at its first time-out.
-                Stage::Paused | Stage::Sent(_) | Stage::Late => false,
-            },
-            (DestState::Routing(routing), _) => {
-                cx.sa_leave(routing.query, account);
-                !needed && cx.sa_cancel(routing.query)
-            }
-            _ => false,
+        let id = self.by_tid.get(&response.tid.get()).copied();
+        let Some(id) = id.filter(|id| self.cache.at(*id).endpoint == endpoint) else {
+            return self.handle_second_response(cx, endpoint, gid, response);
         };
-        if !needed && queued {
-            self.drop_unneeded(cx, id);
+        let shared = response.group.and_then(|mgid| self.best_shared(endpoint, &[mgid]));
+        let location = match shared {
+            _ if response.status != 0 => Err(Failure::PeerRefused(ClientStatus::new(response.status))),
+            None => Err(Failure::NoSharedGroup),
+            Some(group) => Ok(Remote::sender(source, gid, group)),
+        };
+        let (lmc, name) = (cx.lmc_of(endpoint), self.cache.at(id).name());
+        match location {
+            Err(failure) => {
+                self.stats.refusals += 1;
+                cx.log(ResolverEvent::Refused(endpoint, name, failure).into());
+            }
+            Ok(remote) => {
+                self.measure(cx, id, response.tid, gid);
+                cx.log(ResolverEvent::Located(endpoint, name, gid, remote.lid).into());
+            }
+        }
+        let action = self.cache.at_mut(id).on_response(location, lmc);
+        self.carry_out(cx, id, action);
+    }
+
+    /// Records the round-trip time of a request, and the first host that responded.
+    fn measure(&mut self, cx: &mut Context, id: DestId, tid: TransactionId, host: Gid) {
+        let dest = self.cache.at_mut(id);
+        let is_lookup = matches!(dest.state, DestState::Locating(_));
+        let state = self.endpoints.at_mut(dest.endpoint);
+        let Some(request) = dest.state.multicast_request_mut() else { return };
+        let (once, is_multicast) = (request.times_sent == 1, request.to.is_none());
+        let in_time = once && matches!(request.stage, Stage::Sent(_));
+        // Silence is no congestion: nobody may have the address. A response after a repetition shows a loss.
+        if is_multicast && in_time {
+            state.window.response_received(most_requests(cx.fabric_size()));
+        } else if is_multicast && is_lookup && (!once || state.round_trip.is_known()) {
+            state.window.congested(cx.now(), request.since);
+        }
+        if once {
+            let time = cx.now().since(request.since);
+            state.round_trip.sample(time);
+            cx.record_latency(Phase::MulticastRoundTrip, time);
+        }
+        if is_lookup {
+            state.answered.record(tid, id, host);
         }
     }
 
-    /// Ends a lookup that no account needs. A cached location stays.
-    pub(crate) fn drop_unneeded(&mut self, cx: &mut Context, id: DestId) {
-        self.stats.lookups_unneeded += 1;
-        match self.cache.enter(id, DestState::Unknown) {
-            DestState::Locating(request) => {
-                self.end_multicast_request(cx, id, *request).end(cx);
+    /// Handles a response to no open request. If another host responded to the same request before, both have the
+    /// address. The location of the first is used.
+    fn handle_second_response(&mut self, cx: &mut Context, endpoint: EndpointId, gid: Gid, response: &AddressResponse) {
+        let state = self.endpoints.get_mut(endpoint).filter(|_| response.status == 0);
+        match state.and_then(|state| state.answered.second(response.tid, gid)) {
+            Some((_, first)) if are_of_one_adapter(first, gid) => {}
+            Some((id, first)) => self.report_conflict(cx, id, first, gid),
+            None => self.stats.unexpected_responses += 1,
+        }
+    }
+
+    /// Completes a destination whose location is known, or queries the subnet administrator for the path.
+    pub(crate) fn find_route(&mut self, cx: &mut Context, id: DestId, remote: Remote, lookup: Lookup) {
+        let endpoint = self.cache.at(id).endpoint;
+        let addr_until = Self::addr_end(cx);
+        if let Some(found) = self.known_path_to(cx, endpoint, &remote) {
+            return self.make_ready(cx, id, (Some(remote), addr_until), found, lookup);
+        }
+        if lookup.is_needed()
+            && let Some(by_gid) = self.cache.find(endpoint, &DestKey::Route(self.route_key_to(endpoint, remote.gid)))
+            && let Dest { class: EvictionClass::Unsolicited, state: DestState::Routing(_), .. } = self.cache.at(by_gid)
+        {
+            return self.take_over_query(cx, id, by_gid, remote, lookup);
+        }
+        // The shared group of a preloaded host is unknown.
+        if cx.config().route_protocol == RouteProtocol::Sa || remote.group.is_zero() {
+            return self.query_route(cx, id, Some(remote), addr_until, lookup);
+        }
+        match self.path_by_group(cx, endpoint, &remote) {
+            Some(path) => {
+                self.make_ready(cx, id, (Some(remote), addr_until), (path, PathSource::Fabric), lookup);
             }
-            DestState::Routing(routing) => {
-                routing.lookup.end(cx);
-                if let Some(remote) = routing.remote {
-                    self.cache.enter(id, DestState::Located { remote, addr_until: routing.addr_until });
-                }
-            }
-            other => {
-                self.cache.enter(id, other);
+            None => {
+                let details = AttemptDetails { found: Some(remote.lid), ..AttemptDetails::default() };
+                self.give_up(cx, id, lookup, Attempt { failure: Failure::NoSharedGroup, details });
             }
         }
-        self.cache.remove_if_not_found(id);
+    }
+
+    /// Returns the path to a location from the table of all paths, from files, or from another destination at its GID.
+    fn known_path_to(
+        &mut self,
+        cx: &mut Context,
+        endpoint: EndpointId,
+        remote: &Remote,
+    ) -> Option<(PathRecord, PathSource)> {
+        if let Some(found) = self.prefetched_to(cx, endpoint, remote) {
+            return Some((found.path, PathSource::Table(found.until)));
+        }
+        if let Some(path) = self.preloaded_path_to(cx, endpoint, remote) {
+            return Some((path, PathSource::File));
+        }
+        if cx.config().route_protocol == RouteProtocol::Acm {
+            return None;
+        }
+        let ready = self.path_of_gid(cx, endpoint, remote).filter(|ready| !ready.stale)?;
+        Some((ready.path, PathSource::Known(ready.route_until)))
+    }
+
+    /// Returns the path to a location from the parameters of the shared group.
+    pub(crate) fn path_by_group(&self, cx: &Context, endpoint: EndpointId, remote: &Remote) -> Option<PathRecord> {
+        let member = self.joined(endpoint).find(|member| member.mgid == remote.group)?;
+        Some(paths::from_group(member, remote, cx.port_of(endpoint)?.lid))
+    }
+
+    /// Handles the result of a path query.
+    pub(crate) fn route_done(&mut self, cx: &mut Context, id: DestId, result: Result<&SaMad, SaError>) {
+        let details = self.attempt_details_of(cx, id);
+        let Some(Routing { remote, addr_until, lookup, .. }) = self.cache.take_routing(id) else { return };
+        let result = result.and_then(|mad| mad.record::<PathRecord>().map_err(|_| SaError::BadResponse));
+        let refuted = self.compare_path(cx, id, remote.as_ref(), result);
+        let route_key = self.route_key(id, remote.as_ref());
+        if let Some((endpoint, key)) = route_key {
+            self.compare_prefetched(endpoint, &key, result);
+            if result.is_ok() {
+                self.count_cold_lookup(cx, endpoint, &key);
+            }
+        }
+        match result {
+            Ok(path) => self.make_ready(cx, id, (remote, addr_until), (*path, PathSource::Fabric), lookup),
+            Err(error) => self.give_up(cx, id, lookup, Attempt { failure: Failure::Sa(error), details }),
+        }
+        if let Some((endpoint, key)) = route_key {
+            self.learn_service_ids(cx, endpoint, &key, result);
+        }
+        // The next request starts with a multicast request.
+        if refuted && matches!(self.cache.get(id).map(|dest| &dest.state), Some(DestState::Failed(_))) {
+            self.cache.enter(id, DestState::Unknown);
+        }
     }
 }

@@ -158,7 +158,7 @@ fn query_has_the_traffic_class_of_the_base_group() {
     let mut group = Group::new(0, Pkey::DEFAULT_FULL, Rate::GBPS_10, Mtu::B2048);
     group.member = Some(McMemberRecord { mgid: group.mgid, traffic_class: 7, ..McMemberRecord::default() });
     let mut ibacmp = Ibacmp::new(1);
-    ibacmp.endpoints.entry(endpoint).or_default().groups.push(group);
+    ibacmp.endpoints.entry(endpoint).groups.push(group);
     let id = ibacmp.acquire(&mut cx, endpoint, DestKey::Address(acm_wire::Address::from_text("a"))).unwrap();
     let lookup = Lookup::begin(&mut cx, Need { account: KERNEL, if_pending: IfPending::LeavesTicket }).unwrap();
     ibacmp.find_route(&mut cx, id, Remote { gid: gid("fe80::9"), ..Remote::default() }, lookup);

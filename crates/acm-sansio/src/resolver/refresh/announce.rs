@@ -4,7 +4,7 @@
 use crate::{
     api::{ResolverEvent, id::EndpointId, port::PortAttributes},
     provider::Context,
-    resolver::{paths, state::Ibacmp, token::Task},
+    resolver::{endpoint::announced::Announcement, paths, state::Ibacmp, token::Task},
     retry,
 };
 use acm_wire::{Address, multicast};
@@ -21,17 +21,16 @@ const REMEMBERED: usize = 64;
 impl Ibacmp {
     /// Schedules the announcement of all addresses of an endpoint.
     pub(crate) fn announce(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        if let Some(state) = self.endpoints.get_mut(&endpoint) {
-            state.announcement.next = Some(0);
-            self.announce_soon(cx, endpoint);
-        }
+        self.endpoints.at_mut(endpoint).announcement.next = Some(0);
+        self.announce_soon(cx, endpoint);
     }
 
     /// Handles the removal of a local address. Peers still have its old location in their caches, so it is announced
     /// from its new endpoint, now or when it reappears.
     pub(crate) fn note_removed(&mut self, cx: &mut Context, address: &Address) {
         let has = |endpoint: &EndpointId| cx.endpoint(*endpoint).is_some_and(|endpoint| endpoint.has(address));
-        if let Some(endpoint) = self.endpoints.keys().copied().find(has) {
+        let found = self.endpoints.ids().find(has);
+        if let Some(endpoint) = found {
             return self.announce(cx, endpoint);
         }
         if self.removed.len() >= REMEMBERED {
@@ -43,7 +42,7 @@ impl Ibacmp {
     /// Announces an endpoint that got an address of another endpoint.
     pub(crate) fn announce_if_moved(&mut self, cx: &mut Context, endpoint: EndpointId) {
         // An endpoint without a queue pair announces its addresses when it is open.
-        let is_open = self.endpoints.contains_key(&endpoint);
+        let is_open = self.endpoints.get(endpoint).is_some();
         let Some(found) = cx.endpoint(endpoint).filter(|_| is_open && !self.removed.is_empty()) else { return };
         let before = self.removed.len();
         self.removed.retain(|address| !found.has(address));
@@ -55,13 +54,10 @@ impl Ibacmp {
     /// Starts the timer of a scheduled announcement, if the endpoint is in its base group.
     pub(crate) fn announce_soon(&mut self, cx: &mut Context, endpoint: EndpointId) {
         let token = Task::Announce(endpoint).token();
-        if self.base_group(endpoint).is_none() || cx.timer(token).is_some() {
+        let Announcement { next, not_before, .. } = self.endpoints.at(endpoint).announcement;
+        if next.is_none() || self.base_group(endpoint).is_none() || cx.timer(token).is_some() {
             return;
         }
-        let Some(state) = self.endpoints.get(&endpoint).filter(|state| state.announcement.next.is_some()) else {
-            return;
-        };
-        let not_before = state.announcement.not_before;
         let at = cx.now() + cx.spread(retry::ANNOUNCE_SPREAD);
         cx.set_timer(token, not_before.map_or(at, |time| time.max(at)));
     }
@@ -69,8 +65,8 @@ impl Ibacmp {
     /// Announces a local address that another host claims, so that the other nodes keep their paths to this port.
     pub(crate) fn defend(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address, other: Gid) {
         let now = cx.now();
-        let Some(state) = self.endpoints.get_mut(&endpoint) else { return };
-        if !state.defences.may_defend(now, address) {
+        let state = self.endpoints.get_mut(endpoint);
+        if !state.is_some_and(|state| state.defences.may_defend(now, address)) {
             return;
         }
         self.stats.address_conflicts += 1;
@@ -96,7 +92,7 @@ impl Ibacmp {
         }
         let addresses = cx.endpoint(endpoint).map(|endpoint| endpoint.addresses.clone()).unwrap_or_default();
         let now = cx.now();
-        let Some(announcement) = self.endpoints.get_mut(&endpoint).map(|state| &mut state.announcement) else { return };
+        let announcement = &mut self.endpoints.at_mut(endpoint).announcement;
         let Some(first) = announcement.next.take() else { return };
         let rest = addresses.get(first..).unwrap_or_default();
         if rest.len() > AT_A_TIME {

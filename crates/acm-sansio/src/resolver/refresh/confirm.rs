@@ -43,11 +43,7 @@ impl Ibacmp {
             {
                 self.confirmations.found();
                 if self.queue_renewal(cx, id, RenewalReason::Found) {
-                    self.cache.change(id, |state| {
-                        if let DestState::Ready(ready) = state {
-                            ready.confirmation = Confirmation::Queued;
-                        }
-                    });
+                    self.cache.change(id, |ready| ready.confirmation = Confirmation::Queued);
                 }
                 pause = CONFIRM_INTERVAL.below(cx.fabric_size());
                 break;

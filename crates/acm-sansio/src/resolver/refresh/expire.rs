@@ -4,6 +4,7 @@ use crate::{
     provider::Context,
     resolver::{
         dest::{DestState, EvictionClass},
+        endpoint::EndpointState,
         state::{Ibacmp, RenewalReason, Sweep},
         token::{DestId, Task},
     },
@@ -36,22 +37,18 @@ impl Ibacmp {
     pub(crate) fn drop_expired(&mut self, cx: &mut Context, id: DestId) {
         let now = cx.now();
         let over = |until: Option<Time>| until.is_some_and(|until| until <= now);
-        let Some(dest) = self.cache.get(id) else { return };
-        if let DestState::Failed(failed) = &dest.state {
-            if !self.is_failed(now, dest.endpoint, failed) {
-                self.cache.enter(id, DestState::Unknown);
-            }
-            return;
-        }
-        let Some(dest) = self.cache.get_mut(id) else { return };
+        let dest = self.cache.at_mut(id);
+        let state = self.endpoints.get(dest.endpoint);
         let next = match &mut dest.state {
+            DestState::Failed(failed) if !failed.is_valid(now, state.map_or(0, EndpointState::failures_epoch)) => {
+                DestState::Unknown
+            }
             DestState::Located { addr_until, .. } if over(*addr_until) => DestState::Unknown,
             // The location came only from a table of hosts, which no longer contains it.
             DestState::Located { remote, .. } if remote.group.is_zero() && !self.preload.has(&dest.key, remote.gid) => {
                 DestState::Unknown
             }
             DestState::Ready(ready) if dest.class != EvictionClass::Local => {
-                let state = self.endpoints.get(&dest.endpoint);
                 let fits = match state {
                     Some(state) if state.epoch() == ready.epoch => true,
                     Some(state) => {
@@ -69,12 +66,10 @@ impl Ibacmp {
                     DestState::Unknown
                 } else if outdated {
                     // A location from a multicast response stays.
-                    let (remote, addr_until) =
-                        (ready.remote.filter(|remote| !remote.group.is_zero()), ready.addr_until);
-                    remote.map_or(DestState::Unknown, |remote| DestState::Located { remote, addr_until })
+                    let remote = ready.remote.filter(|remote| !remote.group.is_zero());
+                    DestState::without_path(remote, ready.addr_until)
                 } else if !fits || over(ready.route_until) {
-                    let addr_until = ready.addr_until;
-                    ready.remote.map_or(DestState::Unknown, |remote| DestState::Located { remote, addr_until })
+                    DestState::without_path(ready.remote, ready.addr_until)
                 } else {
                     return;
                 }
@@ -82,8 +77,8 @@ impl Ibacmp {
             _ => return,
         };
         // A verification or renewal of the dropped state is useless: the next request starts a new lookup.
-        if let DestState::Ready(ready) = self.cache.enter(id, next) {
-            self.end_ready(cx, id, ready);
+        if let DestState::Ready(mut ready) = self.cache.enter(id, next) {
+            self.end_checks(cx, id, ready.checks());
         }
     }
 
@@ -137,14 +132,16 @@ impl Ibacmp {
 
     /// Sweeps one destination. Returns `false` if the sweep must wait.
     fn sweep_dest(&mut self, cx: &mut Context, id: DestId) -> bool {
-        let Some(dest) = self.cache.get(id) else { return true };
+        let dest = self.cache.at(id);
         let endpoint = dest.endpoint;
         // An entry that expired unused is not renewed.
-        let had_path = matches!(&dest.state, DestState::Ready(ready)
-            if ready.is_in_use() && ready.route_until.is_none_or(|until| until > cx.now()));
+        let had_path = dest
+            .state
+            .ready()
+            .is_some_and(|ready| ready.is_in_use() && ready.route_until.is_none_or(|until| until > cx.now()));
         let had_path = had_path || self.sweep.stalled_at.take() == Some(id);
         self.drop_expired(cx, id);
-        let Some(dest) = self.cache.get(id) else { return true };
+        let dest = self.cache.at(id);
         let orphaned = cx.endpoint(endpoint).is_none() && !dest.state.is_busy();
         if matches!(dest.state, DestState::Unknown) || orphaned {
             self.cache.remove(id);
@@ -279,12 +276,12 @@ mod tests {
         let id = ibacmp.acquire(&mut cx, here, DestKey::Address(Address::from_text("a"))).unwrap();
         let mtu = ib_mad::Selected::exactly(ib_mad::Mtu::B4096);
         let path = ib_mad::sa::PathRecord { mtu, ..Default::default() };
-        let epoch = ibacmp.endpoints.entry(here).or_default().epoch();
+        let epoch = ibacmp.endpoints.entry(here).epoch();
         let ready = crate::resolver::dest::Ready::new(None, path, epoch);
         ibacmp.cache.enter(id, DestState::Ready(ready));
         ibacmp.drop_expired(&mut cx, id);
         assert!(matches!(ibacmp.cache.get(id).unwrap().state, DestState::Ready(_)));
-        ibacmp.endpoints.entry(here).or_default().link_changed();
+        ibacmp.endpoints.entry(here).link_changed();
         ibacmp.drop_expired(&mut cx, id);
         assert!(matches!(ibacmp.cache.get(id).unwrap().state, DestState::Unknown), "the link has changed");
     }

@@ -4,6 +4,6 @@ mod confirm;
 mod expire;
 mod negative;
 mod notices;
+mod recheck;
 mod refuted;
 mod renew;
-mod verify;

@@ -27,8 +27,9 @@ impl Ibacmp {
         let Some(timeout) = cx.config().negative_timeout.filter(|_| is_cacheable(attempt.failure)) else {
             return;
         };
-        let Some(dest) = self.cache.get(id) else { return };
-        let (until, epoch) = (cx.now() + timeout, self.failures_epoch(dest.endpoint));
+        let endpoint = self.cache.at(id).endpoint;
+        let epoch = self.endpoints.at(endpoint).failures_epoch();
+        let until = cx.now() + timeout;
         self.cache.enter(id, DestState::Failed(Failed { attempt, until, epoch }));
         if self.negatives.len() >= cx.config().limits.negatives
             && let Some((until, oldest)) = self.negatives.pop_front()
@@ -41,18 +42,9 @@ impl Ibacmp {
 
     /// Invalidates the cached failures of an endpoint, after an event that may let lookups succeed.
     pub(crate) fn clear_failures(&mut self, endpoint: EndpointId) {
-        if let Some(state) = self.endpoints.get_mut(&endpoint) {
+        if let Some(state) = self.endpoints.get_mut(endpoint) {
             state.retry_failed();
         }
-    }
-
-    fn failures_epoch(&self, endpoint: EndpointId) -> u32 {
-        self.endpoints.get(&endpoint).map_or(0, |state| state.failures_epoch())
-    }
-
-    /// Reports whether a cached failure is still valid.
-    pub(crate) fn is_failed(&self, now: Time, endpoint: EndpointId, failed: &Failed) -> bool {
-        failed.until > now && failed.epoch == self.failures_epoch(endpoint)
     }
 
     /// Removes a destination whose failure expired, unless its state has changed. Returns `true` if it was removed.

@@ -7,7 +7,6 @@ use crate::{
     api::id::{EndpointId, PortId},
     provider::{Context, Notice},
     resolver::{
-        dest::DestState,
         state::Ibacmp,
         token::{DestId, Task},
     },
@@ -68,16 +67,14 @@ impl Ibacmp {
     fn invalidate(&mut self, cx: &mut Context, id: DestId) {
         self.stats.destinations_left += 1;
         // A verification or renewal of invalid data is useless.
-        if let DestState::Ready(ready) = self.cache.enter(id, DestState::Unknown) {
-            self.end_ready(cx, id, ready);
-        }
+        self.end_operations(cx, id).end(cx);
     }
 
     /// Handles the creation or deletion of a group: each endpoint of the port that should be in the group joins it
     /// again.
     fn handle_group_notice(&mut self, cx: &mut Context, port: PortId, mgid: Gid, is_deleted: bool) {
         for endpoint in cx.endpoints_of(port) {
-            let groups = self.endpoints.get(&endpoint).map(|state| state.groups.as_slice()).unwrap_or_default();
+            let groups = &self.endpoints.at(endpoint).groups;
             let is_affected = |group: &crate::resolver::endpoint::group::Group| {
                 group.mgid == mgid && group.join.is_none() && group.member.is_some() == is_deleted
             };
@@ -91,7 +88,7 @@ impl Ibacmp {
     fn join_after_notice(&mut self, cx: &mut Context, endpoint: EndpointId, index: u32) {
         let token = Task::Group(endpoint, index).token();
         // However many notices arrive, only one join is sent in the time that a join may take.
-        let requested_at = self.group(endpoint, index).and_then(|group| group.requested_at);
+        let requested_at = self.endpoints.group_mut(endpoint, index).and_then(|group| group.requested_at);
         let after = requested_at.map(|requested_at| requested_at + cx.config().timeout);
         let first = after.map_or(cx.now(), |after| cx.now().max(after));
         if cx.timer(token).is_none_or(|due| due > first + JOIN_SPREAD.below(cx.fabric_size())) {

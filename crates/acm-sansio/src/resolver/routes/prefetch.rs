@@ -19,6 +19,7 @@ use crate::{
             fetched::{ColdLookups, EndpointPrefetch, Fetched, Prefetched, cold_lookups},
             path_table::PathTable,
         },
+        paths::PathSource,
         state::Ibacmp,
         token::{DestId, Task},
     },
@@ -41,8 +42,8 @@ const SLICE: usize = 1024;
 const PAUSE: Duration = Duration::from_millis(1);
 
 impl Ibacmp {
-    fn prefetch(&mut self, endpoint: EndpointId) -> Option<&mut EndpointPrefetch> {
-        self.endpoints.get_mut(&endpoint).map(|state| &mut state.prefetch)
+    fn prefetch(&mut self, endpoint: EndpointId) -> &mut EndpointPrefetch {
+        &mut self.endpoints.at_mut(endpoint).prefetch
     }
 
     /// Requests the table at a random time after `pause`, because other nodes may do the same now. The joins and
@@ -61,7 +62,7 @@ impl Ibacmp {
         let now = cx.now();
         let is_idle = cx.timer(Task::Prefetch(endpoint).token()).is_none();
         let state = self.prefetch(endpoint);
-        let is_needed = state.is_some_and(|state| state.query.is_none() && state.table(now).is_none());
+        let is_needed = state.query.is_none() && state.table(now).is_none();
         if cx.config().prefetch == Prefetch::On && is_idle && is_needed {
             Self::prefetch_later(cx, endpoint, Duration::ZERO);
         }
@@ -74,7 +75,7 @@ impl Ibacmp {
         let due = cx.timer(token);
         let is_local =
             cx.port_of(endpoint).is_some_and(|port| key.dgid.is_zero() || key.dgid.prefix() == port.gid().prefix());
-        let Some(state) = self.prefetch(endpoint) else { return };
+        let Some(EndpointState { prefetch: state, .. }) = self.endpoints.get_mut(endpoint) else { return };
         let is_pausing = state.failures > 0 && due.is_some();
         if mode == Prefetch::Off || state.query.is_some() || is_pausing || !is_local || !key.has_only_ends() {
             return;
@@ -101,7 +102,7 @@ impl Ibacmp {
     pub(crate) fn prefetch_due(&mut self, cx: &mut Context, endpoint: EndpointId) {
         let is_off = cx.config().prefetch == Prefetch::Off;
         let Some(pkey) = cx.endpoint(endpoint).map(|endpoint| endpoint.pkey) else { return };
-        let Some(state) = self.prefetch(endpoint) else { return };
+        let state = self.prefetch(endpoint);
         if !state.waiting.is_empty() {
             return self.complete_waiting(cx, endpoint);
         }
@@ -117,7 +118,7 @@ impl Ibacmp {
     /// Handles a query for the table that failed.
     pub(crate) fn prefetch_failed(&mut self, cx: &mut Context, endpoint: EndpointId, error: SaError) {
         let now = cx.now();
-        let Some(state) = self.prefetch(endpoint) else { return };
+        let state = self.prefetch(endpoint);
         state.query = None;
         state.table.take_if(|table| !table.is_valid(now));
         // The table is requested again when the port is back.
@@ -143,7 +144,7 @@ impl Ibacmp {
         let (since, route_until) = (cx.now(), Self::route_end(cx));
         let life = cx.config().route_timeout.map_or(LIFE, |timeout| timeout.min(LIFE));
         let is_off = cx.config().prefetch == Prefetch::Off;
-        let Some(state) = self.prefetch(endpoint) else { return };
+        let state = self.prefetch(endpoint);
         if is_off {
             *state = EndpointPrefetch::default();
             return;
@@ -158,7 +159,7 @@ impl Ibacmp {
 
     /// Completes a slice of the lookups that wait for the turn of their query.
     fn complete_waiting(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        let Some(state) = self.prefetch(endpoint) else { return };
+        let state = self.prefetch(endpoint);
         let rest = state.waiting.len().saturating_sub(SLICE);
         for id in state.waiting.split_off(rest) {
             self.complete_from_table(cx, id, endpoint);
@@ -167,26 +168,27 @@ impl Ibacmp {
             let at = cx.now() + PAUSE;
             return cx.set_timer(Task::Prefetch(endpoint).token(), at);
         }
-        let life = self.prefetch(endpoint).and_then(|state| state.table.as_ref()).map_or(LIFE, |table| table.life);
+        let life = self.prefetch(endpoint).table.as_ref().map_or(LIFE, |table| table.life);
         let pause = cx.jitter(life / 2);
         Self::prefetch_later(cx, endpoint, pause);
     }
 
-    /// Completes a lookup whose query was not sent yet, if the table has its path.
+    /// Completes a lookup whose query was not sent yet, if the table has its path. The lookup may have ended since the
+    /// table arrived.
     fn complete_from_table(&mut self, cx: &mut Context, id: DestId, endpoint: EndpointId) {
         let Some(dest) = self.cache.get(id) else { return };
-        let (DestState::Routing(Routing { remote, query, .. }), key) = (&dest.state, dest.key) else { return };
-        let (remote, query) = (*remote, *query);
-        let found = match (&key, &remote) {
+        let (DestState::Routing(Routing { remote, query, addr_until, .. }), key) = (&dest.state, dest.key) else {
+            return;
+        };
+        let (location, query) = ((*remote, *addr_until), *query);
+        let found = match (&key, &location.0) {
             (DestKey::Route(key), _) => self.prefetched(cx, endpoint, key),
             (DestKey::Address(_), Some(remote)) => self.prefetched_to(cx, endpoint, remote),
             (DestKey::Address(_), None) => None,
         };
         let Some(found) = found.filter(|_| cx.sa_cancel(query)) else { return };
-        if let DestState::Routing(Routing { remote, addr_until, lookup, .. }) = self.cache.enter(id, DestState::Unknown)
-        {
-            self.make_ready(cx, id, remote, addr_until, found.path, lookup);
-            self.note_prefetched(id, found);
+        if let Some(routing) = self.cache.take_routing(id) {
+            self.make_ready(cx, id, location, (found.path, PathSource::Table(found.until)), routing.lookup);
         }
     }
 
@@ -196,7 +198,8 @@ impl Ibacmp {
             return None;
         }
         let port = cx.port_of(endpoint)?;
-        let table = self.prefetch(endpoint)?.table.as_mut().filter(|table| table.is_valid(cx.now()))?;
+        let table =
+            self.endpoints.get_mut(endpoint)?.prefetch.table.as_mut().filter(|table| table.is_valid(cx.now()))?;
         let path = table.paths.path(key).filter(|path| !port.is_too_much(path))?;
         table.used = true;
         Some(Prefetched { path, until: table.route_until })
@@ -208,7 +211,7 @@ impl Ibacmp {
         if cx.config().route_protocol == RouteProtocol::Acm && !remote.group.is_zero() {
             return None;
         }
-        let found = self.prefetched(cx, endpoint, &self.route_key_to(endpoint, remote))?;
+        let found = self.prefetched(cx, endpoint, &self.route_key_to(endpoint, remote.gid))?;
         let lmc = cx.lmc_of(endpoint);
         (remote.lid.is_zero() || remote.is_at_end_of(&found.path, lmc)).then_some(found)
     }
@@ -220,30 +223,19 @@ impl Ibacmp {
         id: DestId,
         endpoint: EndpointId,
     ) -> Option<Resolution> {
-        let DestKey::Route(key) = self.cache.get(id)?.key else { return None };
+        let DestKey::Route(key) = self.cache.at(id).key else { return None };
         let found = self.prefetched(cx, endpoint, &key)?;
-        let epoch = self.endpoints.get(&endpoint).map_or(0, EndpointState::epoch);
-        let addr_until = Self::addr_end(cx);
-        let ready = Ready { addr_until, ..Ready::new(None, found.path, epoch) };
+        let (addr_until, route_until) = (Self::addr_end(cx), found.until);
+        let ready = Ready { addr_until, route_until, ..Ready::new(None, found.path, self.epoch(endpoint)) };
         self.cache.enter(id, DestState::Ready(ready));
-        self.note_prefetched(id, found);
+        self.stats.prefetch_used += 1;
         cx.count(endpoint, Counter::RouteCache);
         Some(Resolution::Ready(found.path))
     }
 
-    /// Marks the path of a destination as one of the table.
-    pub(crate) fn note_prefetched(&mut self, id: DestId, found: Prefetched) {
-        self.cache.change(id, |state| {
-            if let DestState::Ready(ready) = state {
-                ready.route_until = found.until;
-            }
-        });
-        self.stats.prefetch_used += 1;
-    }
-
     /// Marks the paths to a port as wrong: the fabric contradicted one, or reported a change of the port.
     pub(crate) fn refute_prefetched(&mut self, endpoint: EndpointId, dgid: Gid) {
-        let table = self.prefetch(endpoint).and_then(|state| state.table.as_mut());
+        let table = self.endpoints.get_mut(endpoint).and_then(|state| state.prefetch.table.as_mut());
         if table.is_some_and(|table| table.paths.refute(dgid)) {
             self.stats.prefetch_refuted += 1;
         }
@@ -256,7 +248,7 @@ impl Ibacmp {
         key: &RouteKey,
         result: Result<&PathRecord, SaError>,
     ) {
-        let table = self.prefetch(endpoint).and_then(|state| state.table.as_ref());
+        let table = self.endpoints.at(endpoint).prefetch.table.as_ref();
         let Some(path) = table.and_then(|table| table.paths.path(key)) else { return };
         if result.map_or_else(SaError::is_no_path, |found| *found != path) {
             self.refute_prefetched(endpoint, path.dgid);
@@ -265,7 +257,7 @@ impl Ibacmp {
 
     /// Drops the table after a change of the port or of the subnet manager. A table that was used is requested again.
     pub(crate) fn prefetch_changed(&mut self, cx: &mut Context, endpoint: EndpointId, event: PortEvent) {
-        let Some(state) = self.prefetch(endpoint) else { return };
+        let Some(state) = self.endpoints.get_mut(endpoint).map(|state| &mut state.prefetch) else { return };
         let before = core::mem::take(state);
         cx.clear_timer(Task::Prefetch(endpoint).token());
         if let Some(query) = before.query {

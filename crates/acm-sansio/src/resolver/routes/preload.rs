@@ -5,7 +5,6 @@
 //! elsewhere, or with other values, is ignored until the next load. Routes are valid only while the local port has the
 //! LID that the table has for it.
 use crate::{
-    Time,
     api::{
         ResolverEvent, SaError,
         config::RouteProtocol,
@@ -15,8 +14,8 @@ use crate::{
     },
     provider::{Context, Resolution},
     resolver::{
-        dest::{DestKey, DestState, Origin, Ready, Remote, RouteKey},
-        endpoint::EndpointState,
+        dest::{DestKey, DestState, Origin, Ready, Remote, RouteKey, Routing},
+        paths::PathSource,
         state::Ibacmp,
         token::DestId,
     },
@@ -51,7 +50,7 @@ impl Ibacmp {
     /// can answer end.
     pub(crate) fn load(&mut self, cx: &mut Context, preload: Preload) {
         self.preload.take(preload);
-        let endpoints: Vec<EndpointId> = self.endpoints.keys().copied().collect();
+        let endpoints: Vec<EndpointId> = self.endpoints.ids().collect();
         for endpoint in endpoints {
             self.clear_failures(endpoint);
             for id in self.cache.busy(endpoint) {
@@ -63,26 +62,24 @@ impl Ibacmp {
 
     /// Ends a lookup in progress with the path from the tables, or goes on with the GID from the table of hosts.
     fn answer_from_tables(&mut self, cx: &mut Context, id: DestId, endpoint: EndpointId) {
-        let Some(dest) = self.cache.get(id) else { return };
+        let dest = self.cache.at(id);
         match (&dest.state, &dest.key) {
             (DestState::Locating(_), DestKey::Address(address)) => {
-                let Some(gid) = self.preload.gid_of(address) else { return };
-                if let DestState::Locating(request) = self.cache.enter(id, DestState::Unknown) {
-                    let lookup = self.end_multicast_request(cx, id, *request);
+                if let Some(gid) = self.preload.gid_of(address) {
+                    let lookup = self.end_operations(cx, id);
                     self.find_route(cx, id, Remote { gid, ..Remote::default() }, lookup);
                 }
             }
-            (DestState::Routing(routing), key) => {
-                let path = match (&routing.remote, key) {
+            (DestState::Routing(Routing { remote, addr_until, .. }), key) => {
+                let location = (*remote, *addr_until);
+                let path = match (remote, key) {
                     (Some(remote), _) => self.preloaded_path_to(cx, endpoint, remote),
                     (None, DestKey::Route(key)) => self.preloaded_path(cx, endpoint, key),
                     (None, DestKey::Address(_)) => None,
                 };
-                let Some(path) = path else { return };
-                if let DestState::Routing(routing) = self.cache.enter(id, DestState::Unknown) {
-                    cx.sa_discard(routing.query);
-                    self.make_ready(cx, id, routing.remote, routing.addr_until, path, routing.lookup);
-                    self.note_preloaded(id);
+                if let Some(path) = path {
+                    let lookup = self.end_operations(cx, id);
+                    self.make_ready(cx, id, location, (path, PathSource::File), lookup);
                 }
             }
             _ => {}
@@ -106,14 +103,12 @@ impl Ibacmp {
         if self.preload.is_empty() {
             return None;
         }
-        let dest = self.cache.get(id)?;
+        let dest = self.cache.at(id);
         let (remote, addr_until, path) = match (&dest.state, &dest.key) {
             (DestState::Unknown, DestKey::Route(key)) => (None, None, self.preloaded_path(cx, endpoint, key)?),
             (DestState::Unknown, DestKey::Address(address)) => {
                 let gid = self.preload.gid_of(address)?;
-                if let Some(dest) = self.cache.get_mut(id) {
-                    dest.origin = Origin::Asked;
-                }
+                self.cache.at_mut(id).origin = Origin::Asked;
                 let path = self.preloaded_path(cx, endpoint, &RouteKey { dgid: gid, ..RouteKey::default() });
                 let lid = path.as_ref().map(|path| path.dlid).unwrap_or_default();
                 let remote = Remote { gid, lid, ..Remote::default() };
@@ -131,26 +126,12 @@ impl Ibacmp {
             }
             _ => return None,
         };
-        self.preload_ready(id, endpoint, remote, addr_until, path);
-        if let Some(dest) = self.cache.get(id) {
-            cx.log(ResolverEvent::Preloaded(endpoint, dest.name()).into());
-        }
-        Some(path)
-    }
-
-    fn preload_ready(
-        &mut self,
-        id: DestId,
-        endpoint: EndpointId,
-        remote: Option<Remote>,
-        addr_until: Option<Time>,
-        path: PathRecord,
-    ) {
-        let epoch = self.endpoints.get(&endpoint).map_or(0, EndpointState::epoch);
         let preloaded = Some(self.preload.loads());
-        let ready = Ready { addr_until, preloaded, ..Ready::new(remote, path, epoch) };
+        let ready = Ready { addr_until, preloaded, ..Ready::new(remote, path, self.epoch(endpoint)) };
         self.cache.enter(id, DestState::Ready(ready));
         self.stats.preload_used += 1;
+        cx.log(ResolverEvent::Preloaded(endpoint, self.cache.at(id).name()).into());
+        Some(path)
     }
 
     /// Returns the path for a request by LID or GID.
@@ -172,21 +153,10 @@ impl Ibacmp {
         (remote.lid.is_zero() || remote.lid.base(lmc) == path.dlid.base(lmc)).then_some(path)
     }
 
-    /// Marks the path of a destination as preloaded.
-    pub(crate) fn note_preloaded(&mut self, id: DestId) {
-        let load = self.preload.loads();
-        self.cache.change(id, |state| {
-            if let DestState::Ready(ready) = state {
-                (ready.preloaded, ready.route_until) = (Some(load), None);
-            }
-        });
-        self.stats.preload_used += 1;
-    }
-
     /// Reports whether a remote host claims an address that the table of hosts has at another GID. The claim is then
     /// verified, as if a local user had requested the address.
     pub(crate) fn is_listed_elsewhere(&mut self, cx: &mut Context, id: DestId, claimed: &Remote) -> bool {
-        let Some(dest) = self.cache.get(id) else { return false };
+        let dest = self.cache.at(id);
         let DestKey::Address(address) = &dest.key else { return false };
         let endpoint = dest.endpoint;
         if self.preload.gid_of(address).is_none_or(|gid| gid == claimed.gid) {
@@ -219,7 +189,7 @@ impl Ibacmp {
         if self.preload.is_empty() {
             return false;
         }
-        let Some(dest) = self.cache.get(id) else { return false };
+        let dest = self.cache.at(id);
         let (endpoint, name) = (dest.endpoint, dest.name());
         let key = match (&dest.key, remote) {
             (DestKey::Route(key), _) => *key,

@@ -5,6 +5,7 @@ use crate::{
     provider::{Context, Need},
     resolver::{
         dest::{DestKey, DestState, Lookup, Ready, RouteKey, Routing},
+        paths::PathSource,
         state::Ibacmp,
         token::{DestId, Task},
     },
@@ -39,7 +40,7 @@ impl Ibacmp {
             return cx.config().path_service_ids.canonical(id);
         }
         let now = cx.now();
-        let rules = &mut self.endpoints.entry(endpoint).or_default().id_rules;
+        let rules = &mut self.endpoints.entry(endpoint).id_rules;
         if rules.needs_capabilities(now) {
             let query = SaMad::request(Method::GET, AttributeId::CLASS_PORT_INFO, TransactionId::default());
             let token = Task::Capabilities(endpoint).token();
@@ -54,7 +55,7 @@ impl Ibacmp {
 
     /// Returns the service id that the path for a service is cached by.
     pub(crate) fn canonical_id(&self, cx: &Context, endpoint: EndpointId, id: ServiceId) -> ServiceId {
-        match (&cx.config().path_service_ids, self.endpoints.get(&endpoint)) {
+        match (&cx.config().path_service_ids, self.endpoints.get(endpoint)) {
             (ServiceIds::Auto, Some(state)) if !id.is_zero() => state.id_rules.canonical(id),
             (option, _) => option.canonical(id),
         }
@@ -66,7 +67,7 @@ impl Ibacmp {
             return;
         }
         if self.cache.get(id).is_some_and(|dest| dest.state.is_busy())
-            && let Some(state) = self.endpoints.get_mut(&endpoint)
+            && let Some(state) = self.endpoints.get_mut(endpoint)
         {
             state.id_rules.note_lookup(service_id, id);
         }
@@ -79,7 +80,7 @@ impl Ibacmp {
         endpoint: EndpointId,
         result: Result<&SaMad, SaError>,
     ) {
-        let Some(state) = self.endpoints.get_mut(&endpoint) else { return };
+        let Some(state) = self.endpoints.get_mut(endpoint) else { return };
         if let Some(finding) = state.id_rules.answered(cx.now(), result.ok().and_then(has_qos)) {
             cx.log(ResolverEvent::ServiceIds(endpoint, finding).into());
         }
@@ -87,7 +88,7 @@ impl Ibacmp {
     }
 
     /// Learns from the result of a path query.
-    pub(super) fn learn_service_ids(
+    pub(crate) fn learn_service_ids(
         &mut self,
         cx: &mut Context,
         endpoint: EndpointId,
@@ -97,13 +98,10 @@ impl Ibacmp {
         if cx.config().path_service_ids != ServiceIds::Auto {
             return;
         }
-        let Some(state) = self.endpoints.get_mut(&endpoint) else { return };
+        let Some(state) = self.endpoints.get_mut(endpoint) else { return };
         let canonical = RouteKey { service_id: state.id_rules.canonical(key.service_id), ..*key };
         let id = self.cache.find(endpoint, &DestKey::Route(canonical));
-        let shared = id.and_then(|id| match &self.cache.get(id)?.state {
-            DestState::Ready(ready) => Some(ready.path),
-            _ => None,
-        });
+        let shared = id.and_then(|id| self.cache.at(id).state.ready()).map(|ready| ready.path);
         if result.map_or_else(SaError::is_no_path, |_| true)
             && let Some(finding) = state.id_rules.learn(cx.now(), key, result.ok(), shared.as_ref())
         {
@@ -119,32 +117,30 @@ impl Ibacmp {
     fn share_path(&mut self, cx: &mut Context, endpoint: EndpointId, key: RouteKey, path: &PathRecord) {
         let Some(id) = self.acquire(cx, endpoint, DestKey::Route(key)) else { return };
         // A lookup in progress gets its own response.
-        if self.cache.get(id).is_some_and(|dest| !dest.state.is_busy()) {
+        if !self.cache.at(id).state.is_busy() {
             let path = PathRecord { service_id: key.service_id, ..*path };
             let addr_until = Self::addr_end(cx);
-            self.make_ready(cx, id, None, addr_until, path, Lookup::default());
+            self.make_ready(cx, id, (None, addr_until), (path, PathSource::Fabric), Lookup::default());
         }
     }
 
     /// Completes lookups whose query was not sent yet, and whose path is cached for all service ids that do not count.
     fn complete_undecided(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        let Some(state) = self.endpoints.get_mut(&endpoint) else { return };
+        let Some(state) = self.endpoints.get_mut(endpoint) else { return };
         for id in state.id_rules.take_undecided() {
             let Some(dest) = self.cache.get(id) else { continue };
             let (DestState::Routing(Routing { query, .. }), DestKey::Route(key)) = (&dest.state, dest.key) else {
                 continue;
             };
             let query = *query;
-            let Some(state) = self.endpoints.get_mut(&endpoint) else { return };
+            let Some(state) = self.endpoints.get_mut(endpoint) else { return };
             let canonical = RouteKey { service_id: state.id_rules.canonical(key.service_id), ..key };
-            let shared = self.cache.find(endpoint, &DestKey::Route(canonical)).and_then(|id| self.cache.get(id));
-            if let Some(DestState::Ready(Ready { path, .. })) = shared.map(|dest| &dest.state) {
-                let path = *path;
+            let shared = self.cache.find(endpoint, &DestKey::Route(canonical));
+            if let Some(&Ready { path, .. }) = shared.and_then(|id| self.cache.at(id).state.ready()) {
                 if cx.sa_cancel(query)
-                    && let DestState::Routing(Routing { remote, addr_until, lookup, .. }) =
-                        self.cache.enter(id, DestState::Unknown)
+                    && let Some(Routing { remote, addr_until, lookup, .. }) = self.cache.take_routing(id)
                 {
-                    self.make_ready(cx, id, remote, addr_until, path, lookup);
+                    self.make_ready(cx, id, (remote, addr_until), (path, PathSource::Fabric), lookup);
                 }
             } else {
                 state.id_rules.keep_lookup(canonical.service_id, key.service_id, id);
@@ -154,7 +150,7 @@ impl Ibacmp {
 
     /// Drops what was learned, after a change of the port or of the subnet manager.
     pub(crate) fn reset_service_ids(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        if let Some(query) = self.endpoints.get_mut(&endpoint).and_then(|state| state.id_rules.reset()) {
+        if let Some(query) = self.endpoints.get_mut(endpoint).and_then(|state| state.id_rules.reset()) {
             cx.sa_discard(query);
         }
     }

@@ -1,0 +1,288 @@
+//! The checks of what is cached while its path is served: claims of remote hosts, probes of peers, renewals of paths.
+use crate::{
+    api::{ResolverEvent, SaError, config::RouteProtocol, id::EndpointId},
+    provider::Context,
+    resolver::{
+        dest::{
+            Action, Checks, Claim, DestState, Lookup, MulticastRequest, Outcome, Ready, Recheck, Remote, Renewal,
+            Stage, Verification,
+        },
+        state::{Ibacmp, RenewalReason},
+        token::{DestId, Task},
+    },
+    retry,
+};
+use acm_wire::Address;
+use alloc::boxed::Box;
+use ib_mad::{
+    Gid, Qpn,
+    sa::{PathRecord, SaMad},
+};
+
+/// Returns the address from which an endpoint sends the requests of checks.
+fn source(cx: &Context, endpoint: EndpointId) -> Option<Address> {
+    cx.endpoint(endpoint)?.addresses.first().copied()
+}
+
+impl Ibacmp {
+    /// Starts the check of a claim to an address in use: after a pause, its owner is asked.
+    pub(crate) fn check_claim(&mut self, cx: &mut Context, id: DestId, claimant: Remote) {
+        let dest = self.cache.at(id);
+        let (endpoint, name) = (dest.endpoint, dest.name());
+        let DestState::Ready(Ready { remote: Some(owner), verification, no_verification_before, .. }) = &dest.state
+        else {
+            return;
+        };
+        let source = source(cx, endpoint).filter(|_| verification.is_none());
+        let Some((source, Ok(lookup))) = source.map(|source| (source, Lookup::for_remote(cx))) else {
+            self.stats.claims_ignored += 1;
+            return;
+        };
+        // A host without a queue pair is from a file. Only the group can be asked for it.
+        let to = Some(*owner).filter(|owner| owner.qpn != Qpn::default());
+        let is_move = owner.gid == claimant.gid;
+        let start = no_verification_before.map_or(cx.now(), |time| time.max(cx.now()));
+        let at = start + retry::CLAIM_DEFENCE + cx.spread(retry::CLAIM_SPREAD);
+        let until = start + cx.config().timeout;
+        let mut request = MulticastRequest::new(cx.now(), cx.transaction_id(), source, lookup);
+        (request.stage, request.to) = (Stage::Paused, to);
+        let verification = Verification { request, check: Recheck::Claim(Claim::new(claimant)) };
+        self.cache.change(id, |ready| {
+            ready.verification = Some(Box::new(verification));
+            ready.no_verification_before = Some(until);
+        });
+        self.carry_out(cx, id, Action::PauseUntil(at));
+        self.stats.claims_checked += 1;
+        cx.log(ResolverEvent::ClaimChecked(endpoint, name, claimant.gid).into());
+        // The subnet administrator knows where a GID is. Each node has a slot for its query.
+        if is_move {
+            self.queue_renewal(cx, id, RenewalReason::Moved);
+        }
+    }
+
+    /// Sends a request to the peer itself, to find out whether it still has the address.
+    pub(super) fn probe(&mut self, cx: &mut Context, id: DestId) {
+        let source = source(cx, self.cache.at(id).endpoint);
+        let Some((source, Ok(lookup))) = source.map(|source| (source, Self::background(cx))) else { return };
+        let mut request = MulticastRequest::new(cx.now(), cx.transaction_id(), source, lookup);
+        self.stats.renewals += 1;
+        self.cache.change(id, |ready| {
+            request.to = ready.remote;
+            ready.verification = Some(Box::new(Verification { request, check: Recheck::Probe }));
+        });
+        self.carry_out(cx, id, Action::Queue);
+    }
+
+    /// Keeps the location of a host that has sent a request, which ends the check of a claim to its address.
+    pub(crate) fn keep_owner(&mut self, cx: &mut Context, id: DestId, has_changed: bool, renews: bool) {
+        let verification = self.cache.at(id).state.ready().and_then(|ready| ready.verification.as_ref());
+        if verification.is_some_and(|verification| verification.check.claimant().is_some()) {
+            self.end_check(cx, id, Outcome::Refuted);
+        }
+        if has_changed {
+            let dest = self.cache.at(id);
+            cx.log(ResolverEvent::PeerChanged(dest.endpoint, dest.name()).into());
+        }
+        if renews {
+            self.queue_renewal(cx, id, RenewalReason::Moved);
+        }
+    }
+
+    /// Ends the check of an address.
+    pub(crate) fn end_check(&mut self, cx: &mut Context, id: DestId, outcome: Outcome) {
+        let dest = self.cache.at(id);
+        let (endpoint, name) = (dest.endpoint, dest.name());
+        let DestState::Ready(Ready { remote: Some(owner), verification: Some(verification), .. }) = &dest.state else {
+            return;
+        };
+        let (owner, claimant) = (*owner, verification.check.claimant());
+        match (outcome, claimant) {
+            (Outcome::Confirmed, Some(claimant)) => return self.accept_claimant(cx, id, owner, claimant),
+            (Outcome::Conflict, Some(claimant)) => self.report_conflict(cx, id, owner.gid, claimant.gid),
+            (Outcome::Refuted, _) => {
+                self.stats.claims_refuted += 1;
+                cx.log(ResolverEvent::ClaimRefuted(endpoint, name, owner.gid).into());
+            }
+            _ => {}
+        }
+        self.end_verification(cx, id);
+        if outcome == Outcome::Present {
+            let until = Self::addr_end(cx);
+            self.cache.change(id, |ready| ready.addr_until = until);
+            self.renew_path(cx, id);
+        }
+    }
+
+    /// Counts that two hosts have an address. It is logged once for each cache entry, because the adapters of a host may
+    /// share its name.
+    pub(crate) fn report_conflict(&mut self, cx: &mut Context, id: DestId, used: Gid, other: Gid) {
+        self.stats.address_conflicts += 1;
+        // The entry may have been removed since the first of them responded.
+        if let Some(dest) = self.cache.get_mut(id)
+            && !core::mem::replace(&mut dest.conflict_logged, true)
+        {
+            cx.log(ResolverEvent::AddressConflict(dest.endpoint, dest.name(), used, other).into());
+        }
+    }
+
+    fn accept_claimant(&mut self, cx: &mut Context, id: DestId, owner: Remote, claimant: Remote) {
+        self.stats.claims_confirmed += 1;
+        let dest = self.cache.at(id);
+        let name = dest.name();
+        cx.log(ResolverEvent::PeerChanged(dest.endpoint, name).into());
+        self.compare_host(&name, claimant.gid);
+        if owner.gid == claimant.gid {
+            // The path to the new LID is served. Its renewal, which is queued, confirms the other attributes.
+            self.cache.change(id, |ready| {
+                (ready.remote, ready.path.dlid, ready.stale) = (Some(claimant), claimant.lid, true);
+            });
+            return self.end_verification(cx, id);
+        }
+        let Some(verification) = self.cache.change(id, |ready| ready.verification.take()).flatten() else { return };
+        let addr_until = Self::addr_end(cx);
+        if let DestState::Ready(mut ready) = self.cache.enter(id, DestState::Located { remote: claimant, addr_until }) {
+            self.end_checks(cx, id, ready.checks());
+        }
+        let lookup = self.end_request(cx, id, verification.request);
+        self.find_route(cx, id, claimant, lookup);
+    }
+
+    /// Ends the check of a move that the subnet administrator confirmed. If it did not, the peer is still asked.
+    fn move_confirmed(&mut self, cx: &mut Context, id: DestId, path: &PathRecord) {
+        let dest = self.cache.at(id);
+        let lmc = cx.lmc_of(dest.endpoint);
+        let verification = dest.state.ready().and_then(|ready| ready.verification.as_ref());
+        let claimant = verification.and_then(|verification| verification.check.claimant());
+        if claimant.is_some_and(|claimant| claimant.gid == path.dgid && claimant.is_at_end_of(path, lmc)) {
+            self.stats.claims_confirmed += 1;
+            self.end_verification(cx, id);
+        }
+    }
+
+    pub(super) fn renew_path(&mut self, cx: &mut Context, id: DestId) {
+        let dest = self.cache.at(id);
+        let remote = dest.state.ready().and_then(|ready| ready.remote);
+        if cx.config().route_protocol == RouteProtocol::Acm && dest.is_address() {
+            let path = remote.and_then(|remote| self.path_by_group(cx, dest.endpoint, &remote));
+            if let Some(path) = path {
+                self.apply_renewal(cx, id, &path);
+            }
+        } else if let Ok(lookup) = Self::background(cx) {
+            self.request_renewal(cx, id, lookup);
+        }
+    }
+
+    /// Queries the subnet administrator for the path of a destination whose old path is served meanwhile.
+    pub(crate) fn request_renewal(&mut self, cx: &mut Context, id: DestId, lookup: Lookup) {
+        let dest = self.cache.at(id);
+        let endpoint = dest.endpoint;
+        let ready = dest.state.ready().filter(|ready| ready.renewal.is_none());
+        let query = ready.and_then(|ready| self.path_query(cx, id, ready.remote.as_ref()));
+        let token = Task::Renew(id).token();
+        let query =
+            query.zip(lookup.accounts().next()).map(|(query, first)| cx.sa_query(endpoint, token, query, first));
+        let Some(Ok(query)) = query else {
+            lookup.end(cx);
+            return;
+        };
+        let epoch = self.epoch(endpoint);
+        self.stats.renewals += 1;
+        self.cache.change(id, |ready| ready.renewal = Some(Box::new(Renewal { query, lookup, epoch })));
+    }
+
+    /// Handles the result of a renewal query.
+    pub(crate) fn renewal_done(&mut self, cx: &mut Context, id: DestId, result: Result<&SaMad, SaError>) {
+        let renewal = self.cache.change(id, |ready| Some((ready.renewal.take()?, ready.remote)));
+        let Some(Some((renewal, remote))) = renewal else { return self.cache.note_lost(id) };
+        let Renewal { lookup, epoch, .. } = *renewal;
+        let responders = lookup.end(cx);
+        let result = result.and_then(|mad| mad.record::<PathRecord>().map_err(|_| SaError::BadResponse));
+        if let Some((endpoint, key)) = self.route_key(id, remote.as_ref()) {
+            self.compare_prefetched(endpoint, &key, result);
+        }
+        match result {
+            Ok(path) => {
+                self.cache.change(id, |ready| ready.epoch = epoch);
+                self.compare_path(cx, id, remote.as_ref(), Ok(path));
+                self.apply_renewal(cx, id, path);
+                self.move_confirmed(cx, id, path);
+                let endpoint = self.cache.at(id).endpoint;
+                let lmc = cx.lmc_of(endpoint);
+                // Remote hosts at another LID get no response.
+                for responder in responders.iter().filter(|responder| responder.remote.is_at_end_of(path, lmc)) {
+                    Self::respond(cx, endpoint, path, responder);
+                }
+            }
+            // The path no longer exists.
+            Err(error) if error.is_no_path() => {
+                self.stats.renewals_failed += 1;
+                let dest = self.cache.at(id);
+                cx.log(ResolverEvent::RouteRemoved(dest.endpoint, dest.name()).into());
+                self.end_operations(cx, id).end(cx);
+            }
+            Err(_) => self.renewal_failed(cx, id),
+        }
+    }
+
+    /// Keeps the old path after a failed query, and retries later.
+    fn renewal_failed(&mut self, cx: &mut Context, id: DestId) {
+        self.stats.renewals_failed += 1;
+        let dest = self.cache.at(id);
+        let is_stale = dest.state.ready().is_some_and(|ready| ready.stale);
+        if let Some(port) = cx.port_id(dest.endpoint) {
+            cx.sa.renewal_failed(&mut cx.cx, port);
+            self.schedule_renewals(cx, port);
+        }
+        if is_stale {
+            self.queue_renewal(cx, id, RenewalReason::Found);
+        }
+    }
+
+    /// Replaces the path of a destination.
+    fn apply_renewal(&mut self, cx: &mut Context, id: DestId, path: &PathRecord) {
+        let (addr_end, route_until) = (Self::addr_end(cx), Self::route_end(cx));
+        let dest = self.cache.at(id);
+        let (endpoint, name) = (dest.endpoint, dest.name());
+        let lmc = cx.lmc_of(endpoint);
+        // Through `Cache::enter`, because the GID may change.
+        let DestState::Ready(mut ready) = self.cache.enter(id, DestState::Unknown) else { return };
+        let moved = ready.path.dlid.base(lmc) != path.dlid.base(lmc);
+        (ready.path, ready.stale, ready.route_until) = (*path, false, route_until);
+        match &mut ready.remote {
+            None => ready.addr_until = addr_end,
+            Some(remote) => *remote = remote.at_end_of(path, lmc),
+        }
+        // Only an entry whose location comes from a file depends on the file.
+        ready.preloaded = ready.preloaded.filter(|_| ready.remote.is_some_and(|remote| remote.group.is_zero()));
+        self.cache.enter(id, DestState::Ready(ready));
+        let event = if moved { ResolverEvent::PeerChanged } else { ResolverEvent::RouteFound };
+        cx.log(event(endpoint, name).into());
+    }
+
+    /// Drops the path of a destination and keeps its location.
+    pub(crate) fn drop_path(&mut self, cx: &mut Context, id: DestId) {
+        if let Some(&Ready { remote, addr_until, .. }) = self.cache.at(id).state.ready()
+            && let DestState::Ready(mut ready) = self.cache.enter(id, DestState::without_path(remote, addr_until))
+        {
+            self.end_checks(cx, id, ready.checks());
+        }
+    }
+
+    /// Ends a verification without a change of location.
+    pub(crate) fn end_verification(&mut self, cx: &mut Context, id: DestId) {
+        let verification = self.cache.change(id, |ready| ready.verification.take()).flatten();
+        self.end_checks(cx, id, (verification, None));
+    }
+
+    /// Ends all checks of a path, which is still served if it is still cached.
+    pub(crate) fn end_checks(&mut self, cx: &mut Context, id: DestId, checks: Checks) {
+        let (verification, renewal) = checks;
+        if let Some(verification) = verification {
+            self.end_request(cx, id, verification.request).end(cx);
+        }
+        if let Some(renewal) = renewal {
+            cx.sa_discard(renewal.query);
+            renewal.lookup.end(cx);
+        }
+    }
+}
