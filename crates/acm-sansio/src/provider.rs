@@ -83,7 +83,7 @@ pub enum PortEvent {
     Up,
     /// The port is active with another LID, LMC or GID: paths from the old one are invalid.
     Moved,
-    /// The subnet manager has another address. It may not have our multicast memberships.
+    /// The subnet manager has another address. It may not have our multicast memberships, and may give other paths.
     OtherManager,
     /// The port has another MTU or rate.
     OtherLink,

@@ -100,7 +100,8 @@ pub const CLAIM_SPREAD: Spread = Spread { per_port: Duration::from_micros(100), 
 pub const CLAIM_DEFENCE: Duration = Duration::from_millis(10);
 /// An address that another host claims is announced once in this time, as in RFC 5227 (DEFEND_INTERVAL).
 pub const DEFENCE_PAUSE: Duration = Duration::from_secs(10);
-/// A host that is asked by unicast does not respond. A response usually takes less than a millisecond.
+/// A host that is asked by unicast, in order to check a claim about a path in use, does not respond. A response usually
+/// takes less than a millisecond.
 pub const ASK_HOST: RetryPolicy =
     RetryPolicy { first: Duration::from_millis(100), longest: Duration::from_millis(400) };
 /// The number of times that a unicast request is repeated.

@@ -31,7 +31,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             _ if ["qp1", "vl15"].contains(&word) => word.to_uppercase(),
             (first, rest) => first.to_uppercase() + rest,
         });
-        println!("{:.<33}{counter}", words.collect::<String>() + ":");
+        let value = match (counter.name(), counter.number()) {
+            ("counter_select", Some(bits)) => format!("{bits:#06x}"),
+            ("counter_select2", Some(bits)) => format!("{bits:#04x}"),
+            _ => counter.to_string(),
+        };
+        println!("{:.<33}{value}", words.collect::<String>() + ":");
     }
     Ok(())
 }

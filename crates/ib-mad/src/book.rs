@@ -1,4 +1,4 @@
-//! Four example programs of under 40 lines each: a query tool, a subnet administrator, an analyser of captures, a
+//! Four example programs of under 45 lines each: a query tool, a subnet administrator, an analyser of captures, a
 //! fuzzer.
 //!
 //! Tests compare the output of three programs with that of other software: perfquery and saquery of infiniband-diags on

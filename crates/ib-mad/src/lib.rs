@@ -41,7 +41,7 @@
 //! | [`acm`] | the class of the communication management assistant (0x2C) |
 //! | [`opa`] | Omni-Path's datagrams and attributes |
 //! | [`packet`] | the packet headers before a datagram |
-//! | `book` | four kinds of programs, each with a page and an example of under 40 lines |
+//! | `book` | four kinds of programs, each with a page and an example of under 45 lines |
 //! | [`umad`] | the format of Linux's `/dev/infiniband/umadN` |
 //!
 //! Features:

@@ -50,8 +50,8 @@ impl Ibacmp {
         }
     }
 
-    /// Returns the policy of the open request of a destination. A host that is asked because of a claim has less time
-    /// than the group.
+    /// Returns the policy of the open request of a destination. A host that is asked in order to check a claim about a
+    /// path in use has less time than the group.
     pub(crate) fn retry(&self, cx: &Context, id: DestId) -> RequestRetry {
         let (dest, config) = (self.cache.at(id), cx.config());
         if dest.state.asks_host() {

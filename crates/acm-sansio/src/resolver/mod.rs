@@ -21,7 +21,7 @@
 //! |---|---|
 //! | `protocol.rs` | implementation of the `Provider` trait |
 //! | `changes.rs`, `groups.rs` | changes of endpoints, addresses and ports; joining and leaving groups |
-//! | `multicast/` | requests for an address: of local users, to the group, from remote hosts |
+//! | `multicast/` | requests for an address: of local users, and from remote hosts; `carry_out.rs` sends them |
 //! | `routes/` | paths: queried, loaded from files, or fetched as a table |
 //! | `refresh/` | expiry, cached failures, renewals, confirmations and other checks of cached paths, announcements, notices |
 //! | `check.rs` | invariants |

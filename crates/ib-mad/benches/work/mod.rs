@@ -26,7 +26,7 @@ pub fn five_fields(bytes: &[u8]) -> Option<(Gid, Gid, Lid, Lid, Pkey)> {
 
 #[inline(never)]
 pub fn five_fields_by_hand(bytes: &[u8]) -> Option<([u8; 16], [u8; 16], u16, u16, u16)> {
-    if bytes.len() < 256 || bytes[16..18] != [0, 0x35] {
+    if bytes.len() < 256 || bytes[16..18] != [0, 0x35] || (bytes[3] & 0x80 != 0 && bytes[4..6] != [0, 0]) {
         return None;
     }
     let sixteen = |at: usize| bytes[at..at + 16].try_into().ok();

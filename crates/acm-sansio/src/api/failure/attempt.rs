@@ -40,7 +40,7 @@ pub struct AttemptDetails {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct MulticastAttempt {
-    /// The MGID of the group that it was sent to.
+    /// The MGID of the base group. The request may have been sent to one host that claims the address instead.
     pub mgid: Gid,
     /// Number of times that it was sent; 0 while it waits for its turn.
     pub times: u32,
@@ -52,7 +52,7 @@ pub struct MulticastAttempt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SaAttempt {
-    /// The LID of the subnet administrator.
+    /// The LID of the subnet administrator at the time of the failure.
     pub lid: Lid,
     /// Duration of the query, including the wait for its turn.
     pub time: Duration,

@@ -70,7 +70,7 @@ pub enum Failure {
     KernelDeadline,
 }
 
-/// A limit that refused a request. The text names the options that set it.
+/// A limit that refused a request. The text names the options that set it, if there are any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Bound {
@@ -80,7 +80,8 @@ pub enum Bound {
     /// Lookups, of the account or of all: [`Limits::lookups`](crate::api::config::Limits::lookups).
     #[error("lookups under way (lookups, lookup_share)")]
     Lookups,
-    /// Destinations, if every one is being looked up: [`Limits::destinations`](crate::api::config::Limits::destinations).
+    /// Destinations, if those examined are local or being looked up:
+    /// [`Limits::destinations`](crate::api::config::Limits::destinations).
     #[error("destinations")]
     Destinations,
 }

@@ -2,7 +2,8 @@
 use super::Cache;
 use crate::{api::config::Limits, resolver::dest::EvictionClass};
 
-/// The number of destinations that one eviction examines. If all were used recently, the first of them is evicted.
+/// The number of destinations that an eviction examines for one that was not used recently. If all were, it examines as
+/// many again for one without an operation in progress.
 const MAX_EXAMINED: usize = 32;
 
 /// The result of making room.
@@ -35,7 +36,7 @@ impl Cache {
     }
 
     /// Evicts the first destination of a class that was not used since the hand last passed it. If all examined ones
-    /// were used, evicts the first of them without an operation in progress.
+    /// were used, evicts the next one without an operation in progress.
     fn evict(&mut self, class: EvictionClass) -> bool {
         for unused_only in [true, false] {
             for _ in 0..MAX_EXAMINED {

@@ -13,8 +13,8 @@ use ib_mad::Gid;
 pub(crate) enum EvictionClass {
     /// A local address, which is never evicted.
     Local,
-    /// A local user requested it, and it was not found so far. It evicts no other destination, and is removed if it is
-    /// not found. Its lookup is charged, and cached failures are limited.
+    /// A local user requested it, and it was not found so far. It does not count as found and therefore evicts a
+    /// destination only if the cache has too many found ones. It is removed if it is not found. Its lookup is charged, and cached failures are limited.
     Probation,
     /// A local user requested it, and it was found.
     Requested,
@@ -40,7 +40,8 @@ pub(crate) const BY_GID: usize = 1;
 pub(crate) struct Dest {
     pub(crate) endpoint: EndpointId,
     pub(crate) key: DestKey,
-    /// Changed only by [`Cache::enter`](super::cache::Cache::enter) and [`Cache::change`](super::cache::Cache::change).
+    /// Its kind changes only in [`Cache::enter`](crate::resolver::cache::Cache::enter), and whether it is busy only there
+    /// and in [`Cache::change`](crate::resolver::cache::Cache::change). Events change other fields in place.
     pub(crate) state: DestState,
     pub(crate) class: EvictionClass,
     pub(crate) origin: Origin,

@@ -18,7 +18,7 @@ pub(crate) enum Action {
     PauseUntil(Time),
     /// Wait for a credit, and send the request then.
     Queue,
-    /// Send the request.
+    /// Send the request again, or to the next host. A queued request is sent for the first time when it gets a credit.
     Send,
     /// Send the request to the host that claims the address. It needs no credit, because the group does not receive it.
     AskHost(Remote),

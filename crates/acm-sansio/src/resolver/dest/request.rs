@@ -8,7 +8,7 @@ use crate::{
 use acm_wire::Address;
 use ib_mad::TransactionId;
 
-/// A request for an address, to the group or to one host.
+/// A request for an address, to the group or by unicast to one host that may have it.
 #[derive(Debug)]
 pub(crate) struct MulticastRequest {
     pub(crate) tid: TransactionId,
@@ -35,7 +35,7 @@ pub(crate) enum Stage {
     Queued(QueuePositions),
     /// It was sent, and a response is still likely.
     Sent(Credit),
-    /// It was sent, and holds no credit: the response is late, or a host was asked that claims the address.
+    /// It was sent, and holds no credit: the response is late, or it was sent to a host that claims the address.
     Late,
 }
 

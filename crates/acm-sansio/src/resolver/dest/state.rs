@@ -211,7 +211,8 @@ impl DestState {
         }
     }
 
-    /// Reports whether a host is asked because of a claim. It has less time to respond than the group.
+    /// Reports whether a host is asked in order to check a claim about a path in use. It has less time to respond than the
+    /// group. A claimant that is asked first in a lookup has the time of the group.
     pub(crate) fn asks_host(&self) -> bool {
         matches!(self, Self::Ready(Ready { verification: Some(verification), .. })
             if verification.request.to.is_some() && matches!(verification.check, Recheck::Claim(_)))
