@@ -261,11 +261,15 @@ impl Settings {
         }
     }
 
+    /// Returns the maximum number of received datagrams of an endpoint that are not handled: `recv_depth`.
+    pub(crate) fn receive_depth(&self) -> NonZeroU32 {
+        self.options().recv_depth
+    }
+
     /// Returns the depths of the devices' queues.
     #[cfg(feature = "verbs")]
     pub(crate) fn depths(&self) -> Depths {
-        let options = self.options();
-        Depths { receive: options.recv_depth, send: options.send_depth }
+        Depths { receive: self.receive_depth(), send: self.options().send_depth }
     }
 
     /// Returns the maximum number of interfaces on InfiniBand ports, and of their addresses.

@@ -26,17 +26,19 @@ pub(super) fn open(args: &Args, settings: &Settings, report: &mut Report) -> Opt
             let node = first_node()?;
             Some(FabricView { ports: Ports::of_node(&node), names: DefaultNames::of(Some(&node.name)) })
         }
-        Some(FabricChoice::Sim { path, node }) => match Sim::attach(path, node.as_deref(), Lines::default()) {
-            Ok(mut sim) => {
-                report.ok(format!("fabric at {}: this is {}", path.display(), sim.node_name().unwrap_or_default()));
-                let names = DefaultNames::of(sim.node_name());
-                Some(FabricView { ports: ports_of(&mut sim, settings, report), names })
+        Some(FabricChoice::Sim { path, node }) => {
+            match Sim::attach(path, node.as_deref(), settings.receive_depth(), Lines::default()) {
+                Ok(mut sim) => {
+                    report.ok(format!("fabric at {}: this is {}", path.display(), sim.node_name().unwrap_or_default()));
+                    let names = DefaultNames::of(sim.node_name());
+                    Some(FabricView { ports: ports_of(&mut sim, settings, report), names })
+                }
+                Err(error) => {
+                    report.fail(error.to_string(), "start it (ib-sim serve), or correct --fabric");
+                    None
+                }
             }
-            Err(error) => {
-                report.fail(error.to_string(), "start it (ib-sim serve), or correct --fabric");
-                None
-            }
-        },
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use acm_sansio::{
     EndpointId, Input, PortId,
     api::{SaAddress, SaSend, SendTo},
 };
+use core::num::NonZeroU32;
 use ib_mad::{Gid, Lid, Qpn, acm::AcmMad, sa::SaMad};
 use ib_sim::{
     Node, NodeId, Subnet, SubnetConfig,
@@ -52,7 +53,7 @@ impl Drop for Thread {
 impl Embedded {
     /// Starts the fabric with its socket at `path`, and attaches to it as node1. `seed` determines the random faults
     /// that a test may set later.
-    pub(crate) fn start(path: &Path, seed: u64, lines: Lines) -> Result<Self, FabricError> {
+    pub(crate) fn start(path: &Path, seed: u64, receive_depth: NonZeroU32, lines: Lines) -> Result<Self, FabricError> {
         let failed = |error| FabricError::Embedded(path.to_owned(), error);
         let subnet = subnet(seed).map_err(|error| failed(io::Error::other(error)))?;
         let mut server = Server::bind(path, subnet).map_err(failed)?;
@@ -66,7 +67,7 @@ impl Embedded {
             })
             .map_err(failed)?;
         let thread = Thread { stopper, handle: Some(handle), path: path.to_owned() };
-        Ok(Self { sim: Sim::attach(path, Some("node1"), lines)?, _thread: thread })
+        Ok(Self { sim: Sim::attach(path, Some("node1"), receive_depth, lines)?, _thread: thread })
     }
 }
 
@@ -190,8 +191,8 @@ mod tests {
     fn joined_node_receives_datagrams() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("socket");
-        let mut inside = Embedded::start(&path, 1, Lines::default()).unwrap();
-        let mut joined = Sim::attach(&path, Some("node2"), Lines::default()).unwrap();
+        let mut inside = Embedded::start(&path, 1, NonZeroU32::MIN, Lines::default()).unwrap();
+        let mut joined = Sim::attach(&path, Some("node2"), NonZeroU32::MIN, Lines::default()).unwrap();
         let mut polls = (registered(&mut inside), registered(&mut joined));
         let [OwnedInput::Up(lid, gid), OwnedInput::Up(dlid, dgid)] =
             [next(&mut inside, &mut polls.0), next(&mut joined, &mut polls.1)]
@@ -242,8 +243,8 @@ mod tests {
     fn simulated_node_has_one_named_port() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("socket");
-        let mut inside = Embedded::start(&path, 1, Lines::default()).unwrap();
-        let mut joined = Sim::attach(&path, None, Lines::default()).unwrap();
+        let mut inside = Embedded::start(&path, 1, NonZeroU32::MIN, Lines::default()).unwrap();
+        let mut joined = Sim::attach(&path, None, NonZeroU32::MIN, Lines::default()).unwrap();
         for fabric in [&mut inside as &mut dyn Fabric, &mut joined] {
             assert_eq!(fabric.ports(), [NamedPort { id: PORT, device: "sim0".to_owned(), number: 1 }]);
             let named = [fabric.port_named(b"sim0", 1), fabric.port_named(b"sim0", 2), fabric.port_named(b"sim1", 1)];

@@ -9,12 +9,10 @@ use acm_sansio::{
     api::DatagramSource,
     turns::{Lane, Turns},
 };
+use core::num::NonZeroU32;
 use ib_mad::{Lid, Qpn, sa::SaMad};
 use ib_sim::PortChange;
 use std::collections::{BTreeMap, VecDeque};
-
-/// Maximum number of waiting datagrams of an endpoint: the default of `recv_depth`.
-const DATAGRAMS: usize = 1024;
 
 /// Anything but a datagram.
 #[derive(Debug)]
@@ -39,8 +37,10 @@ enum Source {
 }
 
 /// Items that the core has not handled: one queue for messages, one for the datagrams of each endpoint.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Inbox {
+    /// Maximum number of waiting datagrams of an endpoint.
+    receive_depth: usize,
     turns: Turns<Source>,
     messages: VecDeque<Message>,
     datagrams: BTreeMap<EndpointId, VecDeque<(DatagramSource, Vec<u8>)>>,
@@ -50,6 +50,18 @@ pub(super) struct Inbox {
 }
 
 impl Inbox {
+    /// Makes an inbox that holds `receive_depth` datagrams for each endpoint.
+    pub(super) fn new(receive_depth: NonZeroU32) -> Self {
+        Self {
+            receive_depth: usize::try_from(receive_depth.get()).unwrap_or(usize::MAX),
+            turns: Turns::default(),
+            messages: VecDeque::new(),
+            datagrams: BTreeMap::new(),
+            spare: Vec::new(),
+            lost: 0,
+        }
+    }
+
     pub(super) fn message(&mut self, message: Message) {
         self.messages.push_back(message);
         self.turns.ready(Source::Messages, Lane::Urgent);
@@ -57,7 +69,7 @@ impl Inbox {
 
     pub(super) fn datagram(&mut self, endpoint: EndpointId, source: DatagramSource, payload: &[u8]) {
         let queue = self.datagrams.entry(endpoint).or_default();
-        if queue.len() >= DATAGRAMS {
+        if queue.len() >= self.receive_depth {
             self.lost += 1;
             return;
         }
@@ -93,7 +105,7 @@ impl Inbox {
     /// Stores the buffer of a handled datagram for reuse.
     pub(super) fn recycle(&mut self, mut payload: Vec<u8>) {
         payload.clear();
-        self.spare.truncate(DATAGRAMS);
+        self.spare.truncate(self.receive_depth);
         self.spare.push(payload);
     }
 
@@ -112,9 +124,9 @@ mod tests {
 
     #[test]
     fn responses_overtake_datagrams_and_endpoints_take_turns() {
-        let mut inbox = Inbox::default();
+        let mut inbox = Inbox::new(NonZeroU32::new(1000).unwrap());
         let (flooded, quiet) = (EndpointId::new(0, 0), EndpointId::new(1, 0));
-        for _ in 0..2 * DATAGRAMS {
+        for _ in 0..2024 {
             inbox.datagram(flooded, SOURCE, b"flood");
         }
         assert_eq!(inbox.lost(), 1024);

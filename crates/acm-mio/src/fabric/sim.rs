@@ -10,7 +10,7 @@ use acm_sansio::{
     api::{DatagramSource, SaAddress, SaSend, SendFailure, SendTo},
     port::PortAttributes,
 };
-use core::time::Duration;
+use core::{num::NonZeroU32, time::Duration};
 use ib_mad::{Gid, Lid, PortState, Qkey, Qpn, acm::AcmMad, sa::SaMad};
 use ib_sim::{
     AgentId, Datagram, MadSend, Node, Port, PortChange,
@@ -50,10 +50,16 @@ pub(crate) struct Sim {
 }
 
 impl Sim {
-    /// Attaches to the fabric at `path` as `node`.
-    pub(crate) fn attach(path: &Path, node: Option<&str>, lines: Lines) -> Result<Self, FabricError> {
+    /// Attaches to the fabric at `path` as `node`. Datagrams beyond `receive_depth` of an endpoint are lost, as on a
+    /// device.
+    pub(crate) fn attach(
+        path: &Path,
+        node: Option<&str>,
+        receive_depth: NonZeroU32,
+        lines: Lines,
+    ) -> Result<Self, FabricError> {
         let client = Client::connect(path, node).map_err(|error| not_attached(path, node, error))?;
-        let mut inbox = Inbox::default();
+        let mut inbox = Inbox::new(receive_depth);
         for (number, _) in (1..).zip(&client.node().ports) {
             inbox.message(Message::Port(number, PortChange::Active));
         }

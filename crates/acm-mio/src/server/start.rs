@@ -227,13 +227,14 @@ fn open_fabric(
         None | Some(FabricChoice::Devices) => open_devices(args, settings, lines).map_err(StartError::Fabric)?,
         Some(FabricChoice::Embedded) => {
             let path = run_dir.join("fabric.sock");
-            let fabric = Embedded::start(&path, seed, lines.clone()).map_err(StartError::Fabric)?;
+            let fabric =
+                Embedded::start(&path, seed, settings.receive_depth(), lines.clone()).map_err(StartError::Fabric)?;
             tracing::info!(target: "fabric", "embedded fabric at {}, this is node1", path.display());
             Some(Box::new(fabric))
         }
         Some(FabricChoice::Sim { path, node }) => {
-            let fabric =
-                Sim::attach(&start_dir.join(path), node.as_deref(), lines.clone()).map_err(StartError::Fabric)?;
+            let fabric = Sim::attach(&start_dir.join(path), node.as_deref(), settings.receive_depth(), lines.clone())
+                .map_err(StartError::Fabric)?;
             tracing::info!(target: "fabric", "fabric at {}, this is {}", path.display(), fabric.node_name().unwrap_or_default());
             if fabric.is_shared() {
                 tracing::warn!(
