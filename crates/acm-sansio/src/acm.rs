@@ -3,7 +3,8 @@
 //! | file | what it passes on |
 //! |---|---|
 //! | `acm.rs` | each input and timer, to one of the others |
-//! | `clients.rs`, `requests.rs`, `endpoint.rs` | connections and messages; requests for paths; EP and PERF requests |
+//! | `clients.rs` | connections, and the ends of requests |
+//! | `requests.rs`, `query_sa.rs`, `endpoint.rs` | messages and requests for paths; QUERY_SA; EP and PERF requests |
 //! | `ports.rs` | changes of ports, queue pairs and addresses, to endpoints and their providers |
 //! | `sa.rs` | results of queries, to the party that needs them |
 //! | `configure.rs`, `shutdown.rs` | changed options, and the end, to all components |
@@ -16,6 +17,7 @@ mod configure;
 mod endpoint;
 mod ports;
 mod providers;
+mod query_sa;
 mod report;
 mod requests;
 mod sa;
@@ -26,10 +28,10 @@ pub use report::Report;
 
 use self::providers::Providers;
 use crate::{
-    Config, Time,
     api::{
-        Deadline, Event, Input, Output, ProviderId, Reason, SaError, SendFailure,
+        Deadline, Event, Input, Output, ProviderId, Reason, SaError, SendFailure, Time,
         account::AccountId,
+        config::Config,
         id::{ClientId, PortId},
         port::PortAttributes,
     },
@@ -278,7 +280,7 @@ impl Acm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{EndpointId, api::DatagramSource};
+    use crate::api::{DatagramSource, id::EndpointId};
     use alloc::vec::Vec;
     use ib_mad::{Lid, Qpn};
 
@@ -318,7 +320,7 @@ mod tests {
         let mut acm = Acm::new(Config::default(), 1);
         let keys = [
             (TimerKey::SaQuery(crate::api::id::SaQueryId::new(1, 0)), Reason::SaRequest),
-            (TimerKey::Kernel(crate::RequestId::new(1, 0)), Reason::KernelRequest),
+            (TimerKey::Kernel(crate::api::id::RequestId::new(1, 0)), Reason::KernelRequest),
             (TimerKey::Endpoint(EndpointId::new(1, 0)), Reason::OpenEndpoint),
             (TimerKey::Shutdown, Reason::Shutdown),
         ];

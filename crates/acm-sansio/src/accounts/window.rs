@@ -1,5 +1,5 @@
 //! Windows: how many requests may be in flight, by the responses to earlier ones.
-use crate::Time;
+use crate::api::Time;
 use core::time::Duration;
 
 /// A window that was not used for this time begins again, because the load may have changed (RFC 5681, 4.1).

@@ -1,22 +1,14 @@
-//! Connections and messages of clients and of the kernel, passed to providers and to the subnet administrator.
+//! Connections of clients, and the ends of requests.
 use super::Acm;
 use crate::{
     api::{
-        account::{Account, AccountId, KERNEL},
+        account::{Account, AccountId},
         failure::{Attempt, Failure},
-        id::{ClientId, KernelRequestId, PortId, RequestId},
+        id::{ClientId, RequestId},
     },
-    clients::{
-        Clients, Conditions, OpenRequest, PathRequest, Received, RequestSubject, Requester, Room, Terms, WaitingFor,
-    },
+    clients::{Clients, OpenRequest, PathRequest, RequestSubject, Requester, Room, WaitingFor},
     provider::Context,
 };
-use acm_wire::{
-    Address,
-    client::{ClientRequest, Counter, Resolve},
-};
-use core::net::IpAddr;
-use ib_mad::sa::PathRecord;
 
 impl Acm {
     pub(super) fn client_opened(&mut self, client: ClientId, account: Account) {
@@ -59,61 +51,6 @@ impl Acm {
                 }
             }
         }
-    }
-
-    pub(super) fn client_message(&mut self, client: ClientId, message: &[u8]) {
-        let (account, tid, request) = match self.context.clients.receive(&mut self.context.cx, client, message) {
-            Received::Request(account, tid, request) => (account, tid, request),
-            Received::Close => return self.client_closed(client),
-            Received::Nothing => return,
-        };
-        let requester = Requester::Client { id: client, tid };
-        match request {
-            ClientRequest::Perf(target) => self.perf(client, tid, account, target),
-            ClientRequest::Endpoint { index, port } => self.endpoint_query(client, tid, index, port),
-            ClientRequest::Resolve(resolve) => {
-                self.context.count_total(Counter::Resolve);
-                match resolve {
-                    Err(status) => self.refuse(requester, Failure::BadRequest(status), &RequestSubject::default()),
-                    Ok(Resolve::QuerySa { path, entry }) => self.query_sa(client, tid, account, path, entry),
-                    Ok(Resolve::Route(route)) => self.route(requester, account, None, route.path, route.no_delay),
-                    Ok(Resolve::Address { source, dest, conditions, no_delay }) => {
-                        let terms = Terms { no_delay, conditions: conditions.and_then(Conditions::of) };
-                        if let Some(source) = source {
-                            return self.resolve(requester, account, &source, None, &dest, terms);
-                        }
-                        let Context { cx, ports, clients, .. } = &mut self.context;
-                        clients.select_source(cx, ports, requester, account, dest, terms);
-                    }
-                }
-            }
-        }
-    }
-
-    pub(super) fn source_selected(&mut self, request: RequestId, source: Option<IpAddr>) {
-        let conditions = self.context.clients.conditions.take(request);
-        let taken = self.context.clients.take_source(&mut self.context.cx, request);
-        let Some(OpenRequest { requester, account, waiting: WaitingFor::Source { dest, no_delay }, .. }) = taken else {
-            return;
-        };
-        match source.map(Address::from) {
-            None => self.refuse(requester, Failure::NoRoute, &RequestSubject::dest(&dest)),
-            Some(source) => {
-                let terms = Terms { no_delay, conditions };
-                self.resolve(requester, account, &source, Some(source), &dest, terms);
-            }
-        }
-    }
-
-    pub(super) fn kernel_request(&mut self, id: KernelRequestId, port: Option<PortId>, path: &PathRecord) {
-        self.context.count_total(Counter::Resolve);
-        self.route(Requester::Kernel(id), KERNEL, port, path, false);
-    }
-
-    pub(super) fn kernel_address_request(&mut self, id: KernelRequestId, source: IpAddr, dest: IpAddr) {
-        self.context.count_total(Counter::Resolve);
-        let (source, dest) = (Address::from(source), Address::from(dest));
-        self.resolve(Requester::Kernel(id), KERNEL, &source, None, &dest, Terms::default());
     }
 
     /// Answers a kernel request whose deadline has passed. Its lookup continues for later requests.

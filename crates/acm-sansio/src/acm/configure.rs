@@ -1,9 +1,9 @@
 //! Changes of options while the core runs.
 use crate::{
-    Config,
     acm::Acm,
     api::{
         Event,
+        config::Config,
         id::{EndpointId, PortId},
     },
     ports::Endpoint,

@@ -102,7 +102,7 @@ fn index(id: ProviderId) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Acm, Config};
+    use crate::{Acm, api::config::Config};
 
     #[test]
     fn sixteen_providers_may_be_added() {

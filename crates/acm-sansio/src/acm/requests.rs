@@ -1,34 +1,90 @@
-//! Requests for paths: of a provider, or of the subnet administrator.
+//! Messages of clients and requests of the kernel: paths from a provider, and what the other files answer.
 use super::Acm;
 use crate::{
     api::{
-        ProviderId, SaError,
-        account::AccountId,
-        failure::{Attempt, AttemptDetails, Bound, Failure},
-        id::{ClientId, EndpointId, PortId, RequestId},
+        ProviderId,
+        account::{AccountId, KERNEL},
+        failure::{Bound, Failure},
+        id::{ClientId, EndpointId, KernelRequestId, PortId, RequestId},
     },
     clients::{
-        Clients, Conditions, OpenRequest, PathRequest, RequestSubject, Requester, ResolvedAddress, Terms, WaitingFor,
+        Clients, Conditions, OpenRequest, PathRequest, Received, RequestSubject, Requester, ResolvedAddress, Terms,
+        WaitingFor,
     },
-    provider::{Context, EndpointChange, IfPending, Need, Resolution, Target},
-    sa::{Purpose, SaQuery},
+    provider::{Context, IfPending, Need, Resolution, Target},
 };
 use acm_wire::{
     Address,
-    client::{ClientStatus, Counter, Entry, EntryKind, Reply},
+    client::{ClientRequest, ClientStatus, Counter, Resolve},
 };
-use ib_mad::sa::{PathRecord, SaMad};
+use core::net::IpAddr;
+use ib_mad::sa::PathRecord;
 
 impl Acm {
+    pub(super) fn client_message(&mut self, client: ClientId, message: &[u8]) {
+        match self.context.clients.receive(&mut self.context.cx, client, message) {
+            Received::Nothing => {}
+            Received::Close => self.client_closed(client),
+            Received::Request(account, tid, ClientRequest::Perf(target)) => self.perf(client, tid, account, target),
+            Received::Request(_, tid, ClientRequest::Endpoint { index, port }) => {
+                self.endpoint_query(client, tid, index, port);
+            }
+            Received::Request(account, tid, ClientRequest::Resolve(resolve)) => {
+                self.context.count_total(Counter::Resolve);
+                let requester = Requester::Client { id: client, tid };
+                match resolve {
+                    Err(status) => self.refuse(requester, Failure::BadRequest(status), &RequestSubject::default()),
+                    Ok(Resolve::QuerySa { path, entry }) => self.query_sa(client, tid, account, path, entry),
+                    Ok(Resolve::Route(route)) => self.route(requester, account, None, route.path, route.no_delay),
+                    Ok(Resolve::Address { source, dest, conditions, no_delay }) => {
+                        let conditions = conditions.and_then(Conditions::of);
+                        let terms = Terms { no_delay, conditions: conditions.as_ref() };
+                        if let Some(source) = &source {
+                            return self.resolve(requester, account, source, None, &dest, terms);
+                        }
+                        let Context { cx, ports, clients, .. } = &mut self.context;
+                        clients.select_source(cx, ports, requester, account, dest, terms);
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn source_selected(&mut self, request: RequestId, source: Option<IpAddr>) {
+        let conditions = self.context.clients.conditions.take(request);
+        let taken = self.context.clients.take_source(&mut self.context.cx, request);
+        let Some(OpenRequest { requester, account, waiting: WaitingFor::Source { dest, no_delay }, .. }) = taken else {
+            return;
+        };
+        match source.map(Address::from) {
+            None => self.refuse(requester, Failure::NoRoute, &RequestSubject::dest(&dest)),
+            Some(source) => {
+                let terms = Terms { no_delay, conditions: conditions.as_ref() };
+                self.resolve(requester, account, &source, Some(&source), &dest, terms);
+            }
+        }
+    }
+
+    pub(super) fn kernel_request(&mut self, id: KernelRequestId, port: Option<PortId>, path: &PathRecord) {
+        self.context.count_total(Counter::Resolve);
+        self.route(Requester::Kernel(id), KERNEL, port, path, false);
+    }
+
+    pub(super) fn kernel_address_request(&mut self, id: KernelRequestId, source: IpAddr, dest: IpAddr) {
+        self.context.count_total(Counter::Resolve);
+        let (source, dest) = (Address::from(source), Address::from(dest));
+        self.resolve(Requester::Kernel(id), KERNEL, &source, None, &dest, Terms::default());
+    }
+
     /// Handles a request for the path to an address.
     pub(super) fn resolve(
         &mut self,
         requester: Requester,
         account: AccountId,
         source: &Address,
-        chosen_source: Option<Address>,
+        chosen_source: Option<&Address>,
         dest: &Address,
-        terms: Terms,
+        terms: Terms<'_>,
     ) {
         let Some(endpoint) = self.context.ports.by_address(source) else {
             return self.refuse(requester, Failure::NoSource, &RequestSubject::address(source, dest));
@@ -37,12 +93,14 @@ impl Acm {
         let need = Need { account, if_pending: self.if_pending(requester, account, provider, terms.no_delay) };
         let target = Target::Address { source, dest };
         let resolution = self.providers.get_mut(provider).resolve(&mut self.context, endpoint, target, need);
-        if let (Resolution::Ready(path), Some(conditions)) = (&resolution, &terms.conditions) {
+        if let (Resolution::Ready(path), Some(conditions)) = (&resolution, terms.conditions) {
             let record = Conditions::between(path, conditions);
+            let chosen_source = chosen_source.copied();
             let resolved = ResolvedAddress { requester, account, endpoint, dest: *dest, chosen_source, record };
             return self.route_resolved(resolved, terms.no_delay);
         }
-        if let Some(request) = self.finish_or_wait(requester, endpoint, *dest, chosen_source, resolution, need) {
+        let path_request = PathRequest { requester, endpoint, dest, chosen_source };
+        if let Some(request) = self.finish_or_wait(&path_request, &resolution, need) {
             self.context.clients.conditions.keep(request, terms.conditions);
         }
     }
@@ -65,7 +123,8 @@ impl Acm {
         let need = Need { account, if_pending: self.if_pending(requester, account, provider, no_delay) };
         let target = Target::Port(&record);
         let resolution = self.providers.get_mut(provider).resolve(&mut self.context, endpoint, target, need);
-        self.finish_or_wait(requester, endpoint, dest, chosen_source, resolution, need);
+        let path_request = PathRequest { requester, endpoint, dest: &dest, chosen_source: chosen_source.as_ref() };
+        self.finish_or_wait(&path_request, &resolution, need);
     }
 
     /// Handles a request for the path to a port given by LID or GID.
@@ -89,7 +148,7 @@ impl Acm {
         let resolution =
             self.providers.get_mut(provider).resolve(&mut self.context, endpoint, Target::Port(path), need);
         let dest = if path.dlid.is_zero() { Address::Gid(path.dgid) } else { Address::Lid(path.dlid) };
-        self.finish_or_wait(requester, endpoint, dest, None, resolution, need);
+        self.finish_or_wait(&PathRequest { requester, endpoint, dest: &dest, chosen_source: None }, &resolution, need);
     }
 
     /// Counts a request on an endpoint and returns its provider.
@@ -118,15 +177,12 @@ impl Acm {
     /// Answers a request with the provider's result, or stores the request and returns its id if the result is pending.
     fn finish_or_wait(
         &mut self,
-        requester: Requester,
-        endpoint: EndpointId,
-        dest: Address,
-        chosen_source: Option<Address>,
-        resolution: Resolution,
+        path_request: &PathRequest<'_>,
+        resolution: &Resolution,
         need: Need,
     ) -> Option<RequestId> {
         let Context { cx, ports, clients, .. } = &mut self.context;
-        let result = match (&resolution, need.if_pending) {
+        let result = match (resolution, need.if_pending) {
             (Resolution::Ready(path), _) => Ok(path),
             (Resolution::Failed(attempt), _) => {
                 if attempt.failure == Failure::TooMany(Bound::Requests) {
@@ -135,88 +191,16 @@ impl Acm {
                 Err(*attempt)
             }
             (Resolution::Pending(token), IfPending::Waits | IfPending::AsksProvider) => {
-                let waiting = WaitingFor::Lookup { endpoint, token: *token, dest, chosen_source };
+                let &PathRequest { requester, endpoint, dest, chosen_source } = path_request;
+                let chosen_source = chosen_source.copied();
+                let waiting = WaitingFor::Lookup { endpoint, token: *token, dest: *dest, chosen_source };
                 let request = clients.keep_request(cx, OpenRequest::new(requester, need.account, waiting));
                 clients.set_deadline(cx, requester, request);
                 return Some(request);
             }
             (Resolution::Pending(_), IfPending::LeavesTicket | IfPending::MayNotWait) => Err(Failure::NotYet.into()),
         };
-        let path_request = PathRequest { requester, endpoint, dest: &dest, chosen_source: chosen_source.as_ref() };
-        clients.finish(cx, ports, &path_request, result);
+        clients.finish(cx, ports, path_request, result);
         None
-    }
-
-    /// Handles a QUERY_SA request: a path record directly from the subnet administrator. The cache is neither read nor
-    /// filled.
-    pub(super) fn query_sa(
-        &mut self,
-        client: ClientId,
-        tid: [u8; 8],
-        account: AccountId,
-        path: &PathRecord,
-        entry: &Entry,
-    ) {
-        let requester = Requester::Client { id: client, tid };
-        let subject = RequestSubject::path(path);
-        let refuse = |Context { cx, ports, clients, .. }: &mut Context, failure: Failure| {
-            clients.request_failed(cx, ports, requester, failure.into(), &subject);
-            clients.reply(cx, client, Reply::queried(tid, entry, Err(failure.status())));
-        };
-        let endpoint = match self.context.ports.for_query(path) {
-            Ok(endpoint) => endpoint,
-            Err(failure) => return refuse(&mut self.context, failure),
-        };
-        if !self.may_wait(requester, account) {
-            Clients::count_refused(&mut self.context.cx, account);
-            return refuse(&mut self.context, Failure::TooMany(Bound::Requests));
-        }
-        if let Err(bound) = self.context.charge_lookup(account) {
-            return refuse(&mut self.context, Failure::TooMany(bound));
-        }
-        self.context.count(endpoint, Counter::RouteQuery);
-        let waiting = WaitingFor::Query { query: None, entry: *entry, dest: subject.dest };
-        let open = OpenRequest::new(requester, account, waiting);
-        let request = self.context.clients.keep_request(&mut self.context.cx, open);
-        let purpose = Purpose::Client(endpoint, request);
-        let query = SaQuery::Path { query: SaQuery::of_client(path), from_port: false };
-        match self.context.sa_request(endpoint, purpose, query, account) {
-            Err(error) => self.query_done(endpoint, request, Err(error)),
-            Ok(id) => self.context.clients.set_query(request, id),
-        }
-    }
-
-    /// Answers the request with the result of its query.
-    pub(super) fn query_done(&mut self, endpoint: EndpointId, request: RequestId, result: Result<&SaMad, SaError>) {
-        let Context { cx, clients, .. } = &mut self.context;
-        // If the client disconnects, its query is discarded.
-        let Some(request) = clients.take_request(cx, request) else { return };
-        Clients::record_request_latency(cx, &request);
-        let (Requester::Client { id: client, tid }, WaitingFor::Query { entry, dest, .. }) =
-            (request.requester, request.waiting)
-        else {
-            return;
-        };
-        let path = result.and_then(|mad| mad.record::<PathRecord>().map_err(|_| SaError::BadResponse));
-        if let Err(error) = path {
-            let details =
-                AttemptDetails { sa: self.context.sa_attempt(endpoint, request.since), ..AttemptDetails::default() };
-            let subject = RequestSubject { dest, endpoint: Some(endpoint), ..RequestSubject::default() };
-            let attempt = Attempt { failure: Failure::Sa(error), details };
-            let Context { cx, ports, clients, .. } = &mut self.context;
-            ports.count(endpoint, Counter::Error);
-            clients.request_failed(cx, ports, request.requester, attempt, &subject);
-        }
-        let Context { cx, clients, .. } = &mut self.context;
-        clients.reply(cx, client, Reply::queried(tid, &entry, path.map_err(SaError::client_status)));
-        if let (Some(SaError::Status(_)), EntryKind::Path(requested)) =
-            (path.err().filter(|error| error.is_no_path()), entry.kind())
-        {
-            // The query may have outlived its endpoint.
-            if self.context.endpoint(endpoint).is_some() {
-                let query = SaQuery::of_client(requested);
-                self.notify_provider(endpoint, EndpointChange::NoPath(&query));
-            }
-        }
     }
 }

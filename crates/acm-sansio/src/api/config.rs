@@ -179,7 +179,7 @@ pub struct Config {
     /// The least important level that is logged. Events below it cost nothing.
     pub log_level: Level,
     /// Names of the providers outside of the core, in the order of their ids.
-    /// [`Acm::add_provider`](crate::Acm::add_provider) adds one. [`Input::Configure`](crate::Input::Configure) does not
+    /// [`Acm::add_provider`](crate::Acm::add_provider) adds one. [`Input::Configure`](crate::api::Input::Configure) does not
     /// change the list.
     pub providers: Vec<String>,
     /// `provider`: the provider of each subnet. A port of an unassigned subnet has no endpoints.
@@ -263,7 +263,7 @@ impl Share {
 }
 
 /// Limits of the state that the core keeps. Whatever exceeds a limit is refused or evicted, and counted in
-/// [`Stats`](crate::Stats).
+/// [`Stats`](crate::api::Stats).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 pub struct Limits {

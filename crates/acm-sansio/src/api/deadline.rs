@@ -1,5 +1,5 @@
 //! The next deadline of the core and its reason.
-use crate::Time;
+use crate::api::Time;
 use core::fmt;
 
 /// The instant at which [`Acm::handle_timeout`](crate::Acm::handle_timeout) must run next, and why.

@@ -165,7 +165,7 @@ impl fmt::Display for ProviderFunction {
 pub enum ProviderMessage {
     /// A call returned.
     Returned {
-        /// The id from [`Output::Provider`](crate::Output::Provider).
+        /// The id from [`Output::Provider`](crate::api::Output::Provider).
         call: CallId,
         /// `true` if the function returned zero, or returns nothing.
         is_ok: bool,

@@ -1,12 +1,11 @@
 //! Inputs: everything that the core is notified of.
-use crate::{
-    Account, Config,
-    api::{
-        ProviderMessage,
-        id::{ClientId, EndpointId, KernelRequestId, PortId, ProviderId, RequestId, SaRequestId},
-        port::{InterfaceAddress, PortAttributes},
-        preload::Preload,
-    },
+use crate::api::{
+    ProviderMessage,
+    account::Account,
+    config::Config,
+    id::{ClientId, EndpointId, KernelRequestId, PortId, ProviderId, RequestId, SaRequestId},
+    port::{InterfaceAddress, PortAttributes},
+    preload::Preload,
 };
 use acm_wire::Address;
 use alloc::{boxed::Box, vec::Vec};
@@ -41,8 +40,8 @@ pub enum Input<'a> {
     /// A connection was closed. The client's open requests end without a response.
     #[cfg_attr(feature = "serde", serde(rename = "ClientGone"))]
     ClientClosed(ClientId),
-    /// The kernel requests a path. [`Output::KernelReply`](crate::Output::KernelReply) follows, exactly once, within
-    /// [`Config::kernel_deadline`](crate::Config::kernel_deadline).
+    /// The kernel requests a path. [`Output::KernelReply`](crate::api::Output::KernelReply) follows, exactly once, within
+    /// [`Config::kernel_deadline`](crate::api::config::Config::kernel_deadline).
     #[cfg_attr(feature = "serde", serde(skip))]
     KernelRequest {
         /// The id for the reply. No other open request has it.
@@ -53,7 +52,7 @@ pub enum Input<'a> {
         path: PathRecord,
     },
     /// The kernel requests the GID of an IP address: the path of the reply leads to it.
-    /// [`Output::KernelReply`](crate::Output::KernelReply) follows as for [`Input::KernelRequest`].
+    /// [`Output::KernelReply`](crate::api::Output::KernelReply) follows as for [`Input::KernelRequest`].
     KernelAddressRequest {
         /// The id for the reply. No other open request has it.
         id: KernelRequestId,
@@ -63,16 +62,16 @@ pub enum Input<'a> {
         dest: IpAddr,
     },
     /// The kernel's time-out changed. Later requests are answered within nine tenths of it instead of within
-    /// [`Config::kernel_deadline`](crate::Config::kernel_deadline).
+    /// [`Config::kernel_deadline`](crate::api::config::Config::kernel_deadline).
     KernelTimeout(Duration),
-    /// The result of [`Output::SelectSource`](crate::Output::SelectSource).
+    /// The result of [`Output::SelectSource`](crate::api::Output::SelectSource).
     SourceSelected {
         /// The request that waits for its source.
         request: RequestId,
         /// The local address that the routing table selects; `None` if there is no route.
         source: Option<IpAddr>,
     },
-    /// The response to [`Output::SaSend`](crate::Output::SaSend).
+    /// The response to [`Output::SaSend`](crate::api::Output::SaSend).
     #[cfg_attr(feature = "serde", serde(skip))]
     SaResponse {
         /// The id from the output.
@@ -95,7 +94,7 @@ pub enum Input<'a> {
         #[cfg_attr(feature = "serde", serde(skip))]
         mad: &'a [u8],
     },
-    /// [`Output::SaSend`](crate::Output::SaSend) got no response and will get none.
+    /// [`Output::SaSend`](crate::api::Output::SaSend) got no response and will get none.
     SaFailed {
         /// The id from the output.
         id: SaRequestId,
@@ -113,7 +112,7 @@ pub enum Input<'a> {
         #[cfg_attr(feature = "serde", serde(skip))]
         payload: &'a [u8],
     },
-    /// The result of [`Output::OpenEndpoint`](crate::Output::OpenEndpoint): the endpoint has a queue pair, or another
+    /// The result of [`Output::OpenEndpoint`](crate::api::Output::OpenEndpoint): the endpoint has a queue pair, or another
     /// one than before.
     EndpointOpened {
         /// The endpoint.
@@ -124,7 +123,7 @@ pub enum Input<'a> {
     /// An endpoint lost its queue pair and the attached groups because its device was closed. The core requests another
     /// queue pair now, or when the port is up again.
     EndpointLost(EndpointId),
-    /// [`Output::OpenEndpoint`](crate::Output::OpenEndpoint) failed. The core retries after a pause, and at the next
+    /// [`Output::OpenEndpoint`](crate::api::Output::OpenEndpoint) failed. The core retries after a pause, and at the next
     /// change of the port.
     EndpointFailed(EndpointId),
     /// A port became active, or is active with changed attributes.
@@ -172,7 +171,7 @@ pub enum Input<'a> {
         #[cfg_attr(feature = "serde", serde(rename = "said"))]
         message: ProviderMessage,
     },
-    /// Leaves all groups; [`Output::ShutdownDone`](crate::Output::ShutdownDone) follows.
+    /// Leaves all groups; [`Output::ShutdownDone`](crate::api::Output::ShutdownDone) follows.
     Shutdown,
 }
 

@@ -42,10 +42,10 @@ pub enum Output {
         /// The path, or why there is none. The kernel only learns that there is none.
         path: Result<PathRecord, Failure>,
     },
-    /// Closes a client's connection. [`Input::ClientClosed`](crate::Input::ClientClosed) does not follow.
+    /// Closes a client's connection. [`Input::ClientClosed`](crate::api::Input::ClientClosed) does not follow.
     CloseClient(ClientId),
     /// Selects the local address that the routing table gives for a destination.
-    /// [`Input::SourceSelected`](crate::Input::SourceSelected) follows.
+    /// [`Input::SourceSelected`](crate::api::Input::SourceSelected) follows.
     SelectSource {
         /// The request that waits for it.
         request: RequestId,
@@ -66,8 +66,8 @@ pub enum Output {
         /// The whole response, with the transaction id of the report.
         mad: SaMad,
     },
-    /// Opens a queue pair. [`Input::EndpointOpened`](crate::Input::EndpointOpened) or
-    /// [`Input::EndpointFailed`](crate::Input::EndpointFailed) follows.
+    /// Opens a queue pair. [`Input::EndpointOpened`](crate::api::Input::EndpointOpened) or
+    /// [`Input::EndpointFailed`](crate::api::Input::EndpointFailed) follows.
     OpenEndpoint {
         /// The endpoint to open.
         endpoint: EndpointId,
@@ -109,7 +109,7 @@ pub enum Output {
         mad: AcmMad,
     },
     /// Calls a provider outside of the core. Make the calls of one provider one after another, in order.
-    /// [`Input::Provider`](crate::Input::Provider) returns the result of each.
+    /// [`Input::Provider`](crate::api::Input::Provider) returns the result of each.
     Provider {
         /// The provider to call.
         provider: ProviderId,

@@ -247,7 +247,7 @@ impl Clients {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Config;
+    use crate::api::config::Config;
 
     #[test]
     fn missing_data_is_not_counted_as_an_error() {

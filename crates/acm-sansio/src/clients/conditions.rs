@@ -54,9 +54,9 @@ impl Conditions {
     }
 
     /// Stores the conditions of an open request.
-    pub(crate) fn keep(&mut self, request: RequestId, conditions: Option<PathRecord>) {
+    pub(crate) fn keep(&mut self, request: RequestId, conditions: Option<&PathRecord>) {
         if let Some(conditions) = conditions {
-            self.waiting.insert(request, conditions);
+            self.waiting.insert(request, *conditions);
         }
     }
 

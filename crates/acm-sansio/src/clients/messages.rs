@@ -23,11 +23,11 @@ use ib_mad::sa::PathRecord;
 
 /// The properties of a request for the path to an address.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Terms {
+pub(crate) struct Terms<'a> {
     /// `true` if the response must not wait.
     pub(crate) no_delay: bool,
     /// Conditions on the path.
-    pub(crate) conditions: Option<PathRecord>,
+    pub(crate) conditions: Option<&'a PathRecord>,
 }
 
 /// Number of connections that an account may have while another account has more.
@@ -192,7 +192,7 @@ impl Clients {
         requester: Requester,
         account: AccountId,
         dest: Address,
-        terms: Terms,
+        terms: Terms<'_>,
     ) {
         let subject = RequestSubject::dest(&dest);
         let Some(ip) = dest.ip() else {
@@ -220,7 +220,7 @@ impl Clients {
 #[cfg(test)]
 mod tests {
     use super::{super::requests::tests::request, *};
-    use crate::{Config, api::config::Limits};
+    use crate::api::config::{Config, Limits};
 
     #[test]
     fn client_at_its_request_limit_is_not_read() {

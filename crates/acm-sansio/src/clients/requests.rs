@@ -1,7 +1,7 @@
 //! Open requests, by client and by the operation that they wait for.
 use crate::{
-    Time,
     api::{
+        Time,
         account::AccountId,
         id::{ClientId, EndpointId, KernelRequestId, RequestId, SaQueryId, Token},
     },

@@ -22,7 +22,7 @@ impl Cx {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Config;
+    use crate::api::config::Config;
 
     #[test]
     fn removed_object_of_an_input_is_counted() {

@@ -6,12 +6,11 @@ use super::{
     timers::{TimerKey, Timers},
 };
 use crate::{
-    Config, Time,
     accounts::{Accounts, Holding},
     api::{
-        Event, Level, Output, Stats,
+        Event, Level, Output, Stats, Time,
         account::{AccountId, REMOTE},
-        config::Share,
+        config::{Config, Share},
         failure::Bound,
         histogram::{Latencies, Phase},
         id::Token,

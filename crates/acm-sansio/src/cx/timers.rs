@@ -1,7 +1,7 @@
 //! Timers of the core.
-use crate::{
+use crate::api::{
     Time,
-    api::id::{EndpointId, PortId, RequestId, SaQueryId, Token},
+    id::{EndpointId, PortId, RequestId, SaQueryId, Token},
 };
 use alloc::collections::{BTreeMap, BTreeSet};
 

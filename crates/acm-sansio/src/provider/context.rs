@@ -1,10 +1,10 @@
 //! Everything that a provider may do.
 use crate::{
-    Config, Time,
     accounts::fair::Urgency,
     api::{
-        CallId, Event, Output, ProviderCall, ProviderEvent, ProviderId, SaError, SendTo,
+        CallId, Event, Output, ProviderCall, ProviderEvent, ProviderId, SaError, SendTo, Time,
         account::{AccountId, DAEMON},
+        config::Config,
         failure::{Attempt, Failure, SaAttempt},
         id::{EndpointId, PortId, SaQueryId, Token},
         port::PortAttributes,

@@ -8,10 +8,9 @@ use super::{
     token::{DestId, Task},
 };
 use crate::{
-    Time,
     accounts::fair::Urgency,
     api::{
-        ResolverEvent, SendTo,
+        ResolverEvent, SendTo, Time,
         account::AccountId,
         failure::{Attempt, Failure},
         id::EndpointId,

@@ -1,6 +1,6 @@
 //! Progress of the confirmation of paths in use: a hand that passes over the cache again and again.
 use crate::{
-    Time,
+    api::Time,
     cx::random::{Purpose, Random, Seed},
     retry,
 };

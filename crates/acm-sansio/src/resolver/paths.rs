@@ -1,7 +1,6 @@
 //! Paths from other sources than the subnet administrator, queries for paths, and the receivers of datagrams.
 use crate::{
-    Time,
-    api::{SendTo, id::EndpointId, port::PortAttributes},
+    api::{SendTo, Time, id::EndpointId, port::PortAttributes},
     provider::Context,
     resolver::dest::{Remote, RouteKey},
     sa::SaQuery,

@@ -3,8 +3,8 @@ use super::{
     cache::Cache, confirmations::Hand, endpoint::Endpoints, preloaded::Preloaded, stats::IbacmpStats, token::DestId,
 };
 use crate::{
-    Time,
     api::{
+        Time,
         failure::Attempt,
         id::{EndpointId, PortId},
     },

@@ -1,8 +1,8 @@
 //! The load that a port puts on the subnet administrator (SA): queries in flight, pauses, renewals.
 use super::{client::SaClient, queue::PortQueue, subscriptions::PortNotices};
 use crate::{
-    Time,
     api::{
+        Time,
         config::{Depth, MOST_QUERIES},
         id::PortId,
     },

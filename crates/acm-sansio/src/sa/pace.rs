@@ -5,7 +5,7 @@
 //! and doubles when it is slower. The shortest interval grows with the fabric, so that the renewals of all nodes take a
 //! tenth of an SA that answers in 20 us. One renewal of a port is in flight at a time.
 use crate::{
-    Time,
+    api::Time,
     retry::{self, JOIN_SPREAD, NOTICES_SPREAD, RENEW, RENEW_INTERVAL, RENEW_SPREAD},
 };
 use core::time::Duration;

@@ -1,13 +1,13 @@
 //! Queues of queries to the subnet administrator, and the progress of each query.
 use super::{pace::Pacer, query::SaQuery};
 use crate::{
-    Time,
     accounts::{
         credit::{Credit, CreditQueue, QueuePositions},
         fair::{FairQueue, Position, Urgency},
         window::Window,
     },
     api::{
+        Time,
         account::{AccountId, DAEMON},
         config::Depth,
         id::{EndpointId, PortId, RequestId, SaQueryId, SaRequestId, Token},

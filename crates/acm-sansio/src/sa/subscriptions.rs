@@ -1,10 +1,7 @@
 //! State of a port's subscriptions to notices.
-use crate::{
-    Time,
-    api::{
-        SaError,
-        id::{PortId, SaQueryId},
-    },
+use crate::api::{
+    SaError, Time,
+    id::{PortId, SaQueryId},
 };
 use alloc::collections::BTreeMap;
 use core::time::Duration;

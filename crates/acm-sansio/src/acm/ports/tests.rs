@@ -1,10 +1,10 @@
 //! The calls of a provider that follow from changes of ports and addresses.
 use super::*;
 use crate::{
-    Config, Input, Time,
     api::{
-        GaugeSink, Names, SaError,
+        GaugeSink, Input, Names, SaError, Time,
         account::AccountId,
+        config::Config,
         failure::{AttemptDetails, Failure},
         id::Token,
     },

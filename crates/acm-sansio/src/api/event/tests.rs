@@ -1,12 +1,10 @@
 //! Level, subject and text of each event.
 use super::super::failed_request::ServedAddresses;
 use super::*;
-use crate::{
-    KernelRequestId,
-    api::{
-        SaError,
-        failure::{Bound, Failure, FailureKind},
-    },
+use crate::api::{
+    SaError,
+    failure::{Bound, Failure, FailureKind},
+    id::KernelRequestId,
 };
 use alloc::{format, string::ToString};
 use ib_mad::{Gid, Mtu, Rate};

@@ -1,6 +1,6 @@
 //! Kinds of failures, and counts by kind for the summary in the log.
 use super::reason::Failure;
-use crate::{Time, api::SaError};
+use crate::api::{SaError, Time};
 use core::fmt;
 
 /// Defines the kinds and their names.

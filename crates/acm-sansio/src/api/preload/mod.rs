@@ -23,7 +23,7 @@
 //! acm.handle_input(Time::ZERO, Input::Preloaded(Preload::Hosts(hosts.finish().into())));
 //! ```
 //!
-//! [`Input::Preloaded`]: crate::Input::Preloaded
+//! [`Input::Preloaded`]: crate::api::Input::Preloaded
 mod builder;
 mod hosts;
 mod routes;

@@ -1,9 +1,9 @@
 //! Broken states: each test breaks one invariant of a valid state.
 use super::*;
 use crate::{
-    Account, Config,
     api::{
-        account::KERNEL,
+        account::{Account, KERNEL},
+        config::Config,
         id::{ClientId, EndpointId, KernelRequestId, RequestId, Token},
     },
     clients::OpenRequest,

@@ -1,10 +1,10 @@
 //! Broken states: each test breaks one invariant of a valid state.
 use super::*;
 use crate::{
-    Config, Time,
     api::{
+        Time,
         account::{AccountId, REMOTE},
-        config::Share,
+        config::{Config, Share},
     },
     cx::timers::TimerKey,
 };

@@ -60,8 +60,10 @@ impl Cache {
 mod tests {
     use super::*;
     use crate::{
-        Time,
-        api::id::{EndpointId, SaQueryId},
+        api::{
+            Time,
+            id::{EndpointId, SaQueryId},
+        },
         resolver::{
             dest::{DestKey, DestState, Lookup, Remote, Routing},
             token::DestId,

@@ -1,11 +1,10 @@
 //! Broken states: each test breaks one invariant of a valid state.
 use super::*;
 use crate::{
-    Config,
     accounts::credit::QueuePositions,
     api::{
         account::KERNEL,
-        config::{Depth, Limits, Share},
+        config::{Config, Depth, Limits, Share},
         id::{KernelRequestId, PortId, Token},
         port::PortAttributes,
     },
@@ -145,7 +144,7 @@ fn waiting_requests_have_a_lookup() {
 #[test]
 fn each_account_is_charged_once_for_a_lookup() {
     let (mut cx, mut ibacmp, endpoint, _) = locating();
-    let user = cx.accounts.id(crate::Account::User(7));
+    let user = cx.accounts.id(crate::api::account::Account::User(7));
     for account in [KERNEL, user, user] {
         let need = Need { account, ..NEED };
         ibacmp.resolve_address(&mut cx, endpoint, &name("here"), &name("there"), need);
@@ -219,7 +218,7 @@ fn busy_destination_is_indexed_by_its_endpoint() {
     let (query, lookup) = (crate::api::id::SaQueryId::new(0, 0), Lookup::default());
     ibacmp.cache.enter(
         id,
-        DestState::Routing(Routing { remote: None, addr_until: None, query, since: crate::Time::ZERO, lookup }),
+        DestState::Routing(Routing { remote: None, addr_until: None, query, since: crate::api::Time::ZERO, lookup }),
     );
     let note = |ibacmp: &mut Ibacmp, was, is| ibacmp.cache.note_kind(Some(was), Some(is));
     ibacmp.cache.at_mut(id).state = DestState::Unknown;

@@ -14,7 +14,8 @@ pub(crate) enum EvictionClass {
     /// A local address, which is never evicted.
     Local,
     /// A local user requested it, and it was not found so far. It does not count as found and therefore evicts a
-    /// destination only if the cache has too many found ones. It is removed if it is not found. Its lookup is charged, and cached failures are limited.
+    /// destination only if the cache has too many found ones. It is removed if it is not found. Its lookup is charged,
+    /// and cached failures are limited.
     Probation,
     /// A local user requested it, and it was found.
     Requested,
@@ -92,7 +93,7 @@ impl Dest {
         self.class == EvictionClass::Requested
     }
 
-    /// Records a claim of its address that nobody has checked. `known` is the GID of the location known so far. Returns
+    /// Records an unconfirmed claim of its address. `known` is the GID of the location known so far. Returns
     /// `true` if the claimant may be asked.
     pub(crate) fn note_claim(&mut self, known: Option<Gid>, claimant: Gid) -> bool {
         self.origin = match (self.origin, known) {

@@ -4,7 +4,11 @@ use super::{
     Dest, DestState, EvictionClass, MulticastRequest, Origin, Outcome, Ready, Remote, Stage, are_of_one_adapter,
     recheck::Next,
 };
-use crate::{Time, accounts::credit::QueuePositions, api::failure::Failure, retry::RequestRetry};
+use crate::{
+    accounts::credit::QueuePositions,
+    api::{Time, failure::Failure},
+    retry::RequestRetry,
+};
 use ib_mad::{Qpn, id::Lmc};
 
 /// The action that follows an event. The resolver carries it out.

@@ -173,11 +173,10 @@ impl Lookup {
 mod tests {
     use super::*;
     use crate::{
-        Account, Config,
         accounts::Holding,
         api::{
-            account::KERNEL,
-            config::{self, Limits},
+            account::{Account, KERNEL},
+            config::{self, Config, Limits},
         },
     };
 

@@ -1,9 +1,8 @@
 //! A request for an address.
 use super::{Lookup, Remote};
 use crate::{
-    Time,
     accounts::credit::{Credit, QueuePositions},
-    api::failure::Failure,
+    api::{Time, failure::Failure},
 };
 use acm_wire::Address;
 use ib_mad::TransactionId;
@@ -21,7 +20,7 @@ pub(crate) struct MulticastRequest {
     /// The time when it was first sent; before that, the time since which it waits for its turn.
     pub(crate) since: Time,
     pub(crate) stage: Stage,
-    /// The last refusal of a peer. It ends nothing, because another peer may respond with the address.
+    /// The last refusal by a receiver of the request. It ends nothing, because another peer may respond with the address.
     pub(crate) refused: Option<Failure>,
     pub(crate) lookup: Lookup,
 }
@@ -45,9 +44,9 @@ impl MulticastRequest {
         Self { tid, to: None, source, times_sent: 0, since: now, stage, refused: None, lookup }
     }
 
-    /// Changes the receiver.
+    /// Changes the receiver. A refusal by the one before is not the reason if this one is silent.
     pub(crate) const fn turn_to(&mut self, receiver: Option<Remote>) {
-        (self.to, self.times_sent) = (receiver, 0);
+        (self.to, self.times_sent, self.refused) = (receiver, 0, None);
     }
 
     /// Records that it is sent now.

@@ -1,11 +1,9 @@
 //! The states of a destination.
 use super::{DestKey, Lookup, MulticastRequest, Recheck, Remote, Renewal, Verification};
-use crate::{
+use crate::api::{
     Time,
-    api::{
-        failure::{Attempt, AttemptDetails},
-        id::SaQueryId,
-    },
+    failure::{Attempt, AttemptDetails},
+    id::SaQueryId,
 };
 use alloc::boxed::Box;
 use ib_mad::{Gid, sa::PathRecord};

@@ -1,5 +1,5 @@
 //! Announcements of an endpoint, and the local addresses that it defended.
-use crate::{Time, retry};
+use crate::{api::Time, retry};
 use acm_wire::Address;
 use alloc::vec::Vec;
 use ib_mad::Qpn;

@@ -1,6 +1,9 @@
 //! The prefetch of one endpoint: its table, and the lookups that would have needed one.
 use super::path_table::PathTable;
-use crate::{Time, api::id::SaQueryId, resolver::token::DestId};
+use crate::{
+    api::{Time, id::SaQueryId},
+    resolver::token::DestId,
+};
 use alloc::vec::Vec;
 use core::time::Duration;
 use ib_mad::sa::PathRecord;

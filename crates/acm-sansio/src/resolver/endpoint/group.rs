@@ -1,5 +1,8 @@
 //! A multicast group of an endpoint and its membership.
-use crate::{Time, api::id::SaQueryId, sa::SaQuery};
+use crate::{
+    api::{Time, id::SaQueryId},
+    sa::SaQuery,
+};
 use acm_wire::multicast::group_mgid;
 use ib_mad::{
     FlowLabel, Gid, Mtu, Pkey, Qkey, Rate, Selector, ServiceLevel,

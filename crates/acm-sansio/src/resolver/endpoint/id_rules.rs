@@ -7,8 +7,7 @@
 //! connection would be too many. Once enough pairs of them had equal paths to the same destination, all of them
 //! share one path to each destination. One of them is compared again in each minute.
 use crate::{
-    Time,
-    api::{IdFinding, id::SaQueryId},
+    api::{IdFinding, Time, id::SaQueryId},
     resolver::{dest::RouteKey, token::DestId},
 };
 use alloc::{collections::BTreeMap, vec::Vec};

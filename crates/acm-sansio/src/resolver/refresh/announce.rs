@@ -111,7 +111,7 @@ impl Ibacmp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Config;
+    use crate::api::config::Config;
     use alloc::format;
 
     #[test]

@@ -1,9 +1,9 @@
 //! Removal of expired cache entries: when they are requested, and by a sweep in slices.
 use crate::{
-    Time,
+    api::{Time, port::PortAttributes},
     provider::Context,
     resolver::{
-        dest::{DestState, EvictionClass},
+        dest::{DestState, EvictionClass, Ready},
         endpoint::EndpointState,
         state::{Ibacmp, RenewalReason, Sweep},
         token::{DestId, Task},
@@ -38,9 +38,8 @@ impl Ibacmp {
         let now = cx.now();
         let over = |until: Option<Time>| until.is_some_and(|until| until <= now);
         let dest = self.cache.at_mut(id);
-        let state = self.endpoints.get(dest.endpoint);
         let next = match &mut dest.state {
-            DestState::Failed(failed) if !failed.is_valid(now, state.map_or(0, EndpointState::failures_epoch)) => {
+            DestState::Failed(failed) if !failed.is_valid(now, self.endpoints.at(dest.endpoint).failures_epoch()) => {
                 DestState::Unknown
             }
             DestState::Located { addr_until, .. } if over(*addr_until) => DestState::Unknown,
@@ -49,18 +48,11 @@ impl Ibacmp {
                 DestState::Unknown
             }
             DestState::Ready(ready) if dest.class != EvictionClass::Local => {
-                let fits = match state {
+                let fits = match self.endpoints.get(dest.endpoint) {
                     Some(state) if state.epoch() == ready.epoch => true,
-                    Some(state) => {
-                        let too_much = || cx.port_of(dest.endpoint).is_some_and(|port| port.is_too_much(&ready.path));
-                        !state.is_void(ready.epoch) && !too_much()
-                    }
+                    Some(state) => follow_epoch(ready, state, cx.port_of(dest.endpoint)),
                     None => false,
                 };
-                if let Some(state) = state.filter(|state| fits && state.epoch() != ready.epoch) {
-                    ready.stale |= state.is_stale(ready.epoch);
-                    ready.epoch = state.epoch();
-                }
                 let outdated = ready.preloaded.is_some_and(|load| load != self.preload.loads());
                 if over(ready.addr_until) {
                     DestState::Unknown
@@ -158,10 +150,25 @@ impl Ibacmp {
     }
 }
 
+/// Brings a path of an earlier epoch to the current epoch of its endpoint. Returns `false` if it no longer matches the
+/// port.
+#[cold]
+fn follow_epoch(ready: &mut Ready, state: &EndpointState, port: Option<&PortAttributes>) -> bool {
+    if state.is_void(ready.epoch) || port.is_some_and(|port| port.is_too_much(&ready.path)) {
+        return false;
+    }
+    ready.stale |= state.is_stale(ready.epoch);
+    ready.epoch = state.epoch();
+    true
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Config, api::id::EndpointId, resolver::dest::DestKey};
+    use crate::{
+        api::{config::Config, id::EndpointId},
+        resolver::dest::DestKey,
+    };
     use acm_wire::Address;
     use alloc::vec::Vec;
 
@@ -211,7 +218,8 @@ mod tests {
     #[test]
     fn sweep_removes_only_expired_entries() {
         let (mut cx, mut ibacmp) = (Context::new(Config::default(), 1.into()), Ibacmp::new(1));
-        let here = cx.ports.open(crate::PortId(0), 0, ib_mad::Pkey::DEFAULT_FULL, crate::api::ProviderId::BUILT_IN);
+        let here =
+            cx.ports.open(crate::api::id::PortId(0), 0, ib_mad::Pkey::DEFAULT_FULL, crate::api::ProviderId::BUILT_IN);
         let gone = EndpointId::new(9, 9);
         let mut make = |endpoint, name, state| {
             let id = ibacmp.acquire(&mut cx, endpoint, DestKey::Address(Address::from_text(name))).unwrap();
@@ -240,7 +248,8 @@ mod tests {
     #[test]
     fn sweep_continues_where_the_last_slice_ended() {
         let (mut cx, mut ibacmp) = (Context::new(Config::default(), 1.into()), Ibacmp::new(1));
-        let here = cx.ports.open(crate::PortId(0), 0, ib_mad::Pkey::DEFAULT_FULL, crate::api::ProviderId::BUILT_IN);
+        let here =
+            cx.ports.open(crate::api::id::PortId(0), 0, ib_mad::Pkey::DEFAULT_FULL, crate::api::ProviderId::BUILT_IN);
         for number in 0..=1024 {
             let name = alloc::format!("x{number}");
             ibacmp.acquire(&mut cx, here, DestKey::Address(Address::from_text(&name))).unwrap();
@@ -270,14 +279,15 @@ mod tests {
     #[test]
     fn path_beyond_the_link_is_served_until_the_link_changes() {
         let (mut cx, mut ibacmp) = (Context::new(Config::default(), 1.into()), Ibacmp::new(1));
-        let attributes = crate::api::port::PortAttributes { mtu: ib_mad::Mtu::B256, ..Default::default() };
-        cx.ports.up(crate::PortId(0), &attributes);
-        let here = cx.ports.open(crate::PortId(0), 0, ib_mad::Pkey::DEFAULT_FULL, crate::api::ProviderId::BUILT_IN);
+        let attributes = PortAttributes { mtu: ib_mad::Mtu::B256, ..Default::default() };
+        cx.ports.up(crate::api::id::PortId(0), &attributes);
+        let here =
+            cx.ports.open(crate::api::id::PortId(0), 0, ib_mad::Pkey::DEFAULT_FULL, crate::api::ProviderId::BUILT_IN);
         let id = ibacmp.acquire(&mut cx, here, DestKey::Address(Address::from_text("a"))).unwrap();
         let mtu = ib_mad::Selected::exactly(ib_mad::Mtu::B4096);
         let path = ib_mad::sa::PathRecord { mtu, ..Default::default() };
         let epoch = ibacmp.endpoints.entry(here).epoch();
-        let ready = crate::resolver::dest::Ready::new(None, path, epoch);
+        let ready = Ready::new(None, path, epoch);
         ibacmp.cache.enter(id, DestState::Ready(ready));
         ibacmp.drop_expired(&mut cx, id);
         assert!(matches!(ibacmp.cache.get(id).unwrap().state, DestState::Ready(_)));

@@ -3,8 +3,8 @@
 //! All failures are cached for the same time, so that they expire in the order in which they came. Each failed lookup
 //! was charged to its account. Beyond the limit the oldest failure is dropped, which costs the next request one lookup.
 use crate::{
-    Time,
     api::{
+        Time,
         failure::{Attempt, Failure, FailureKind},
         id::EndpointId,
     },
@@ -84,8 +84,10 @@ impl Ibacmp {
 mod tests {
     use super::*;
     use crate::{
-        Config,
-        api::{SaError, config::Limits},
+        api::{
+            SaError,
+            config::{Config, Limits},
+        },
         resolver::dest::{DestKey, EvictionClass},
     };
     use acm_wire::Address;

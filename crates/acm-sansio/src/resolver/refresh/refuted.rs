@@ -57,8 +57,10 @@ impl Ibacmp {
 mod tests {
     use super::*;
     use crate::{
-        Config,
-        api::id::{PortId, ProviderId},
+        api::{
+            config::Config,
+            id::{PortId, ProviderId},
+        },
         resolver::dest::{DestKey, Remote},
     };
     use acm_wire::Address;

@@ -1,10 +1,10 @@
 //! The schedule of renewals: entries in use are renewed before they expire, and after an event that may have made them
-//! wrong. Renewals are charged to the daemon and have the lowest priority; `sa/pace.rs` determines their pace. The old path is
-//! served meanwhile.
+//! wrong. Renewals are charged to the daemon and have the lowest priority; `sa/pace.rs` determines their pace. The old
+//! path is served meanwhile.
 use crate::{
-    Time,
     accounts::Holding,
     api::{
+        Time,
         account::DAEMON,
         failure::Failure,
         id::{EndpointId, PortId},

@@ -1,9 +1,12 @@
 //! Broken states: each test breaks one invariant of a valid state.
 use super::*;
 use crate::{
-    Config,
     accounts::{credit::QueuePositions, fair::Urgency},
-    api::{account::AccountId, config::Depth, id::PortId},
+    api::{
+        account::AccountId,
+        config::{Config, Depth},
+        id::PortId,
+    },
     sa::{Purpose, SaQuery},
 };
 use ib_mad::sa::PathRecord;

@@ -1,9 +1,6 @@
 //! The client of the subnet administrator with one port, without the rest of the core.
 use super::*;
-use crate::{
-    Config, Time,
-    api::{account::Account, port::PortAttributes},
-};
+use crate::api::{Time, account::Account, config::Config, port::PortAttributes};
 use core::time::Duration;
 use ib_mad::{
     Lid, Method, Status, as_bytes,
@@ -33,8 +30,8 @@ impl Bench {
     }
 
     fn path(&mut self) -> SaQueryId {
-        let request = crate::RequestId::new(0, 0);
-        let purpose = Purpose::Client(crate::EndpointId::new(0, 0), request);
+        let request = crate::api::id::RequestId::new(0, 0);
+        let purpose = Purpose::Client(crate::api::id::EndpointId::new(0, 0), request);
         let query = SaQuery::of_client(&PathRecord { dlid: Lid::new(9), ..PathRecord::default() });
         self.request(purpose, SaQuery::Path { query, from_port: false })
     }

@@ -1,7 +1,6 @@
 use super::*;
 use crate::{
-    Time,
-    api::id::EndpointId,
+    api::{Time, id::EndpointId},
     resolver::dest::{Claim, DestKey, Lookup, Recheck, Routing, Verification},
 };
 use acm_wire::Address;
@@ -77,9 +76,13 @@ fn group_is_asked_after_a_silent_claimant() {
     let request = open_request(&mut dest);
     request.turn_to(Some(at(2)));
     request.sent(Time::ZERO);
+    // A refusal by the claimant ends nothing.
+    assert_eq!(dest.on_response(Err(Failure::NoSharedGroup), Lmc::default()), Action::Nothing);
     assert_eq!(dest.on_timeout(RETRY), Action::Queue);
     let request = open_request(&mut dest);
     assert!(matches!(request.stage, Stage::Queued(_)) && request.to.is_none() && request.times_sent == 0);
+    (request.stage, request.times_sent) = (Stage::Late, 3);
+    assert_eq!(dest.on_timeout(RETRY), Action::Fail(Failure::NoResponse), "the group was silent");
 }
 
 #[test]

@@ -1,0 +1,90 @@
+//! QUERY_SA requests: path records directly from the subnet administrator.
+use super::Acm;
+use crate::{
+    api::{
+        SaError,
+        account::AccountId,
+        failure::{Attempt, AttemptDetails, Bound, Failure},
+        id::{ClientId, EndpointId, RequestId},
+    },
+    clients::{Clients, OpenRequest, RequestSubject, Requester, WaitingFor},
+    provider::{Context, EndpointChange},
+    sa::{Purpose, SaQuery},
+};
+use acm_wire::client::{Counter, Entry, EntryKind, Reply};
+use ib_mad::sa::{PathRecord, SaMad};
+
+impl Acm {
+    /// Handles a QUERY_SA request: a path record directly from the subnet administrator. The cache is neither read nor
+    /// filled.
+    pub(super) fn query_sa(
+        &mut self,
+        client: ClientId,
+        tid: [u8; 8],
+        account: AccountId,
+        path: &PathRecord,
+        entry: &Entry,
+    ) {
+        let requester = Requester::Client { id: client, tid };
+        let subject = RequestSubject::path(path);
+        let refuse = |Context { cx, ports, clients, .. }: &mut Context, failure: Failure| {
+            clients.request_failed(cx, ports, requester, failure.into(), &subject);
+            clients.reply(cx, client, Reply::queried(tid, entry, Err(failure.status())));
+        };
+        let endpoint = match self.context.ports.for_query(path) {
+            Ok(endpoint) => endpoint,
+            Err(failure) => return refuse(&mut self.context, failure),
+        };
+        if !self.may_wait(requester, account) {
+            Clients::count_refused(&mut self.context.cx, account);
+            return refuse(&mut self.context, Failure::TooMany(Bound::Requests));
+        }
+        if let Err(bound) = self.context.charge_lookup(account) {
+            return refuse(&mut self.context, Failure::TooMany(bound));
+        }
+        self.context.count(endpoint, Counter::RouteQuery);
+        let waiting = WaitingFor::Query { query: None, entry: *entry, dest: subject.dest };
+        let open = OpenRequest::new(requester, account, waiting);
+        let request = self.context.clients.keep_request(&mut self.context.cx, open);
+        let purpose = Purpose::Client(endpoint, request);
+        let query = SaQuery::Path { query: SaQuery::of_client(path), from_port: false };
+        match self.context.sa_request(endpoint, purpose, query, account) {
+            Err(error) => self.query_done(endpoint, request, Err(error)),
+            Ok(id) => self.context.clients.set_query(request, id),
+        }
+    }
+
+    /// Answers the request with the result of its query.
+    pub(super) fn query_done(&mut self, endpoint: EndpointId, request: RequestId, result: Result<&SaMad, SaError>) {
+        let Context { cx, clients, .. } = &mut self.context;
+        // If the client disconnects, its query is discarded.
+        let Some(request) = clients.take_request(cx, request) else { return };
+        Clients::record_request_latency(cx, &request);
+        let (Requester::Client { id: client, tid }, WaitingFor::Query { entry, dest, .. }) =
+            (request.requester, request.waiting)
+        else {
+            return;
+        };
+        let path = result.and_then(|mad| mad.record::<PathRecord>().map_err(|_| SaError::BadResponse));
+        if let Err(error) = path {
+            let details =
+                AttemptDetails { sa: self.context.sa_attempt(endpoint, request.since), ..AttemptDetails::default() };
+            let subject = RequestSubject { dest, endpoint: Some(endpoint), ..RequestSubject::default() };
+            let attempt = Attempt { failure: Failure::Sa(error), details };
+            let Context { cx, ports, clients, .. } = &mut self.context;
+            ports.count(endpoint, Counter::Error);
+            clients.request_failed(cx, ports, request.requester, attempt, &subject);
+        }
+        let Context { cx, clients, .. } = &mut self.context;
+        clients.reply(cx, client, Reply::queried(tid, &entry, path.map_err(SaError::client_status)));
+        if let (Some(SaError::Status(_)), EntryKind::Path(requested)) =
+            (path.err().filter(|error| error.is_no_path()), entry.kind())
+        {
+            // The query may have outlived its endpoint.
+            if self.context.endpoint(endpoint).is_some() {
+                let query = SaQuery::of_client(requested);
+                self.notify_provider(endpoint, EndpointChange::NoPath(&query));
+            }
+        }
+    }
+}
