@@ -1,5 +1,5 @@
 //! Packets on the links, for watchers.
-use crate::PortId;
+use crate::id::PortId;
 use alloc::sync::Arc;
 use core::time::Duration;
 use ib_mad::{Lid, Pkey, Qkey, Qpn, ServiceLevel, packet::Grh};

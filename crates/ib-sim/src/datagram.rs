@@ -51,7 +51,7 @@ pub struct Source {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MadSend {
     /// The agent that sends the datagram. The response has the same number.
-    pub agent: crate::AgentId,
+    pub agent: crate::id::AgentId,
     /// LID of the destination. Only the port's subnet manager responds.
     pub dlid: Lid,
     /// Queue pair of the destination: 1.
@@ -70,7 +70,7 @@ impl MadSend {
     /// Returns the address of the port's administrator, with the first P_Key of the port's table and without
     /// retransmissions.
     #[must_use]
-    pub fn to_administration(port: &crate::Port, agent: crate::AgentId, timeout: Duration) -> Self {
+    pub fn to_administration(port: &crate::port::Port, agent: crate::id::AgentId, timeout: Duration) -> Self {
         Self { agent, dlid: port.sm_lid, qpn: Qpn::GSI, sl: port.sm_sl, pkey_index: 0, timeout, retries: 0 }
     }
 }

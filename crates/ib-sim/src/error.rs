@@ -1,8 +1,8 @@
 //! Errors of calls.
-use crate::{PortId, QpId};
+use crate::id::{PortId, QpId};
 
 /// A call with an unknown object or with invalid arguments. A lost datagram is not an error: see
-/// [`Counters`](crate::Counters).
+/// [`Counters`](crate::counters::Counters).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The subnet has no such port.

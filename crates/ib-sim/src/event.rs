@@ -1,5 +1,9 @@
 //! Events of the subnet.
-use crate::{AgentId, PortChange, PortId, QpId, RequestId, Source};
+use crate::{
+    datagram::Source,
+    id::{AgentId, PortId, QpId, RequestId},
+    port::PortChange,
+};
 use alloc::{boxed::Box, sync::Arc, vec::Vec};
 use ib_mad::{Lid, Qpn, packet::Grh, sa::SaMad};
 
@@ -17,7 +21,7 @@ pub enum Event {
         /// The payload.
         payload: Arc<[u8]>,
     },
-    /// A response to [`Subnet::send_mad`](crate::Subnet::send_mad). It has the transaction id of the request.
+    /// A response to [`Subnet::send_mad`](crate::subnet::Subnet::send_mad). It has the transaction id of the request.
     Mad {
         /// Port that sent the request.
         port: PortId,
@@ -35,7 +39,7 @@ pub enum Event {
         /// The request, with its transaction id.
         mad: Box<SaMad>,
     },
-    /// A table arrived: the response to a GetTable request of [`Subnet::send_mad`](crate::Subnet::send_mad). An error is
+    /// A table arrived: the response to a GetTable request of [`Subnet::send_mad`](crate::subnet::Subnet::send_mad). An error is
     /// an [`Event::Mad`].
     Table {
         /// Port that sent the request.
@@ -46,7 +50,7 @@ pub enum Event {
         message: Vec<u8>,
     },
     /// A report of the administrator: a notice to which the port subscribed. The administrator repeats the report until
-    /// the port responds with the report's transaction id ([`Subnet::send_mad`](crate::Subnet::send_mad) with a
+    /// the port responds with the report's transaction id ([`Subnet::send_mad`](crate::subnet::Subnet::send_mad) with a
     /// time-out of zero).
     Report {
         /// Port that received the report.
@@ -58,15 +62,15 @@ pub enum Event {
         /// The `SubnAdmReport()`, with the notice as its data.
         mad: Box<SaMad>,
     },
-    /// A port changed. [`Subnet::port`](crate::Subnet::port) has the new attributes.
+    /// A port changed. [`Subnet::port`](crate::subnet::Subnet::port) has the new attributes.
     Port {
         /// Port that changed.
         port: PortId,
         /// The change.
         change: PortChange,
     },
-    /// A request to the external administrator ([`SaMode::External`](crate::SaMode::External)). The administrator
-    /// responds by [`Subnet::respond_to_mad`](crate::Subnet::respond_to_mad). Every transmission of a request has the
+    /// A request to the external administrator ([`SaMode::External`](crate::subnet::sa::SaMode::External)). The administrator
+    /// responds by [`Subnet::respond_to_mad`](crate::subnet::Subnet::respond_to_mad). Every transmission of a request has the
     /// same id.
     SaRequest {
         /// The id for the response.

@@ -55,12 +55,10 @@ mod port;
 #[cfg(feature = "client")]
 pub mod proto;
 mod rng;
-mod sa;
 mod schedule;
 #[cfg(feature = "server")]
 pub mod server;
 mod settings;
-mod smp;
 mod subnet;
 #[cfg(feature = "server")]
 pub mod uplink;
@@ -74,9 +72,9 @@ pub use id::{AgentId, NodeId, PortId, QpId, RequestId};
 pub use port::{
     MAX_DEVICES, Node, NodeConfig, Port, PortChange, SubnetConfig, device_name, host_and_device, umad_number, umad_port,
 };
-pub use sa::{Group, SaMode};
+
 pub use settings::{Faults, PathRule, PathSettings, Probability, SaSettings, SettingError, Settings, Tree};
-pub use subnet::Subnet;
+pub use subnet::{Group, SaMode, Subnet};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -228,7 +228,7 @@ pub struct SubnetConfig {
     /// Upper half of every port's GID.
     pub subnet_prefix: u64,
     /// The administrator of the subnet.
-    pub sa: crate::SaMode,
+    pub sa: crate::subnet::sa::SaMode,
 }
 
 impl Default for SubnetConfig {
@@ -242,7 +242,7 @@ impl Default for SubnetConfig {
             sm_lid: Lid::new(1),
             subnet_timeout: 18,
             subnet_prefix: Gid::DEFAULT_PREFIX,
-            sa: crate::SaMode::Internal,
+            sa: crate::subnet::sa::SaMode::Internal,
         }
     }
 }
@@ -252,8 +252,8 @@ impl SubnetConfig {
     /// followed by the port GUIDs. Port p of P ports has LID (k P + p + 14) << LMC.
     ///
     /// # Errors
-    /// [`crate::Error::Exhausted`] if the LID would not be a unicast LID.
-    pub fn node(&self, number: u32) -> Result<NodeConfig, crate::Error> {
+    /// [`crate::error::Error::Exhausted`] if the LID would not be a unicast LID.
+    pub fn node(&self, number: u32) -> Result<NodeConfig, crate::error::Error> {
         let guid = Guid::new(0x0002_c903_0000_0000 + 16 * u64::from(number));
         let port = |port: u8| {
             let ordinal = u64::from(number) * u64::from(self.ports_per_node) + u64::from(port) + 14;
@@ -276,7 +276,7 @@ impl SubnetConfig {
             })
         };
         let ports: Option<Vec<Port>> = (1..=self.ports_per_node).map(port).collect();
-        Ok(Node { name: format!("node{number}"), guid, ports: ports.ok_or(crate::Error::Exhausted("LID"))? })
+        Ok(Node { name: format!("node{number}"), guid, ports: ports.ok_or(crate::error::Error::Exhausted("LID"))? })
     }
 }
 

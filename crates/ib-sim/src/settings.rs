@@ -5,7 +5,7 @@ mod probability;
 pub use named::SettingError;
 pub use probability::Probability;
 
-use crate::NodeId;
+use crate::id::NodeId;
 use alloc::vec::Vec;
 use core::{ops::RangeInclusive, time::Duration};
 use ib_mad::{FlowLabel, Gid, Mtu, PacketLifeTime, Rate, ServiceId, ServiceLevel, Status};
@@ -13,7 +13,7 @@ use ib_mad::{FlowLabel, Gid, Mtu, PacketLifeTime, Rate, ServiceId, ServiceLevel,
 /// The settings that can change while a subnet runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Faults of all links except those set by [`Subnet::set_link`](crate::Subnet::set_link).
+    /// Faults of all links except those set by [`Subnet::set_link`](crate::subnet::Subnet::set_link).
     pub faults: Faults,
     /// The switches between the ports.
     pub tree: Tree,

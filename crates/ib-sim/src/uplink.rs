@@ -11,7 +11,11 @@ mod ports;
 mod table;
 mod wire;
 
-use crate::{Node, NodeId, Port, PortId, RequestId, Subnet};
+use crate::{
+    id::{NodeId, PortId, RequestId},
+    port::{Node, Port},
+    subnet::Subnet,
+};
 use alloc::{
     format,
     string::{String, ToString},

@@ -1,7 +1,9 @@
 //! Messages of the server to a program.
 use super::error::ClientError;
 use crate::{
-    AgentId, PortChange, Source,
+    datagram::Source,
+    id::AgentId,
+    port::PortChange,
     proto::{DatagramIn, Fault, Kind, MadIn, QpFault, Refusal, Refused, ReportIn, TIMED_OUT, kind},
 };
 use ib_mad::{Lid, Qpn, Wire, packet::Grh, sa::SaMad};

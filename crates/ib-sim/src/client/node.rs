@@ -5,7 +5,9 @@ use super::{
     message::{Message, read_message},
 };
 use crate::{
-    Datagram, MadSend, Node, NodeId, Port, PortChange,
+    datagram::{Datagram, MadSend},
+    id::NodeId,
+    port::{Node, Port, PortChange},
     proto::{DatagramOut, Hello, Kind, MAX_MESSAGE, MadOut, QpClose, QpGroup, QpOpen, Role, kind, read_port_info},
 };
 use alloc::{

@@ -3,7 +3,11 @@ use super::{
     codes::{Kind, Role},
     messages::{DatagramIn, DatagramOut, Hello, MAGIC, PortInfo, VERSION, Welcome},
 };
-use crate::{NodeId, Port, Source, port::possible_state};
+use crate::{
+    datagram::Source,
+    id::NodeId,
+    port::{Port, possible_state},
+};
 use alloc::vec::Vec;
 use ib_mad::{
     AddressVector, DecodeError, FlowLabel, Gid, GlobalRoute, Pkey, Qpn, Rate, ServiceLevel, Wire,
@@ -106,7 +110,7 @@ pub fn read_port_info(message: &[u8]) -> Result<(u8, Port, u8), DecodeError> {
 impl DatagramOut {
     /// Creates the header of a datagram's message.
     #[must_use]
-    pub fn new(from: Qpn, datagram: &crate::Datagram<'_>) -> Self {
+    pub fn new(from: Qpn, datagram: &crate::datagram::Datagram<'_>) -> Self {
         let to = datagram.to;
         let route = to.grh.unwrap_or_default();
         Self {
@@ -130,7 +134,7 @@ impl DatagramOut {
 
     /// Returns the datagram with this header and payload.
     #[must_use]
-    pub fn datagram<'a>(&self, payload: &'a [u8]) -> crate::Datagram<'a> {
+    pub fn datagram<'a>(&self, payload: &'a [u8]) -> crate::datagram::Datagram<'a> {
         let to = AddressVector {
             dlid: self.dlid,
             sl: ServiceLevel::masked(self.sl),
@@ -144,7 +148,7 @@ impl DatagramOut {
                 flow_label: FlowLabel::masked(self.flow_label.get()),
             }),
         };
-        crate::Datagram { to, qpn: Qpn::masked(self.to.get()), qkey: self.qkey, payload }
+        crate::datagram::Datagram { to, qpn: Qpn::masked(self.to.get()), qkey: self.qkey, payload }
     }
 }
 
@@ -196,7 +200,7 @@ impl Welcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SubnetConfig;
+    use crate::port::SubnetConfig;
     use proptest::prelude::*;
 
     #[test]

@@ -72,7 +72,7 @@ wire! {
         pub kind: Kind,
         /// Number of the port at the node, from 1.
         pub port: u8,
-        /// Number of the change, as [`PortChange::code`](crate::PortChange::code); 0 for no change.
+        /// Number of the change, as [`PortChange::code`](crate::port::PortChange::code); 0 for no change.
         pub change: u8,
         /// Logical state: down, init, armed or active.
         pub state: PortState,

@@ -4,7 +4,8 @@ use super::{
     serve::{Requester, Server, ServingAgent},
 };
 use crate::{
-    MadSend, PortId,
+    datagram::MadSend,
+    id::PortId,
     proto::{Kind, ReportIn, UmadServe},
 };
 use alloc::vec::Vec;

@@ -1,5 +1,5 @@
 //! A connection: its socket and its queue of messages.
-use crate::{NodeId, PortId};
+use crate::id::{NodeId, PortId};
 use alloc::{
     collections::{BTreeMap, VecDeque},
     vec::Vec,

@@ -1,7 +1,7 @@
 //! Commands of the operator of the simulation.
 use super::serve::{Server, ServerCounters, node_named};
-use crate::{NodeId, PortId};
-use crate::{Port, Settings, proto::Fault};
+use crate::id::{NodeId, PortId};
+use crate::{port::Port, proto::Fault, settings::Settings};
 use alloc::{borrow::ToOwned, format, string::ToString};
 use alloc::{string::String, vec::Vec};
 use core::fmt::Write;

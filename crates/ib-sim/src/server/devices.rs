@@ -9,9 +9,9 @@ use super::{
     tree::{Tree, uverbs},
 };
 use crate::{
-    NodeId, PortId,
+    id::{NodeId, PortId},
+    port::umad_number,
     proto::{Fault, Kind, QpFault, UEVENTS_LOST},
-    umad_number,
 };
 use alloc::{
     format,
@@ -124,7 +124,7 @@ impl Server {
     fn with_tree(
         &self,
         node: NodeId,
-        change: impl FnOnce(&Tree, &crate::Node) -> std::io::Result<()>,
+        change: impl FnOnce(&Tree, &crate::port::Node) -> std::io::Result<()>,
     ) -> Result<(), String> {
         match (&self.tree, self.subnet.node(node)) {
             (Some(tree), Some(node)) => change(tree, node).map_err(|error| error.to_string()),
@@ -173,7 +173,7 @@ impl Server {
 
     /// Sends a forged message to the programs of a host, with the netlink port id of another sender.
     pub(super) fn forge_uevent(&mut self, node: NodeId, sender: u32) {
-        let Some(device) = self.subnet.node(node).map(crate::Node::device) else { return };
+        let Some(device) = self.subnet.node(node).map(crate::port::Node::device) else { return };
         let path = format!("/devices/virtual/infiniband/{device}");
         let text = format!("add@{path}\0ACTION=add\0DEVPATH={path}\0SUBSYSTEM=infiniband\0SEQNUM=1\0");
         self.send_to_listeners(node, sender, text.as_bytes());

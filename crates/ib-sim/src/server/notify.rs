@@ -4,8 +4,9 @@ use super::{
     serve::{Requester, Server},
 };
 use crate::{
-    AgentId, Event, PortId, proto,
-    proto::{DatagramIn, MadIn, PortInfo, TIMED_OUT},
+    event::Event,
+    id::{AgentId, PortId},
+    proto::{self, DatagramIn, MadIn, PortInfo, TIMED_OUT},
 };
 use alloc::vec::Vec;
 use ib_mad::{

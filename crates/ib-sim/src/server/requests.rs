@@ -6,7 +6,9 @@ use super::{
     trace::Headers,
 };
 use crate::{
-    AgentId, Error, MadSend, NodeId, PortId, QpId,
+    datagram::MadSend,
+    error::Error,
+    id::{AgentId, NodeId, PortId, QpId},
     proto::{
         self, DatagramOut, Hello, Kind, MAGIC, MadOut, QPN_BLOCK, QpClose, QpGroup, QpOpen, Refusal, Refused,
         UmadForget, UmadServe, VERSION, Welcome,
@@ -372,7 +374,7 @@ fn refusal(error: Error) -> Refusal {
 #[cfg(test)]
 mod tests {
     use super::{super::connection::Connection, *};
-    use crate::{Subnet, SubnetConfig};
+    use crate::{port::SubnetConfig, subnet::Subnet};
     use socket2::{Domain, Socket, Type};
 
     #[test]

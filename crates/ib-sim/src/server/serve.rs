@@ -5,7 +5,12 @@ use super::{
     trace::{Trace, Watcher},
     tree::Tree,
 };
-use crate::{AgentId, NodeId, PortId, QpId, Subnet, proto, uplink::Uplink};
+use crate::{
+    id::{AgentId, NodeId, PortId, QpId},
+    proto,
+    subnet::Subnet,
+    uplink::Uplink,
+};
 use alloc::{
     boxed::Box,
     collections::{BTreeMap, BTreeSet},
@@ -176,7 +181,7 @@ impl Server {
         })
     }
 
-    /// Attaches a real subnet manager to the subnet, whose mode must be [`SaMode::External`](crate::SaMode).
+    /// Attaches a real subnet manager to the subnet, whose mode must be [`SaMode::External`](crate::subnet::sa::SaMode).
     ///
     /// # Errors
     /// The system's error.

@@ -1,9 +1,12 @@
 //! A served subnet and attached programs.
 use super::{Server, Stopper};
 use crate::{
-    AgentId, Datagram, MadSend, NodeId, PortChange, Subnet, SubnetConfig,
     client::{Client, ClientError, Message, control},
+    datagram::{Datagram, MadSend},
+    id::{AgentId, NodeId},
+    port::{PortChange, SubnetConfig},
     proto::{self, Hello, Kind, Refusal, Refused, Welcome},
+    subnet::Subnet,
 };
 use alloc::{collections::BTreeSet, string::String, vec, vec::Vec};
 use core::time::Duration;
@@ -99,7 +102,7 @@ fn mgid() -> Gid {
     "ff15:4001:ffff:3:400::".parse().unwrap()
 }
 
-fn to_sa(port: &crate::Port) -> MadSend {
+fn to_sa(port: &crate::port::Port) -> MadSend {
     MadSend {
         agent: AgentId(5),
         dlid: port.sm_lid,

@@ -1,5 +1,5 @@
 //! Observers of a served subnet: the trace of sent datagrams as text, and watchers of all packets.
-use crate::{Crossing, Port, PortId};
+use crate::{crossing::Crossing, id::PortId, port::Port};
 use alloc::string::String;
 use core::{
     fmt::{self, Debug, Write as _},

@@ -3,9 +3,8 @@
 //! The classes are `DIR/HOST/sys/class/infiniband`, `infiniband_mad` and `infiniband_verbs`. Empty device files are in
 //! `DIR/HOST/dev/infiniband`.
 use crate::{
-    Node, Port,
-    smp::{CAPABILITIES, GID_ENTRIES, PKEY_ENTRIES},
-    umad_number,
+    port::{Node, Port, umad_number},
+    subnet::smp::{CAPABILITIES, GID_ENTRIES, PKEY_ENTRIES},
 };
 use alloc::{
     format,
@@ -211,7 +210,7 @@ fn rate_text(port: &Port) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SubnetConfig;
+    use crate::port::SubnetConfig;
 
     #[test]
     fn files_have_the_attributes_of_the_port() {
@@ -245,7 +244,7 @@ mod tests {
         assert_eq!(read("infiniband/ibsim1/node_guid"), "0002:c903:0000:0020\n");
         let umad = (read("infiniband_mad/umad17/ibdev"), read("infiniband_mad/umad17/port"));
         assert_eq!(umad, ("ibsim1\n".into(), "2\n".into()));
-        assert_eq!(crate::umad_port(17), Some((1, 2)));
+        assert_eq!(crate::port::umad_port(17), Some((1, 2)));
         assert_eq!(read("infiniband_verbs/uverbs1/ibdev"), "ibsim1\n");
         tree.remove_node(&second).unwrap();
         assert!(!class.join("infiniband/ibsim1").exists() && !class.join("infiniband_mad/umad17").exists());

@@ -3,7 +3,14 @@ use super::{
     Subnet,
     pending::{Arrival, Packet, Timer},
 };
-use crate::{Datagram, Error, Event, Faults, Port, PortId, QpId, Source};
+use crate::{
+    datagram::{Datagram, Source},
+    error::Error,
+    event::Event,
+    id::{PortId, QpId},
+    port::Port,
+    settings::Faults,
+};
 use alloc::{sync::Arc, vec::Vec};
 use core::time::Duration;
 use ib_mad::{

@@ -3,7 +3,13 @@ use super::{
     Subnet,
     pending::{Request, SaJob, Timer},
 };
-use crate::{AgentId, Error, Event, MadSend, PortId, RequestId, SaMode, sa};
+use crate::{
+    datagram::MadSend,
+    error::Error,
+    event::Event,
+    id::{AgentId, PortId, RequestId},
+    subnet::sa::{self, SaMode},
+};
 use alloc::{boxed::Box, collections::BTreeSet, vec::Vec};
 use core::time::Duration;
 use ib_mad::{MadHeader, Method, MgmtClass, Pkey, Qpn, Status, Wire, sa::SaMad};

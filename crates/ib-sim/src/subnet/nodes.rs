@@ -3,7 +3,11 @@ use super::{
     Subnet,
     state::{Queue, Queues},
 };
-use crate::{Error, Node, NodeConfig, NodeId, Port, PortChange, PortId, QpId};
+use crate::{
+    error::Error,
+    id::{NodeId, PortId, QpId},
+    port::{Node, NodeConfig, Port, PortChange},
+};
 use alloc::{collections::BTreeMap, vec::Vec};
 use ib_mad::{Gid, Guid, Lid, PortState, Qkey, Qpn, notice::TrapNumber};
 
@@ -11,7 +15,7 @@ use ib_mad::{Gid, Guid, Lid, PortState, Qkey, Qpn, notice::TrapNumber};
 const FIRST_QPN: u32 = 0x40;
 
 impl Subnet {
-    /// Adds the next node of the configuration ([`SubnetConfig::node`](crate::SubnetConfig::node)).
+    /// Adds the next node of the configuration ([`SubnetConfig::node`](crate::port::SubnetConfig::node)).
     ///
     /// # Errors
     /// [`Error::Exhausted`] if no LID is left, [`Error::LidTaken`].

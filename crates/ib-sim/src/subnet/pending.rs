@@ -1,5 +1,9 @@
 //! Datagrams, requests and responses on their way.
-use crate::{MadSend, PortId, QpId, RequestId, schedule::TimerKey};
+use crate::{
+    datagram::MadSend,
+    id::{PortId, QpId, RequestId},
+    schedule::TimerKey,
+};
 use alloc::{boxed::Box, sync::Arc, vec::Vec};
 use ib_mad::{Lid, Pkey, Qkey, Qpn, ServiceLevel, packet::Grh, sa::SaMad};
 

@@ -4,8 +4,15 @@ use super::{
     wire::Wire,
 };
 use crate::{
-    Counters, Crossing, Event, Faults, Group, Node, PortChange, PortId, QpId, RequestId, Settings, SubnetConfig,
-    rng::Rng, sa::Sa, schedule::Schedule,
+    counters::Counters,
+    crossing::Crossing,
+    event::Event,
+    id::{PortId, QpId, RequestId},
+    port::{Node, PortChange, SubnetConfig},
+    rng::Rng,
+    schedule::Schedule,
+    settings::{Faults, Settings},
+    subnet::sa::{Group, Sa},
 };
 use alloc::{
     boxed::Box,

@@ -1,6 +1,10 @@
 //! Copies of all packets for a watcher.
 use super::{Subnet, pending::Packet};
-use crate::{AgentId, Crossing, MadSend, PortId};
+use crate::{
+    crossing::Crossing,
+    datagram::MadSend,
+    id::{AgentId, PortId},
+};
 use alloc::sync::Arc;
 use core::time::Duration;
 use ib_mad::{Lid, Qkey, Qpn, as_bytes, sa::SaMad};

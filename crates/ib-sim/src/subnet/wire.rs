@@ -1,6 +1,6 @@
 //! Links with a rate: a port sends and receives one packet at a time.
 use super::Subnet;
-use crate::{Port, PortId};
+use crate::{id::PortId, port::Port};
 use core::time::Duration;
 
 /// Bytes of a UD packet in addition to its payload: LRH 8, GRH 40, BTH 12, DETH 8, invariant CRC 4, variant CRC 2.

@@ -1,5 +1,9 @@
 //! Copies the attributes of ibsim's ports to the subnet.
-use crate::{Port, PortId, Subnet, port::possible_state};
+use crate::{
+    id::PortId,
+    port::{Port, possible_state},
+    subnet::Subnet,
+};
 use alloc::{collections::BTreeMap, vec, vec::Vec};
 use ib_mad::{
     Gid, LinkSpeed, LinkWidth, PortState, Rate,
@@ -91,7 +95,10 @@ fn rate(width: LinkWidth, speed: LinkSpeed) -> Option<Rate> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Event, PortChange, SubnetConfig};
+    use crate::{
+        event::Event,
+        port::{PortChange, SubnetConfig},
+    };
     use ib_mad::{Lid, Lmc, Mtu, Pkey, ServiceLevel, Wire};
 
     /// Returns a PortInfo with these bytes at these offsets (IBTA 14.2.5.6), and zero elsewhere.

@@ -1,6 +1,6 @@
 //! Attachments to a stand-in for ibsim.
 use super::*;
-use crate::{AgentId, Event, MadSend, SaMode, SubnetConfig};
+use crate::{datagram::MadSend, event::Event, id::AgentId, port::SubnetConfig, subnet::sa::SaMode};
 use alloc::borrow::ToOwned;
 use core::sync::atomic::{AtomicU32, Ordering};
 use ib_mad::{

@@ -1,6 +1,6 @@
 //! UD delivery and the faults of links.
 use super::*;
-use crate::Source;
+use crate::datagram::Source;
 use ib_mad::{AddressVector, GlobalRoute, as_bytes, packet::Grh};
 
 #[test]
@@ -170,7 +170,7 @@ fn multicast_to_a_former_group_lid_is_dropped() {
 }
 
 /// Sends 200 numbered datagrams over a link with faults, 1 ms apart. Returns the received numbers with their times.
-fn numbered(seed: u64, faults: Faults) -> (Vec<(Duration, u8)>, crate::Counters) {
+fn numbered(seed: u64, faults: Faults) -> (Vec<(Duration, u8)>, crate::counters::Counters) {
     let mut subnet = Subnet::new(SubnetConfig::default(), seed);
     subnet.add_node().unwrap();
     subnet.add_node().unwrap();

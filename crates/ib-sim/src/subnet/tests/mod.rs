@@ -8,7 +8,13 @@ mod scale;
 mod watched;
 
 use crate::{
-    AgentId, Datagram, Error, Event, Faults, MadSend, Port, PortChange, PortId, Probability, QpId, Subnet, SubnetConfig,
+    datagram::{Datagram, MadSend},
+    error::Error,
+    event::Event,
+    id::{AgentId, PortId, QpId},
+    port::{Port, PortChange, SubnetConfig},
+    settings::{Faults, Probability},
+    subnet::Subnet,
 };
 use alloc::{vec, vec::Vec};
 use core::time::Duration;

@@ -15,7 +15,7 @@ fn changes(subnet: &mut Subnet) -> Vec<(u32, PortChange)> {
 #[test]
 fn nodes_are_numbered_as_documented() {
     let subnet = subnet_of(3, SubnetConfig { ports_per_node: 2, ..SubnetConfig::default() });
-    let node = subnet.node(crate::NodeId::new(3)).unwrap();
+    let node = subnet.node(crate::id::NodeId::new(3)).unwrap();
     assert_eq!((node.name.as_str(), node.guid.get()), ("node3", 0x0002_c903_0000_0030));
     let second = subnet.port(PortId::new(3, 2)).unwrap();
     assert_eq!((second.guid.get(), second.lid), (0x0002_c903_0000_0032, Lid::new(3 * 2 + 2 - 1 + 15)));
@@ -24,7 +24,7 @@ fn nodes_are_numbered_as_documented() {
     assert_eq!((second.sm_lid, second.subnet_timeout), (Lid::new(1), 18));
     assert_eq!(subnet.port_by_lid(second.lid), Some(PortId::new(3, 2)));
     assert_eq!(subnet.port_by_gid(second.gids[0]), Some(PortId::new(3, 2)));
-    assert_eq!(subnet.node_by_name("node3"), Some(crate::NodeId::new(3)));
+    assert_eq!(subnet.node_by_name("node3"), Some(crate::id::NodeId::new(3)));
     assert_eq!(
         (subnet.port(PortId::new(3, 3)), subnet.port(PortId::new(0, 1)), subnet.port(PortId::new(1, 0))),
         (None, None, None)
@@ -46,7 +46,7 @@ fn lid_of_another_port_is_refused() {
     assert_eq!(subnet.port(port(1)), Some(&one));
     let config = SubnetConfig { lmc: ib_mad::id::Lmc::of::<7>(), ..SubnetConfig::default() };
     assert_eq!(config.node(1000), Err(Error::Exhausted("LID")));
-    let twice = crate::Node { ports: vec![one.clone(), one], ..SubnetConfig::default().node(9).unwrap() };
+    let twice = crate::port::Node { ports: vec![one.clone(), one], ..SubnetConfig::default().node(9).unwrap() };
     assert!(matches!(subnet.add_node_with(twice), Err(Error::LidTaken(_))));
     assert_eq!(subnet.node_count(), 2);
 }

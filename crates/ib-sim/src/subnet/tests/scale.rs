@@ -1,6 +1,6 @@
 //! The costs of a large subnet: switches, link rates, the administrator's queue, tables.
 use super::*;
-use crate::{NodeId, Tree};
+use crate::{id::NodeId, settings::Tree};
 use ib_mad::{MadRef, Method};
 
 fn us(value: u64) -> Duration {

@@ -1,6 +1,6 @@
 //! Copies of packets for a watcher.
 use super::*;
-use crate::Crossing;
+use crate::crossing::Crossing;
 use ib_mad::{MadRef, Method};
 
 fn crossings(subnet: &mut Subnet) -> Vec<Crossing> {

@@ -1,6 +1,9 @@
 //! GetTable: all records that match, for tools such as `saquery`.
 use super::response::{count, query};
-use crate::{PortId, Subnet, smp};
+use crate::{
+    id::PortId,
+    subnet::{Subnet, smp},
+};
 use alloc::{boxed::Box, vec, vec::Vec};
 use ib_mad::{
     AttributeId, Gid, Lid, Method, Status,
@@ -80,7 +83,7 @@ impl Subnet {
     }
 
     fn node_records(&self, query: &Query<NodeRecord>) -> Vec<NodeRecord> {
-        let record = |(id, port): (PortId, &crate::Port)| {
+        let record = |(id, port): (PortId, &crate::port::Port)| {
             let node = self.node(id.node)?;
             Some(NodeRecord {
                 lid: port.lid,
@@ -107,7 +110,7 @@ fn written<R: SaRecord>(request: &SaMad, records: &[R]) -> Result<Table, Status>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SubnetConfig;
+    use crate::port::SubnetConfig;
     use ib_mad::{Guid, MadRef, PortState, TransactionId};
 
     fn request(subnet: &mut Subnet, attribute: AttributeId) -> Vec<u8> {

@@ -1,5 +1,5 @@
 //! The administrator's response to a request of one datagram.
-use crate::{Counters, PortId, Subnet};
+use crate::{counters::Counters, id::PortId, subnet::Subnet};
 use ib_mad::{
     AttributeId, Method, Status, TimeCode,
     notice::{CapabilityResponse, ClassPortInfo},

@@ -1,5 +1,5 @@
 //! PathRecord Get.
-use crate::{Port, PortId, Subnet};
+use crate::{id::PortId, port::Port, subnet::Subnet};
 use ib_mad::{
     Gid, Lid, PacketLifeTime, Pkey, Rate, Selected, ServiceLevel, Status,
     code::Graded,

@@ -1,5 +1,5 @@
 //! Multicast groups.
-use crate::PortId;
+use crate::id::PortId;
 use alloc::collections::BTreeMap;
 use ib_mad::{
     Gid, Lid, Mtu, PacketLifeTime, Pkey, Qkey, Rate,

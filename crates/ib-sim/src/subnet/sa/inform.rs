@@ -1,6 +1,10 @@
 //! Subscriptions to notices, and reports to subscribers (IBTA 13.4.11, 15.4.3).
 use super::state::Report;
-use crate::{Event, PortId, Subnet, subnet::Timer};
+use crate::{
+    event::Event,
+    id::PortId,
+    subnet::{Subnet, Timer},
+};
 use alloc::{boxed::Box, vec::Vec};
 use core::time::Duration;
 use ib_mad::{

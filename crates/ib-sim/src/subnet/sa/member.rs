@@ -4,7 +4,7 @@ use super::{
     path::within,
     state::{FIRST_MLID, Sa},
 };
-use crate::{Port, PortId, Subnet};
+use crate::{id::PortId, port::Port, subnet::Subnet};
 use ib_mad::{
     Gid, Lid, Method, PacketLifeTime, PortState, Selected, Selector, Status,
     notice::TrapNumber,

@@ -1,6 +1,6 @@
 //! The administrator's mode and data.
 use super::Group;
-use crate::PortId;
+use crate::id::PortId;
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -13,8 +13,8 @@ pub enum SaMode {
     /// The built-in administrator of the subnet.
     #[default]
     Internal,
-    /// An external administrator, by [`Event::SaRequest`](crate::Event::SaRequest) and
-    /// [`Subnet::respond_to_mad`](crate::Subnet::respond_to_mad). The subnet updates its groups from the responses.
+    /// An external administrator, by [`Event::SaRequest`](crate::event::Event::SaRequest) and
+    /// [`Subnet::respond_to_mad`](crate::subnet::Subnet::respond_to_mad). The subnet updates its groups from the responses.
     External,
 }
 

@@ -2,7 +2,11 @@
 //!
 //! The subnet has no switches that can be managed. A directed route must have no hops, and reaches the local node.
 //! Attributes cannot be set.
-use crate::{Node, Port, Subnet, id::PortId};
+use crate::{
+    id::PortId,
+    port::{Node, Port},
+    subnet::Subnet,
+};
 use ib_mad::{
     Guid, Lid, LinkDownDefault, LinkSpeed, LinkSpeedExt, LinkSpeeds, LinkSpeedsExt, LinkWidth, LinkWidths, Mad, Method,
     Mtu, NodeType, Pkey, PortPhysicalState, PortState, Status, TimeCode, VendorId, VlCap,
@@ -145,7 +149,7 @@ fn port_info(port: &Port, local_port_num: u8) -> PortInfo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SubnetConfig;
+    use crate::port::SubnetConfig;
     use ib_mad::{AttributeId, MgmtClass, Rate, TransactionId, Wire as _, as_bytes, smp::DrPath};
 
     fn get(subnet: &Subnet, mgmt_class: MgmtClass, lid: u16, attribute_id: AttributeId) -> Option<DrSmp> {
