@@ -96,8 +96,8 @@ fn each_path_source_is_queried_and_cached_separately() {
     assert_eq!(masks, sources.map(|(_, mask)| common | mask), "one query for each source");
 }
 
-#[test]
-fn pkey_of_a_request_selects_the_endpoint_and_is_queried() {
+/// Returns a world in which two nodes have the default partition and the partition 1.
+fn world_with_two_partitions() -> World {
     let mut world = world(ServiceIds::None);
     for node in 0..2 {
         let mut port = world.port(node).clone();
@@ -105,6 +105,12 @@ fn pkey_of_a_request_selects_the_endpoint_and_is_queried() {
         world.subnet.set_port(World::port_id(node), port).unwrap();
         world.settle();
     }
+    world
+}
+
+#[test]
+fn pkey_of_a_request_selects_the_endpoint_and_is_queried() {
+    let mut world = world_with_two_partitions();
     let address = acm_wire::Address::from_text("other");
     world.input(0, Input::AddressAdded { port: PortId(0), pkey: Some(Pkey::new(0x8001)), address });
     world.run_for(Duration::from_secs(1));
@@ -146,13 +152,7 @@ fn conditions_behind_an_address_are_part_of_the_path_query() {
 /// A client may ask the SA about a partition in which the daemon has no address.
 #[test]
 fn query_sa_needs_no_address_in_the_partition() {
-    let mut world = world(ServiceIds::None);
-    for node in 0..2 {
-        let mut port = world.port(node).clone();
-        port.pkeys = vec![Pkey::DEFAULT_FULL, Pkey::new(0x8001)];
-        world.subnet.set_port(World::port_id(node), port).unwrap();
-        world.settle();
-    }
+    let mut world = world_with_two_partitions();
     let mut query = |pkey| {
         let record = PathRecord { pkey: Pkey::new(pkey), ..to_node_1(&world) };
         let client = world.request(0, &path_request(&record, EntryFlags::QUERY_SA, [1; 8]));
