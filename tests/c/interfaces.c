@@ -182,7 +182,6 @@ static void wrong(struct ib_acm_conn *conn)
         {.kind = IB_ACM_RESOLVE_NAME},
         {.kind = IB_ACM_RESOLVE_NAME, .dest_name = "node2", .flags = ACM_FLAGS_QUERY_SA},
         {.kind = IB_ACM_RESOLVE_NAME, .dest_name = "node2", .index = 1},
-        {.kind = IB_ACM_RESOLVE_NAME, .dest_name = "node2", .path = &path},
         {.kind = IB_ACM_RESOLVE_NAME, .dest_name = "node2", .reserved = {1}},
         {.kind = IB_ACM_RESOLVE_NAME, .dest_name = "node2", .reserved2 = {0, 0, 1}},
         {.kind = IB_ACM_RESOLVE_IP, .src_ip = (struct sockaddr *)&from6, .dest_ip = (struct sockaddr *)&to},
@@ -254,6 +253,18 @@ static void asynchronous(const char *socket)
                                           .flags = ACM_FLAGS_NODELAY};
         done = submit_and_wait(conn, &request);
         CHECK(done.error == ENODATA && done.status == ACM_STATUS_ENODATA);
+    }
+    {
+        // A condition on the path: service level 3.
+        struct ibv_path_record conditions = {.qosclass_sl = htons(3)};
+        struct ib_acm_request request = {.kind = IB_ACM_RESOLVE_NAME, .src_name = "node1", .dest_name = "node2",
+                                         .path = &conditions};
+        done = submit_and_wait(conn, &request);
+        CHECK(done.error == 0 && done.path.path.dlid == dlid && done.path.path.qosclass_sl == htons(3));
+        request = (struct ib_acm_request){.kind = IB_ACM_RESOLVE_IP, .src_ip = (struct sockaddr *)&from,
+                                          .dest_ip = (struct sockaddr *)&to, .path = &conditions};
+        done = submit_and_wait(conn, &request);
+        CHECK(done.error == 0 && done.path.path.dlid == dlid && done.path.path.qosclass_sl == htons(3));
     }
     {
         struct ib_acm_request request = {

@@ -120,10 +120,11 @@ struct acm_ep_config_data {
 #endif
 
 // Request kind: the path between two names. If `src_name` is NULL, the daemon selects the source. `dest_name` is
-// required.
+// required. `path` may have conditions on the path, such as a service id.
 #define IB_ACM_RESOLVE_NAME 1
 
 // Request kind: the path between two IP addresses, AF_INET or AF_INET6. `src_ip` may be NULL, `dest_ip` is required.
+// `path` may have conditions.
 #define IB_ACM_RESOLVE_IP 2
 
 // Request kind: the path that matches all fields of `path` that are not zero. With ACM_FLAGS_QUERY_SA in `flags`, the
@@ -172,7 +173,9 @@ struct ib_acm_request {
     const struct sockaddr *src_ip;
     // IP address of the destination, of the same family.
     const struct sockaddr *dest_ip;
-    // The known fields of the path.
+    // The known fields of the path. For a name or an IP address the path has the service id, P_Key, SL, class, MTU,
+    // rate and packet lifetime of this record that are not zero; its ends are ignored. If the daemon is C ibacm, the
+    // library queries the SA for it through the daemon.
     const struct ibv_path_record *path;
     // Must be zero.
     uint64_t reserved2[3];

@@ -59,9 +59,32 @@ impl Client {
         let request = match *dest {
             Address::Lid(dlid) => to(PathRecord { dlid, ..PathRecord::default() }),
             Address::Gid(dgid) => to(PathRecord { dgid, ..PathRecord::default() }),
-            dest => Request::Resolve { source: source.copied(), dest, no_delay: false },
+            dest => Request::Resolve { source: source.copied(), dest, conditions: None, no_delay: false },
         };
         self.path(&request)
+    }
+
+    /// Resolves the path to a name or an IP address with [conditions](Request::Resolve), such as a service id.
+    ///
+    /// ```no_run
+    /// # use acm_client::{Address, Client, Service, ib_mad::{ServiceId, sa::PathRecord}};
+    /// # let mut client = Client::connect(Service::find()?)?;
+    /// let lustre = PathRecord { service_id: ServiceId::new(0x0106_03db), ..PathRecord::default() };
+    /// let found = client.resolve_with(None, &Address::from_text("10.0.0.2"), &lustre)?;
+    /// println!("SL {}, P_Key {}", found.path.qos_sl.sl(), found.path.pkey);
+    /// # Ok::<(), acm_client::ClientError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Client::resolve`].
+    pub fn resolve_with(
+        &mut self,
+        source: Option<&Address>,
+        dest: &Address,
+        conditions: &PathRecord,
+    ) -> Result<Resolved, ClientError> {
+        let (source, conditions) = (source.copied(), Some(*conditions));
+        self.path(&Request::Resolve { source, dest: *dest, conditions, no_delay: false })
     }
 
     /// Resolves the path with the non-zero fields of the record.

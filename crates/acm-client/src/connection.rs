@@ -46,7 +46,7 @@ impl Default for Options {
 /// use acm_client::{Address, Response, Connection, Options, Request, Service};
 /// let mut connection = Connection::open(&Service::find()?, Options::default())?;
 /// for dest in ["10.0.0.2", "10.0.0.3"].map(Address::from_text) {
-///     connection.ask(&Request::Resolve { source: None, dest, no_delay: false })?;
+///     connection.ask(&Request::Resolve { source: None, dest, conditions: None, no_delay: false })?;
 /// }
 /// while connection.in_flight() > 0 {
 ///     if let (id, Response::Path(found)) = connection.next()? {

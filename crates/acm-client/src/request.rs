@@ -2,8 +2,8 @@
 use acm_wire::{
     Address,
     client::{
-        EntryFlags, Operation, PerfTarget, RequestBuffer, ep_request, path_request, perf_address_request, perf_request,
-        resolve_request,
+        EntryFlags, Operation, PerfTarget, RequestBuffer, conditional_request, ep_request, path_request,
+        perf_address_request, perf_request, resolve_request,
     },
 };
 use ib_mad::sa::PathRecord;
@@ -18,6 +18,13 @@ pub enum Request {
         source: Option<Address>,
         /// The destination address.
         dest: Address,
+        /// Conditions on the path: service id, P_Key, SL, QoS class, traffic class, MTU, rate and packet lifetime.
+        /// Fields that are zero are not compared, and the ends of the record are ignored.
+        ///
+        /// acm-mio applies them in this request. C ibacm ignores them: the client then queries the SA by
+        /// [`Request::QuerySa`], because C ibacm caches one path for each GID. Until that response, `no_delay` is
+        /// [`ClientStatus::ENODATA`](acm_wire::client::ClientStatus::ENODATA).
+        conditions: Option<PathRecord>,
         /// True to get a response at once. If the path is not cached, the response is
         /// [`ClientStatus::ENODATA`](acm_wire::client::ClientStatus::ENODATA), and the daemon resolves the path for
         /// later requests.
@@ -52,7 +59,12 @@ impl Request {
     pub fn encode(&self, tid: [u8; 8]) -> RequestBuffer {
         let delay = |no_delay| if no_delay { EntryFlags::NO_DELAY } else { EntryFlags::empty() };
         match self {
-            Self::Resolve { source, dest, no_delay } => resolve_request(source.as_ref(), dest, delay(*no_delay), tid),
+            Self::Resolve { source, dest, conditions: None, no_delay } => {
+                resolve_request(source.as_ref(), dest, delay(*no_delay), tid)
+            }
+            Self::Resolve { source, dest, conditions: Some(conditions), no_delay } => {
+                conditional_request(source.as_ref(), dest, conditions, delay(*no_delay), tid)
+            }
             Self::Route { path, no_delay } => path_request(path, delay(*no_delay), tid),
             Self::QuerySa { path } => path_request(path, EntryFlags::QUERY_SA, tid),
             Self::Counters(PerfTarget::Endpoint(index)) => perf_request(*index, tid),
@@ -88,8 +100,8 @@ mod tests {
             let frame = next_frame(&bytes).unwrap().unwrap();
             assert_eq!((frame.tid(), frame.length(), frame.operation), ([7; 8], bytes.len(), request.operation()));
             match ClientRequest::parse(&frame) {
-                ClientRequest::Resolve(Ok(Resolve::Address { source, dest, conditions: None, no_delay })) => {
-                    Request::Resolve { source, dest, no_delay }
+                ClientRequest::Resolve(Ok(Resolve::Address { source, dest, conditions, no_delay })) => {
+                    Request::Resolve { source, dest, conditions: conditions.copied(), no_delay }
                 }
                 ClientRequest::Resolve(Ok(Resolve::Route(Route { path, no_delay }))) => {
                     Request::Route { path: *path, no_delay }
@@ -101,8 +113,10 @@ mod tests {
             }
         };
         for request in [
-            Request::Resolve { source: Some(source), dest, no_delay: false },
-            Request::Resolve { source: None, dest, no_delay: true },
+            Request::Resolve { source: Some(source), dest, conditions: None, no_delay: false },
+            Request::Resolve { source: None, dest, conditions: None, no_delay: true },
+            Request::Resolve { source: Some(source), dest, conditions: Some(path), no_delay: true },
+            Request::Resolve { source: None, dest, conditions: Some(path), no_delay: false },
             Request::Route { path, no_delay: false },
             Request::Route { path, no_delay: true },
             Request::QuerySa { path },

@@ -1,10 +1,10 @@
 //! Responses of the daemon.
-use crate::error::ProtocolError;
+use crate::{error::ProtocolError, request::Request};
 use acm_wire::{
     Address,
     client::{ClientStatus, Counters, EpResponse, Frame, Operation, ResolveResponse},
 };
-use ib_mad::{Guid, Pkey, sa::PathRecord};
+use ib_mad::{Guid, Lid, Pkey, sa::PathRecord};
 
 /// A path and its source address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +13,18 @@ pub struct Resolved {
     pub path: PathRecord,
     /// The source address, if the daemon chose it.
     pub source: Option<Address>,
+}
+
+impl Resolved {
+    /// Returns the query of the SA for the path between the same ends with conditions. The partition is that of this
+    /// path, unless the conditions name one.
+    pub(crate) fn with_conditions(&self, conditions: &PathRecord) -> Request {
+        let PathRecord { sgid, dgid, pkey, .. } = self.path;
+        let pkey = if conditions.pkey.is_zero() { pkey } else { conditions.pkey };
+        let reversible_paths = conditions.reversible_paths.with_reversible(true).with_num_path(1);
+        let (slid, dlid) = (Lid::NONE, Lid::NONE);
+        Request::QuerySa { path: PathRecord { sgid, dgid, slid, dlid, pkey, reversible_paths, ..*conditions } }
+    }
 }
 
 /// An endpoint of the daemon: a port in a partition.

@@ -1,7 +1,11 @@
 //! Requests and responses of one connection, without I/O.
 use crate::{error::ProtocolError, request::Request, response::Response};
-use acm_wire::client::{Operation, next_response};
+use acm_wire::{
+    Address,
+    client::{ClientStatus, Operation, next_response},
+};
 use core::fmt;
+use ib_mad::sa::PathRecord;
 use std::collections::BTreeMap;
 
 /// A request of a [`Session`]. The id is unique in the session.
@@ -19,6 +23,10 @@ impl fmt::Display for RequestId {
 struct Pending {
     operation: Operation,
     active: bool,
+    /// Conditions that the daemon must apply, and whether it must respond at once.
+    conditions: Option<(PathRecord, bool)>,
+    /// The source that the daemon chose in its response without conditions.
+    source: Option<Address>,
 }
 
 /// Matches responses with requests, in any order. The caller does the I/O: it sends the bytes of [`Session::to_send`],
@@ -30,7 +38,7 @@ struct Pending {
 /// # use acm_wire::client::{Reply, next_frame};
 /// let mut session = Session::default();
 /// let dest = Address::from_text("10.0.0.2");
-/// let id = session.ask(&Request::Resolve { source: None, dest, no_delay: false });
+/// let id = session.ask(&Request::Resolve { source: None, dest, conditions: None, no_delay: false });
 /// let sent = session.to_send().to_vec();
 /// session.sent(sent.len());
 /// // The daemon's part.
@@ -54,7 +62,12 @@ impl Session {
     /// Queues a request.
     pub fn ask(&mut self, request: &Request) -> RequestId {
         self.last += 1;
-        self.pending.insert(self.last, Pending { operation: request.operation(), active: true });
+        let conditions = match request {
+            Request::Resolve { conditions: Some(conditions), no_delay, .. } => Some((*conditions, *no_delay)),
+            _ => None,
+        };
+        let pending = Pending { operation: request.operation(), active: true, conditions, source: None };
+        self.pending.insert(self.last, pending);
         self.output.extend_from_slice(&request.encode(self.last.to_be_bytes()));
         RequestId(self.last)
     }
@@ -98,12 +111,25 @@ impl Session {
             let rest = self.input.get(self.taken..).unwrap_or_default();
             let Some(frame) = next_response(rest)? else { return Ok(None) };
             let tid = u64::from_be_bytes(frame.tid());
-            let pending = self.pending.get(&tid).ok_or(ProtocolError::UnknownRequest(frame.tid()))?;
+            let pending = self.pending.get_mut(&tid).ok_or(ProtocolError::UnknownRequest(frame.tid()))?;
             if pending.operation != frame.operation {
                 return Err(ProtocolError::WrongOperation { expected: pending.operation, received: frame.operation });
             }
-            let response = pending.active.then(|| Response::read(&frame)).transpose()?;
+            let mut response = pending.active.then(|| Response::read(&frame)).transpose()?;
             self.taken += frame.length();
+            if let Some(Response::Path(found)) = &mut response {
+                match pending.conditions.take() {
+                    Some((conditions, false)) if !frame.is_conditional() => {
+                        pending.source = found.source;
+                        self.output.extend_from_slice(&found.with_conditions(&conditions).encode(frame.tid()));
+                        continue;
+                    }
+                    Some((_, true)) if !frame.is_conditional() => {
+                        response = Some(Response::Refused(ClientStatus::ENODATA));
+                    }
+                    _ => found.source = found.source.or(pending.source),
+                }
+            }
             self.pending.remove(&tid);
             if let Some(response) = response {
                 return Ok(Some((RequestId(tid), response)));
@@ -138,8 +164,8 @@ impl Session {
 mod tests {
     use super::*;
     use crate::response::Resolved;
-    use acm_wire::client::{ClientStatus, Counters, FrameError, PerfTarget, Reply, next_frame};
-    use ib_mad::{Lid, sa::PathRecord};
+    use acm_wire::client::{ClientRequest, Counters, FrameError, PerfTarget, Reply, Resolve, next_frame};
+    use ib_mad::{Lid, Pkey, ServiceId};
     use proptest::prelude::*;
 
     const COUNTERS: Request = Request::Counters(PerfTarget::Total);
@@ -161,6 +187,51 @@ mod tests {
 
     fn found(tid: [u8; 8], lid: u16) -> Reply {
         Reply::resolved(tid, &PathRecord { dlid: Lid::new(lid), ..PathRecord::default() }, None)
+    }
+
+    /// C ibacm ignores conditions, and caches one path for each GID.
+    #[test]
+    fn response_without_the_conditions_leads_to_a_query() {
+        let service_id = ServiceId::new(0x0106_03db);
+        let (dest, source) = (Address::from_text("10.0.0.2"), Address::from_text("10.0.0.1"));
+        let conditions = Some(PathRecord { service_id, dlid: Lid::new(99), ..PathRecord::default() });
+        let ask = |no_delay| Request::Resolve { source: None, dest, conditions, no_delay };
+        let [sgid, dgid] = ["fe80::1", "fe80::2"].map(|gid| gid.parse().unwrap());
+        let plain = PathRecord { sgid, dgid, pkey: Pkey::new(0x8001), dlid: Lid::new(2), ..PathRecord::default() };
+        let mut session = Session::default();
+
+        let applied = session.ask(&ask(false));
+        let tid = tids(&mut session)[0];
+        let mut reply = Reply::resolved(tid, &plain, Some(&source));
+        reply.mark_conditional();
+        session.receive(&reply);
+        assert_eq!(session.poll(), Ok(Some((applied, Response::Path(Resolved { path: plain, source: Some(source) })))));
+
+        let ignored = session.ask(&ask(false));
+        let tid = tids(&mut session)[0];
+        session.receive(&Reply::resolved(tid, &plain, Some(&source)));
+        assert_eq!((session.poll(), session.is_waiting(ignored)), (Ok(None), true));
+        let sent = session.to_send().to_vec();
+        let frame = next_frame(&sent).unwrap().unwrap();
+        let ClientRequest::Resolve(Ok(Resolve::QuerySa { path, entry })) = ClientRequest::parse(&frame) else {
+            panic!("{sent:02x?}")
+        };
+        let query = (path.service_id, path.sgid, path.dgid, path.pkey, path.dlid);
+        assert_eq!((query, frame.tid()), ((service_id, sgid, dgid, plain.pkey, Lid::NONE), tid));
+        let path = PathRecord { service_id, ..plain };
+        session.receive(&Reply::queried(tid, entry, Ok(&path)));
+        assert_eq!(session.poll(), Ok(Some((ignored, Response::Path(Resolved { path, source: Some(source) })))));
+
+        session.sent(sent.len());
+        let at_once = session.ask(&ask(true));
+        let tid = tids(&mut session)[0];
+        session.receive(&Reply::resolved(tid, &plain, None));
+        assert_eq!(session.poll(), Ok(Some((at_once, Response::Refused(ClientStatus::ENODATA)))));
+        let cancelled = session.ask(&ask(false));
+        let tid = tids(&mut session)[0];
+        assert!(session.cancel(cancelled));
+        session.receive(&Reply::resolved(tid, &plain, None));
+        assert_eq!((session.poll(), session.to_send().len(), session.in_flight()), (Ok(None), 0, 0));
     }
 
     #[test]

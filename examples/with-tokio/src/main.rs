@@ -21,7 +21,7 @@ async fn main() -> ExitCode {
     let tasks = words.map(|address| {
         let client = client.clone();
         tokio::spawn(async move {
-            let request = Request::Resolve { source, dest: Address::from_text(&address), no_delay: false };
+            let request = Request::Resolve { source, dest: Address::from_text(&address), conditions: None, no_delay: false };
             (client.ask(request, Duration::from_secs(10)).await, address)
         })
     });

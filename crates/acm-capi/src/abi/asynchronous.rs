@@ -202,13 +202,13 @@ unsafe fn submission(from: &SubmittedRequest, now: Instant) -> Result<(Submissio
     }
     let no_delay = flags.contains(no_delay);
     let request = match (from.kind, from.index, from.port, (src_name, dest_name), (src_ip, dest_ip), path) {
-        (IB_ACM_RESOLVE_NAME, 0, 0, (source, Some(dest)), (None, None), None) => {
-            Request::Resolve { source, dest, no_delay }
+        (IB_ACM_RESOLVE_NAME, 0, 0, (source, Some(dest)), (None, None), conditions) => {
+            Request::Resolve { source, dest, conditions, no_delay }
         }
-        (IB_ACM_RESOLVE_IP, 0, 0, (None, None), (source, Some(dest)), None)
+        (IB_ACM_RESOLVE_IP, 0, 0, (None, None), (source, Some(dest)), conditions)
             if source.is_none_or(|source| source.is_ipv4() == dest.is_ipv4()) =>
         {
-            Request::Resolve { source: source.map(Address::from), dest: dest.into(), no_delay }
+            Request::Resolve { source: source.map(Address::from), dest: dest.into(), conditions, no_delay }
         }
         (IB_ACM_RESOLVE_PATH, 0, 0, (None, None), (None, None), Some(path)) => path_request(path, flags),
         (IB_ACM_QUERY_PERF, 0, 0, (None, None), (None, None), None) => Request::Counters(PerfTarget::Total),

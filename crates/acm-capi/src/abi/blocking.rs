@@ -268,7 +268,7 @@ unsafe fn resolve(
     let (source, dest) = addresses()?;
     let dest = dest.filter(|_| !paths.is_null() && !count.is_null()).ok_or(Errno::EINVAL)?;
     let no_delay = EntryFlags::from_bits_retain(flags).contains(EntryFlags::NO_DELAY);
-    let Response::Path(found) = blocking::ask(&Request::Resolve { source, dest, no_delay })? else {
+    let Response::Path(found) = blocking::ask(&Request::Resolve { source, dest, conditions: None, no_delay })? else {
         return Err(Errno::EPROTO);
     };
     let path = write::new_path(&found.path)?;

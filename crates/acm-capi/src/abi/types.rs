@@ -3,9 +3,10 @@ use core::ffi::{c_char, c_int};
 use nix::libc::sockaddr;
 
 /// Request kind: the path between two names. If `src_name` is NULL, the daemon selects the source. `dest_name` is
-/// required.
+/// required. `path` may have conditions on the path, such as a service id.
 pub const IB_ACM_RESOLVE_NAME: u32 = 1;
 /// Request kind: the path between two IP addresses, AF_INET or AF_INET6. `src_ip` may be NULL, `dest_ip` is required.
+/// `path` may have conditions.
 pub const IB_ACM_RESOLVE_IP: u32 = 2;
 /// Request kind: the path that matches all fields of `path` that are not zero. With ACM_FLAGS_QUERY_SA in `flags`, the
 /// daemon queries the subnet administrator (SA).
@@ -56,7 +57,9 @@ pub struct SubmittedRequest {
     pub src_ip: *const sockaddr,
     /// IP address of the destination, of the same family.
     pub dest_ip: *const sockaddr,
-    /// The known fields of the path.
+    /// The known fields of the path. For a name or an IP address the path has the service id, P_Key, SL, class, MTU,
+    /// rate and packet lifetime of this record that are not zero; its ends are ignored. If the daemon is C ibacm, the
+    /// library queries the SA for it through the daemon.
     pub path: *const PathRecord,
     /// Must be zero.
     pub reserved2: [u64; 3],

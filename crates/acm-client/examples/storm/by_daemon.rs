@@ -80,7 +80,8 @@ impl Rank {
     fn send_next(&mut self) -> Result<(), Box<dyn Error>> {
         self.sent_at = None;
         if let Some(node) = self.peers.pop_front() {
-            let request = Request::Resolve { source: Some(self.own), dest: name(node), no_delay: false };
+            let request =
+                Request::Resolve { source: Some(self.own), dest: name(node), conditions: None, no_delay: false };
             self.connection.ask(&request)?;
             self.sent_at = Some(now());
         }

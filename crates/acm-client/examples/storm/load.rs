@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args, address: &str) -> Result<Outcome, Box<dyn core::e
     let mut next = || {
         let number = numbers.next()?;
         let dest = if args.cold { format!("{address}{number}") } else { address.to_owned() };
-        Some(Request::Resolve { source, dest: Address::from_text(&dest), no_delay: false })
+        Some(Request::Resolve { source, dest: Address::from_text(&dest), conditions: None, no_delay: false })
     };
     let bar = if args.json { ProgressBar::hidden() } else { ProgressBar::new(args.requests) };
     bar.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} {per_sec} {eta}")?);

@@ -65,7 +65,7 @@ impl Acm {
         let provider = self.providers.get_mut(token.provider);
         let details = provider.waiter_left(&mut self.context, token, account, true);
         let late = Attempt { failure: Failure::KernelDeadline, details };
-        let path_request = PathRequest { requester, endpoint, dest: &dest, chosen_source: None };
+        let path_request = PathRequest { requester, endpoint, dest: &dest, chosen_source: None, conditional: false };
         let Context { cx, ports, clients, .. } = &mut self.context;
         clients.finish(cx, ports, &path_request, Err(late));
     }

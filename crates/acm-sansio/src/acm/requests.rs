@@ -99,7 +99,7 @@ impl Acm {
             let resolved = ResolvedAddress { requester, account, endpoint, dest: *dest, chosen_source, record };
             return self.route_resolved(resolved, terms.no_delay);
         }
-        let path_request = PathRequest { requester, endpoint, dest, chosen_source };
+        let path_request = PathRequest { requester, endpoint, dest, chosen_source, conditional: false };
         if let Some(request) = self.finish_or_wait(&path_request, &resolution, need) {
             self.context.clients.conditions.keep(request, terms.conditions);
         }
@@ -123,7 +123,10 @@ impl Acm {
         let need = Need { account, if_pending: self.if_pending(requester, account, provider, no_delay) };
         let target = Target::Port(&record);
         let resolution = self.providers.get_mut(provider).resolve(&mut self.context, endpoint, target, need);
-        let path_request = PathRequest { requester, endpoint, dest: &dest, chosen_source: chosen_source.as_ref() };
+        // A library need not distinguish paths to one GID. That of C ibacm does not.
+        let conditional = !provider.is_external();
+        let chosen_source = chosen_source.as_ref();
+        let path_request = PathRequest { requester, endpoint, dest: &dest, chosen_source, conditional };
         self.finish_or_wait(&path_request, &resolution, need);
     }
 
@@ -148,7 +151,8 @@ impl Acm {
         let resolution =
             self.providers.get_mut(provider).resolve(&mut self.context, endpoint, Target::Port(path), need);
         let dest = if path.dlid.is_zero() { Address::Gid(path.dgid) } else { Address::Lid(path.dlid) };
-        self.finish_or_wait(&PathRequest { requester, endpoint, dest: &dest, chosen_source: None }, &resolution, need);
+        let path_request = PathRequest { requester, endpoint, dest: &dest, chosen_source: None, conditional: false };
+        self.finish_or_wait(&path_request, &resolution, need);
     }
 
     /// Counts a request on an endpoint and returns its provider.
@@ -191,9 +195,9 @@ impl Acm {
                 Err(*attempt)
             }
             (Resolution::Pending(token), IfPending::Waits | IfPending::AsksProvider) => {
-                let &PathRequest { requester, endpoint, dest, chosen_source } = path_request;
-                let chosen_source = chosen_source.copied();
-                let waiting = WaitingFor::Lookup { endpoint, token: *token, dest: *dest, chosen_source };
+                let &PathRequest { requester, endpoint, dest, chosen_source, conditional } = path_request;
+                let (token, dest, chosen_source) = (*token, *dest, chosen_source.copied());
+                let waiting = WaitingFor::Lookup { endpoint, token, dest, chosen_source, conditional };
                 let request = clients.keep_request(cx, OpenRequest::new(requester, need.account, waiting));
                 clients.set_deadline(cx, requester, request);
                 return Some(request);

@@ -63,7 +63,7 @@ impl Acm {
         match (request.waiting, request.requester) {
             (WaitingFor::Lookup { endpoint, dest, chosen_source, .. }, requester) => {
                 let chosen_source = chosen_source.as_ref();
-                let path_request = PathRequest { requester, endpoint, dest: &dest, chosen_source };
+                let path_request = PathRequest { requester, endpoint, dest: &dest, chosen_source, conditional: false };
                 clients.finish(cx, ports, &path_request, Err(failure.into()));
             }
             (WaitingFor::Counters { endpoint, .. }, Requester::Client { id, tid }) => {

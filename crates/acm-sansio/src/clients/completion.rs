@@ -30,6 +30,8 @@ pub(crate) struct PathRequest<'a> {
     pub(crate) dest: &'a Address,
     /// The source address that the routing table selected; `None` if the requester named one.
     pub(crate) chosen_source: Option<&'a Address>,
+    /// True if the path is requested with the conditions of the request.
+    pub(crate) conditional: bool,
 }
 
 impl Clients {
@@ -71,7 +73,9 @@ impl Clients {
     ) -> bool {
         let conditions = self.conditions.take(id);
         let Some(request) = self.take_request(cx, id) else { return false };
-        let WaitingFor::Lookup { endpoint, dest, chosen_source, .. } = request.waiting else { return false };
+        let WaitingFor::Lookup { endpoint, dest, chosen_source, conditional, .. } = request.waiting else {
+            return false;
+        };
         if let (Ok(path), Some(conditions)) = (result, conditions) {
             let record = Conditions::between(path, &conditions);
             let OpenRequest { requester, account, .. } = request;
@@ -84,7 +88,8 @@ impl Clients {
             cx.timers.clear(TimerKey::Kernel(id));
         }
         let (requester, chosen_source) = (request.requester, chosen_source.as_ref());
-        self.finish(cx, ports, &PathRequest { requester, endpoint, dest: &dest, chosen_source }, result);
+        let path_request = PathRequest { requester, endpoint, dest: &dest, chosen_source, conditional };
+        self.finish(cx, ports, &path_request, result);
         true
     }
 
@@ -212,7 +217,7 @@ impl Clients {
         request: &PathRequest<'_>,
         result: Result<&PathRecord, Attempt>,
     ) {
-        let PathRequest { requester, endpoint, dest, chosen_source } = *request;
+        let PathRequest { requester, endpoint, dest, chosen_source, conditional } = *request;
         let status = result.map_or_else(|attempt| attempt.failure.status(), |_| ClientStatus::SUCCESS);
         Self::count_status(cx, ports, Some(endpoint), status);
         match result {
@@ -231,10 +236,13 @@ impl Clients {
         }
         match requester {
             Requester::Client { id, tid } => {
-                let reply = match result {
+                let mut reply = match result {
                     Ok(path) => Reply::resolved(tid, path, chosen_source),
                     Err(_) => Reply::unresolved(tid, status),
                 };
+                if conditional && result.is_ok() {
+                    reply.mark_conditional();
+                }
                 self.reply(cx, id, reply);
             }
             Requester::Kernel(id) => {

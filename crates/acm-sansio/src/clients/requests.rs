@@ -34,8 +34,8 @@ pub(crate) enum WaitingFor {
     /// The selection of the local address for a path to `dest`. The caller answers it at once, so that it is not
     /// charged.
     Source { dest: Address, no_delay: bool },
-    /// A lookup of the provider.
-    Lookup { endpoint: EndpointId, token: Token, dest: Address, chosen_source: Option<Address> },
+    /// A lookup of the provider. `conditional` is true if the lookup has the conditions of the request.
+    Lookup { endpoint: EndpointId, token: Token, dest: Address, chosen_source: Option<Address>, conditional: bool },
     /// The counters of an endpoint, from its provider.
     Counters { endpoint: EndpointId, token: Token },
     /// A QUERY_SA request's query to the subnet administrator.
@@ -164,6 +164,7 @@ pub(super) mod tests {
             token: TOKEN,
             dest: Address::from_text("a"),
             chosen_source: None,
+            conditional: false,
         };
         OpenRequest::new(Requester::Client { id: client, tid: [0; 8] }, KERNEL, waiting)
     }

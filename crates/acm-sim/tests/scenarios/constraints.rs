@@ -2,7 +2,7 @@
 //! option `path_service_ids` selects.
 use acm_sansio::{Config, Input, KernelRequestId, Output, PortId, config::ServiceIds};
 use acm_sim::{World, WorldConfig};
-use acm_wire::client::{ClientStatus, EntryFlags, conditional_request, path_request};
+use acm_wire::client::{ClientStatus, EntryFlags, conditional_request, next_response, path_request};
 use core::time::Duration;
 use ib_mad::{
     AttributeId, Lid, Lmc, Mtu, PacketLifeTime, Pkey, Rate, Selected, Selector, ServiceId, ServiceLevel,
@@ -131,8 +131,11 @@ fn conditions_behind_an_address_are_part_of_the_path_query() {
     let level = PathRecord { qos_sl: QosSl::default().with_sl(ServiceLevel::of::<2>()), ..PathRecord::default() };
     let ends = PathRecord { dlid: Lid::new(77), ..PathRecord::default() };
     let mut request = |conditions: &PathRecord, flags| {
-        let client = world.request(0, &conditional_request(&from, &to, conditions, flags, [5; 8]));
-        world.wait(client)
+        let client = world.request(0, &conditional_request(Some(&from), &to, conditions, flags, [5; 8]));
+        let path = world.wait(client);
+        let frame = next_response(world.response(client).unwrap()).unwrap().unwrap();
+        assert_eq!(frame.is_conditional(), path.is_ok() && *conditions != ends, "the mark for the client");
+        path
     };
     let none = EntryFlags::empty();
     assert_eq!(request(&lustre, EntryFlags::NO_DELAY), Err(ClientStatus::ENODATA), "the address is not cached");

@@ -49,17 +49,21 @@ pub fn resolve_request(source: Option<&Address>, dest: &Address, flags: EntryFla
 }
 
 /// Returns a request for the path from `source` to `dest` that has the service id, partition and other properties of
-/// `conditions`.
+/// `conditions`. Otherwise it is like [`resolve_request`]. A daemon that applies the conditions marks its response:
+/// [`Frame::is_conditional`](super::Frame::is_conditional). C ibacm ignores the conditions.
 #[must_use]
 pub fn conditional_request(
-    source: &Address,
+    source: Option<&Address>,
     dest: &Address,
     conditions: &PathRecord,
     flags: EntryFlags,
     tid: [u8; 8],
 ) -> RequestBuffer {
-    let (source, dest) = (Entry::address(EntryFlags::SOURCE, source), Entry::address(EntryFlags::DEST | flags, dest));
-    RequestBuffer::new(Opcode::RESOLVE, [0; 2], tid, &[source, dest, Entry::path(0, conditions)])
+    let (dest, conditions) = (Entry::address(EntryFlags::DEST | flags, dest), Entry::path(0, conditions));
+    match source.map(|source| Entry::address(EntryFlags::SOURCE, source)) {
+        Some(source) => RequestBuffer::new(Opcode::RESOLVE, [0; 2], tid, &[source, dest, conditions]),
+        None => RequestBuffer::new(Opcode::RESOLVE, [0; 2], tid, &[dest, conditions]),
+    }
 }
 
 /// Returns a request for the route to the LID or GID in `path`. `flags` may add [`EntryFlags::NO_DELAY`] or

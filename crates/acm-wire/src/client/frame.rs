@@ -2,7 +2,7 @@
 use super::{
     Header, Opcode, Operation,
     entry::ENTRY_SIZE,
-    header::{HEADER_SIZE, VERSION},
+    header::{CONDITIONAL, HEADER_SIZE, VERSION},
 };
 use ib_mad::Wire;
 
@@ -32,6 +32,12 @@ impl Frame<'_> {
     #[must_use]
     pub const fn tid(&self) -> [u8; 8] {
         self.header.tid.0
+    }
+
+    /// Reports whether the path of a RESOLVE response has the conditions of the request. C ibacm ignores conditions.
+    #[must_use]
+    pub const fn is_conditional(&self) -> bool {
+        self.header.data2 & CONDITIONAL != 0
     }
 }
 

@@ -4,6 +4,9 @@ use ib_mad::{code, wire, wire::Octets};
 
 /// Version of the protocol.
 pub const VERSION: u8 = 1;
+/// Mark of a RESOLVE response in [`Header::data2`]: the path has the conditions of the request. C ibacm uses the byte
+/// internally for numbers below 8, and librdmacm ignores it.
+pub const CONDITIONAL: u8 = 0x80;
 /// Size of the header in bytes.
 pub const HEADER_SIZE: usize = 16;
 
@@ -114,7 +117,7 @@ wire! {
         pub data0: u8,
         /// Index of the endpoint in PERF, 0 for the whole daemon; port number in EP, 0 for all ports.
         pub data1: u8,
-        /// Unused: zero when sent, ignored when received.
+        /// [`CONDITIONAL`] or 0 in a RESOLVE response; 0 in every other message, and always from C ibacm.
         pub data2: u8,
         /// Size of the message with its header, in the byte order of the opcode: see [`Header::length`].
         pub length_bytes: Octets<2>,

@@ -2,7 +2,7 @@
 use super::{
     ClientStatus, Entry, EntryFlags, Header, Opcode,
     entry::{ENTRY_SIZE, RESPONSE_PATH_FLAGS},
-    header::HEADER_SIZE,
+    header::{CONDITIONAL, HEADER_SIZE},
 };
 use crate::Address;
 use core::{fmt, ops::Deref};
@@ -53,6 +53,12 @@ impl Reply {
             reply.push(ib_mad::as_bytes(&Entry::address(EntryFlags::SOURCE, source)));
         }
         reply
+    }
+
+    /// Marks that the path has the conditions of the request.
+    pub const fn mark_conditional(&mut self) {
+        const DATA2: usize = core::mem::offset_of!(Header, data2);
+        self.bytes[DATA2] = CONDITIONAL;
     }
 
     /// Returns the response to a failed resolution: only a header, and an opcode without the response bit, as in

@@ -92,9 +92,13 @@ mod tests {
     fn responses_survive_a_round_trip() {
         let path = PathRecord { dlid: ib_mad::Lid::new(17), ..PathRecord::default() };
         let source = Address::from_text("fd00::1");
-        let bytes = Reply::resolved([1; 8], &path, Some(&source));
-        let response = ResolveResponse::parse(&next_response(&bytes).unwrap().unwrap());
-        assert_eq!(response, Ok(ResolveResponse { path, source: Some(source) }));
+        let mut bytes = Reply::resolved([1; 8], &path, Some(&source));
+        let frame = next_response(&bytes).unwrap().unwrap();
+        let expected = Ok(ResolveResponse { path, source: Some(source) });
+        assert_eq!((ResolveResponse::parse(&frame), frame.is_conditional()), (expected, false));
+        bytes.mark_conditional();
+        let frame = next_response(&bytes).unwrap().unwrap();
+        assert_eq!((ResolveResponse::parse(&frame), frame.is_conditional()), (expected, true));
         // Counters have 64 bits, and bit 31 is not a sign.
         let counters = Counters([1, 2, 3, 4, 1 << 31, 1 << 32, u64::MAX]);
         let bytes = Reply::counters([1; 8], &counters);

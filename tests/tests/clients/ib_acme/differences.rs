@@ -54,6 +54,31 @@ fn empty_lists_are_refused() {
     assert!(ours(&["-P", "257"]).contains("Failed to query perf data: Cannot assign requested address\n"));
 }
 
+/// C ibacm ignores the conditions of a request by name, and caches one path for each GID.
+#[test]
+fn path_by_name_has_the_conditions_with_daemons_of_both_kinds() {
+    let lab = Lab::new(2, &[]);
+    let kinds = [(1, Kind::C, "node2", 2), (2, Kind::Rust, "node1", 1)];
+    let nodes = kinds.map(|(number, kind, ..)| lab.start(number, kind, &[]));
+    for (node, (_, kind, peer, requests)) in nodes.iter().zip(kinds) {
+        let ask = |options: &str| {
+            let words = format!("-S {} -f n -s node{} -d {peer}{options}", node.socket().display(), node.number);
+            run(binary(Binary::IbAcme), &words.split(' ').collect::<Vec<_>>())
+        };
+        let resolved = || node.acme(&["-P"]).counters()[0].get("Resolve Count");
+        assert!(ask("").success().contains("  sl: 0\n"), "{kind:?}");
+        for sl in [3, 2, 3] {
+            let before = resolved();
+            let path = ask(&format!(" --sl {sl}")).success();
+            assert!(path.contains(&format!("  sl: {sl}\n")), "{kind:?}: {path}");
+            assert_eq!(resolved() - before, requests, "{kind:?}");
+        }
+        assert!(ask("").success().contains("  sl: 0\n"), "{kind:?}");
+        let at_once = ask(" --sl 4 -c");
+        assert!(at_once.stdout.contains("ib_acm_resolve_name failed: No data available\n"), "{kind:?}: {at_once}");
+    }
+}
+
 /// Without a response, the trace checks the membership of the local port.
 #[test]
 fn trace_reports_membership_in_the_group() {

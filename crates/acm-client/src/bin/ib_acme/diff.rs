@@ -48,7 +48,7 @@ pub(crate) fn show(state: &mut RunState<'_>, server: &mut Server, dests: &str) -
 }
 
 fn compare(state: &RunState<'_>, server: &mut Server, request: &Request) -> Result<Vec<String>, String> {
-    let found = path_request::send(server, state.args, request);
+    let found = server.path(request);
     let ours = found.map_err(|errno| format!("no path: {}", strerror(errno)))?.path;
     let theirs = path_request::query_sa(server, state.args, &ours);
     let theirs = theirs.map_err(|errno| format!("subnet administration has none: {}", strerror(errno)))?;

@@ -5,7 +5,7 @@ use crate::{
     server::Server,
 };
 use acm_client::{
-    Address, Name, Request, Resolved,
+    Address, Name, Request,
     ib_mad::{Lid, sa::PathRecord},
 };
 use core::{net::IpAddr, str::FromStr};
@@ -42,6 +42,7 @@ pub(crate) fn path_request(
     dest: &str,
 ) -> Result<Request, AddressError> {
     let no_delay = args.cached;
+    let conditions = (!args.requirements.is_empty()).then(|| args.requirements.apply_to(PathRecord::default()));
     match format {
         Format::Ip => {
             let source: Option<IpAddr> = source.map(|source| read("source", source)).transpose()?;
@@ -49,14 +50,14 @@ pub(crate) fn path_request(
             if source.is_some_and(|source| source.is_ipv4() != dest.is_ipv4()) {
                 return Err(AddressError::Text("source and destination address families don't match".to_owned()));
             }
-            Ok(Request::Resolve { source: source.map(Address::from), dest: dest.into(), no_delay })
+            Ok(Request::Resolve { source: source.map(Address::from), dest: dest.into(), conditions, no_delay })
         }
         Format::Name => {
             if dest.len().max(source.map_or(0, str::len)) > LONGEST_NAME {
                 return Err(AddressError::NameTooLong);
             }
             let name = |text: &str| Address::Name(Name::new(text.as_bytes()));
-            Ok(Request::Resolve { source: source.map(name), dest: name(dest), no_delay })
+            Ok(Request::Resolve { source: source.map(name), dest: name(dest), conditions, no_delay })
         }
         Format::Lid => {
             // LIDs are truncated to 16 bits, as in rdma-core.
@@ -85,20 +86,6 @@ pub(crate) fn reversible_path() -> PathRecord {
     let record = PathRecord::default();
     let reversible_paths = record.reversible_paths.with_reversible(true).with_num_path(1);
     PathRecord { reversible_paths, ..record }
-}
-
-/// Requests a path. For a name or an IP address, a daemon returns only one path. Further requirements therefore need a
-/// second request, by GID.
-///
-/// # Errors
-/// An error number.
-pub(crate) fn send(server: &mut Server, args: &Args, request: &Request) -> Result<Resolved, i32> {
-    let found = server.path(request)?;
-    let (false, Request::Resolve { no_delay, .. }) = (args.requirements.is_empty(), request) else { return Ok(found) };
-    let PathRecord { sgid, dgid, pkey, .. } = found.path;
-    let ends = PathRecord { sgid, dgid, pkey, ..reversible_path() };
-    let required = server.path(&Request::Route { path: args.requirements.apply_to(ends), no_delay: *no_delay })?;
-    Ok(Resolved { path: required.path, ..found })
 }
 
 /// Queries the SA for the path between the same ends, with the requirements of the command line.

@@ -69,7 +69,7 @@ fn steps(state: &mut RunState<'_>, server: &mut Server, dest: &str) -> io::Resul
         }
     };
     let previous = counters(server);
-    let found = path_request::send(server, state.args, &request);
+    let found = server.path(&request);
     let sent = SentRequests::of(&previous, &counters(server));
     match found {
         Ok(found) => {

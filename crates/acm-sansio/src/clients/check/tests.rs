@@ -36,7 +36,8 @@ fn client(cx: &mut Cx, clients: &mut Clients, index: u32) -> ClientId {
 
 fn lookup() -> WaitingFor {
     let token = Token { provider: crate::api::ProviderId::BUILT_IN, kind: 1, index: 2, generation: 3 };
-    WaitingFor::Lookup { endpoint: EndpointId::new(0, 0), token, dest: Address::from_text("a"), chosen_source: None }
+    let (endpoint, dest) = (EndpointId::new(0, 0), Address::from_text("a"));
+    WaitingFor::Lookup { endpoint, token, dest, chosen_source: None, conditional: false }
 }
 
 fn of_client(cx: &mut Cx, clients: &mut Clients, client: ClientId, waiting: WaitingFor) -> RequestId {

@@ -77,7 +77,7 @@ fn fails(cx: &Context, ibacmp: &Ibacmp, with: &str) {
 
 fn wait_for(cx: &mut Context, endpoint: EndpointId, id: DestId) {
     let token = Task::Lookup(id).token();
-    let waiting = WaitingFor::Lookup { endpoint, token, dest: name("there"), chosen_source: None };
+    let waiting = WaitingFor::Lookup { endpoint, token, dest: name("there"), chosen_source: None, conditional: false };
     cx.clients.keep_request(&mut cx.cx, OpenRequest::new(Requester::Kernel(KernelRequestId(1)), KERNEL, waiting));
 }
 

@@ -76,7 +76,8 @@ impl Paths {
                 pkeys.push(endpoint.pkey);
             }
         }
-        let to_itself = Request::Resolve { source: Some(local_address), dest: local_address, no_delay: false };
+        let to_itself =
+            Request::Resolve { source: Some(local_address), dest: local_address, conditions: None, no_delay: false };
         match server.path(&to_itself) {
             Ok(found) => Ok(Self::Daemon { server, local_address, pkeys, sgid: found.path.sgid }),
             Err(errno) => Err(Failure::Text(format!(
@@ -131,7 +132,7 @@ impl Paths {
             Self::Daemon { server, local_address, .. } => {
                 let dest = Address::from_text(name);
                 let source = if name.parse::<IpAddr>().is_ok() { None } else { Some(*local_address) };
-                let found = server.path(&Request::Resolve { source, dest, no_delay: false });
+                let found = server.path(&Request::Resolve { source, dest, conditions: None, no_delay: false });
                 let found = found.map_err(|errno| format!("the daemon does not find {name}: {}", strerror(errno)))?;
                 Ok(found.path.dgid)
             }
