@@ -77,3 +77,81 @@ impl Clients {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acm_provider_test::{request, responses};
+    use acm_wire::client::header::HEADER_SIZE;
+
+    /// A message with this transaction id.
+    fn message(tid: u64) -> Vec<u8> {
+        let mut message = vec![0; HEADER_SIZE];
+        message[6..8].copy_from_slice(&16_u16.to_ne_bytes());
+        message[TID].copy_from_slice(&tid.to_ne_bytes());
+        message
+    }
+
+    #[test]
+    fn connection_0_is_the_kernel_and_all_others_are_one_account() {
+        let mut clients = Clients::default();
+        let mut account = |index| match clients.client_of(&request(index, &message(1)).0).1 {
+            Some(Input::ClientOpened { account, client }) => (account, u64::from(client.index())),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!([0, 1, 1022].map(&mut account), [(Account::Kernel, 0), (PROGRAMS, 1), (PROGRAMS, 1022)]);
+    }
+
+    #[test]
+    fn client_is_opened_once_and_has_another_id_after_it_was_closed() {
+        let mut clients = Clients::default();
+        let client_of = |clients: &mut Clients| clients.client_of(&request(7, &message(1)).0);
+        let (first, opened) = client_of(&mut clients);
+        assert!(opened.is_some());
+        assert!(matches!(client_of(&mut clients), (client, None) if client == first));
+        clients.close(first);
+        let (second, opened) = client_of(&mut clients);
+        assert!(opened.is_some() && second != first);
+    }
+
+    #[test]
+    fn replies_reach_their_requests_although_clients_use_one_transaction_id() {
+        let mut clients = Clients::default();
+        let stored = [4, 5].map(|index| {
+            let (request, id) = request(index, &message(77));
+            let (client, _) = clients.client_of(&request);
+            (clients.store(client, request), id)
+        });
+        // The second request is answered first, with status 9.
+        for ((message, _), status) in stored.iter().rev().zip([9, 8]) {
+            let mut reply = message.clone();
+            reply[2] = status;
+            clients.reply(&reply);
+        }
+        assert!(
+            stored.iter().all(|(_, id)| responses(*id).is_empty()),
+            "replies wait until the counters are published"
+        );
+        clients.send_replies();
+        let answered = stored.map(|(_, id)| {
+            let [response] = responses(id)[..] else { panic!("one response") };
+            (response.message.header.status, response.message.header.tid)
+        });
+        assert_eq!(answered, [(8, 77), (9, 77)]);
+        assert!(clients.waiting.is_empty());
+    }
+
+    #[test]
+    fn requests_of_a_closed_client_get_enodata() {
+        let mut clients = Clients::default();
+        let ids = [4, 5].map(|index| {
+            let (request, id) = request(index, &message(1));
+            let (client, _) = clients.client_of(&request);
+            clients.store(client, request);
+            (client, id)
+        });
+        clients.close(ids[0].0);
+        assert_eq!(responses(ids[0].1)[0].message.header.status, 3);
+        assert!(responses(ids[1].1).is_empty(), "the other client is open");
+    }
+}

@@ -83,3 +83,43 @@ impl Inbox {
         Some(command)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acm_provider_test::{request, responses};
+
+    const MESSAGE: [u8; 16] = [0; 16];
+
+    #[test]
+    fn request_over_16384_gets_enomem_until_one_is_taken() {
+        let (commands, inbox, _poll) = new().unwrap();
+        for _ in 0..16_384 {
+            commands.send_request(request(1, &MESSAGE).0, Command::Resolve);
+        }
+        let send = |command| {
+            let (request, id) = request(1, &MESSAGE);
+            commands.send_request(request, command);
+            responses(id).first().map(|response| response.message.header.status)
+        };
+        let refused = Some(Status::ENOMEM.get());
+        assert_eq!((send(Command::Resolve), send(Command::Query)), (refused, refused));
+        // Other commands are not counted.
+        commands.send(Command::Reregister(PortId(1)));
+        assert!(matches!(inbox.take(), Some(Command::Resolve(_))));
+        assert_eq!((send(Command::Query), send(Command::Query)), (None, refused));
+        let rest: Vec<_> = core::iter::from_fn(|| inbox.take()).collect();
+        assert_eq!(rest.len(), 16_383 + 2);
+        assert_eq!(send(Command::Query), None, "each request that was taken makes room");
+        assert_eq!(inbox.requests.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn request_that_no_engine_takes_gets_enodata() {
+        let (commands, inbox, _poll) = new().unwrap();
+        drop(inbox);
+        let (request, id) = request(1, &MESSAGE);
+        commands.send_request(request, Command::Resolve);
+        assert_eq!(responses(id)[0].message.header.status, 3);
+    }
+}

@@ -2,7 +2,8 @@
 use crate::{
     clients::Clients,
     command::{self, Command, Commands, Inbox, WAKE},
-    devices::{Devices, Fact},
+    devices::Devices,
+    fabric::{Fabric, Fact},
     host::Host,
     log::Log,
     options::Settings,
@@ -12,9 +13,9 @@ use acm_provider::{
     daemon::{self, Level},
     plugin::{Endpoint, Port, Request, SaFailure, SaResponse},
 };
-use acm_sansio::{Acm, Input, PortId, SaRequestId, Seed, Time, api::SendFailure};
+use acm_sansio::{Acm, Config, Input, PortId, SaRequestId, Seed, Time, api::SendFailure};
 use core::time::Duration;
-use mio::{Events, Poll};
+use mio::{Events, Poll, Token, event::Event};
 use nix::sys::signal::SigSet;
 use std::{io, time::Instant};
 
@@ -32,7 +33,10 @@ pub(crate) fn start() -> io::Result<Commands> {
     let run = move || {
         // ibacm handles the signals. SIGPIPE would end the daemon when a client closes its connection before the reply.
         let _ = SigSet::all().thread_block();
-        match Engine::new(poll, inbox, engine_commands) {
+        let settings = Settings::read();
+        let registry = poll.registry().try_clone();
+        let devices = registry.map(|registry| Devices::new(registry, &settings));
+        match devices.and_then(|devices| Engine::new(settings.config, devices, poll, inbox, engine_commands)) {
             Ok(engine) => engine.run(),
             Err(error) => daemon::log(Level::Always, format_args!("ERROR - nothing is served: {error}")),
         }
@@ -42,9 +46,9 @@ pub(crate) fn start() -> io::Result<Commands> {
 }
 
 #[derive(Debug)]
-struct Engine {
+struct Engine<F> {
     acm: Acm,
-    host: Host,
+    host: Host<F>,
     poll: Poll,
     inbox: Inbox,
     clock: Clock,
@@ -52,15 +56,13 @@ struct Engine {
     has_more: bool,
 }
 
-impl Engine {
-    fn new(poll: Poll, inbox: Inbox, commands: Commands) -> io::Result<Self> {
-        let settings = Settings::read();
+impl<F: Fabric> Engine<F> {
+    fn new(config: Config, devices: F, poll: Poll, inbox: Inbox, commands: Commands) -> io::Result<Self> {
         let mut seed = [0; 16];
         getrandom::fill(&mut seed).map_err(|_| io::Error::other("no random numbers"))?;
-        let devices = Devices::new(poll.registry().try_clone()?, &settings);
         let clients = Clients::default();
         let host = Host { ports: Ports::default(), devices, clients, commands, log: Log::default() };
-        let acm = Acm::new(settings.config, Seed::new(seed));
+        let acm = Acm::new(config, Seed::new(seed));
         Ok(Self { acm, host, poll, inbox, clock: Clock::start(), has_more: false })
     }
 
@@ -79,15 +81,20 @@ impl Engine {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
             result => result?,
         }
-        let now = self.clock.now();
+        self.turn(self.clock.now(), events.iter().map(Event::token));
+        Ok(())
+    }
+
+    /// Handles a time-out, the devices with these tokens, commands and datagrams.
+    fn turn(&mut self, now: Time, ready: impl Iterator<Item = Token>) {
         if self.acm.poll_timeout().is_some_and(|at| at <= now) {
             self.acm.handle_timeout(now);
             let Self { acm, host, .. } = self;
             acm.drain(now, |output| host.carry_out(now, output));
         }
         let mut changed = Vec::new();
-        for event in events.iter().filter(|event| event.token() != WAKE) {
-            self.host.devices.wake(event.token(), |device, number| changed.push((device.to_owned(), number)));
+        for token in ready.filter(|token| *token != WAKE) {
+            self.host.devices.wake(token, &mut |device, number| changed.push((device.to_owned(), number)));
         }
         for (device, number) in changed {
             if let Some(id) = self.host.ports.named(&device, number) {
@@ -97,7 +104,6 @@ impl Engine {
         self.has_more = self.commands(now) | self.datagrams(now);
         self.host.ports.publish(&self.acm);
         self.host.clients.send_replies();
-        Ok(())
     }
 
     fn timeout(&self) -> Option<Duration> {
@@ -155,7 +161,7 @@ impl Engine {
                 self.input(now, Input::AddressRemoved { port, pkey: Some(endpoint.pkey()), address });
             }
             Command::Resolve(request) | Command::Query(request) => self.request(now, request),
-            Command::SaResponded(id, response) => self.sa_responded(now, id, &response),
+            Command::SaResponded(id, response) => self.input(now, sa_input(id, &response)),
         }
     }
 
@@ -199,14 +205,14 @@ impl Engine {
             self.input(now, Input::AddressRemoved { port, pkey: Some(endpoint.pkey()), address });
         }
     }
+}
 
-    fn sa_responded(&mut self, now: Time, id: SaRequestId, response: &SaResponse) {
-        let input = match response {
-            Ok(mad) => Input::SaResponse { id, mad },
-            Err(SaFailure::TimedOut) => Input::SaFailed { id, failure: SendFailure::TimedOut },
-            Err(SaFailure::NotSent(_)) => Input::SaFailed { id, failure: SendFailure::NotSent },
-        };
-        self.input(now, input);
+/// Returns the input for the end of a request to the subnet administrator.
+const fn sa_input(id: SaRequestId, response: &SaResponse) -> Input<'_> {
+    match response {
+        Ok(mad) => Input::SaResponse { id, mad },
+        Err(SaFailure::TimedOut) => Input::SaFailed { id, failure: SendFailure::TimedOut },
+        Err(SaFailure::NotSent(_)) => Input::SaFailed { id, failure: SendFailure::NotSent },
     }
 }
 
@@ -238,3 +244,6 @@ impl Drop for PanicReport {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 use crate::{
     clients::Clients,
     command::{Command, Commands},
-    devices::Devices,
+    fabric::Fabric,
     log::Log,
     ports::Ports,
 };
@@ -14,15 +14,15 @@ use acm_sansio::{
 use ib_mad::Pkey;
 
 #[derive(Debug)]
-pub(crate) struct Host {
+pub(crate) struct Host<F> {
     pub(crate) ports: Ports,
-    pub(crate) devices: Devices,
+    pub(crate) devices: F,
     pub(crate) clients: Clients,
     pub(crate) commands: Commands,
     pub(crate) log: Log,
 }
 
-impl Host {
+impl<F: Fabric> Host<F> {
     /// Passes an input to the core and carries out its outputs.
     pub(crate) fn input(&mut self, acm: &mut Acm, now: Time, input: Input<'_>) {
         acm.drive(now, input, |output| self.carry_out(now, output));

@@ -13,10 +13,12 @@
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss
 )]
+mod attributes;
 mod clients;
 mod command;
 mod devices;
 mod engine;
+mod fabric;
 mod host;
 mod log;
 mod options;

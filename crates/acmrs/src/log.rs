@@ -59,3 +59,44 @@ impl Names for PortNames<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acm_provider::plugin::Address;
+    use acm_provider_test::{lines, port};
+    use acm_sansio::{KernelRequestId, api::RequestedBy};
+    use ib_mad::{Lid, Pkey};
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn line_has_the_level_and_the_names_of_the_port() {
+        let (mut log, mut ports) = (Log::default(), Ports::default());
+        let (id, of) = (PortId(3), EndpointId::new(0, 0));
+        log.write(Time::ZERO, &Event::PortUp(id, Lid::new(7)), &ports);
+        assert_eq!(lines(), ["0 test: port 3 is active, LID 7"]);
+        ports.open(id, "mlx5_0".into(), port(1, 2));
+        ports.open_core_endpoint(of, id, Pkey::new(0x8001));
+        log.write(Time::ZERO, &Event::PortUp(id, Lid::new(7)), &ports);
+        log.write(Time::ZERO, &Event::EndpointLost(of), &ports);
+        let text = lines().join("\n");
+        assert!(text.contains("mlx5_0 port 2") && text.contains("mlx5_0/2 pkey 0x8001"), "{text}");
+    }
+
+    #[test]
+    fn two_hundred_lines_are_written_in_a_second_and_the_others_are_counted() {
+        let (mut log, ports) = (Log::default(), Ports::default());
+        let mut write = |at: Duration, event: &Event| log.write(Time::ZERO + at, event, &ports);
+        let event = Event::PortDown(PortId(3));
+        (0..250).for_each(|_| write(SECOND, &event));
+        assert_eq!(lines().len(), 200);
+        write(SECOND, &Event::Answered(RequestedBy::Kernel(KernelRequestId(1)), Address::from_text("a")));
+        assert_eq!(lines().len(), 1, "log_level 2 has no limit");
+        write(2 * SECOND, &event);
+        let written = lines();
+        assert_eq!((written.len(), written[0].as_str()), (2, "0 test: 50 lines more"));
+        write(3 * SECOND, &event);
+        assert_eq!(lines().len(), 1, "nothing was left out");
+    }
+}

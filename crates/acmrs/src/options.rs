@@ -6,7 +6,7 @@ use acm_sansio::{
 };
 use acm_wire::files::opts::{self, LogLevel, LoopbackProt, Opt, Options, RouteProt};
 use core::num::NonZeroU32;
-use std::fs;
+use std::{fs, path::Path};
 
 /// The options, which the engine reads at its start.
 #[derive(Debug)]
@@ -21,16 +21,20 @@ impl Settings {
     pub(crate) fn read() -> Self {
         let path = daemon::options_file();
         // A missing file is no error in ibacm either.
-        let text = fs::read(&path).unwrap_or_default();
+        Self::parse(&path, &fs::read(&path).unwrap_or_default())
+    }
+
+    /// Reads the text of an option file. The path is for the log.
+    fn parse(path: &Path, text: &[u8]) -> Self {
         let mut options = Options::default();
-        for line in opts::parse(&text) {
+        for line in opts::parse(text) {
             match line {
                 Ok((_, option)) => {
                     warn_if_unsupported(&option);
                     options.set(option);
                 }
                 Err(error) => {
-                    let (line, word) = (error.line, error.word(&text).escape_ascii().to_string());
+                    let (line, word) = (error.line, error.word(text).escape_ascii().to_string());
                     let path = path.display();
                     daemon::log(Level::Info, format_args!("{path}:{line}: {}: {word}; skipped", error.kind));
                 }
@@ -86,5 +90,49 @@ fn config(options: &Options<'_>) -> Config {
         },
         limits,
         ..defaults
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::time::Duration;
+    use ib_mad::{Mtu, Rate};
+
+    fn parse(text: &str) -> Settings {
+        Settings::parse(Path::new("opts"), text.as_bytes())
+    }
+
+    #[test]
+    fn each_option_of_the_protocol_is_applied() {
+        let text = "timeout 700\nretries 9\nmin_mtu 4096\nmin_rate 40\nroute_prot acm\naddr_timeout 3\n\
+            route_timeout 4\nloopback_prot none\nresolve_depth 5\nsa_depth 6\nsend_depth 7\nrecv_depth 8\nlog_level 1";
+        let settings = parse(text);
+        let Settings { config, recv_depth, send_depth } = &settings;
+        assert_eq!((config.timeout, config.retries), (Duration::from_millis(700), 9));
+        assert_eq!((config.min_mtu, config.min_rate), (Mtu::B4096, Rate::GBPS_40));
+        assert_eq!((config.route_protocol, config.loopback), (RouteProtocol::Acm, false));
+        let minutes = |minutes: u64| Some(Duration::from_secs(60 * minutes));
+        assert_eq!((config.addr_timeout, config.route_timeout), (minutes(3), minutes(4)));
+        assert_eq!((config.resolve_depth, config.sa_depth), (Depth::Fixed(5), Depth::Fixed(6)));
+        assert_eq!((send_depth.get(), recv_depth.get(), config.log_level), (7, 8, api::Level::Verbose));
+    }
+
+    #[test]
+    fn defaults_are_those_of_ibacm_for_what_ibacm_does() {
+        let settings = parse("");
+        assert_eq!((settings.config.sa_depth, settings.config.sa_notices), (Depth::Fixed(1), false));
+        assert_eq!(settings.config.limits.requests_per_client, u32::MAX);
+        assert_eq!((settings.config.retries, settings.config.min_rate), (2, Rate::GBPS_10));
+    }
+
+    #[test]
+    fn bad_lines_are_logged_and_skipped() {
+        let settings = parse("retries many\nroute_preload opensm_full_v1\ntimeout 700\n");
+        assert_eq!((settings.config.retries, settings.config.timeout), (2, Duration::from_millis(700)));
+        let lines = acm_provider_test::lines();
+        assert!(lines[0].starts_with("1 test: opts:1: ") && lines[0].ends_with("many; skipped"), "{lines:?}");
+        assert_eq!(lines[1], "0 test: route_preload is for ibacmp and acm-mio: it does nothing here");
+        assert_eq!(lines.len(), 2);
     }
 }

@@ -125,3 +125,60 @@ impl SharedCounters {
         self.0.iter().map(|value| value.load(Ordering::Relaxed)).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acm_provider_test::{endpoint, port};
+
+    const IDS: [PortId; 2] = [PortId(0), PortId(1)];
+
+    /// Two ports of a device, the first with endpoints in these partitions.
+    fn ports(pkeys: &[u16]) -> (Ports, Vec<Endpoint>) {
+        let mut ports = Ports::default();
+        for (id, number) in IDS.into_iter().zip(1..) {
+            ports.open(id, "mlx5_0".into(), port(1, number));
+        }
+        let endpoints: Vec<_> = pkeys.iter().map(|pkey| endpoint(1, 1, *pkey)).collect();
+        for endpoint in &endpoints {
+            ports.open_endpoint(IDS[0], endpoint.clone(), SharedCounters::default());
+        }
+        (ports, endpoints)
+    }
+
+    #[test]
+    fn closed_endpoint_returns_its_addresses_and_no_others() {
+        let (mut ports, endpoints) = ports(&[0xffff, 0x8001]);
+        let address = Address::from_text;
+        for (endpoint, name) in [(0, "a"), (0, "b"), (0, "c"), (1, "d")] {
+            ports.add_address(IDS[0], &endpoints[endpoint], address(name));
+        }
+        ports.remove_address(IDS[0], &endpoints[0], &address("b"));
+        assert_eq!(ports.close_endpoint(IDS[0], &endpoints[0]), [address("a"), address("c")]);
+        assert_eq!(ports.close_endpoint(IDS[0], &endpoints[0]), []);
+        assert_eq!(ports.any_endpoint(IDS[0]).map(Endpoint::pkey), Some(Pkey::new(0x8001)));
+        assert!(ports.any_endpoint(IDS[1]).is_none());
+    }
+
+    #[test]
+    fn port_is_found_by_device_and_number_while_it_is_open() {
+        let (mut ports, _) = ports(&[]);
+        assert_eq!(
+            (ports.named("mlx5_0", 2), ports.named("mlx5_0", 3), ports.named("mlx5_1", 2)),
+            (Some(IDS[1]), None, None)
+        );
+        assert_eq!(ports.name(IDS[1]), Some(("mlx5_0", 2)));
+        ports.close(IDS[1]);
+        assert_eq!(ports.named("mlx5_0", 2), None);
+    }
+
+    #[test]
+    fn counters_have_the_order_of_ibacm() {
+        let (shared, mut counters) = (SharedCounters::default(), Counters::default());
+        counters.count(Counter::Resolve);
+        counters.count(Counter::Resolve);
+        counters.count(Counter::RouteCache);
+        shared.write(&counters);
+        assert_eq!(shared.read(), [0, 2, 0, 0, 0, 0, 1]);
+    }
+}

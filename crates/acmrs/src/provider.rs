@@ -120,3 +120,70 @@ impl Drop for OpenEndpoint {
         self.commands.send(Command::EndpointClosed(self.port, self.handle.clone()));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::{self, Inbox};
+    use acm_provider_test::{endpoint, port, request, responses};
+    use acm_wire::client::{Counter, Counters};
+
+    /// A provider whose engine is the test.
+    fn provider() -> (Acmrs, Inbox) {
+        let (commands, inbox, _poll) = command::new().unwrap();
+        (Acmrs(Mutex::new(State { commands: Some(commands), ports: Vec::new() })), inbox)
+    }
+
+    fn commands(inbox: &Inbox) -> Vec<Command> {
+        core::iter::from_fn(|| inbox.take()).collect()
+    }
+
+    #[test]
+    fn port_that_is_opened_again_keeps_its_id() {
+        let (provider, inbox) = provider();
+        let id = |guid, number| provider.open_port(&port(guid, number)).unwrap().id;
+        let ids = [id(1, 1), id(1, 2), id(2, 1), id(1, 1), id(2, 1)];
+        assert_eq!(ids, [0, 1, 2, 0, 2].map(PortId));
+        let [Command::PortOpened(PortId(0), opened), Command::PortClosed(PortId(0)), ..] = &commands(&inbox)[..] else {
+            panic!("each port was opened and closed")
+        };
+        assert_eq!(opened.number(), 1);
+    }
+
+    #[test]
+    fn each_call_becomes_one_command() {
+        let (provider, inbox) = provider();
+        let (port, address) = (provider.open_port(&port(1, 1)).unwrap(), Address::from_text("a"));
+        let opened = provider.open_endpoint(&port, &endpoint(1, 1, 0x8001)).unwrap();
+        provider.add_address(&opened, &address).unwrap();
+        provider.remove_address(&opened, &address);
+        let ids = [0, 1].map(|_| request(1, &[0; 16]));
+        let [(resolve, first), (query, second)] = ids;
+        provider.resolve(&opened, resolve);
+        provider.query(&opened, query);
+        provider.reregister(&port);
+        let sent = commands(&inbox);
+        let [
+            Command::PortOpened(..),
+            Command::EndpointOpened(PortId(0), _, counters),
+            Command::AddressAdded(PortId(0), _, added),
+            Command::AddressRemoved(PortId(0), _, removed),
+            Command::Resolve(resolve),
+            Command::Query(query),
+            Command::Reregister(PortId(0)),
+        ] = &sent[..]
+        else {
+            panic!("{sent:#?}")
+        };
+        assert_eq!((*added, *removed), (address, address));
+        assert_eq!((resolve.client(), query.client()), (first, second));
+        assert!(responses(first).is_empty());
+        // ibacm reads the counters that the engine writes.
+        let mut written = Counters::default();
+        written.count(Counter::NoData);
+        counters.write(&written);
+        assert_eq!(provider.counters(&opened), [0, 0, 1, 0, 0, 0, 0]);
+        drop(opened);
+        assert!(matches!(commands(&inbox)[..], [Command::EndpointClosed(PortId(0), _)]));
+    }
+}

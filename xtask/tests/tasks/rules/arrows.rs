@@ -56,6 +56,7 @@ const ARROWS: &[Arrows] = &[
     above("acm-trace", &["acm-sansio", "acm-wire", "ib-mad"]),
     above("acm-sim", &["ib-sim", "acm-trace", "acm-sansio", "acm-wire", "ib-mad"]),
     above("acm-provider", &["acm-wire", "ib-mad"]),
+    above("acm-provider-test", &["acm-provider"]),
     above("acm-plugin", &["acm-provider", "acm-sansio", "acm-wire", "ib-mad", "ib-device"]),
     above("acm-mio", &["acm-sansio", "acm-wire", "ib-mad", "ib-sim", "ib-device", "acm-plugin", "acm-trace"]),
     above("ib-sim-preload", &["ib-sim", "ib-mad"]),

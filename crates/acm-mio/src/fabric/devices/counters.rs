@@ -1,4 +1,5 @@
 //! Counters of the devices.
+use ib_device::verbs::Outcome;
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)*) => {
@@ -52,4 +53,29 @@ counters! {
     sa_responses_forged,
     /// Objects of libibverbs that could not be freed after their device was removed.
     leaked_objects,
+}
+
+impl Counters {
+    /// Counts a datagram that waits or was dropped.
+    pub(super) const fn count(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Posted => {}
+            Outcome::Waits => self.sends_queued += 1,
+            Outcome::Refused => self.sends_refused += 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_and_dropped_datagrams_are_counted() {
+        let mut counters = Counters::default();
+        for outcome in [Outcome::Waits, Outcome::Posted, Outcome::Refused, Outcome::Waits, Outcome::Waits] {
+            counters.count(outcome);
+        }
+        assert_eq!((counters.sends_queued, counters.sends_refused), (3, 1));
+    }
 }

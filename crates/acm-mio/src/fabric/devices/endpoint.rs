@@ -1,12 +1,8 @@
 //! An endpoint's queue pair, and the datagrams that wait for room in its send queue.
-use super::{
-    counters::Counters,
-    device::DeviceKey,
-    outbox::{Outbox, Outcome},
-};
+use super::{counters::Counters, device::DeviceKey};
 use crate::log::{Lines, limited};
 use acm_sansio::{EndpointId, PortId};
-use ib_device::verbs::UdQueuePair;
+use ib_device::verbs::{Outbox, Outcome, UdQueuePair};
 use ib_mad::{AddressVector, Qkey, Qpn, acm::AcmMad};
 
 /// An endpoint's queue pair.
@@ -38,7 +34,7 @@ impl Endpoint {
     pub(super) fn send(&mut self, datagram: OutgoingDatagram, counters: &mut Counters, lines: &Lines) {
         let Self { id, pair, outbox, .. } = self;
         let outcome = outbox.send(datagram, |datagram| post(*id, pair, datagram, counters, lines));
-        outcome.count(counters);
+        counters.count(outcome);
         if outcome == Outcome::Refused {
             limited!(
                 lines,

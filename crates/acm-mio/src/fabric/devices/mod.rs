@@ -11,7 +11,7 @@
 //! | `datagrams` | completions of queue pairs |
 //! | `sources` | file descriptors in the poll set, and their tokens |
 //! | `retry` | schedule of retries |
-//! | `device`, `endpoint`, `outbox` | an open device; a queue pair; datagrams that wait for room in its send queue |
+//! | `device`, `endpoint` | an open device; a queue pair |
 //! | `counters` | counters |
 //!
 //! Only ready sources are read, in turns ([`acm_sansio::turns`]). In each turn, responses and events precede a limited
@@ -23,7 +23,6 @@ mod endpoint;
 mod events;
 mod fabric;
 mod mads;
-mod outbox;
 mod requests;
 mod retry;
 mod scan;

@@ -1,12 +1,26 @@
 //! A provider in Rust, seen from the daemon: responses, refusals, closed handles, panics.
 #![allow(unsafe_code, reason = "calls a provider as a daemon does")]
-mod daemon;
 mod trial;
 
 use acm_provider::abi::{self, Address, Device, EpAddrData, EpInfo, Header, Message};
+use acm_provider_test::{Response, allocated_sa_requests, lines, refuse_sa_requests, response, responses, sa_requests};
 use core::{ffi::c_void, ptr};
-use daemon::{answer_last, provider, received, response, responses};
 use ib_mad::{Lid, sa::PathRecord};
+
+unsafe extern "C" {
+    fn provider_query(provider: *mut *mut abi::Provider, version: *mut u32) -> i32;
+}
+
+/// Returns the provider of this program.
+fn provider() -> &'static abi::Provider {
+    let (mut provider, mut version) = (ptr::null_mut(), 0);
+    // SAFETY: both variables are writable, and the provider is valid for ever.
+    unsafe {
+        assert_eq!(provider_query(&raw mut provider, &raw mut version), 0);
+        assert_eq!(version, abi::VERSION);
+        &*provider
+    }
+}
 
 /// The contexts of an open endpoint with an address.
 struct Opened {
@@ -70,8 +84,8 @@ fn resolve(opened: &Opened, name: &str, id: u64) {
 fn response_has_the_layout_of_libibacmp() {
     let opened = open("answer", 0xffff);
     resolve(&opened, "node2", 10);
-    let (resolve, message) = response(10);
-    assert!(resolve);
+    let Response { to_resolve, message, .. } = response(10);
+    assert!(to_resolve);
     assert_eq!(message.header, Header { data: [0; 3], length: 160, ..request_for("").header });
     assert_eq!((message.entries[0].flags, message.entries[0].kind), (0x2b, 0x10));
     let path = PathRecord { dlid: Lid::new(2), ..PathRecord::default() };
@@ -82,8 +96,8 @@ fn response_has_the_layout_of_libibacmp() {
     query.entries[0] = EpAddrData { flags: 1 << 31, kind: 0x10, ..NOTHING };
     // SAFETY: as in `resolve`.
     unsafe { assert_eq!(provider().query.unwrap()(opened.address, &raw mut query, 11), 0) };
-    let (resolve, message) = response(11);
-    assert_eq!((resolve, message.header), (false, Header { opcode: 0x81, status: 3, ..query.header }));
+    let Response { to_resolve, message, .. } = response(11);
+    assert_eq!((to_resolve, message.header), (false, Header { opcode: 0x81, status: 3, ..query.header }));
     assert_eq!(message.entries, query.entries);
 }
 
@@ -93,13 +107,13 @@ fn dropped_request_is_answered_with_enodata() {
         let opened = open(name, 0xffff);
         resolve(&opened, "node2", id);
         assert_eq!(
-            response(id).1.header,
+            response(id).message.header,
             Header { status: 3, data: [0; 3], length: 16, ..request_for("").header },
             "{name}"
         );
         assert_eq!(responses(id).len(), 1, "{name}");
     }
-    assert!(received().lines.iter().any(|line| line == "trial: ERROR - panic in resolve: expected by the test"));
+    assert!(lines().iter().any(|line| line == "0 trial: ERROR - panic in resolve: expected by the test"));
 }
 
 #[test]
@@ -112,7 +126,7 @@ fn refusal_or_panic_of_a_provider_is_reported_to_the_daemon() {
         let status = unsafe { provider().add_address.unwrap()(&raw const address, opened.endpoint, &raw mut context) };
         assert!(status != 0 && context.is_null(), "{name}");
     }
-    let lines = received().lines.join("\n");
+    let lines = lines().join("\n");
     assert!(lines.contains("trial: ERROR - add_address: not this one\\n, nor a forged line\n"), "{lines}");
     assert!(lines.contains("trial: ERROR - panic in add_address: expected by the test"), "{lines}");
 }
@@ -121,17 +135,19 @@ fn refusal_or_panic_of_a_provider_is_reported_to_the_daemon() {
 fn kept_handle_of_a_closed_endpoint_or_port_fails() {
     let opened = open("keep", 0x8001);
     assert!(trial::ask_sa(0x8001).is_ok());
-    answer_last(0);
+    let request = sa_requests(0x8001).remove(0);
+    let mad = request.mad();
+    request.respond(mad);
     assert_eq!(trial::sa_responses(), ["answer with tid 0x1122334455667788"]);
     assert!(trial::ask_sa(0x8001).is_ok());
-    answer_last(110_u32.wrapping_neg());
+    sa_requests(0x8001).remove(0).fail(110_u32.wrapping_neg());
     assert_eq!(trial::sa_responses(), ["no answer in time"]);
     // ibacm may close an endpoint before it removes its addresses.
     // SAFETY: only the address is used afterwards.
     unsafe { provider().close_endpoint.unwrap()(opened.endpoint) };
     assert_eq!(trial::ask_sa(0x8001).unwrap_err().to_string(), "the endpoint is closed");
     resolve(&opened, "node2", 30);
-    assert_eq!(response(30).1.header.status, 3);
+    assert_eq!(response(30).message.header.status, 3);
     // SAFETY: as above. Each is closed once.
     unsafe {
         provider().remove_address.unwrap()(opened.address);
@@ -148,4 +164,46 @@ fn counters_are_in_network_byte_order_and_limited_to_the_room() {
     // SAFETY: the endpoint is open, and there is as much room as in the daemon's message.
     unsafe { provider().query_perf.unwrap()(opened.endpoint, (&raw mut values).cast(), &raw mut count) };
     assert_eq!((count, values[0], values[15], values[16]), (16, 1_u64.to_be(), 16_u64.to_be(), 0));
+}
+
+#[test]
+fn memory_of_sa_requests_is_freed_after_each_end() {
+    open("sa", 0x8002);
+    let sent = |count| {
+        (0..count).for_each(|_| trial::ask_sa(0x8002).unwrap());
+        sa_requests(0x8002)
+    };
+    for (request, errno) in sent(3).into_iter().zip([0, 5, 110]) {
+        request.fail(errno);
+    }
+    assert_eq!(allocated_sa_requests(0x8002), 0, "a response, a failure, a time-out");
+    let mut tids: Vec<_> = sent(3).iter().map(|request| request.mad()[8..16].to_owned()).collect();
+    tids.dedup();
+    assert!(tids.len() == 3 && tids.iter().all(|tid| tid[..4] == [0; 4]), "no two are alike in 32 bits: {tids:?}");
+    assert_eq!(allocated_sa_requests(0x8002), 3);
+    refuse_sa_requests(0x8002);
+    assert_eq!(trial::ask_sa(0x8002).unwrap_err().to_string(), "the daemon could not send it (-5)");
+    assert_eq!(allocated_sa_requests(0x8002), 3, "the refused request is freed");
+}
+
+#[test]
+fn removed_address_is_passed_to_the_provider_once() {
+    let opened = open("removed", 0x8003);
+    // SAFETY: the address is open, and is not used again.
+    unsafe { provider().remove_address.unwrap()(opened.address) };
+    assert_eq!(trial::removed(), ["removed"]);
+    // SAFETY: the endpoint is open, and is not used again.
+    unsafe { provider().close_endpoint.unwrap()(opened.endpoint) };
+    assert_eq!(trial::removed(), [] as [String; 0]);
+}
+
+#[test]
+fn only_a_reregistration_is_passed_to_the_provider() {
+    let opened = open("reregister", 0x8004);
+    let before = trial::reregistrations();
+    for event in [9, 17, 18] {
+        // SAFETY: the port is open.
+        assert_eq!(unsafe { provider().handle_event.unwrap()(opened.port, event) }, 0);
+    }
+    assert_eq!(trial::reregistrations(), before + 1);
 }

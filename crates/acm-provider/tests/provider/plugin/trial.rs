@@ -43,6 +43,18 @@ pub(crate) fn gid(pkey: u16) -> Option<[u8; 16]> {
     kept(pkey).port().gid(0).map(|gid| gid.get())
 }
 
+static REMOVED: Mutex<Vec<String>> = Mutex::new(Vec::new());
+static REREGISTRATIONS: Mutex<usize> = Mutex::new(0);
+
+/// Takes the names that were removed.
+pub(crate) fn removed() -> Vec<String> {
+    core::mem::take(&mut REMOVED.lock().unwrap())
+}
+
+pub(crate) fn reregistrations() -> usize {
+    *REREGISTRATIONS.lock().unwrap()
+}
+
 impl Provider for Trial {
     type Port = ();
     type Endpoint = Mutex<Vec<Address>>;
@@ -70,6 +82,16 @@ impl Provider for Trial {
         }
         endpoint.lock().unwrap().push(*address);
         Ok(())
+    }
+
+    fn remove_address(&self, _endpoint: &Self::Endpoint, address: &Address) {
+        if *address == Address::from_text("removed") {
+            REMOVED.lock().unwrap().push(address.to_string());
+        }
+    }
+
+    fn reregister(&self, (): &()) {
+        *REREGISTRATIONS.lock().unwrap() += 1;
     }
 
     fn resolve(&self, endpoint: &Self::Endpoint, request: Request) {

@@ -1,15 +1,14 @@
 //! Datagrams that wait for room in a send queue.
-use super::counters::Counters;
-use ib_device::Error;
+use crate::Error;
 use std::collections::VecDeque;
 
-/// Maximum number of waiting datagrams of an endpoint; further datagrams are dropped. A burst of this many requests
-/// gets all responses. A waiting datagram needs less than 400 bytes: 256 bytes and its address.
-pub(super) const LONGEST: usize = 4096;
+/// Maximum number of waiting datagrams; further datagrams are dropped. A burst of this many requests gets all
+/// responses.
+const LONGEST: usize = 4096;
 
-/// Result of sending a datagram.
+/// Result of [`Outbox::send`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub enum Outcome {
     /// The device has accepted the datagram, or has rejected it for a reason other than a full queue.
     Posted,
     /// The datagram waits for room.
@@ -18,20 +17,10 @@ pub(super) enum Outcome {
     Refused,
 }
 
-impl Outcome {
-    /// Counts datagrams that wait or were dropped.
-    pub(super) const fn count(self, counters: &mut Counters) {
-        match self {
-            Self::Posted => {}
-            Self::Waits => counters.sends_queued += 1,
-            Self::Refused => counters.sends_refused += 1,
-        }
-    }
-}
-
-/// A first-in-first-out queue.
+/// A first-in-first-out queue of up to 4,096 datagrams that wait for room in the send queue of a
+/// [`UdQueuePair`](super::UdQueuePair).
 #[derive(Debug)]
-pub(super) struct Outbox<T> {
+pub struct Outbox<T> {
     waiting: VecDeque<T>,
 }
 
@@ -43,7 +32,7 @@ impl<T> Default for Outbox<T> {
 
 impl<T> Outbox<T> {
     /// Posts a datagram after the waiting datagrams.
-    pub(super) fn send(&mut self, datagram: T, post: impl FnMut(&T) -> Result<(), Error>) -> Outcome {
+    pub fn send(&mut self, datagram: T, post: impl FnMut(&T) -> Result<(), Error>) -> Outcome {
         let waited = !self.waiting.is_empty();
         if self.waiting.len() >= LONGEST {
             return Outcome::Refused;
@@ -56,7 +45,7 @@ impl<T> Outbox<T> {
     }
 
     /// Posts waiting datagrams while there is room. A datagram that the device rejects for another reason is dropped.
-    pub(super) fn send_waiting(&mut self, mut post: impl FnMut(&T) -> Result<(), Error>) {
+    pub fn send_waiting(&mut self, mut post: impl FnMut(&T) -> Result<(), Error>) {
         while let Some(datagram) = self.waiting.front() {
             if matches!(post(datagram), Err(Error::SendQueueFull { .. })) {
                 return;
@@ -105,15 +94,6 @@ mod tests {
             outbox.send_waiting(|datagram| device.post(*datagram));
         }
         assert!(device.sent.iter().copied().eq(0..5 + 4096));
-    }
-
-    #[test]
-    fn waiting_and_dropped_datagrams_are_counted() {
-        let mut counters = Counters::default();
-        for outcome in [Outcome::Waits, Outcome::Posted, Outcome::Refused, Outcome::Waits, Outcome::Waits] {
-            outcome.count(&mut counters);
-        }
-        assert_eq!((counters.sends_queued, counters.sends_refused), (3, 1));
     }
 
     #[test]
