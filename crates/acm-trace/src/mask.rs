@@ -1,7 +1,7 @@
 //! Replaces the names and IP addresses of a trace.
 use acm_sansio::{
     Account, Event, Input, Output,
-    api::{ProviderCall, ProviderMessage},
+    api::{ProviderCall, ProviderMessage, SaSend},
     port::InterfaceAddress,
     preload::{Hosts, Preload},
 };
@@ -11,9 +11,15 @@ use acm_wire::{
 };
 use core::{
     hash::Hasher as _,
+    mem::offset_of,
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
 };
-use ib_mad::{Wire, acm::AcmMad, wire::Text};
+use ib_mad::{
+    AttributeId, Wire,
+    acm::AcmMad,
+    sa::{NodeRecord, SaMad, ServiceRecord},
+    wire::Text,
+};
 use serde::Deserialize as _;
 use serde_json::Value;
 use siphasher::sip::SipHasher24;
@@ -22,7 +28,7 @@ use std::sync::Arc;
 /// Bytes of an entry before its address.
 const ENTRY_HEAD: usize = 8;
 
-/// Replaces names and IP addresses. Equal addresses have equal replacements; different addresses have different
+/// Replaces names and IP addresses, also descriptions of nodes and names of services. Equal addresses have equal replacements; different addresses have different
 /// replacements.
 ///
 /// The replacement of each letter, digit or bit is computed from a key and from all characters or bits before it.
@@ -161,6 +167,18 @@ impl Mask {
                 let message = ProviderMessage::ResolveResponse { request: *request, message: self.message(message) };
                 Input::Provider { provider: *provider, message }
             }
+            Input::Provider { provider, message: ProviderMessage::SaRequest { id, endpoint, mad } } => {
+                let message = ProviderMessage::SaRequest { id: *id, endpoint: *endpoint, mad: self.sa(mad) };
+                Input::Provider { provider: *provider, message }
+            }
+            Input::SaResponse { id, mad } => {
+                *bytes = self.sa(mad);
+                Input::SaResponse { id: *id, mad: bytes }
+            }
+            Input::SaReport { port, lid, qpn, mad } => {
+                *bytes = self.sa(mad);
+                Input::SaReport { port: *port, lid: *lid, qpn: *qpn, mad: bytes }
+            }
             Input::Interfaces(all) => {
                 let masked = |interface: &InterfaceAddress| InterfaceAddress {
                     address: self.ip(interface.address),
@@ -173,8 +191,6 @@ impl Mask {
             Input::ClientClosed(_)
             | Input::KernelRequest { .. }
             | Input::KernelTimeout(_)
-            | Input::SaResponse { .. }
-            | Input::SaReport { .. }
             | Input::SaFailed { .. }
             | Input::EndpointOpened { .. }
             | Input::EndpointLost(_)
@@ -199,14 +215,14 @@ impl Mask {
             Output::LongReply { client, bytes } => Output::LongReply { client: *client, bytes: self.message(bytes) },
             Output::SelectSource { request, dest } => Output::SelectSource { request: *request, dest: self.ip(*dest) },
             Output::Send { endpoint, to, mad } => Output::Send { endpoint: *endpoint, to: *to, mad: self.mad(mad) },
+            Output::SaSend(send) => Output::SaSend(SaSend { mad: self.sa_mad(&send.mad), ..*send }),
+            Output::SaReply { port, to, mad } => Output::SaReply { port: *port, to: *to, mad: self.sa_mad(mad) },
             Output::Log(event) => Output::Log(self.event(event)?),
             Output::Provider { provider, call, what } => {
                 Output::Provider { provider: *provider, call: *call, what: self.call(what) }
             }
             Output::KernelReply { .. }
             | Output::CloseClient(_)
-            | Output::SaSend(_)
-            | Output::SaReply { .. }
             | Output::OpenEndpoint { .. }
             | Output::CloseEndpoint(_)
             | Output::Attach { .. }
@@ -225,13 +241,13 @@ impl Mask {
                 *source = self.address(source);
                 *message = self.message(message);
             }
+            ProviderCall::SaResponse { mad, .. } => **mad = self.sa_mad(mad),
             ProviderCall::OpenPort { .. }
             | ProviderCall::ClosePort(_)
             | ProviderCall::OpenEndpoint { .. }
             | ProviderCall::CloseEndpoint(_)
             | ProviderCall::Reregister(_)
             | ProviderCall::QueryCounters { .. }
-            | ProviderCall::SaResponse { .. }
             | ProviderCall::SaFailed { .. } => {}
         }
         what
@@ -252,8 +268,9 @@ impl Mask {
         let first = bytes.len() - rest.len();
         let Some(body) = masked.get_mut(first..) else { return masked };
         match Operation::of(opcode) {
-            // An unknown opcode may be a damaged RESOLVE.
-            Some(Operation::Resolve) | None => {
+            // An unknown opcode may be a damaged RESOLVE. PERF may request the counters of an address.
+            Some(Operation::Perf) if is_response => {}
+            Some(Operation::Resolve | Operation::Perf) | None => {
                 let mut entries = body.chunks_exact_mut(size_of::<Entry>());
                 for chunk in &mut entries {
                     let Ok(entry) = Entry::parse_mut(chunk) else { continue };
@@ -278,15 +295,41 @@ impl Mask {
                     }
                 }
             }
-            Some(Operation::Perf | Operation::Endpoint) => {}
+            Some(Operation::Endpoint) => {}
         }
         masked
     }
 
-    /// Masks bytes that may be a name.
+    /// Masks bytes that may be names: each part between zeros is a name.
     fn text(&self, bytes: &mut [u8]) {
-        let other = self.name(&Name::new(bytes));
-        bytes.iter_mut().zip(other.as_bytes()).for_each(|(to, from)| *to = *from);
+        for part in bytes.split_mut(|byte| *byte == 0) {
+            let other = self.name(&Name::new(part));
+            part.iter_mut().zip(other.as_bytes()).for_each(|(to, from)| *to = *from);
+        }
+    }
+
+    /// Masks the text in the records of a datagram of subnet administration: descriptions of nodes and names of
+    /// services. The data of services is removed, because it may contain IP addresses.
+    fn sa(&self, bytes: &[u8]) -> Vec<u8> {
+        let mut masked = bytes.to_vec();
+        let Ok((mad, _)) = SaMad::parse_prefix(bytes) else { return masked };
+        let (text, size) = match mad.header.attribute_id {
+            AttributeId::NODE_RECORD => (offset_of!(NodeRecord, node_description), size_of::<NodeRecord>()),
+            AttributeId::SERVICE_RECORD => (offset_of!(ServiceRecord, service_name), size_of::<ServiceRecord>()),
+            _ => return masked,
+        };
+        let distance = size.max(usize::from(mad.sa.attribute_offset.get()) * 8);
+        let records = masked.get_mut(offset_of!(SaMad, data)..).unwrap_or_default();
+        for record in records.chunks_mut(distance) {
+            let (name, data) = record.get_mut(text..).unwrap_or_default().split_at_mut_checked(64).unwrap_or_default();
+            self.text(name);
+            data.fill(0);
+        }
+        masked
+    }
+
+    fn sa_mad(&self, mad: &SaMad) -> SaMad {
+        SaMad::parse(&self.sa(ib_mad::as_bytes(mad))).map_or(*mad, |mad| *mad)
     }
 
     /// Masks a datagram between daemons. Malformed addresses are masked as names.

@@ -1,9 +1,11 @@
 //! The program `acm-replay`: exit codes and messages.
 use crate::common;
-use acm_trace::VERSION;
+use acm_sansio::{Input, PortId};
+use acm_trace::{Fact, OwnedInput, VERSION};
 use std::{
     fs,
     io::Write,
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
 };
@@ -53,6 +55,45 @@ fn difference_is_reported_with_its_step_and_fields() {
     let first = format!("acm-replay: {}: differs at 0.000000000s, step ", path.display());
     assert!(lines[0].starts_with(&first) && lines[0].contains(" (sa_answer sa"), "{err}");
     assert_eq!(lines[1], "  status: expected timed out, actual success", "{err}");
+}
+
+#[test]
+fn exit_code_is_that_of_the_worst_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = changed(folder.path());
+    let changed = path.to_str().unwrap();
+    let code = |files: &[&str]| run(files).status.code();
+    assert_eq!(code(&[changed, "lid.pcapng"]), Some(1));
+    assert_eq!(code(&["nothing-of-this-name", changed]), Some(2));
+    assert_eq!(code(&[changed, "nothing-of-this-name", "lid.pcapng"]), Some(2));
+}
+
+#[test]
+fn middle_of_a_recording_is_not_as_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("FILE");
+    let shutdown = || Fact::Input(OwnedInput::Other(Input::Shutdown));
+    fs::write(&path, common::trace(&[Fact::Lost(5), shutdown()])).unwrap();
+    let (code, out, err) = result(&run(&[path.to_str().unwrap()]));
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(err.contains(": it begins in the middle of a recording: "), "{err}");
+}
+
+#[test]
+fn from_and_to_include_their_times() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("FILE");
+    let facts = [4, 5, 6, 7].map(|port| Fact::Input(OwnedInput::Other(Input::PortDown(PortId(port)))));
+    // The facts are at 1, 2, 3 and 4 us.
+    fs::write(&path, common::trace(&facts)).unwrap();
+    let path = path.to_str().unwrap();
+    let shown = |range: &[&str]| {
+        let (_, out, _) = result(&run(&[&["--print"], range, &[path]].concat()));
+        (4..8).filter(|port| out.contains(&format!("{{\"PortDown\":{port}}}"))).collect::<Vec<_>>()
+    };
+    assert_eq!(shown(&["--from", "0.000002", "--to", "0.000003"]), [5, 6]);
+    assert_eq!(shown(&["--from", "0.000003"]), [6, 7]);
+    assert_eq!(shown(&["--to", "0.000001"]), [4]);
 }
 
 #[test]
@@ -187,6 +228,7 @@ fn anonymized_session_replays_and_has_no_original_names() {
         assert_eq!((code, err.as_str()), (0, ""), "{}", path.display());
         let (_, before, _) = result(&run(&[path.to_str().unwrap()]));
         assert_eq!(out.split_once(": as").unwrap().1, before.split_once(": as").unwrap().1);
+        assert_eq!(fs::metadata(&copy).unwrap().permissions().mode() & 0o777, 0o600, "only the owner reads it");
         let bytes = fs::read(&copy).unwrap();
         let found = bytes.windows(4).filter(|part| *part == b"node" || *part == [10, 77, 0, 1]).count();
         // This session has a name at the position of a path record, which is not masked.

@@ -2,5 +2,7 @@
 mod cli;
 mod common;
 mod damage;
+mod planted;
 mod replay;
 mod round_trip;
+mod spans;

@@ -158,6 +158,15 @@ fn output_missing_in_the_trace_is_a_difference() {
 }
 
 #[test]
+fn output_missing_before_the_end_is_a_difference() {
+    let is_missing = |left_out: &usize| Replay::default().run(with_a_gap(*left_out, false).as_slice()).is_err();
+    let last = (0..).take_while(is_missing).last().unwrap();
+    let found = difference(&with_a_gap(last, false));
+    assert_eq!((found.step, found.expected.trim()), (3, "output nothing"), "{found}");
+    assert!(found.input.starts_with("port_down "), "{found}");
+}
+
+#[test]
 fn facts_after_a_gap_are_not_compared() {
     let done = Replay::default().run(with_a_gap(0, true).as_slice()).unwrap();
     assert_eq!((done.cores, done.inputs, done.outputs), (1, 2, 0));

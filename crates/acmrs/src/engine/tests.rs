@@ -261,7 +261,7 @@ fn source_that_ibacm_chose_is_the_source_of_the_path() {
 }
 
 #[test]
-fn counters_are_published_before_the_response_is_sent() {
+fn counters_are_published_for_ibacm() {
     let (mut engine, endpoint) = engine(0x810c);
     let counters = SharedCounters::default();
     turn(&mut engine, [Command::EndpointOpened(PORT, endpoint, counters.clone())]);
