@@ -28,8 +28,8 @@ use std::sync::Arc;
 /// Bytes of an entry before its address.
 const ENTRY_HEAD: usize = 8;
 
-/// Replaces names and IP addresses, also descriptions of nodes and names of services. Equal addresses have equal replacements; different addresses have different
-/// replacements.
+/// Replaces names and IP addresses, also descriptions of nodes and names of services. Equal addresses have equal
+/// replacements; different addresses have different replacements.
 ///
 /// The replacement of each letter, digit or bit is computed from a key and from all characters or bits before it.
 /// Unchanged are the length of a name, the positions of letters and digits, and the case. Addresses with a common

@@ -73,7 +73,9 @@ fn inputs(address: &Address) -> Vec<OwnedInput> {
     hosts.host(address, Gid::new([9; 16]));
     let mut inputs = vec![
         message(request.clone()),
-        message(conditional_request(address, address, &PathRecord::default(), EntryFlags::default(), TID).to_vec()),
+        message(
+            conditional_request(Some(address), address, &PathRecord::default(), EntryFlags::default(), TID).to_vec(),
+        ),
         message(perf_address_request(address, TID).to_vec()),
         datagram(address),
         OwnedInput::Other(Input::AddressAdded { port, pkey: None, address: *address }),
