@@ -3,6 +3,7 @@ mod arrows;
 mod circles;
 mod licences;
 mod packages;
+mod paths;
 mod roots;
 mod tables;
 mod words;
