@@ -117,12 +117,15 @@ pub mod retry;
 pub mod sa;
 pub mod turns;
 
+pub use acm_wire;
+pub use ib_mad;
+
 pub use accounts::fair;
 pub use acm::{Acm, Report};
 pub use api::{Event, Input, Output, Stats, Time};
 pub use api::{
     account::{self, Account},
-    config::{self, Config},
+    config::{self, Config, Depth},
     failure::{self, Failure},
     histogram::{self, Histogram, Latencies, Phase},
     id::{self, ClientId, EndpointId, KernelRequestId, PortId, RequestId, SaRequestId},

@@ -4,8 +4,7 @@
 //! tests of the crate are scenarios of this project's daemon, one behaviour per file.
 //!
 //! ```
-//! use acm_sim::{World, WorldConfig};
-//! use acm_wire::Address;
+//! use acm_sim::{World, WorldConfig, acm_wire::Address};
 //!
 //! let mut world = World::new(WorldConfig::default());
 //! let path = world.resolve(0, &Address::from_text("node1"), &Address::from_text("node2")).unwrap();
@@ -22,11 +21,16 @@ pub mod sessions;
 pub mod study;
 mod world;
 
+pub use acm_sansio;
+pub use acm_wire;
+pub use ib_mad;
+pub use ib_sim;
+
 pub use clients::{Client, name, unknown_name_request};
 pub use inbox::Handling;
 pub use node::{Host, Node};
 pub use remote::RemoteHost;
-pub use world::{Entry, World, WorldConfig};
+pub use world::{TranscriptEntry, World, WorldConfig};
 
 /// Runs the code in `docs/recipes.md`.
 #[cfg(doctest)]

@@ -55,7 +55,7 @@ impl Default for WorldConfig {
 }
 
 /// An entry of the transcript: time, node and output of its core.
-pub type Entry = (Time, usize, Output);
+pub type TranscriptEntry = (Time, usize, Output);
 
 /// All nodes, the subnet, and virtual time.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ pub struct World {
     /// The subnet, for faults and events. Call [`World::settle`] after a change.
     pub subnet: Subnet,
     /// All outputs of all cores, in order.
-    pub transcript: Vec<Entry>,
+    pub transcript: Vec<TranscriptEntry>,
     pub(crate) config: WorldConfig,
     nodes: Vec<Node>,
     /// Deadlines of the cores.

@@ -108,6 +108,10 @@ mod stats;
 mod timeline;
 mod writer;
 
+pub use acm_sansio;
+pub use acm_wire;
+pub use ib_mad;
+
 pub use anonymize::{AnonymizeError, anonymize};
 pub use comment::CommentError;
 pub use difference::Difference;

@@ -1,12 +1,12 @@
 //! The same seed and the same calls give the same outputs, byte for byte. Arbitrary inputs do not break a node.
 use acm_sansio::{ClientId, EndpointId, Input, SaRequestId, api::DatagramSource};
-use acm_sim::{Entry, World, WorldConfig};
+use acm_sim::{TranscriptEntry, World, WorldConfig};
 use core::time::Duration;
 use ib_mad::{Lid, Qpn};
 use ib_sim::{Faults, Probability};
 use proptest::prelude::*;
 
-fn run(seed: u64) -> Vec<Entry> {
+fn run(seed: u64) -> Vec<TranscriptEntry> {
     let mut world = World::new(WorldConfig { nodes: 5, seed, ..WorldConfig::default() });
     world.subnet.settings_mut().faults = Faults {
         loss: Probability::percent(20),
