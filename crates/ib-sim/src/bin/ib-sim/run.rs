@@ -45,42 +45,25 @@ pub(crate) struct Run {
     command: Vec<OsString>,
 }
 
-/// A temporary directory that is removed when this value is dropped.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> Result<Self, Box<dyn Error>> {
-        let path = std::env::temp_dir().join(format!("ib-sim-{}", std::process::id()));
-        fs::create_dir(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // A directory that cannot be removed only uses disk space.
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
 impl Run {
     pub(crate) fn run(mut self) -> Result<ExitCode, Box<dyn Error>> {
         let preload = self.preload()?;
-        let scratch = Scratch::new()?;
-        let dir = self.dir.clone().unwrap_or_else(|| scratch.0.clone());
+        // Removed with everything in it when this function returns.
+        let scratch = tempfile::Builder::new().prefix("ib-sim-").tempdir()?;
+        let dir = self.dir.clone().unwrap_or_else(|| scratch.path().to_owned());
         fs::create_dir_all(&dir)?;
         let dir = fs::canonicalize(dir)?;
-        let socket = self.socket.clone().unwrap_or_else(|| scratch.0.join("socket"));
+        let socket = self.socket.clone().unwrap_or_else(|| scratch.path().join("socket"));
         let mut serving = None;
         if client::control(&socket, "nodes").is_err() {
             if self.fabric.tree.is_none() {
-                self.fabric.tree = Some(scratch.0.join("tree"));
+                self.fabric.tree = Some(scratch.path().join("tree"));
             }
             let mut server = self.fabric.bind(&socket)?;
             let stopper = server.stopper();
             serving = Some((stopper, thread::spawn(move || server.run())));
         }
-        let stand_in = scratch.0.join("stand-in");
+        let stand_in = scratch.path().join("stand-in");
         fs::create_dir(&stand_in)?;
         std::os::unix::fs::symlink(&preload, stand_in.join("libibverbs.so.1"))?;
         let stand_in = self.stand_in.then_some(stand_in);
