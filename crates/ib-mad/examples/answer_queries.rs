@@ -3,37 +3,31 @@
 use core::{error::Error, time::Duration};
 use ib_mad::{
     AttributeId, Lid, MadRef, Method, Status, TransactionId, as_bytes,
-    rmpp::{Reassembler, ReassemblerLimits, Received, Segmenter, SegmenterLimits, Sent},
+    rmpp::{Handled, Reassembler, ReassemblerLimits, Received, SegmenterLimits, StartError, Transfers},
     sa::{NodeRecord, Query, SaMad, Table, TableWriter, table_length},
 };
-use std::collections::BTreeMap;
 
-#[derive(Default)]
 struct Administrator {
     nodes: Vec<NodeRecord>,
-    /// Unfinished transfers of tables; each owns its bytes.
-    transfers: BTreeMap<TransactionId, Segmenter<Table<Vec<u8>>>>,
+    /// Unfinished transfers of tables by the LID of their requester; each owns its bytes.
+    transfers: Transfers<Lid, Table<Vec<u8>>, 64>,
 }
 
 impl Administrator {
-    /// Handles a received datagram and returns the datagrams to send.
-    fn handle(&mut self, now: Duration, mad: &SaMad) -> Result<Vec<[u8; 256]>, Box<dyn Error>> {
-        let tid = mad.header.transaction_id;
-        if let Some(transfer) = self.transfers.get_mut(&tid) {
-            if transfer.handle(now, as_bytes(mad))? != Sent::More {
-                self.transfers.remove(&tid);
-            }
-        } else {
+    /// Handles a datagram from a LID and returns the datagrams to send.
+    fn handle(&mut self, now: Duration, from: Lid, mad: &SaMad) -> Result<Vec<[u8; 256]>, Box<dyn Error>> {
+        if self.transfers.handle(now, &from, as_bytes(mad))? == Handled::Request {
             match (mad.header.attribute_id, mad.header.method) {
                 (AttributeId::NODE_RECORD, Method::GET) => return Ok(vec![self.one(mad)?]),
-                (AttributeId::NODE_RECORD, Method::GET_TABLE) => {
-                    self.transfers.insert(tid, Segmenter::new(self.table(mad)?, SegmenterLimits::default())?);
-                }
+                (AttributeId::NODE_RECORD, Method::GET_TABLE) => match self.transfers.start(from, self.table(mad)?) {
+                    Err(StartError::Full) => return Ok(vec![bytes(&mad.answer(Status::BUSY)?)?]),
+                    started => started?,
+                },
                 _ => return Ok(vec![bytes(&mad.answer(Status::METHOD_ATTRIBUTE_NOT_SUPPORTED)?)?]),
             }
         }
-        let transfer = self.transfers.get_mut(&tid);
-        Ok(transfer.map(|own| core::iter::from_fn(|| own.poll_send(now)).collect()).unwrap_or_default())
+        // A server with several requesters sends each datagram to its receiver.
+        Ok(core::iter::from_fn(|| self.transfers.poll_send(now)).map(|(_, segment)| segment).collect())
     }
 
     fn one(&self, request: &SaMad) -> Result<[u8; 256], Box<dyn Error>> {
@@ -56,21 +50,24 @@ fn bytes(answer: &SaMad) -> Result<[u8; 256], Box<dyn Error>> {
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let node = |lid| NodeRecord { lid: Lid::new(lid), ..NodeRecord::default() };
-    let mut administrator = Administrator { nodes: (1..=9).map(node).collect(), ..Administrator::default() };
-    let now = Duration::ZERO;
+    let transfers = Transfers::new(SegmenterLimits::default());
+    let mut administrator = Administrator { nodes: (1..=9).map(node).collect(), transfers };
+    let (now, from) = (Duration::ZERO, Lid::new(4));
 
     for lid in [Lid::new(3), Lid::new(10)] {
-        for answer in administrator.handle(now, &Query::<NodeRecord>::new().lid(lid).get(TransactionId::new(1)))? {
+        for answer in
+            administrator.handle(now, from, &Query::<NodeRecord>::new().lid(lid).get(TransactionId::new(1)))?
+        {
             println!("{}", MadRef::new(&answer)?);
         }
     }
 
     // The requester of a table acknowledges its segments.
     let mut receiver = Reassembler::new(vec![0; 4096], ReassemblerLimits::default());
-    let mut queue = administrator.handle(now, &Query::<NodeRecord>::new().get_table(TransactionId::new(2)))?;
+    let mut queue = administrator.handle(now, from, &Query::<NodeRecord>::new().get_table(TransactionId::new(2)))?;
     while let Some(segment) = (!queue.is_empty()).then(|| queue.remove(0)) {
         if let Received::More(Some(ack)) | Received::Done(Some(ack)) = receiver.handle(now, &segment)? {
-            queue.extend(administrator.handle(now, ib_mad::Wire::parse(&ack)?)?);
+            queue.extend(administrator.handle(now, from, ib_mad::Wire::parse(&ack)?)?);
         }
     }
     let nodes = MadRef::new(receiver.message().ok_or("the table is incomplete")?)?.records::<NodeRecord>()?;

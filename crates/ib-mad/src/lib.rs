@@ -33,7 +33,7 @@
 //! | [`mod@code`] | codes: [`Mtu`], [`Rate`], [`PacketLifeTime`], [`Selector`], [`PortState`] ... |
 //! | [`AddressVector`], [`GlobalRoute`] | the route of a packet, as its sender chooses it |
 //! | [`mad`] | a whole datagram ([`Mad`]), the common header, classes, methods, attribute ids, status |
-//! | [`rmpp`] | messages of several datagrams: header, segmenter, reassembler |
+//! | [`rmpp`] | messages of several datagrams: header, segmenter, reassembler, transfers of a server |
 //! | [`smp`] | subnet management, by LID and by directed route |
 //! | [`sa`] | subnet administration: records, component masks, query builders |
 //! | [`notice`] | attributes that several classes share: notices with their details, subscriptions, class port info |

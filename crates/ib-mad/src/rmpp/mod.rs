@@ -3,7 +3,7 @@
 //! A [`Segmenter`] returns the datagrams to send. A [`Reassembler`] takes received datagrams and returns the responses.
 //! The caller does the I/O and passes the time, measured from any fixed start. A message consists of the headers of one
 //! datagram and all data. The caller's buffer holds the message, so the size of the buffer limits the length of the
-//! message.
+//! message. A server keeps the messages that it sends in [`Transfers`].
 //!
 //! ```text
 //! sender                        receiver
@@ -18,11 +18,13 @@ mod header;
 mod layout;
 mod reassembler;
 mod segmenter;
+mod transfers;
 
 pub use header::{RmppFlags, RmppHeader, RmppStatus, RmppType};
 pub use layout::{RMPP_VERSION, header_length};
 pub use reassembler::{Reassembler, ReassemblerLimits, Received};
 pub use segmenter::{Segmenter, SegmenterLimits, Sent};
+pub use transfers::{Handled, StartError, Transfers};
 
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,376 @@
+//! The transfers of a server.
+use super::{RmppType, Segmenter, SegmenterLimits, Sent, layout::Segment};
+use crate::{DecodeError, MadHeader, TransactionId, Wire, mad::MAD_SIZE};
+use core::time::Duration;
+
+/// The messages that a server sends: at most `N` at a time, found by source and transaction id.
+///
+/// `S` identifies the receiver of a message, for example its LID and queue pair. `B` holds a message. A transfer that
+/// ends frees its entry: after the last acknowledgement, an abort of the receiver, or a time-out.
+///
+/// ```
+/// use core::time::Duration;
+/// use ib_mad::{Lid, TransactionId, as_bytes, sa::{NodeRecord, Query, TableWriter, table_length}};
+/// use ib_mad::rmpp::{Handled, SegmenterLimits, Transfers};
+/// let mut transfers = Transfers::<Lid, _, 64>::new(SegmenterLimits::default());
+/// let (now, source) = (Duration::ZERO, Lid::new(7));
+/// let request = Query::<NodeRecord>::new().get_table(TransactionId::new(1));
+/// // Acknowledgements and repeated requests do not reach the server.
+/// assert_eq!(transfers.handle(now, &source, as_bytes(&request))?, Handled::Request);
+/// let mut table = TableWriter::new(&request, vec![0; table_length::<NodeRecord>(1)])?;
+/// table.push(&NodeRecord::default())?;
+/// transfers.start(source, table.finish())?;
+/// let (to, segment) = transfers.poll_send(now).expect("the first segment");
+/// assert_eq!((to, segment.len()), (source, 256));
+/// assert_eq!(transfers.handle(now, &source, as_bytes(&request))?, Handled::Repeated);
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Transfers<S, B, const N: usize> {
+    entries: [Option<Entry<S, B>>; N],
+    limits: SegmenterLimits,
+    /// Index of the entry that sends next, so that the transfers take turns.
+    turn: usize,
+}
+
+#[derive(Debug)]
+struct Entry<S, B> {
+    source: S,
+    tid: TransactionId,
+    state: State<B>,
+}
+
+#[derive(Debug)]
+enum State<B> {
+    Open(Segmenter<B>),
+    /// The transfer has failed, and this datagram reports the reason to the receiver.
+    Failed([u8; MAD_SIZE]),
+}
+
+/// A received datagram, as seen by [`Transfers::handle`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handled {
+    /// The datagram belongs to no transfer: a request, or a response to the server's own request. The server handles
+    /// it.
+    Request,
+    /// The request is being answered by an open transfer. The server ignores it.
+    Repeated,
+    /// The datagram was for a transfer, which continues.
+    Continued,
+    /// The last segment is acknowledged, and the transfer ended.
+    Done,
+    /// The transfer ended early.
+    Failed,
+    /// An acknowledgement, STOP or ABORT without an open transfer, for example a repeated last acknowledgement. The
+    /// server ignores it.
+    Late,
+}
+
+/// The reason why a transfer is not started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// `N` transfers are open. A server responds with [`Status::BUSY`](crate::Status::BUSY).
+    #[error("too many transfers are open")]
+    Full,
+    /// A transfer with this source and transaction id is open.
+    #[error("a transfer with this source and transaction id is open")]
+    Open,
+    /// The message has no headers of a class with RMPP.
+    #[error(transparent)]
+    Message(#[from] DecodeError),
+}
+
+impl<S: Clone + PartialEq, B: AsRef<[u8]>, const N: usize> Transfers<S, B, N> {
+    /// Returns a table without transfers. `limits` apply to each transfer.
+    #[must_use]
+    pub const fn new(limits: SegmenterLimits) -> Self {
+        Self { entries: [const { None }; N], limits, turn: 0 }
+    }
+
+    /// Returns the number of open transfers.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.iter().flatten().count()
+    }
+
+    /// True if no transfer is open.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Starts the transfer of a message to `source`. The headers of the message contain its transaction id.
+    ///
+    /// # Errors
+    /// [`StartError`]; the message is dropped.
+    pub fn start(&mut self, source: S, message: B) -> Result<(), StartError> {
+        let tid = MadHeader::parse(message.as_ref())?.transaction_id;
+        let segmenter = Segmenter::new(message, self.limits)?;
+        if self.find(&source, tid).is_some() {
+            return Err(StartError::Open);
+        }
+        let free = self.entries.iter_mut().find(|entry| entry.is_none()).ok_or(StartError::Full)?;
+        *free = Some(Entry { source, tid, state: State::Open(segmenter) });
+        Ok(())
+    }
+
+    /// Handles a datagram from `source`.
+    ///
+    /// # Errors
+    /// [`DecodeError`] if the datagram is not whole. A datagram of a class without RMPP is a [`Handled::Request`].
+    pub fn handle(&mut self, now: Duration, source: &S, mad: &[u8]) -> Result<Handled, DecodeError> {
+        let header = MadHeader::parse(mad)?;
+        if super::header_length(header.mgmt_class).is_none() {
+            return Ok(Handled::Request);
+        }
+        let rmpp = Segment::parse(mad)?.rmpp;
+        let is_for_sender = rmpp.flags.active() && rmpp.rmpp_type != RmppType::DATA;
+        let Some(slot) = self.find(source, header.transaction_id) else {
+            return Ok(if is_for_sender { Handled::Late } else { Handled::Request });
+        };
+        let State::Open(segmenter) = &mut slot.state else { return Ok(Handled::Late) };
+        if !is_for_sender {
+            // A response to the server's own request may have the same transaction id.
+            let is_request = !header.method.is_response();
+            return Ok(if is_request { Handled::Repeated } else { Handled::Request });
+        }
+        let sent = segmenter.handle(now, mad)?;
+        let tid = header.transaction_id;
+        Ok(self.settle(source, tid, sent))
+    }
+
+    /// Returns the next datagram to send, and its receiver; `None` if nothing is to be sent now. Transfers take turns.
+    pub fn poll_send(&mut self, now: Duration) -> Option<(S, [u8; MAD_SIZE])> {
+        for _ in 0..N {
+            let index = self.turn;
+            self.turn = index.wrapping_add(1).checked_rem(N).unwrap_or_default();
+            let Some(slot) = self.entries.get_mut(index) else { continue };
+            let Some(entry) = slot else { continue };
+            let (source, mad) = match &mut entry.state {
+                State::Open(segmenter) => (entry.source.clone(), segmenter.poll_send(now)),
+                State::Failed(mad) => (entry.source.clone(), Some(*mad)),
+            };
+            if matches!(entry.state, State::Failed(_)) {
+                *slot = None;
+            }
+            if let Some(mad) = mad {
+                return Some((source, mad));
+            }
+        }
+        None
+    }
+
+    /// Returns the time to call [`handle_timeout`](Self::handle_timeout); `None` if there is no time-out.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Duration> {
+        let deadlines = self.entries.iter().flatten().filter_map(|entry| match &entry.state {
+            State::Open(segmenter) => segmenter.poll_timeout(),
+            State::Failed(_) => None,
+        });
+        deadlines.min()
+    }
+
+    /// Sends segments again whose acknowledgements are late. Returns the number of transfers that ended after their last
+    /// retry; [`poll_send`](Self::poll_send) then returns an ABORT to each receiver.
+    pub fn handle_timeout(&mut self, now: Duration) -> usize {
+        let mut failed = 0;
+        for slot in &mut self.entries {
+            let Some(Entry { state, .. }) = slot else { continue };
+            let State::Open(segmenter) = state else { continue };
+            if let Sent::Failed(_, abort) = segmenter.handle_timeout(now) {
+                failed += 1;
+                match abort {
+                    Some(mad) => *state = State::Failed(mad),
+                    None => *slot = None,
+                }
+            }
+        }
+        failed
+    }
+
+    fn find(&mut self, source: &S, tid: TransactionId) -> Option<&mut Entry<S, B>> {
+        self.entries.iter_mut().flatten().find(|entry| entry.tid == tid && entry.source == *source)
+    }
+
+    /// Frees the entry of a transfer that ended, or replaces it by the datagram that reports the failure.
+    fn settle(&mut self, source: &S, tid: TransactionId, sent: Sent) -> Handled {
+        let (handled, last) = match sent {
+            Sent::More => return Handled::Continued,
+            Sent::Done => (Handled::Done, None),
+            Sent::Failed(_, abort) => (Handled::Failed, abort),
+        };
+        let is_it = |slot: &&mut Option<Entry<S, B>>| {
+            slot.as_ref().is_some_and(|entry| entry.tid == tid && entry.source == *source)
+        };
+        if let Some(slot) = self.entries.iter_mut().find(is_it) {
+            match (last, slot) {
+                (Some(mad), Some(entry)) => entry.state = State::Failed(mad),
+                (_, slot) => *slot = None,
+            }
+        }
+        handled
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use crate::{
+        AttributeId, Lid, Method, as_bytes,
+        rmpp::{Reassembler, ReassemblerLimits, Received, RmppStatus},
+        sa::SaMad,
+    };
+    use std::{vec, vec::Vec};
+
+    const NOW: Duration = Duration::ZERO;
+    const A: Lid = Lid::new(1);
+    const B: Lid = Lid::new(2);
+
+    fn headers(method: Method, tid: u64) -> SaMad {
+        SaMad::request(method, AttributeId::PATH_RECORD, TransactionId::new(tid))
+    }
+
+    /// A message of three segments.
+    fn message(tid: u64) -> Vec<u8> {
+        [&as_bytes(&headers(Method::GET_TABLE_RESP, tid))[..56], &[7; 500]].concat()
+    }
+
+    type Table<const N: usize> = Transfers<Lid, Vec<u8>, N>;
+
+    fn transfers<const N: usize>() -> Table<N> {
+        Transfers::new(SegmenterLimits::default())
+    }
+
+    fn receiver() -> Reassembler<Vec<u8>> {
+        Reassembler::new(vec![0; 1000], ReassemblerLimits::default())
+    }
+
+    /// Receives a segment, and returns the acknowledgement.
+    fn acknowledgement(receiver: &mut Reassembler<Vec<u8>>, segment: &[u8]) -> Option<[u8; 256]> {
+        match receiver.handle(NOW, segment).unwrap() {
+            Received::More(ack) | Received::Done(ack) => ack,
+            Received::Failed(status, _) => panic!("{status}"),
+        }
+    }
+
+    #[test]
+    fn equal_transaction_ids_of_two_sources_are_two_transfers() {
+        let mut transfers = transfers::<4>();
+        let mut receivers = [(A, receiver()), (B, receiver())];
+        for source in [A, B] {
+            transfers.start(source, message(9)).unwrap();
+        }
+        assert_eq!(transfers.start(A, message(9)), Err(StartError::Open));
+        let mut ended = vec![];
+        while let Some((to, segment)) = transfers.poll_send(NOW) {
+            let (_, receiver) = receivers.iter_mut().find(|(lid, _)| *lid == to).unwrap();
+            if let Some(ack) = acknowledgement(receiver, &segment) {
+                ended.push((to, transfers.handle(NOW, &to, &ack).unwrap()));
+            }
+        }
+        let done: Vec<Lid> = ended.iter().filter(|(_, handled)| *handled == Handled::Done).map(|(to, _)| *to).collect();
+        assert_eq!(done, [A, B]);
+        assert!(receivers.iter().all(|(_, receiver)| receiver.message().is_some_and(|bytes| bytes.len() == 556)));
+        assert!(transfers.is_empty());
+    }
+
+    #[test]
+    fn transfers_take_turns() {
+        let mut transfers = transfers::<3>();
+        let mut receiver_of_a = receiver();
+        transfers.start(A, message(1)).unwrap();
+        let (_, first) = transfers.poll_send(NOW).unwrap();
+        let ack = acknowledgement(&mut receiver_of_a, &first).unwrap();
+        assert_eq!(transfers.handle(NOW, &A, &ack), Ok(Handled::Continued));
+        transfers.start(B, message(1)).unwrap();
+        // A has two segments to send, B its first.
+        let order: Vec<Lid> = core::iter::from_fn(|| transfers.poll_send(NOW)).map(|(to, _)| to).collect();
+        assert_eq!(order, [B, A, A]);
+    }
+
+    #[test]
+    fn repeated_request_and_repeated_last_acknowledgement_start_nothing() {
+        let mut transfers = transfers::<1>();
+        let request = headers(Method::GET_TABLE, 5);
+        assert_eq!(transfers.handle(NOW, &A, as_bytes(&request)), Ok(Handled::Request));
+        transfers.start(A, message(5)).unwrap();
+        assert_eq!(transfers.handle(NOW, &A, as_bytes(&request)), Ok(Handled::Repeated));
+        assert_eq!(transfers.handle(NOW, &B, as_bytes(&request)), Ok(Handled::Request), "another source");
+        let mut receiver = receiver();
+        let mut last = None;
+        while let Some((_, segment)) = transfers.poll_send(NOW) {
+            last = acknowledgement(&mut receiver, &segment);
+            last.map(|ack| transfers.handle(NOW, &A, &ack));
+        }
+        assert!(transfers.is_empty());
+        assert_eq!(transfers.handle(NOW, &A, &last.unwrap()), Ok(Handled::Late));
+        assert_eq!(transfers.handle(NOW, &A, as_bytes(&request)), Ok(Handled::Request), "a new request");
+        // A response to the server's own request is not a repeated request.
+        transfers.start(A, message(5)).unwrap();
+        let response = headers(Method::GET_RESP, 5);
+        assert_eq!(transfers.handle(NOW, &A, as_bytes(&response)), Ok(Handled::Request));
+    }
+
+    #[test]
+    fn transfer_over_the_bound_is_refused_until_another_ends() {
+        let mut transfers = transfers::<2>();
+        assert_eq!([1, 2, 3].map(|tid| transfers.start(A, message(tid))), [Ok(()), Ok(()), Err(StartError::Full)]);
+        let abort = abort_of(2, RmppStatus::UNSPECIFIED);
+        assert_eq!(transfers.handle(NOW, &A, &abort), Ok(Handled::Failed));
+        assert_eq!(transfers.handle(NOW, &A, &abort), Ok(Handled::Late), "ended once");
+        assert_eq!((transfers.start(A, message(3)), transfers.len()), (Ok(()), 2));
+        assert!(matches!(transfers.start(A, vec![0; 10]), Err(StartError::Message(_))));
+        let mut none = Table::<0>::new(SegmenterLimits::default());
+        assert_eq!((none.start(A, message(1)), none.poll_send(NOW)), (Err(StartError::Full), None));
+    }
+
+    /// The ABORT of a receiver.
+    fn abort_of(tid: u64, status: RmppStatus) -> [u8; 256] {
+        let mut mad = headers(Method::GET_TABLE, tid);
+        mad.rmpp = super::super::layout::stop_or_abort(status);
+        as_bytes(&mad).try_into().unwrap()
+    }
+
+    #[test]
+    fn invalid_acknowledgement_is_answered_with_an_abort() {
+        let mut transfers = transfers::<2>();
+        transfers.start(A, message(1)).unwrap();
+        let mut mad = headers(Method::GET_TABLE, 1);
+        mad.rmpp = super::super::layout::ack(9, 64);
+        assert_eq!(transfers.handle(NOW, &A, as_bytes(&mad)), Ok(Handled::Failed));
+        let (to, abort) = transfers.poll_send(NOW).unwrap();
+        assert_eq!((to, abort[25], abort[27]), (A, RmppType::ABORT.get(), RmppStatus::SEGMENT_TOO_BIG.get()));
+        assert!(transfers.is_empty() && transfers.poll_send(NOW).is_none());
+    }
+
+    #[test]
+    fn silent_receiver_ends_its_transfer_after_the_retries() {
+        let mut transfers = transfers::<2>();
+        assert_eq!(transfers.poll_timeout(), None);
+        transfers.start(A, message(1)).unwrap();
+        transfers.start(B, message(1)).unwrap();
+        let mut sent = vec![];
+        let mut ended = 0;
+        for _ in 0..9 {
+            let now = transfers.poll_timeout().unwrap_or(NOW);
+            ended += transfers.handle_timeout(now);
+            sent.extend(core::iter::from_fn(|| transfers.poll_send(now)).map(|(to, mad)| (now.as_secs(), to, mad[25])));
+        }
+        // The first segment, three retries, the ABORT.
+        let (data, abort) = (RmppType::DATA.get(), RmppType::ABORT.get());
+        let of_a = [(0, A, data), (2, A, data), (4, A, data), (6, A, data), (8, A, abort)];
+        assert_eq!(sent.iter().filter(|(_, to, _)| *to == A).copied().collect::<Vec<_>>(), of_a);
+        assert_eq!((ended, sent.len(), transfers.is_empty(), transfers.poll_timeout()), (2, 10, true, None));
+    }
+
+    #[test]
+    fn datagram_of_a_class_without_rmpp_is_for_the_server() {
+        let mut transfers = transfers::<1>();
+        let mut mad = headers(Method::GET, 1);
+        mad.header.mgmt_class = crate::MgmtClass::PERF;
+        assert_eq!(transfers.handle(NOW, &A, as_bytes(&mad)), Ok(Handled::Request));
+        assert!(transfers.handle(NOW, &A, &as_bytes(&headers(Method::GET, 1))[..100]).is_err());
+    }
+}
