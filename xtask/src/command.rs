@@ -11,7 +11,7 @@ use std::{
 
 /// Features that tests of ib-mad need, and the demonstration. Every task builds the workspace with the same features, so
 /// that no crate is built twice.
-pub(crate) const FEATURES: &str = "ib-mad/serde,ib-mad/arbitrary,xtask/demo";
+pub(crate) const FEATURES: &str = "ib-mad/serde,ib-mad/arbitrary,ib-mad/capture,xtask/demo";
 
 /// The directory of the workspace.
 pub(crate) fn root() -> &'static Path {

@@ -41,6 +41,7 @@
 //! | [`acm`] | the class of the communication management assistant (0x2C) |
 //! | [`opa`] | Omni-Path's datagrams and attributes |
 //! | [`packet`] | the packet headers before a datagram |
+//! | `capture` | captures of packets: pcap and pcapng files; behind a feature |
 //! | `book` | four kinds of programs, each with a page and an example of under 45 lines |
 //! | [`umad`] | the format of Linux's `/dev/infiniband/umadN` |
 //!
@@ -50,6 +51,7 @@
 //!   its class are [`AttributeRef::Unknown`] and have no names, and the crate builds faster.
 //! - `std` (default): implements `std::error::Error`.
 //! - `arbitrary`: generates any value, and plausible datagrams (`Mad::plausible`), for fuzzing.
+//! - `capture`: reads pcap and pcapng files. The only feature with a dependency that needs std and allocates.
 //! - `serde`: serializes every structure with field names and readable values, and deserializes identifiers, codes,
 //!   sets of bits, numbers, `Selected` and `Packed`.
 #![no_std]
@@ -78,6 +80,8 @@ pub mod attribute;
 pub mod baseboard;
 #[cfg(any(doc, doctest))]
 pub mod book;
+#[cfg(feature = "capture")]
+pub mod capture;
 #[cfg(feature = "cm")]
 pub mod cm;
 pub mod code;

@@ -1,4 +1,5 @@
 //! Tests of the examples: the capture reader, programs that write and answer datagrams, and the programs of the book.
+#[cfg(feature = "capture")]
 #[expect(dead_code, reason = "its `main`")]
 #[path = "../../examples/decode_pcap.rs"]
 mod decode_pcap;
@@ -12,6 +13,7 @@ mod fuzzer;
 #[path = "../../examples/write_mads.rs"]
 mod write_mads;
 
+#[cfg(feature = "capture")]
 fn printed(file: &str, verbose: bool) -> String {
     let file = format!("{}/../../testdata/captures/{file}", env!("CARGO_MANIFEST_DIR"));
     let mut out = Vec::new();
@@ -19,6 +21,7 @@ fn printed(file: &str, verbose: bool) -> String {
     String::from_utf8(out).unwrap()
 }
 
+#[cfg(feature = "capture")]
 #[test]
 fn decode_pcap_prints_the_captures() {
     let lines = printed("mads-erf.pcap.gz", false);
@@ -28,6 +31,7 @@ fn decode_pcap_prints_the_captures() {
 }
 
 /// With `-v`, the fields follow the line of the headers, one on each line and without the braces of the short form.
+#[cfg(feature = "capture")]
 #[test]
 fn decode_pcap_verbose_prints_one_field_a_line() {
     let lines = printed("mads-erf.pcap.gz", true);
@@ -38,6 +42,7 @@ fn decode_pcap_verbose_prints_one_field_a_line() {
     assert!(lines.lines().count() > 10 * printed("mads-erf.pcap.gz", false).lines().count());
 }
 
+#[cfg(feature = "capture")]
 #[test]
 fn decode_pcap_prints_queries_by_their_component_mask() {
     let lines = printed("mads-erf.pcap.gz", false);

@@ -48,7 +48,7 @@ fn packages_have_no_private_features_and_examples() {
     };
     let classes = ["acm", "baseboard", "cm", "congestion", "device", "opa", "packet", "perf", "umad"];
     let expected: BTreeSet<_> =
-        ["arbitrary", "classes", "default", "serde", "std"].into_iter().chain(classes).collect();
+        ["arbitrary", "capture", "classes", "default", "serde", "std"].into_iter().chain(classes).collect();
     assert_eq!(features("ib-mad"), Vec::from_iter(expected));
     assert_eq!(features("acm-wire"), ["serde"]);
     let examples = packed("ib-mad").into_iter().filter_map(|file| Some(file.strip_prefix("examples/")?.to_owned()));

@@ -1,0 +1,340 @@
+//! Captures of packets: pcap and pcapng files of InfiniBand packets, ERF records or Ethernet.
+//!
+//! ```no_run
+//! use ib_mad::capture::Capture;
+//! for packet in Capture::new(std::fs::File::open("ib.pcapng")?)? {
+//!     let packet = packet?;
+//!     if let Some(mad) = packet.headers().and_then(|headers| headers.mad()) {
+//!         println!("{:?} {mad}", packet.time);
+//!     }
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+use crate::packet::Headers;
+use core::{fmt, time::Duration};
+use pcap_file::{
+    PcapError,
+    pcap::PcapReader,
+    pcapng::{
+        Block, PcapNgReader,
+        blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption},
+    },
+};
+use std::{
+    boxed::Box,
+    io::{self, Read},
+    vec::Vec,
+};
+
+/// A packet of a [`Capture`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CapturedPacket {
+    /// Time of the packet since 1970; zero for a packet of a pcapng file without a time.
+    pub time: Duration,
+    /// Type of the data, a number of <https://www.tcpdump.org/linktypes.html>: 247 InfiniBand, 197 ERF, 1 Ethernet.
+    pub link_type: u32,
+    /// The data, with the header of its link type. A capture may have cut its end off.
+    pub data: Vec<u8>,
+}
+
+impl CapturedPacket {
+    /// Returns the headers of an InfiniBand or RoCE packet. Returns `None` for other packets and other link types.
+    #[must_use]
+    pub fn headers(&self) -> Option<Headers<'_>> {
+        match self.link_type {
+            247 => Headers::parse(&self.data).ok(),
+            197 => Headers::parse(erf(&self.data)?).ok(),
+            1 => {
+                let (kind, packet) = ethernet(&self.data)?;
+                match kind {
+                    [0x08, 0x00] | [0x86, 0xdd] => Headers::parse_ip(packet).ok(),
+                    [0x89, 0x15] => Headers::parse_global(packet).ok(),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Returns the packet in an ERF record of type InfiniBand (21), behind the record's header and extension headers.
+fn erf(record: &[u8]) -> Option<&[u8]> {
+    let (header, mut rest) = record.split_first_chunk::<16>()?;
+    let mut kind = header[8];
+    if kind & 0x7f != 21 {
+        return None;
+    }
+    // The upper bit of the type, and of the first byte of each extension header, announces another header.
+    while kind & 0x80 != 0 {
+        let (extension, behind) = rest.split_first_chunk::<8>()?;
+        (kind, rest) = (extension[0], behind);
+    }
+    Some(rest)
+}
+
+/// Returns the EtherType and the payload of a frame, behind its VLAN tags.
+fn ethernet(frame: &[u8]) -> Option<([u8; 2], &[u8])> {
+    let mut rest = frame.get(12..)?;
+    loop {
+        let (kind, payload) = rest.split_first_chunk::<2>()?;
+        match kind {
+            [0x81, 0x00] | [0x88, 0xa8] => rest = payload.get(2..)?,
+            kind => return Some((*kind, payload)),
+        }
+    }
+}
+
+/// An error of reading a [`Capture`].
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CaptureError {
+    /// The file cannot be read.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The file does not begin as a pcap or pcapng file. A gzipped file must be unpacked first.
+    #[error("not a pcap or pcapng file")]
+    NotACapture,
+    /// The file ends within a packet or block, or has a block of more than 8 MB.
+    #[error("the capture is cut off after packet {after}")]
+    Cut {
+        /// Number of packets before.
+        after: u64,
+    },
+    /// A packet or block is invalid.
+    #[error("after packet {after}: {what}")]
+    Malformed {
+        /// Number of packets before.
+        after: u64,
+        /// The defect.
+        what: &'static str,
+    },
+}
+
+/// The packets of a pcap or pcapng file. After an error, the iterator ends.
+pub struct Capture<R: Read> {
+    format: Format<Input<R>>,
+    /// Number of packets so far.
+    packets: u64,
+    ended: bool,
+}
+
+/// The file, whose first bytes were read to determine its format.
+type Input<R> = io::Chain<io::Cursor<[u8; 4]>, R>;
+
+enum Format<R: Read> {
+    Pcap(Box<PcapReader<R>>),
+    PcapNg(Box<PcapNgReader<R>>),
+}
+
+impl<R: Read> fmt::Debug for Capture<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Capture").field("packets", &self.packets).field("ended", &self.ended).finish_non_exhaustive()
+    }
+}
+
+impl<R: Read> Capture<R> {
+    /// Reads the header of a file. The reader needs no buffer.
+    ///
+    /// # Errors
+    /// [`CaptureError`] if the header cannot be read or is invalid.
+    pub fn new(mut file: R) -> Result<Self, CaptureError> {
+        let mut first = [0; 4];
+        file.read_exact(&mut first).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => CaptureError::NotACapture,
+            _ => error.into(),
+        })?;
+        let file = io::Cursor::new(first).chain(file);
+        let format = match first {
+            // Microseconds or nanoseconds, in either byte order.
+            [0xd4 | 0x4d, 0xc3 | 0x3c, 0xb2, 0xa1] | [0xa1, 0xb2, 0xc3 | 0x3c, 0xd4 | 0x4d] => {
+                PcapReader::new(file).map(|reader| Format::Pcap(Box::new(reader)))
+            }
+            [0x0a, 0x0d, 0x0d, 0x0a] => PcapNgReader::new(file).map(|reader| Format::PcapNg(Box::new(reader))),
+            _ => return Err(CaptureError::NotACapture),
+        };
+        Ok(Self { format: format.map_err(|error| of(error, 0))?, packets: 0, ended: false })
+    }
+}
+
+impl<R: Read> Iterator for Capture<R> {
+    type Item = Result<CapturedPacket, CaptureError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let next = match &mut self.format {
+            Format::Pcap(reader) => pcap(reader),
+            Format::PcapNg(reader) => pcapng(reader),
+        };
+        self.ended = !matches!(next, Some(Ok(_)));
+        let after = self.packets;
+        self.packets = after.saturating_add(1);
+        Some(next?.map_err(|error| of(error, after)))
+    }
+}
+
+fn pcap<R: Read>(reader: &mut PcapReader<R>) -> Option<Result<CapturedPacket, PcapError>> {
+    let link_type = reader.header().datalink.into();
+    let packet = reader.next_packet()?;
+    Some(packet.map(|packet| CapturedPacket { time: packet.timestamp, link_type, data: packet.data.into_owned() }))
+}
+
+/// Returns the next packet. Other blocks are skipped.
+fn pcapng<R: Read>(reader: &mut PcapNgReader<R>) -> Option<Result<CapturedPacket, PcapError>> {
+    loop {
+        let (interface, ticks, data) = match reader.next_block()? {
+            Ok(Block::EnhancedPacket(packet)) => {
+                // pcap-file takes every tick for a nanosecond.
+                let ticks = u64::try_from(packet.timestamp.as_nanos()).unwrap_or(u64::MAX);
+                (packet.interface_id, ticks, packet.data.into_owned())
+            }
+            Ok(Block::SimplePacket(packet)) => (0, 0, packet.data.into_owned()),
+            Ok(Block::Packet(packet)) => (packet.interface_id.into(), packet.timestamp, packet.data.into_owned()),
+            Ok(_) => continue,
+            Err(error) => return Some(Err(error)),
+        };
+        let index = usize::try_from(interface).unwrap_or(usize::MAX);
+        let Some(interface) = reader.interfaces().get(index) else {
+            return Some(Err(PcapError::InvalidInterfaceId(interface)));
+        };
+        return Some(Ok(CapturedPacket { time: time(interface, ticks), link_type: interface.linktype.into(), data }));
+    }
+}
+
+/// Returns the time of a number of ticks. The interface has the duration of a tick: 10^-n s, or 2^-n s if the upper bit
+/// is set; the default is a microsecond.
+fn time(interface: &InterfaceDescriptionBlock<'_>, ticks: u64) -> Duration {
+    let resolution = interface.options.iter().find_map(|option| match option {
+        InterfaceDescriptionOption::IfTsResol(resolution) => Some(*resolution),
+        _ => None,
+    });
+    let resolution = resolution.unwrap_or(6);
+    let exponent = u32::from(resolution & 0x7f);
+    let base: u128 = if resolution & 0x80 == 0 { 10 } else { 2 };
+    let per_second = base.checked_pow(exponent).unwrap_or(u128::MAX);
+    let ticks = u128::from(ticks);
+    let seconds = u64::try_from(ticks.checked_div(per_second).unwrap_or_default()).unwrap_or(u64::MAX);
+    let rest = ticks.checked_rem(per_second).unwrap_or_default();
+    let nanos = rest.saturating_mul(1_000_000_000).checked_div(per_second).unwrap_or_default();
+    Duration::new(seconds, u32::try_from(nanos).unwrap_or_default())
+}
+
+fn of(error: PcapError, after: u64) -> CaptureError {
+    match error {
+        PcapError::IncompleteBuffer => CaptureError::Cut { after },
+        PcapError::IoError(error) if error.kind() == io::ErrorKind::UnexpectedEof => CaptureError::Cut { after },
+        PcapError::IoError(error) => error.into(),
+        PcapError::InvalidField(what) => CaptureError::Malformed { after, what },
+        PcapError::InvalidInterfaceId(_) => CaptureError::Malformed { after, what: "no such interface" },
+        PcapError::Utf8Error(_) | PcapError::FromUtf8Error(_) => {
+            CaptureError::Malformed { after, what: "text that is not UTF-8" }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{string::ToString as _, vec};
+
+    /// A pcap file with one packet, in either byte order, with microseconds or nanoseconds.
+    fn pcap_file(big: bool, nanos: bool, link_type: u32, data: &[u8]) -> Vec<u8> {
+        let word = |number: u32| if big { number.to_be_bytes() } else { number.to_le_bytes() };
+        let half = |number: u16| if big { number.to_be_bytes() } else { number.to_le_bytes() };
+        let length = word(u32::try_from(data.len()).unwrap());
+        let magic = if nanos { 0xa1b2_3c4d } else { 0xa1b2_c3d4 };
+        let words = [word(0), word(0), word(65_535), word(link_type), word(7), word(5), length, length];
+        [&word(magic)[..], &half(2), &half(4), &words.concat(), data].concat()
+    }
+
+    /// A pcapng file with one interface and one enhanced packet of 4 bytes.
+    fn pcapng_file(resolution: Option<u8>, link_type: u16, ticks: u64) -> Vec<u8> {
+        let block = |kind: u32, body: &[u8]| {
+            let length = u32::try_from(12 + body.len()).unwrap().to_le_bytes();
+            [&kind.to_le_bytes()[..], &length, body, &length].concat()
+        };
+        let section = [&0x1a2b_3c4d_u32.to_le_bytes()[..], &[1, 0, 0, 0], &[0xff; 8]].concat();
+        let mut interface = [&link_type.to_le_bytes()[..], &[0; 6]].concat();
+        if let Some(resolution) = resolution {
+            interface.extend([9, 0, 1, 0, resolution, 0, 0, 0, 0, 0, 0, 0]);
+        }
+        let high = u32::try_from(ticks >> 32).unwrap().to_le_bytes();
+        let low = u32::try_from(ticks & 0xffff_ffff).unwrap().to_le_bytes();
+        let packet = [&[0; 4][..], &high, &low, &[4, 0, 0, 0, 4, 0, 0, 0], &[1, 2, 3, 4]].concat();
+        [block(0x0a0d_0d0a, &section), block(1, &interface), block(0x77, &[0; 4]), block(6, &packet)].concat()
+    }
+
+    fn read(file: &[u8]) -> Result<Vec<CapturedPacket>, CaptureError> {
+        Capture::new(file)?.collect()
+    }
+
+    #[test]
+    fn pcap_is_read_in_either_byte_order_and_resolution() {
+        for (big, nanos) in [(false, false), (false, true), (true, false), (true, true)] {
+            let packets = read(&pcap_file(big, nanos, 247, &[1, 2, 3])).unwrap();
+            let time = Duration::new(7, if nanos { 5 } else { 5000 });
+            assert_eq!(packets, [CapturedPacket { time, link_type: 247, data: vec![1, 2, 3] }], "{big} {nanos}");
+        }
+    }
+
+    #[test]
+    fn pcapng_has_the_time_in_the_resolution_of_the_interface() {
+        let of = |resolution, ticks| {
+            let packets = read(&pcapng_file(resolution, 247, ticks)).unwrap();
+            assert_eq!((packets.len(), packets[0].link_type, &packets[0].data[..]), (1, 247, &[1, 2, 3, 4][..]));
+            packets[0].time
+        };
+        assert_eq!(of(None, 5_000_007), Duration::new(5, 7000));
+        assert_eq!(of(Some(9), 5_000_000_007), Duration::new(5, 7));
+        assert_eq!(of(Some(0x80 | 10), 1024 + 512), Duration::from_millis(1500));
+        // A second has no 10^40 ticks.
+        assert_eq!(of(Some(40), u64::MAX), Duration::ZERO);
+    }
+
+    #[test]
+    fn cut_file_is_an_error_with_the_number_of_whole_packets() {
+        for whole in [pcap_file(false, false, 1, &[7; 64]), pcapng_file(None, 1, 0)] {
+            for length in 0..whole.len() {
+                let result = read(&whole[..length]);
+                let is_reported = match &result {
+                    Err(CaptureError::NotACapture) => length < 4,
+                    Err(CaptureError::Cut { after: 0 } | CaptureError::Malformed { .. }) => length >= 4,
+                    // A cut between two parts of a file is not visible.
+                    Ok(packets) => packets.is_empty(),
+                    Err(CaptureError::Io(_) | CaptureError::Cut { .. }) => false,
+                };
+                assert!(is_reported, "{length} of {}: {result:?}", whole.len());
+            }
+        }
+        let whole = pcap_file(false, false, 1, &[7; 64]);
+        let mut capture = Capture::new(&whole[..100]).unwrap();
+        assert_eq!(capture.next().unwrap().unwrap_err().to_string(), "the capture is cut off after packet 0");
+        assert!(capture.next().is_none());
+    }
+
+    #[test]
+    fn other_files_are_no_captures() {
+        assert!(matches!(read(b"\x1f\x8b\x08\x00 gzipped"), Err(CaptureError::NotACapture)));
+        assert!(matches!(read(b""), Err(CaptureError::NotACapture)));
+    }
+
+    #[test]
+    fn erf_record_is_read_behind_its_extension_headers() {
+        let record = |kind: u8, extensions: &[u8]| [&[0; 8][..], &[kind], &[0; 7], extensions, b"packet"].concat();
+        assert_eq!(erf(&record(21, &[])), Some(&b"packet"[..]));
+        let two = [0x80, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7];
+        assert_eq!(erf(&record(0x80 | 21, &two)), Some(&b"packet"[..]));
+        assert_eq!(erf(&record(2, &[])), None, "Ethernet in an ERF record");
+        assert_eq!(erf(&record(0x80 | 21, &[0x80; 2])), None, "cut");
+    }
+
+    #[test]
+    fn ethernet_payload_is_behind_the_vlan_tags() {
+        let frame = |tags: &[u8]| [&[0; 12][..], tags, &[0x89, 0x15, 7]].concat();
+        for tags in [&[][..], &[0x81, 0, 0, 9], &[0x88, 0xa8, 0, 9, 0x81, 0, 0, 9]] {
+            assert_eq!(ethernet(&frame(tags)), Some(([0x89, 0x15], &[7][..])));
+        }
+        assert_eq!(ethernet(&[0; 13]), None);
+    }
+}
