@@ -250,3 +250,25 @@ fn push(slot: slots::SlotId, message: ProviderMessage) -> c_int {
     let is_queued = slot.slot().is_some_and(|slot| slot.queue.push(slot.provider, PluginEvent::Message(message)));
     if is_queued { 0 } else { FAILED }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the bytes of a buffer of which the library passes the first `room`.
+    fn formatted(name: &CStr, room: usize) -> [u8; 8] {
+        let mut buffer = [b'#'; 8];
+        // SAFETY: the name and the buffer are as long as their sizes.
+        unsafe { acm_format_name(0, buffer.as_mut_ptr().cast(), room, 1, name.as_ptr().cast(), name.count_bytes()) };
+        buffer
+    }
+
+    #[test]
+    fn name_and_its_zero_fill_the_room_and_no_more() {
+        assert_eq!(&formatted(c"node1", 6), b"node1\0##", "exactly the room");
+        assert_eq!(&formatted(c"node1", 5), b"node\0###");
+        assert_eq!(&formatted(c"node1", 1), b"\0#######");
+        assert_eq!(&formatted(c"node1", 0), b"########");
+        assert_eq!(&formatted(c"node1", 8), b"node1\0##");
+    }
+}

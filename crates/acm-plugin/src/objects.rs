@@ -297,3 +297,6 @@ fn id_string(address: &Address) -> [u8; 65] {
     }
     bytes
 }
+
+#[cfg(test)]
+mod tests;

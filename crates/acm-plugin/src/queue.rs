@@ -37,6 +37,7 @@ pub(crate) const PUSH_TIMEOUT: Duration = Duration::from_secs(10);
 pub(crate) struct Queue {
     inner: Mutex<Inner>,
     not_full: Condvar,
+    timeout: Duration,
     wake: Box<dyn Fn() + Send + Sync>,
 }
 
@@ -51,14 +52,14 @@ struct Inner {
 impl Queue {
     /// Returns an empty queue, which calls `wake` when an event is added while it is empty.
     pub(crate) fn new(wake: impl Fn() + Send + Sync + 'static) -> Self {
-        Self { inner: Mutex::default(), not_full: Condvar::new(), wake: Box::new(wake) }
+        Self { inner: Mutex::default(), not_full: Condvar::new(), timeout: PUSH_TIMEOUT, wake: Box::new(wake) }
     }
 
     /// Adds an event. If the queue is full, waits up to [`PUSH_TIMEOUT`]. Returns false if the queue is still full, or
     /// if it is closed.
     pub(crate) fn push(&self, from: ProviderId, event: PluginEvent) -> bool {
         let is_full = |inner: &mut Inner| inner.events.len() >= CAPACITY && !inner.is_closed;
-        let waited = self.not_full.wait_timeout_while(self.lock(), PUSH_TIMEOUT, is_full);
+        let waited = self.not_full.wait_timeout_while(self.lock(), self.timeout, is_full);
         let (mut inner, _) = waited.unwrap_or_else(PoisonError::into_inner);
         if inner.is_closed || inner.events.len() >= CAPACITY {
             return false;
@@ -166,6 +167,16 @@ mod tests {
         assert!(waiting.join().unwrap());
         let last = core::iter::from_fn(|| queue.take()).last();
         assert_eq!(last, Some((FROM, PluginEvent::LinesLost(2))));
+    }
+
+    #[test]
+    fn event_over_4096_is_refused_after_the_time_out() {
+        let queue = Queue { timeout: Duration::from_millis(1), ..Queue::new(|| {}) };
+        assert!((0..4096).all(|_| queue.push(FROM, PluginEvent::LinesLost(1))));
+        assert!(!queue.push(FROM, PluginEvent::LinesLost(2)));
+        assert!(queue.take().is_some());
+        assert!(queue.push(FROM, PluginEvent::LinesLost(3)));
+        assert_eq!(core::iter::from_fn(|| queue.take()).count(), 4096, "the refused event is not in the queue");
     }
 
     #[test]

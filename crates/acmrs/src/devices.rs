@@ -10,7 +10,7 @@ use acm_sansio::{
     api::{DatagramSource, SendTo},
     port::PortAttributes,
 };
-use core::num::NonZeroU32;
+use core::{num::NonZeroU32, ops::Bound};
 use ib_device::{
     Error,
     sysfs::Sysfs,
@@ -34,6 +34,8 @@ pub(crate) struct Devices {
     keys: BTreeMap<(usize, QueueKey), EndpointId>,
     /// Endpoints whose queue pairs may have completions.
     ready: BTreeSet<EndpointId>,
+    /// The endpoint that was served last.
+    last: Option<EndpointId>,
     /// The payload of the last datagram.
     payload: [u8; 256],
 }
@@ -57,6 +59,7 @@ impl Devices {
             pairs: BTreeMap::new(),
             keys: BTreeMap::new(),
             ready: BTreeSet::new(),
+            last: None,
             payload: [0; 256],
         }
     }
@@ -163,7 +166,9 @@ impl Fabric for Devices {
     }
 
     fn next(&mut self) -> Option<Fact> {
-        while let Some(id) = self.ready.pop_first() {
+        while let Some(id) = next_turn(&self.ready, self.last) {
+            self.ready.remove(&id);
+            self.last = Some(id);
             let Some(open) = self.pairs.get_mut(&id) else { continue };
             loop {
                 match open.pair.poll() {
@@ -196,6 +201,12 @@ impl Fabric for Devices {
     }
 }
 
+/// Returns the endpoint after `last`, or the first one, so that a busy endpoint does not delay the others.
+fn next_turn(ready: &BTreeSet<EndpointId>, last: Option<EndpointId>) -> Option<EndpointId> {
+    let after = last.map_or(Bound::Unbounded, Bound::Excluded);
+    ready.range((after, Bound::Unbounded)).next().or_else(|| ready.first()).copied()
+}
+
 #[derive(Debug)]
 struct QueuePair {
     /// Index of the device.
@@ -224,4 +235,23 @@ impl QueuePair {
 
 fn post(pair: &mut UdQueuePair, (to, mad): &(SendTo, AcmMad)) -> Result<(), Error> {
     pair.send(&to.way, to.qpn, to.qkey, ib_mad::as_bytes(mad)).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endpoints_with_datagrams_take_turns() {
+        let [a, b, c] = [1, 2, 3].map(|index| EndpointId::new(index, 0));
+        let ready = BTreeSet::from([a, b, c]);
+        let mut last = None;
+        let turns = [(); 4].map(|()| {
+            last = next_turn(&ready, last);
+            last
+        });
+        assert_eq!(turns, [Some(a), Some(b), Some(c), Some(a)]);
+        assert_eq!(next_turn(&BTreeSet::from([a]), Some(b)), Some(a), "the last one has nothing to do");
+        assert_eq!(next_turn(&BTreeSet::new(), Some(b)), None);
+    }
 }

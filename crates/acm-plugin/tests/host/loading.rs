@@ -68,6 +68,15 @@ fn root_refuses_libraries_that_others_can_write() {
     // As /tmp has it.
     set(folder.path(), 0o1777);
     assert_eq!(message(&path), None);
+    // A group may write if it is root's.
+    set(&path, 0o664);
+    assert_eq!(message(&path), None);
+    if root {
+        std::os::unix::fs::chown(&path, None, Some(1)).unwrap();
+        assert!(message(&path).unwrap().contains("others than root may write to it"));
+        std::os::unix::fs::chown(&path, None, Some(0)).unwrap();
+    }
+    set(&path, 0o644);
     if root {
         std::os::unix::fs::chown(&path, Some(1), None).unwrap();
         assert!(message(&path).unwrap().contains(": it is not root's, and"));

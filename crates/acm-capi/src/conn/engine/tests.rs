@@ -4,6 +4,7 @@ use acm_client::{Request, Response};
 use acm_wire::client::{ClientRequest, Reply, Resolve, Route, next_frame};
 use core::sync::atomic::{AtomicUsize, Ordering};
 use ib_mad::{Lid, sa::PathRecord};
+use socket2::{Domain, SockAddr, Type};
 use std::{
     io::{Read, Write},
     net::TcpListener,
@@ -224,4 +225,146 @@ fn request_without_daemon_expires_with_the_connect_error() {
     assert_eq!(engine.next(), (1, Err(Errno::ENOENT)));
     let folder = tempfile::tempdir().unwrap();
     assert!(matches!(Engine::open(&Service::Unix(folder.path().join("s")), 64, LONG), Err(Errno::ENOENT)));
+}
+
+/// A daemon that sends a response and exits. The client then fails to write another request.
+#[test]
+fn response_that_arrived_before_the_connection_broke_is_delivered() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    let listener = UnixListener::bind(&path).unwrap();
+    let (closed, is_closed) = std::sync::mpsc::channel();
+    let received = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let seen = Arc::clone(&received);
+    thread::spawn(move || {
+        let mut bytes = [0; 1 << 16];
+        for (connection, stream) in listener.incoming().enumerate() {
+            let mut stream = stream.unwrap();
+            let count = stream.read(&mut bytes).unwrap();
+            for (lid, reply) in responses(&bytes[..count]) {
+                seen.lock().unwrap().push((connection, lid));
+                stream.write_all(&reply).unwrap();
+            }
+            drop(stream);
+            closed.send(()).unwrap();
+        }
+    });
+    let mut engine = Engine::open(&Service::Unix(path), 64, LONG).unwrap();
+    engine.send_route(1);
+    is_closed.recv().unwrap();
+    engine.send_route(2);
+    let outcomes = [(); 2].map(|()| engine.next()).map(|(cookie, outcome)| (cookie, lid(outcome)));
+    assert_eq!(outcomes, [(1, Ok(1)), (2, Ok(2))]);
+    assert_eq!(*received.lock().unwrap(), [(0, 1), (1, 2)], "the first request is not sent again");
+}
+
+#[test]
+fn pause_between_attempts_doubles_to_200_ms_and_starts_again_after_a_connection() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    let listener = UnixListener::bind(&path).unwrap();
+    let mut engine = Engine::open(&Service::Unix(path.clone()), 64, LONG).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    drop(listener);
+    let mut time = now();
+    engine.submit(route(1), time + LONG).unwrap();
+    engine.drive(time);
+    let mut pauses = Vec::new();
+    for _ in 0..8 {
+        let next = engine.retry.0.expect("another attempt");
+        pauses.push((next - time).as_millis());
+        engine.drive(next.checked_sub(Duration::from_millis(1)).unwrap());
+        assert_eq!(engine.retry.0, Some(next), "no attempt before its time");
+        time = next;
+        engine.drive(time);
+    }
+    assert_eq!(pauses, [5, 10, 20, 40, 80, 160, 200, 200]);
+    assert_eq!(engine.connect_error, Some(Errno::ENOENT));
+    let _listener = UnixListener::bind(&path).unwrap();
+    engine.drive(engine.retry.0.unwrap());
+    assert_eq!((engine.link.is_some(), engine.retry, engine.connect_error), (true, (None, RETRY.0), None));
+}
+
+#[test]
+fn connection_is_retried_while_the_queue_of_the_daemon_is_full() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    let listener = socket2::Socket::new(Domain::UNIX, Type::STREAM, None).unwrap();
+    listener.bind(&SockAddr::unix(&path).unwrap()).unwrap();
+    listener.listen(0).unwrap();
+    // A connection that waits to be accepted fills the queue.
+    let _waiting = std::os::unix::net::UnixStream::connect(&path).unwrap();
+    let mut engine = Engine::open(&Service::Unix(path), 64, LONG).unwrap();
+    assert!(engine.link.is_none());
+    engine.send_route(5);
+    assert_eq!(engine.connect_error, Some(Errno::EAGAIN));
+    thread::spawn(move || {
+        drop(listener.accept().unwrap());
+        serve_stream(listener.accept().unwrap().0, respond_to_all);
+    });
+    let (_, outcome) = engine.next();
+    assert_eq!(lid(outcome), Ok(5));
+}
+
+/// Nothing else wakes the caller: the daemon is connected and silent.
+#[test]
+fn descriptor_is_readable_at_the_deadline_of_a_request() {
+    let (_folder, service, _) = daemon(|_| Some(Vec::new()));
+    let mut engine = Engine::open(&service, 64, LONG).unwrap();
+    let now = now();
+    engine.submit(route(1), now + Duration::from_millis(30)).unwrap();
+    engine.submit(route(2), now + Duration::from_millis(20)).unwrap();
+    engine.flush(now).unwrap();
+    assert_eq!(engine.next(), (2, Err(Errno::ETIMEDOUT)));
+    assert_eq!(engine.next(), (1, Err(Errno::ETIMEDOUT)));
+}
+
+/// The daemon reads all requests before its first response.
+#[test]
+fn descriptor_is_readable_when_the_socket_accepts_more_bytes() {
+    const REQUESTS: u16 = 8000;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    let listener = UnixListener::bind(&path).unwrap();
+    let (start, may_start) = std::sync::mpsc::channel();
+    thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        may_start.recv().unwrap();
+        let mut all = vec![0; usize::from(REQUESTS) * 88];
+        stream.read_exact(&mut all).unwrap();
+        stream.write_all(&respond_to_all(&all).unwrap()).unwrap();
+        // Keeps the connection open until the client closes it.
+        let _ = stream.read(&mut all);
+    });
+    let mut engine = Engine::open(&Service::Unix(path), REQUESTS.into(), LONG).unwrap();
+    let now = now();
+    for lid in 1..=REQUESTS {
+        engine.submit(route(lid), now + LONG).unwrap();
+    }
+    engine.flush(now).unwrap();
+    assert!(!engine.requests.to_send().is_empty(), "the socket is full");
+    start.send(()).unwrap();
+    for expected in 1..=REQUESTS {
+        let (_, outcome) = engine.next();
+        assert_eq!(lid(outcome), Ok(expected));
+    }
+}
+
+#[test]
+fn request_that_is_cancelled_before_it_was_sent_is_not_sent() {
+    let (_folder, service, _) = daemon(|bytes| {
+        let found = responses(bytes);
+        assert!(found.iter().all(|(lid, _)| *lid != 1), "the cancelled request was sent");
+        respond_to_all(bytes)
+    });
+    let mut engine = Engine::open(&service, 64, LONG).unwrap();
+    let now = now();
+    let ids = [1, 2].map(|lid| engine.submit(route(lid), now + LONG).unwrap());
+    engine.cancel(ids[0]).unwrap();
+    assert_eq!(engine.cancel(ids[0]), Err(Errno::ENOENT), "it is complete");
+    engine.flush(now).unwrap();
+    assert_eq!(engine.next(), (1, Err(Errno::ECANCELED)));
+    let (cookie, outcome) = engine.next();
+    assert_eq!((cookie, lid(outcome)), (2, Ok(2)));
+    assert_eq!(engine.cancel(ids[1]), Err(Errno::ENOENT));
 }

@@ -166,6 +166,18 @@ fn counters_are_in_network_byte_order_and_limited_to_the_room() {
     assert_eq!((count, values[0], values[15], values[16]), (16, 1_u64.to_be(), 16_u64.to_be(), 0));
 }
 
+/// The daemon frees an endpoint that the provider refused.
+#[test]
+fn kept_handle_of_a_refused_endpoint_fails() {
+    let opened = open("refuses", 0x8005);
+    let endpoint = Box::leak(Box::new(abi::Endpoint { port: ptr::null_mut(), pkey: trial::REFUSED }));
+    let mut context = ptr::null_mut();
+    // SAFETY: the port is open.
+    let status = unsafe { provider().open_endpoint.unwrap()(endpoint, opened.port, &raw mut context) };
+    assert!(status != 0 && context.is_null());
+    assert_eq!(trial::ask_sa(trial::REFUSED).unwrap_err().to_string(), "the endpoint is closed");
+}
+
 #[test]
 fn memory_of_sa_requests_is_freed_after_each_end() {
     open("sa", 0x8002);

@@ -13,6 +13,9 @@ acm_provider::export!(Trial, "trial");
 
 struct Trial;
 
+/// The partition whose endpoints are refused.
+pub(crate) const REFUSED: u16 = 0x8fff;
+
 /// Handles that are kept longer than their endpoints.
 static KEPT: Mutex<Vec<Endpoint>> = Mutex::new(Vec::new());
 static RESPONSES: Mutex<Vec<String>> = Mutex::new(Vec::new());
@@ -70,7 +73,7 @@ impl Provider for Trial {
 
     fn open_endpoint(&self, (): &(), endpoint: &Endpoint) -> Result<Self::Endpoint, Refused> {
         KEPT.lock().unwrap().push(endpoint.clone());
-        Ok(Mutex::default())
+        if endpoint.pkey().get() == REFUSED { Err(Refused::new("this partition")) } else { Ok(Mutex::default()) }
     }
 
     fn add_address(&self, endpoint: &Self::Endpoint, address: &Address) -> Result<(), Refused> {
