@@ -23,6 +23,12 @@ const READ: usize = 8192;
 const RETRY: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(200));
 
 /// Options of a client.
+///
+/// ```
+/// # use core::time::Duration;
+/// let options = acm_client::Options::default().with_timeout(Duration::from_secs(2)).with_depth(16);
+/// assert_eq!((options.timeout, options.depth), (Some(Duration::from_secs(2)), 16));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
@@ -37,6 +43,20 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self { timeout: Some(Duration::from_secs(30)), depth: 64 }
+    }
+}
+
+impl Options {
+    /// Returns the options with this time limit; `None` for no limit.
+    #[must_use]
+    pub fn with_timeout(self, timeout: impl Into<Option<Duration>>) -> Self {
+        Self { timeout: timeout.into(), ..self }
+    }
+
+    /// Returns the options with this number of requests in flight.
+    #[must_use]
+    pub const fn with_depth(self, depth: usize) -> Self {
+        Self { depth, ..self }
     }
 }
 
@@ -111,7 +131,16 @@ impl Connection {
     /// # Errors
     /// [`ClientError::Connect`]. The caller may try again.
     pub fn reconnect(&mut self) -> Result<Vec<RequestId>, ClientError> {
-        let deadline = Deadline::after(self.options.timeout);
+        self.reconnect_within(self.options.timeout)
+    }
+
+    /// Reconnects within `time` instead of [`Options::timeout`], so that a job with a deadline of its own can pass the
+    /// rest of its time. A `time` of zero does not wait: it makes one attempt on a Unix socket, and none on TCP.
+    ///
+    /// # Errors
+    /// As [`Connection::reconnect`].
+    pub fn reconnect_within(&mut self, time: Option<Duration>) -> Result<Vec<RequestId>, ClientError> {
+        let deadline = Deadline::after(time);
         self.socket = Self::open_with_retry(&self.service, &self.options, deadline)?.socket;
         Ok(self.session.reset())
     }

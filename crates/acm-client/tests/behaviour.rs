@@ -29,9 +29,7 @@ fn route(lid: u16) -> Request {
 }
 
 fn options(timeout: Duration) -> Options {
-    let mut options = Options::default();
-    options.timeout = Some(timeout);
-    options
+    Options::default().with_timeout(timeout)
 }
 
 /// The script of a server for one connection.
@@ -223,6 +221,25 @@ fn reconnect_keeps_received_responses_and_returns_lost_requests() {
     assert!(!ids.contains(&again) && matches!(connection.response_to(again).unwrap(), Response::Path(_)));
     drop(connection);
     server.join().unwrap();
+}
+
+/// A time of zero does not wait for the daemon. A longer time than that of the options does.
+#[test]
+fn reconnect_takes_the_time_of_the_caller() {
+    let address = ServerAddress::new();
+    let server = address.serve(vec![Box::new(|peer: &mut Peer| assert!(peer.next().is_some()))]);
+    let mut connection = Connection::open(&address.service(), options(SHORT)).unwrap();
+    let lost = connection.ask(&route(1)).unwrap();
+    assert!(connection.next_within(Some(LONG)).unwrap_err().is_lost());
+    server.join().unwrap();
+    assert!(matches!(connection.reconnect_within(Some(Duration::ZERO)), Err(ClientError::Connect { .. })));
+    let restarted = thread::spawn(move || {
+        thread::sleep(10 * SHORT);
+        address.serve(vec![Box::new(|peer: &mut Peer| assert!(peer.next().is_none()))]).join().unwrap();
+    });
+    assert_eq!(connection.reconnect_within(Some(LONG)).unwrap(), [lost], "the failed attempt has lost no request");
+    drop(connection);
+    restarted.join().unwrap();
 }
 
 #[test]

@@ -28,8 +28,7 @@ pub(crate) fn run(args: &Args, address: &str) -> Result<Outcome, Box<dyn core::e
     let depth = usize::try_from(args.depth)?;
     let mut connections = Vec::new();
     for _ in 0..args.connections {
-        let mut options = Options::default();
-        options.depth = depth;
+        let options = Options::default().with_depth(depth);
         connections.push(LoadConnection { connection: Connection::open(&service, options)?, sent_at: BTreeMap::new() });
     }
     let source = args.source.as_deref().map(Address::from_text);

@@ -95,6 +95,16 @@ code! {
     }
 }
 
+impl ClientStatus {
+    /// True if the same request may succeed later: the daemon was out of resources ([`ENOMEM`](Self::ENOMEM)), not
+    /// connected ([`ENOTCONN`](Self::ENOTCONN)), or got no response in time ([`ETIMEDOUT`](Self::ETIMEDOUT)). False for
+    /// [`ENODATA`](Self::ENODATA), unless the request was not to wait: then the lookup may have finished later.
+    #[must_use]
+    pub const fn is_transient(self) -> bool {
+        matches!(self, Self::ENOMEM | Self::ENOTCONN | Self::ETIMEDOUT)
+    }
+}
+
 /// A status is the error of [`ResolveResponse::parse`](super::ResolveResponse::parse) and other readers of responses.
 impl core::error::Error for ClientStatus {}
 
@@ -160,6 +170,13 @@ mod tests {
             assert_ne!(opcode.ack(), opcode);
             assert_eq!((opcode.ack().ack(), opcode.ack().base()), (opcode.ack(), opcode));
         }
+    }
+
+    #[test]
+    fn lack_of_resources_connection_and_time_are_transient() {
+        let transient = (0..=u8::MAX).map(ClientStatus::new).filter(|status| status.is_transient());
+        let expected = [ClientStatus::ENOMEM, ClientStatus::ENOTCONN, ClientStatus::ETIMEDOUT];
+        assert!(transient.eq(expected));
     }
 
     #[test]
