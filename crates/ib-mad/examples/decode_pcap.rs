@@ -1,6 +1,6 @@
-//! Prints the management datagrams of a capture, as tcpdump does: `cargo run --features capture --example decode_pcap --
-//! FILE [-v]`. An
-//! example of FILE in this repository is `testdata/captures/mads-erf.pcap.gz`.
+//! Prints the management datagrams of a capture, as tcpdump does:
+//! `cargo run --features capture --example decode_pcap -- FILE [-v]`. An example of FILE in this repository is
+//! `testdata/captures/mads-erf.pcap.gz`.
 //!
 //! Reads pcap and pcapng files, also gzipped, of InfiniBand packets, ERF records and Ethernet.
 use core::error::Error;
