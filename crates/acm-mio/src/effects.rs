@@ -51,6 +51,7 @@ pub(crate) const fn effect(option: &Opt<'_>) -> Effect {
         | Opt::InterfaceAddresses(_)
         | Opt::SaNotices(_)
         | Opt::Groups(_)
+        | Opt::GroupSl(_)
         | Opt::SendDepth(_)
         | Opt::RecvDepth(_)
         | Opt::MinMtu(_)
@@ -119,7 +120,7 @@ mod tests {
     /// A numeric option is a time or a limit, unless it is in the list below.
     #[test]
     fn times_and_bounds_are_in_the_tables_of_deadlines() {
-        let other_numbers = ["log_level", "umad_debug_level", "server_port", "min_mtu", "min_rate"];
+        let other_numbers = ["log_level", "umad_debug_level", "server_port", "min_mtu", "min_rate", "group_sl"];
         let named: String = DEADLINES.lines().filter_map(|line| line.split(" | ").nth(2)).collect();
         for option in Options::default().iter() {
             let text = option.to_string();

@@ -81,6 +81,7 @@ fn config(options: &Options<'_>) -> Config {
         // ibacm receives SA reports and does not pass them to providers.
         sa_notices: false,
         groups: options.groups.get(),
+        group_sl: options.group_sl,
         min_mtu: options.min_mtu,
         min_rate: options.min_rate,
         log_level: match options.log_level {

@@ -1,4 +1,5 @@
 //! Daemons and ib-mad with a real OpenSM, on ibsim.
+mod groups;
 mod mad_opensm;
 mod notices;
 mod opensm;

@@ -8,7 +8,7 @@ use acm_sansio::{api::ProviderId, config::ServiceIds};
 use acm_wire::Address;
 use clap::Parser;
 use core::time::Duration;
-use ib_mad::{Mtu, Pkey, Rate};
+use ib_mad::{Mtu, Pkey, Rate, ServiceLevel};
 use nix::{sys::stat::Mode, unistd::mkfifo};
 use std::fs;
 

@@ -16,9 +16,9 @@ impl Acm {
     /// lowered limit stays until it ends. The parameters of joins, `loopback` and `sa_notices` keep their values.
     pub(crate) fn configure(&mut self, config: &Config) {
         let Context { cx, ports, sa, .. } = &mut self.context;
-        let Config { min_mtu, min_rate, loopback, groups, sa_notices, .. } = cx.config;
+        let Config { min_mtu, min_rate, loopback, groups, group_sl, sa_notices, .. } = cx.config;
         let providers = core::mem::take(&mut cx.config.providers);
-        let new = Config { min_mtu, min_rate, loopback, groups, sa_notices, providers, ..config.clone() };
+        let new = Config { min_mtu, min_rate, loopback, groups, group_sl, sa_notices, providers, ..config.clone() };
         let before = core::mem::replace(&mut cx.config, new);
         cx.widest.widen(&cx.config);
         let ports: Vec<PortId> = ports.iter().map(|(port, _, _)| port).collect();

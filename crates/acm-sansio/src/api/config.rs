@@ -3,7 +3,7 @@ use crate::api::Level;
 use acm_wire::files;
 use alloc::{string::String, vec::Vec};
 use core::{ops::RangeInclusive, time::Duration};
-use ib_mad::{Mtu, Rate, ServiceId};
+use ib_mad::{Mtu, Rate, ServiceId, ServiceLevel};
 
 mod subnets;
 pub use subnets::Subnets;
@@ -167,6 +167,8 @@ pub struct Config {
     pub sa_notices: bool,
     /// `groups`: number of multicast groups of an endpoint with `route_prot acm`, including the base group.
     pub groups: u8,
+    /// `group_sl`: service level of the multicast groups that this node creates.
+    pub group_sl: ServiceLevel,
     /// `min_mtu`: MTU of the base group.
     pub min_mtu: Mtu,
     /// `min_rate`: rate of the base group.
@@ -204,6 +206,7 @@ impl Default for Config {
             prefetch: Prefetch::Off,
             sa_notices: true,
             groups: 2,
+            group_sl: ServiceLevel::ZERO,
             min_mtu: Mtu::B2048,
             min_rate: Rate::GBPS_10,
             kernel_deadline: Duration::from_millis(1800),

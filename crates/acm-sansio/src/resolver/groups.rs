@@ -101,13 +101,13 @@ impl Ibacmp {
     /// Joins a group, unless a join is in flight.
     pub(crate) fn join(&mut self, cx: &mut Context, endpoint: EndpointId, index: u32) {
         let Some(pkey) = cx.endpoint(endpoint).map(|endpoint| endpoint.pkey) else { return };
-        let now = cx.now();
+        let (now, sl) = (cx.now(), cx.config().group_sl);
         let Some(group) = self.endpoints.group_mut(endpoint, index) else { return };
         if group.join.is_some() {
             return;
         }
         group.requested_at = Some(now);
-        let query = group.join_query(pkey);
+        let query = group.join_query(pkey, sl);
         let token = Task::Group(endpoint, index).token();
         cx.clear_timer(token);
         match cx.sa_query(endpoint, token, query, DAEMON) {
@@ -138,7 +138,7 @@ impl Ibacmp {
             Err(error) => return self.join_failed(cx, endpoint, index, error),
         };
         let old = group.member.replace(record);
-        group.failures = 0;
+        (group.failures, group.as_it_is) = (0, false);
         if core::mem::take(&mut group.rejoin) {
             Self::join_soon(cx, endpoint, index);
         }
@@ -169,6 +169,7 @@ impl Ibacmp {
         if error == SaError::PortDown {
             return;
         }
+        let Some(error) = group.join_failed(error) else { return self.join(cx, endpoint, index) };
         group.failures = group.failures.saturating_add(1);
         let (mgid, pause) = (group.mgid, JOIN.pause(group.failures));
         let pause = cx.jitter(pause);

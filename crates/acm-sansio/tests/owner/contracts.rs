@@ -11,7 +11,7 @@ use acm_wire::{
 };
 use ib_mad::{
     AttributeId, Lid, Pkey, Qpn, Status, TransactionId, Wire, as_bytes,
-    sa::{McMemberRecord, SaMad},
+    sa::{McMemberMask, McMemberRecord, Query, SaMad},
 };
 
 const PORT: PortId = PortId(0);
@@ -167,12 +167,31 @@ fn join_succeeds_only_with_the_record_of_its_group() {
         let found = refused(&|mad| McMemberRecord::parse_mut(&mut mad.data.0).unwrap().mlid = mlid);
         assert_eq!(found, expected, "MLID {mlid}");
     }
-    let status = Status::SA_REQUEST_INVALID;
-    assert_eq!(refused(&|mad| mad.header.status = status), (Some(Some(SaError::Status(status))), true));
+    let denied = Status::SA_REQUEST_DENIED;
+    assert_eq!(refused(&|mad| mad.header.status = denied), (Some(Some(SaError::Status(denied))), true));
     // Only the lower half of the transaction id is compared; a response with another id is ignored.
     let high = join.mad.header.transaction_id.get() | 7 << 32;
     assert_eq!(refused(&|mad| mad.header.transaction_id = TransactionId::new(high)), (Some(None), true));
     assert_eq!(refused(&|mad| mad.header.transaction_id = TransactionId::new(high ^ 1)), (None, true));
+}
+
+/// The group may exist with other parameters. A second refusal means that it does not exist.
+#[test]
+fn group_whose_parameters_are_refused_is_joined_without_them() {
+    let (mut acm, join) = joining();
+    let respond_with = |acm: &mut Acm, join: &SaSend, status| {
+        let mut mad = granted(join);
+        mad.header.status = status;
+        respond(acm, join, &mad)
+    };
+    let invalid = Status::SA_REQUEST_INVALID;
+    let outputs = respond_with(&mut acm, &join, invalid);
+    assert_eq!(joined(&outputs), None);
+    let [again] = sa_requests(&outputs)[..] else { panic!("a second join") };
+    let has_mtu = |join: &SaSend| Query::<McMemberRecord>::from_mad(&join.mad).unwrap().has(McMemberMask::MTU);
+    assert_eq!((has_mtu(&join), has_mtu(&again)), (true, false));
+    let outputs = respond_with(&mut acm, &again, Status::SA_INSUFFICIENT_COMPONENTS);
+    assert_eq!(joined(&outputs), Some(Some(SaError::Status(invalid))), "the first reason");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use acm_wire::{
     multicast::group_mgid,
 };
 use core::time::Duration;
-use ib_mad::{Gid, Lid, Lmc, Mtu, Pkey, Rate, sa::PathRecord};
+use ib_mad::{Gid, Lid, Lmc, Mtu, Pkey, Rate, ServiceLevel, sa::PathRecord};
 use ib_sim::Port;
 
 fn core(groups: u8) -> Config {
@@ -40,6 +40,26 @@ fn link(rate: Rate, mtu: Mtu) -> impl Fn(&mut Port) {
 fn path(world: &mut World, from: u32, to: u32) -> (Rate, Mtu) {
     let path = world.resolve(from as usize, &name(from), &name(to)).unwrap();
     (path.rate.value(), path.mtu.value())
+}
+
+/// The first node creates the group with its service level, and the subnet administrator refuses another one.
+#[test]
+fn group_that_exists_with_other_parameters_is_joined_as_it_is() {
+    let other = Config { group_sl: ServiceLevel::of::<5>(), ..core(1) };
+    let mut world =
+        World::new(WorldConfig { nodes: 3, core: core(1), special: vec![(0, other)], ..Default::default() });
+    world.run_for(Duration::from_millis(100));
+    for (from, to) in [(0, 1), (1, 0), (1, 2)] {
+        let path = world.resolve(from as usize, &name(from), &name(to)).unwrap();
+        assert_eq!(path.qos_sl.sl(), ServiceLevel::of::<5>(), "{from} -> {to}");
+    }
+    assert_eq!([0, 1, 2].map(|node| (world.stat(node, "joins"), world.stat(node, "joins_failed"))), [(1, 0); 3]);
+    // After a restart, the subnet manager has no group. Any of the nodes creates it.
+    world.subnet.restart_sm(None);
+    world.run_for(Duration::from_secs(1));
+    let joins = [0, 1, 2].map(|node| (world.stat(node, "joins"), world.stat(node, "joins_failed")));
+    assert_eq!(joins, [(2, 0); 3]);
+    assert_eq!(world.node(0).acm.check(), Ok(()));
 }
 
 /// Each pair of nodes is resolved in both directions.

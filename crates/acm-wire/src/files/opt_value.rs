@@ -1,6 +1,6 @@
 //! Types of option values, and how to read and write them.
 use core::{fmt, net::SocketAddr, num::NonZeroU32, time::Duration};
-use ib_mad::{Mtu, Rate};
+use ib_mad::{Mtu, Rate, ServiceLevel};
 
 /// Defines enumerations of words. Of several spellings, the first is written.
 macro_rules! words {
@@ -268,6 +268,7 @@ values! {
         .map(|ms| NonZeroU32::new(ms).map(|ms| Duration::from_millis(ms.get().into()))),
         |value| value.map_or(0, |time| time.as_millis());
     mtu_bytes: Mtu = |text| text.parse().ok().and_then(Mtu::from_bytes), |value| value.bytes().unwrap_or_default();
+    service_level: ServiceLevel = |text| text.parse().ok(), |value| value;
     /// A rate in Gb/s. The C ibacm requires 2 for 2.5 Gb/s; both are accepted.
     gbps: Rate = |text| match text {
         "2.5" => Some(Rate::GBPS_2_5),

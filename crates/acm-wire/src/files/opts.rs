@@ -22,7 +22,7 @@ use super::line::{Entries, LineErrorKind, Parsed, is_blank, token, word};
 use super::opt_value::*;
 use super::service_ids::ServiceIds;
 use core::{fmt, num::NonZeroU32, time::Duration};
-use ib_mad::{Mtu, Rate};
+use ib_mad::{Mtu, Rate, ServiceLevel};
 use nom::Parser;
 
 pub use super::opt_value::{
@@ -194,6 +194,8 @@ options! {
     Prefetch prefetch: Prefetch = Prefetch::Off, Prefetch, "off, auto or on";
     /// Maximum number of multicast groups of an endpoint, with `route_prot acm`. The C ibacm has two.
     Groups groups: GroupCount = GroupCount::TWO, GroupCount, "a number, 1 to 6";
+    /// Service level of the multicast groups that the daemon creates.
+    GroupSl group_sl: ServiceLevel = ServiceLevel::ZERO, service_level, "a service level, 0 to 15";
     /// Maximum number of requests without a response on one connection. The daemon stops reading from a connection with
     /// this number.
     RequestsPerClient requests_per_client: NonZeroU32 = nonzero(64), depth, "a number, at least 1";

@@ -52,6 +52,7 @@ const OTHER_VALUES: &[(&str, &str, Effect)] = &[
     ("prefetch", "on", InCore(|core| core.prefetch = Prefetch::On)),
     ("sa_notices", "no", InCore(|core| core.sa_notices = false)),
     ("groups", "6", InCore(|core| core.groups = 6)),
+    ("group_sl", "7", InCore(|core| core.group_sl = ServiceLevel::of::<7>())),
     ("requests_per_client", "7", InCore(|core| core.limits.requests_per_client = 7)),
     ("negative_timeout", "7", InCore(|core| core.negative_timeout = Some(MILLISECONDS))),
     ("path_service_ids", "all", InCore(|core| core.path_service_ids = ServiceIds::All)),

@@ -1,11 +1,11 @@
 //! A multicast group of an endpoint and its membership.
 use crate::{
-    api::{Time, id::SaQueryId},
+    api::{SaError, Time, id::SaQueryId},
     sa::SaQuery,
 };
 use acm_wire::multicast::group_mgid;
 use ib_mad::{
-    FlowLabel, Gid, Mtu, Pkey, Qkey, Rate, Selector, ServiceLevel,
+    FlowLabel, Gid, Mtu, Pkey, Qkey, Rate, Selector, ServiceLevel, Status,
     sa::{JoinState, McMemberRecord, Query},
 };
 
@@ -30,28 +30,51 @@ pub(crate) struct Group {
     pub(crate) requested_at: Option<Time>,
     /// Number of failed joins in a row.
     pub(crate) failures: u32,
+    /// `true` if the subnet administrator refused the parameters. The group may exist with others: the join then leaves
+    /// the parameters to the group.
+    pub(crate) as_it_is: bool,
 }
 
 impl Group {
     pub(crate) fn new(index: u32, pkey: Pkey, rate: Rate, mtu: Mtu) -> Self {
         let mgid = group_mgid(pkey, 0, rate, mtu);
-        Self { index, mgid, mtu, rate, member: None, join: None, rejoin: false, requested_at: None, failures: 0 }
+        Self {
+            index,
+            mgid,
+            mtu,
+            rate,
+            member: None,
+            join: None,
+            rejoin: false,
+            requested_at: None,
+            failures: 0,
+            as_it_is: false,
+        }
     }
 
-    /// Creates the query that joins the group. The port's GID is inserted when the MAD is built.
-    pub(crate) fn join_query(&self, pkey: Pkey) -> SaQuery {
-        SaQuery::Join(
-            Query::new()
-                .mgid(self.mgid)
-                .qkey(Qkey::GSI)
-                .mtu(Selector::Exactly, self.mtu)
-                .traffic_class(0)
-                .pkey(pkey)
-                .rate(Selector::Exactly, self.rate)
-                .sl(ServiceLevel::ZERO)
-                .flow_label(FlowLabel::ZERO)
-                .scope(SCOPE_SITE_LOCAL)
-                .join_state(JoinState::FULL_MEMBER),
-        )
+    /// Creates the query that joins the group, and that creates it with this service level if it does not exist. The
+    /// port's GID is inserted when the MAD is built. The queue pair has the Q_Key, so that it is never left to the
+    /// group.
+    pub(crate) fn join_query(&self, pkey: Pkey, sl: ServiceLevel) -> SaQuery {
+        let join = Query::new().mgid(self.mgid).qkey(Qkey::GSI).pkey(pkey).join_state(JoinState::FULL_MEMBER);
+        if self.as_it_is {
+            return SaQuery::Join(join);
+        }
+        let mtu_and_rate = join.mtu(Selector::Exactly, self.mtu).rate(Selector::Exactly, self.rate);
+        SaQuery::Join(mtu_and_rate.sl(sl).traffic_class(0).flow_label(FlowLabel::ZERO).scope(SCOPE_SITE_LOCAL))
+    }
+
+    /// Handles the failure of a join. Returns the error to report, or `None` to join the group as it is.
+    pub(crate) fn join_failed(&mut self, error: SaError) -> Option<SaError> {
+        let refused = SaError::Status(Status::SA_REQUEST_INVALID);
+        match (core::mem::take(&mut self.as_it_is), error) {
+            (false, error) if error == refused => {
+                self.as_it_is = true;
+                None
+            }
+            // The group does not exist. The parameters were refused before.
+            (true, SaError::Status(Status::SA_INSUFFICIENT_COMPONENTS)) => Some(refused),
+            (_, error) => Some(error),
+        }
     }
 }

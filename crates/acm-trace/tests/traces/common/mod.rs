@@ -115,6 +115,7 @@ pub(crate) fn config() -> BoxedStrategy<Config> {
                 _ => ServiceIds::ranges([id(b)..=id(c)]),
             },
             sa_depth: if flag { Depth::Auto } else { Depth::Fixed(d.into()) },
+            group_sl: ServiceLevel::masked(d),
             min_mtu: Mtu::new(b),
             min_rate: Rate::new(c),
             kernel_deadline: time,
