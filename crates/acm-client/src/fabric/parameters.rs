@@ -49,6 +49,17 @@ impl Parameters {
         common.ok_or(Differs::Nothing)
     }
 
+    /// Returns the MTU in bytes; `None` for an undefined code. Codes 6 and 7 are those of Omni-Path, 8192 and 10240
+    /// (`STL_MTU_8192` and `STL_MTU_10240` of opa-fm).
+    #[must_use]
+    pub const fn mtu_bytes(&self) -> Option<u16> {
+        match self.mtu.get() {
+            6 => Some(8192),
+            7 => Some(10_240),
+            _ => self.mtu.bytes(),
+        }
+    }
+
     fn and(self, other: &Self) -> Self {
         // The codes of rates are not in the order of the rates.
         let slower = match self.rate.mbps().cmp(&other.rate.mbps()) {
@@ -79,7 +90,10 @@ impl From<&PathRecord> for Parameters {
 impl fmt::Display for Parameters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { pkey, sl, mtu, rate, .. } = self;
-        write!(f, "P_Key {pkey}, SL {sl}, MTU {mtu}, {rate}")
+        match self.mtu_bytes() {
+            Some(bytes) => write!(f, "P_Key {pkey}, SL {sl}, MTU {bytes}, {rate}"),
+            None => write!(f, "P_Key {pkey}, SL {sl}, MTU {mtu}, {rate}"),
+        }
     }
 }
 
@@ -109,6 +123,13 @@ mod tests {
             assert_eq!(Parameters::common(order), Ok(Parameters::from(&slow)));
         }
         assert_eq!(Parameters::common([&fast]).unwrap().to_string(), "P_Key 0x8001, SL 3, MTU 4096, 100 Gb/s");
+    }
+
+    #[test]
+    fn mtu_codes_of_omni_path_have_their_bytes() {
+        let of = |code| Parameters::from(&path(0x8001, 0, Mtu::new(code), Rate::GBPS_100, 14));
+        assert_eq!([5, 6, 7, 8].map(|code| of(code).mtu_bytes()), [Some(4096), Some(8192), Some(10_240), None]);
+        assert_eq!(of(7).to_string(), "P_Key 0x8001, SL 0, MTU 10240, 100 Gb/s");
     }
 
     #[test]

@@ -16,7 +16,8 @@ pub(super) fn table(out: &mut Output, rows: &[ServicePaths], source: &str) -> io
         let mut add = |to: &str, of: Result<Parameters, &String>| match of {
             Ok(of) => {
                 let life = lifetime(of.packet_life_time);
-                let values = [of.pkey.to_string(), of.sl.to_string(), of.mtu.to_string(), of.rate.to_string(), life];
+                let mtu = of.mtu_bytes().map_or_else(|| of.mtu.to_string(), |bytes| bytes.to_string());
+                let values = [of.pkey.to_string(), of.sl.to_string(), mtu, of.rate.to_string(), life];
                 let [pkey, sl, mtu, rate, life] = values;
                 cells.push([row.service(), to.to_owned(), pkey, sl, mtu, rate, life]);
             }
@@ -55,16 +56,17 @@ fn local_port(local_gid: Gid, common: &Parameters) -> Option<(String, u8, Option
 
 /// Prints shell variables for `eval`. The semicolons allow `eval` of unquoted output, which is one line.
 pub(super) fn shell(out: &mut Output, row: &ServicePaths, common: &Parameters, local_gid: Gid) -> io::Result<()> {
-    let Parameters { pkey, sl, mtu, rate, packet_life_time } = *common;
+    let Parameters { pkey, sl, rate, packet_life_time, .. } = *common;
     let mut variables = vec![
         ("SERVICE_ID", row.service.unwrap_or_default().to_string()),
         ("PKEY", pkey.to_string()),
         ("PARTITION", format!("{:#06x}", pkey.partition())),
         ("SL", sl.get().to_string()),
-        ("MTU", mtu.bytes().unwrap_or_default().to_string()),
-        ("RATE_MBPS", rate.mbps().unwrap_or_default().to_string()),
-        ("PACKET_LIFE_TIME", packet_life_time.get().to_string()),
     ];
+    // A code without a meaning has no variable: 0 would be taken for a value.
+    variables.extend(common.mtu_bytes().map(|bytes| ("MTU", bytes.to_string())));
+    variables.extend(rate.mbps().map(|mbps| ("RATE_MBPS", mbps.to_string())));
+    variables.push(("PACKET_LIFE_TIME", packet_life_time.get().to_string()));
     if let Some((device, port, index)) = local_port(local_gid, common) {
         variables.extend([("DEVICE", quoted(&device)), ("PORT", port.to_string())]);
         variables.extend(index.map(|index| ("PKEY_INDEX", index.to_string())));
@@ -110,7 +112,7 @@ fn parameters(common: &Parameters, local_gid: Gid) -> Value {
         "device": port.as_ref().map(|(device, ..)| device),
         "port": port.as_ref().map(|(_, port, _)| port),
         "sl": common.sl.get(),
-        "mtu_bytes": common.mtu.bytes(),
+        "mtu_bytes": common.mtu_bytes(),
         "rate_mbps": common.rate.mbps(),
         "packet_life_time_ns": nanoseconds(common.packet_life_time),
     })
