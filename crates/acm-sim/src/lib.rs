@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 mod clients;
 mod deadlines;
+mod foreign;
 mod inbox;
 mod node;
 mod preload;

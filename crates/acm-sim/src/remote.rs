@@ -1,8 +1,8 @@
-//! Programs on the fabric that are not ACM daemons: they send forged datagrams.
-use crate::World;
+//! Programs on the fabric that are not this project's daemon: they send forged datagrams, or run on nodes of their own.
+use crate::{World, inbox::Inbox};
 use acm_wire::{Address, multicast};
 use ib_mad::{Gid, Lid, Qkey, Qpn, TransactionId, acm::AcmMad};
-use ib_sim::{Datagram, QpId};
+use ib_sim::{Datagram, Event, QpId};
 
 /// A queue pair that belongs to no core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,22 @@ impl World {
     pub fn remote_host(&mut self, index: usize) -> RemoteHost {
         let qp = self.subnet.create_qp(Self::port_id(index), Qkey::GSI, 0).expect("the port has room for a queue pair");
         RemoteHost { qp }
+    }
+
+    /// Adds a node without a core to the subnet, and returns its number, from 0.
+    ///
+    /// # Panics
+    /// If the subnet has no room.
+    pub(crate) fn add_foreign_node(&mut self) -> usize {
+        let node = self.subnet.add_node().expect("the subnet has room");
+        self.foreign.inboxes.push(Inbox::default());
+        node.get() as usize - 1
+    }
+
+    /// Returns the events of the nodes without a core since the last call, at the speed of
+    /// [`WorldConfig::handling`](crate::WorldConfig::handling).
+    pub(crate) fn take_foreign_events(&mut self) -> Vec<Event> {
+        core::mem::take(&mut self.foreign.events)
     }
 
     /// Returns MGID and MLID of the subnet's first group, which all nodes send multicast requests to.

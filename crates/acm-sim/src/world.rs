@@ -1,7 +1,8 @@
 //! All nodes, the subnet, and virtual time.
 use crate::{
     deadlines::Deadlines,
-    inbox::Handling,
+    foreign::{Foreign, port_of},
+    inbox::{Handling, Inbox},
     node::{Node, source_of},
 };
 use acm_sansio::{Config, Input, Output, SaRequestId, Time, api::SendFailure};
@@ -66,6 +67,7 @@ pub struct World {
     pub transcript: Vec<TranscriptEntry>,
     pub(crate) config: WorldConfig,
     nodes: Vec<Node>,
+    pub(crate) foreign: Foreign,
     /// Deadlines of the cores.
     timeouts: Deadlines,
     /// Times at which nodes handle their next event.
@@ -93,6 +95,7 @@ impl World {
             subnet: Subnet::new(config.subnet.clone(), config.seed),
             transcript: Vec::new(),
             nodes: Vec::new(),
+            foreign: Foreign::default(),
             timeouts: Deadlines::default(),
             inboxes: Deadlines::default(),
             now: Time::ZERO,
@@ -275,7 +278,7 @@ impl World {
     /// # Panics
     /// If events at one instant cause events without end.
     pub fn settle(&mut self) {
-        for _ in 0..MAX_STEPS.max(MAX_STEPS_PER_NODE * self.nodes.len()) {
+        for _ in 0..MAX_STEPS.max(MAX_STEPS_PER_NODE * self.subnet.node_count() as usize) {
             if self.subnet.poll_timeout().is_some_and(|at| Time::ZERO + at <= self.now) {
                 self.subnet.handle_timeout(self.now.since_start());
             }
@@ -295,18 +298,23 @@ impl World {
 
     /// Handles an event, or queues it in the node's inbox.
     fn receive(&mut self, event: Event) {
-        let port = match &event {
-            Event::Datagram { qp, .. } => qp.port,
-            Event::Mad { port, .. } | Event::MadTimedOut { port, .. } | Event::Table { port, .. } => *port,
-            Event::Report { port, .. } | Event::Port { port, .. } | Event::SaRequest { port, .. } => *port,
-        };
-        let index = index_of(port.node);
-        match (self.config.handling, self.nodes.get_mut(index)) {
-            (Some(handling), Some(node)) => {
-                node.inbox.push(event, handling);
-                self.inboxes.set(index, node.inbox.next_time(self.now));
+        let (index, now) = (index_of(port_of(&event).node), self.now);
+        match (self.config.handling, self.inbox_mut(index)) {
+            (Some(handling), Some(inbox)) => {
+                inbox.push(event, handling);
+                let next = inbox.next_time(now);
+                self.inboxes.set(index, next);
             }
             _ => self.deliver(event),
+        }
+    }
+
+    /// Returns the unhandled events of a node.
+    fn inbox_mut(&mut self, index: usize) -> Option<&mut Inbox> {
+        let cores = self.nodes.len();
+        match self.nodes.get_mut(index) {
+            Some(node) => Some(&mut node.inbox),
+            None => self.foreign.inboxes.get_mut(index - cores),
         }
     }
 
@@ -314,10 +322,15 @@ impl World {
     fn next_event(&mut self) -> Option<Event> {
         let (now, handling) = (self.now, self.config.handling?);
         let index = self.inboxes.due(now)?;
-        let inbox = &mut self.nodes.get_mut(index)?.inbox;
-        let event = inbox.pop(now, handling);
-        self.inboxes.set(index, inbox.next_time(now));
+        let inbox = self.inbox_mut(index)?;
+        let (event, next) = (inbox.pop(now, handling), inbox.next_time(now));
+        self.inboxes.set(index, next);
         event
+    }
+
+    /// Returns the number of datagrams that all nodes lost because their queues were full.
+    pub(crate) fn all_lost(&self) -> u64 {
+        self.nodes.iter().map(|node| &node.inbox).chain(&self.foreign.inboxes).map(|inbox| inbox.lost).sum()
     }
 
     /// Returns the number of datagrams that a node lost because its queue was full.
@@ -327,6 +340,10 @@ impl World {
     }
 
     fn deliver(&mut self, event: Event) {
+        let index = index_of(port_of(&event).node);
+        if (self.nodes.len()..self.nodes.len() + self.foreign.inboxes.len()).contains(&index) {
+            return self.foreign.events.push(event);
+        }
         match event {
             Event::Datagram { qp, source, grh, payload } => {
                 self.with(index_of(qp.port.node), |node, subnet, now, put| {

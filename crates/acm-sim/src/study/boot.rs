@@ -15,7 +15,7 @@ pub(super) fn run(options: &Options) -> Report {
     let mut lab = Lab::new(options);
     // Each node requests paths as soon as it has started.
     let lookups = options.per_node.unwrap_or(16).min(nodes - 1);
-    let mut times = Vec::new();
+    let (mut times, mut failed) = (Vec::new(), 0);
     for node in 0..nodes {
         for other in 1..=lookups {
             let client = lab.connect(node);
@@ -29,8 +29,10 @@ pub(super) fn run(options: &Options) -> Report {
             break;
         }
         times.extend(replies.iter().map(|reply| reply.latency));
+        failed += replies.iter().filter(|reply| !reply.is_ok).count() as u64;
     }
     report.count("cluster: first paths", times.len() as u64);
+    report.count("cluster: failed requests", failed);
     latencies(&mut report, "cluster: first path", times);
     storm(&mut lab, &mut report, "cluster");
 

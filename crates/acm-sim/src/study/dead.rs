@@ -49,7 +49,7 @@ fn resolve(options: &Options, every: u32, event: &str, report: &mut Report) {
         }
         for reply in replies.iter().filter(|reply| live.contains(&reply.client)) {
             times.push(reply.latency);
-            failed += u64::from(!matches!(lab.world.path(reply.client), Some(Ok(_))));
+            failed += u64::from(!reply.is_ok);
         }
     }
     report.count(format!("{event}: live names"), live.len() as u64);

@@ -3,7 +3,7 @@ use super::{
     Options, Report,
     answers::{Answers, RANKS},
     lab::{Lab, Random},
-    other::{self, Program},
+    other::{Others, Program},
 };
 use crate::{Client, name};
 use acm_sansio::{Config, Input, config::Prefetch};
@@ -20,6 +20,27 @@ enum Policy {
     Daemon(Prefetch),
     /// This daemon with all hosts preloaded.
     Preloaded,
+    /// This daemon on every second node, and the model of C ibacm on the others.
+    Beside,
+}
+
+impl Policy {
+    /// Returns the number of nodes with this daemon.
+    fn daemons(self, nodes: u32) -> u32 {
+        match self {
+            Self::Other(_) => 0,
+            Self::Beside => nodes.div_ceil(2),
+            Self::Daemon(_) | Self::Preloaded => nodes,
+        }
+    }
+
+    /// Returns the number of a job's node in the subnet, where the nodes with this daemon are first.
+    fn place(self, node: u32, nodes: u32) -> u32 {
+        match self {
+            Self::Beside => node / 2 + node % 2 * self.daemons(nodes),
+            _ => node,
+        }
+    }
 }
 
 /// The peers of the ranks.
@@ -34,12 +55,14 @@ enum Order {
 }
 
 /// All runs: name, policy and order.
-const RUNS: [(&str, Policy, Order); 9] = [
+const RUNS: [(&str, Policy, Order); 11] = [
     ("no daemon, shifted", Policy::Other(Program::None), Order::Shifted),
     ("model of C ibacm, shifted", Policy::Other(Program::Ibacm), Order::Shifted),
     ("model of C ibacm, random", Policy::Other(Program::Ibacm), Order::Random),
     ("shifted", Policy::Daemon(Prefetch::Off), Order::Shifted),
     ("random", Policy::Daemon(Prefetch::Off), Order::Random),
+    ("beside the model, shifted", Policy::Beside, Order::Shifted),
+    ("beside the model, random", Policy::Beside, Order::Random),
     ("all at once", Policy::Daemon(Prefetch::Off), Order::AtOnce),
     ("hosts preloaded, shifted", Policy::Preloaded, Order::Shifted),
     ("prefetch auto, random", Policy::Daemon(Prefetch::Auto), Order::Random),
@@ -57,10 +80,7 @@ pub(super) fn run(options: &Options) -> Report {
             Order::Random => peers(options, false),
             Order::AtOnce => all_at_once(options),
         };
-        match policy {
-            Policy::Other(program) => other::start(options, program, peers, name, &mut report),
-            _ => start(options, peers, policy, name, &mut report),
-        }
+        start(options, peers, policy, name, &mut report);
     }
     report
 }
@@ -83,12 +103,14 @@ fn all_at_once(options: &Options) -> Vec<Vec<u32>> {
     (0..options.nodes).flat_map(|node| (1..=count).map(move |step| vec![(node + step) % options.nodes])).collect()
 }
 
-/// Runs a job on nodes with this project's daemon.
+/// Runs a job.
 fn start(options: &Options, peers: Vec<Vec<u32>>, policy: Policy, event: &str, report: &mut Report) {
+    let nodes = options.nodes;
+    let daemons = policy.daemons(nodes);
     let prefetch = if let Policy::Daemon(prefetch) = policy { prefetch } else { Prefetch::Off };
-    let mut lab = Lab::with(options, Config { prefetch, ..Config::default() });
+    let mut lab = Lab::with(&Options { nodes: daemons, ..options.clone() }, Config { prefetch, ..Config::default() });
     // The tables of all nodes are spread over 100 s, or 3 us x the square of the number of nodes.
-    let tables = Duration::from_micros(3) * options.nodes * options.nodes;
+    let tables = Duration::from_micros(3) * nodes * nodes;
     let calm =
         if prefetch == Prefetch::On { Duration::from_secs(110).max(tables * 2) } else { Duration::from_secs(10) };
     lab.run_for(calm);
@@ -97,35 +119,50 @@ fn start(options: &Options, peers: Vec<Vec<u32>>, policy: Policy, event: &str, r
     }
     if let Policy::Preloaded = policy {
         let hosts = lab.world.host_table();
-        for node in 0..options.nodes as usize {
+        for node in 0..nodes as usize {
             lab.world.input(node, Input::Preloaded(hosts.clone()));
         }
     }
-    let ranks = peers.len() / options.nodes as usize;
-    let peers = peers.into_iter().enumerate();
-    let mut left: BTreeMap<Client, Vec<u32>> =
-        peers.map(|(rank, peers)| (lab.connect((rank / ranks) as u32), peers)).collect();
+    let program = if let Policy::Other(program) = policy { program } else { Program::Ibacm };
+    let mut others = Others::new(&mut lab, program, nodes - daemons);
     lab.mark();
+    let ranks = peers.len() / nodes as usize;
+    let mut left = BTreeMap::new();
+    for (rank, peers) in peers.into_iter().enumerate() {
+        let node = policy.place((rank / ranks) as u32, nodes);
+        let peers = peers.into_iter().map(|peer| policy.place(peer, nodes)).collect();
+        if node < daemons {
+            left.insert(lab.connect(node), peers);
+        } else {
+            others.start(&mut lab, node, peers);
+        }
+    }
     for client in left.keys().copied().collect::<Vec<_>>() {
         resolve_next(&mut lab, client, &mut left);
     }
     let (end, mut answers) = (lab.world.now() + Duration::from_secs(600), Answers::default());
-    loop {
-        let replies = lab.replies(end);
+    // Later requests to the SA confirm paths in use.
+    while lab.has_open() || others.has_open() {
+        let replies = lab.collect();
         if replies.is_empty() {
-            break;
+            let next = [lab.world.next_time(), others.next_time()].into_iter().flatten().min();
+            let Some(next) = next.filter(|next| *next <= end) else { break };
+            lab.world.run_until(next);
+            others.run(&mut lab);
         }
         for reply in replies {
-            let is_ok = matches!(lab.world.path(reply.client), Some(Ok(_)));
-            answers.add(reply.latency, lab.elapsed(), is_ok);
+            answers.add(reply.latency, lab.elapsed(), reply.is_ok);
             resolve_next(&mut lab, reply.client, &mut left);
         }
-        // The job is over. Later requests to the SA confirm paths in use.
-        if !lab.has_open() {
-            break;
+    }
+    match policy {
+        Policy::Other(_) => others.answers.report(report, event),
+        Policy::Daemon(_) | Policy::Preloaded => answers.report(report, event),
+        Policy::Beside => {
+            answers.report(report, &format!("{event}, this daemon"));
+            others.answers.report(report, &format!("{event}, the model"));
         }
     }
-    answers.report(report, event);
     lab.report(report, event);
 }
 

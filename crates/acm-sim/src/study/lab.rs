@@ -25,12 +25,14 @@ pub(super) struct Reply {
     pub(super) client: Client,
     /// Time since the request.
     pub(super) latency: Duration,
+    /// True if the response has a path.
+    pub(super) is_ok: bool,
 }
 
 /// The world of a study, and what is counted in it since the last [`Lab::mark`].
 pub(super) struct Lab {
     pub(super) world: World,
-    counts: Counts,
+    pub(super) counts: Counts,
     /// Datagrams that the nodes lost before the measurement.
     lost: u64,
     open: BTreeMap<Client, Time>,
@@ -62,11 +64,7 @@ impl Lab {
     pub(super) fn mark(&mut self) {
         self.collect();
         self.counts = Counts::new(self.world.now(), &self.world.subnet);
-        self.lost = self.lost();
-    }
-
-    fn lost(&self) -> u64 {
-        (0..self.world.config.nodes as usize).map(|node| self.world.lost(node)).sum()
+        self.lost = self.world.all_lost();
     }
 
     /// Returns the time since the start of the measurement.
@@ -116,7 +114,7 @@ impl Lab {
     }
 
     /// Counts the outputs of the nodes since the last call, and returns the responses among them.
-    fn collect(&mut self) -> Vec<Reply> {
+    pub(super) fn collect(&mut self) -> Vec<Reply> {
         let mut replies = Vec::new();
         let mut outputs = core::mem::take(&mut self.world.transcript);
         for (at, node, output) in outputs.drain(..) {
@@ -128,7 +126,8 @@ impl Lab {
                 Output::Reply { client: id, .. } => {
                     let client = Client { node, id };
                     if let Some(since) = self.open.remove(&client) {
-                        replies.push(Reply { client, latency: at.since(since) });
+                        let is_ok = matches!(self.world.path(client), Some(Ok(_)));
+                        replies.push(Reply { client, latency: at.since(since), is_ok });
                     }
                 }
                 _ => {}
@@ -147,7 +146,7 @@ impl Lab {
     /// Reports the counts of all kinds, with their pictures.
     pub(super) fn report(&mut self, report: &mut Report, event: &str) {
         self.collect();
-        let lost = self.lost() - self.lost;
+        let lost = self.world.all_lost() - self.lost;
         self.counts.report(report, event, lost);
     }
 }

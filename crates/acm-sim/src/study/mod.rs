@@ -1,6 +1,7 @@
 //! Studies of large subnets: how many requests an event causes, and how long clients wait.
 //!
 //! Each study is a function from [`Options`] to a [`Report`] with a table and a picture. `examples/study.rs` runs one.
+mod addresses;
 mod answers;
 mod boot;
 mod claim;
@@ -41,6 +42,7 @@ pub const STUDIES: &[Study] = &[
     Study { name: "move", about: "all nodes use an address whose port gets another LID", run: moved::run },
     Study { name: "sm-restart", about: "the subnet manager restarts while nodes have paths", run: sm_restart::run },
     Study { name: "boot", about: "all nodes start at once, then a rack of them", run: boot::run },
+    Study { name: "addresses", about: "all nodes get another address at once", run: addresses::run },
     Study { name: "dead", about: "a tenth of the requested names does not answer", run: dead::run },
     Study { name: "job", about: "all ranks of a job resolve their peers", run: job::run },
 ];

@@ -1,19 +1,22 @@
-//! A job on nodes without this project's daemon: its ranks ask the administrator themselves, or a model of C ibacm.
+//! Nodes without this project's daemon: their ranks ask the administrator themselves, or a model of C ibacm.
 use super::{
-    Options, Report,
-    answers::{Answers, RANKS},
-    counts::{Counts, MULTICASTS, UNICASTS},
-    lab::handling,
+    answers::Answers,
+    counts::{MULTICASTS, UNICASTS},
+    lab::Lab,
 };
-use crate::{World, deadlines::Deadlines, inbox::Inbox};
+use crate::{World, deadlines::Deadlines, foreign::port_of, name};
 use acm_sansio::Time;
+use acm_wire::{
+    Address,
+    multicast::{self, MulticastMessage},
+};
 use core::time::Duration;
 use ib_mad::{
-    Gid, Lid, Qkey, TransactionId,
+    Gid, GlobalRoute, Lid, Qkey, Qpn, TransactionId,
     sa::{PathRecord, Query},
 };
-use ib_sim::{AgentId, Datagram, Event, MadSend, QpId, Settings, Subnet, SubnetConfig};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use ib_sim::{AgentId, Datagram, Event, MadSend, QpId};
+use std::collections::{BTreeMap, VecDeque};
 
 /// The program that the ranks of a node ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +33,7 @@ const QUERY: (Duration, u32) = (Duration::from_secs(2), 2);
 /// Time-out of a multicast request: `timeout` and the time in the subnet, 2^(18 - 8) ms.
 const REQUEST: Duration = Duration::from_millis(2000 + 1024);
 const REQUEST_RETRIES: u32 = 2;
+/// The group, if no node has this project's daemon.
 const GROUP: (Gid, Lid) = (Gid::from_parts(0xff12_4001_ffff_0000, ib_mad::Guid::new(1)), Lid::new(0xc000));
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,16 +42,17 @@ enum Peer {
     HasPath,
 }
 
-/// The datagrams of the model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Request,
-    Response,
+/// The sender of a request, for the response.
+#[derive(Clone, Copy, Debug)]
+struct Requester {
+    gid: Gid,
+    lid: Lid,
+    qpn: Qpn,
+    tid: TransactionId,
 }
 
 struct Node {
     qp: QpId,
-    inbox: Inbox,
     peers: BTreeMap<u32, Peer>,
     /// Peers to locate and to query the path of. The first of each is in flight.
     requests: VecDeque<u32>,
@@ -55,217 +60,220 @@ struct Node {
     /// Times that the request in flight was repeated.
     repeated: u32,
     /// Ranks that wait for a peer.
-    waiting: BTreeMap<u32, Vec<u32>>,
+    waiting: BTreeMap<u32, Vec<usize>>,
     /// Peers that wait for a response.
-    owed: BTreeSet<u32>,
+    owed: BTreeMap<u32, Requester>,
 }
 
-struct Job {
+struct Rank {
+    node: u32,
+    /// The peers that the rank has not resolved yet, the last one first.
+    left: Vec<u32>,
+    since: Time,
+}
+
+/// The nodes without this project's daemon, which are the last of the subnet, and their ranks.
+pub(super) struct Others {
     program: Program,
-    subnet: Subnet,
-    nodes: Vec<Node>,
-    inboxes: Deadlines,
+    nodes: BTreeMap<u32, Node>,
+    group: (Gid, Lid),
+    /// All nodes of the subnet by name.
+    numbers: BTreeMap<Address, u32>,
     timeouts: Deadlines,
-    counts: Counts,
-    now: Time,
-    /// The peers that each rank has not resolved yet.
-    left: Vec<Vec<u32>>,
-    open: Vec<Time>,
-    answers: Answers,
+    ranks: Vec<Rank>,
+    /// Requests without an answer.
+    open: usize,
+    pub(super) answers: Answers,
 }
 
-/// Runs a job. `left` are the peers of each rank, the last one first.
-pub(super) fn start(options: &Options, program: Program, left: Vec<Vec<u32>>, event: &str, report: &mut Report) {
-    let mut subnet = Subnet::new(SubnetConfig::default(), options.seed);
-    *subnet.settings_mut() = Settings { strict_multicast: false, ..options.settings.clone() };
-    let mut nodes = Vec::new();
-    for index in 0..options.nodes as usize {
-        subnet.add_node().expect("the subnet has room");
-        let qp = subnet.create_qp(World::port_id(index), Qkey::GSI, 0).expect("the port has room for a queue pair");
-        subnet.attach(qp, GROUP.0).expect("it is a group");
-        nodes.push(Node {
-            qp,
-            inbox: Inbox::default(),
-            peers: BTreeMap::new(),
-            requests: VecDeque::new(),
-            queries: VecDeque::new(),
-            repeated: 0,
-            waiting: BTreeMap::new(),
-            owed: BTreeSet::new(),
-        });
-    }
-    let counts = Counts::new(Time::ZERO, &subnet);
-    let (now, open) = (Time::ZERO, vec![Time::ZERO; left.len()]);
-    let (inboxes, timeouts, answers) = (Deadlines::default(), Deadlines::default(), Answers::default());
-    let mut job = Job { program, subnet, nodes, inboxes, timeouts, counts, now, left, open, answers };
-    for rank in 0..job.left.len() as u32 {
-        job.resolve_next(rank);
-    }
-    while job.step() {}
-    job.answers.report(report, event);
-    let lost = job.nodes.iter().map(|node| node.inbox.lost).sum();
-    job.counts.report(report, event, lost);
-}
-
-impl Job {
-    /// Handles the next event. Returns false if there is none.
-    fn step(&mut self) -> bool {
-        while let Some(event) = self.subnet.poll_event() {
-            let (Event::Datagram { qp: QpId { port, .. }, .. }
-            | Event::Mad { port, .. }
-            | Event::MadTimedOut { port, .. }) = event
-            else {
-                continue;
+impl Others {
+    /// Adds nodes to a subnet whose nodes with this project's daemon have joined their group.
+    pub(super) fn new(lab: &mut Lab, program: Program, count: u32) -> Self {
+        let group = lab.world.subnet.groups().next().map_or(GROUP, |group| (group.mgid, group.mlid));
+        // The model does not join the group.
+        lab.world.subnet.settings_mut().strict_multicast &= count == 0;
+        let mut nodes = BTreeMap::new();
+        for _ in 0..count {
+            let index = lab.world.add_foreign_node();
+            let subnet = &mut lab.world.subnet;
+            let qp = subnet.create_qp(World::port_id(index), Qkey::GSI, 0).expect("the port has room");
+            subnet.attach(qp, group.0).expect("it is a group");
+            let node = Node {
+                qp,
+                peers: BTreeMap::new(),
+                requests: VecDeque::new(),
+                queries: VecDeque::new(),
+                repeated: 0,
+                waiting: BTreeMap::new(),
+                owed: BTreeMap::new(),
             };
-            let index = port.node.get() as usize - 1;
-            let inbox = &mut self.nodes[index].inbox;
-            inbox.push(event, handling());
-            self.inboxes.set(index, inbox.next_time(self.now));
+            nodes.insert(index as u32, node);
         }
-        self.counts.read(self.now, &self.subnet);
-        let subnet = self.subnet.poll_timeout().map(|at| Time::ZERO + at);
-        let Some(next) = [subnet, self.inboxes.next(), self.timeouts.next()].into_iter().flatten().min() else {
-            return false;
-        };
-        self.now = self.now.max(next);
-        if subnet.is_some_and(|at| at <= self.now) {
-            self.subnet.handle_timeout(self.now.since_start());
-        } else if let Some(index) = self.inboxes.due(self.now) {
-            let inbox = &mut self.nodes[index].inbox;
-            let event = inbox.pop(self.now, handling());
-            self.inboxes.set(index, inbox.next_time(self.now));
-            if let Some(event) = event {
-                self.handle(index as u32, event);
-            }
-        } else if let Some(index) = self.timeouts.due(self.now) {
-            self.timeouts.set(index, None);
-            self.request_timed_out(index as u32);
-        }
-        true
+        let numbers = (0..lab.world.subnet.node_count()).map(|node| (name(node), node)).collect();
+        let (timeouts, answers) = (Deadlines::default(), Answers::default());
+        Self { program, nodes, group, numbers, timeouts, ranks: Vec::new(), open: 0, answers }
     }
 
-    fn handle(&mut self, node: u32, event: Event) {
+    /// Starts a rank, which resolves its peers one after the other, the last one first.
+    pub(super) fn start(&mut self, lab: &mut Lab, node: u32, left: Vec<u32>) {
+        self.ranks.push(Rank { node, left, since: lab.world.now() });
+        self.resolve_next(lab, self.ranks.len() - 1);
+    }
+
+    /// True if a rank waits.
+    pub(super) fn has_open(&self) -> bool {
+        self.open > 0
+    }
+
+    /// Returns the time of the next repetition of a request.
+    pub(super) fn next_time(&self) -> Option<Time> {
+        self.timeouts.next()
+    }
+
+    /// Handles the events of these nodes.
+    pub(super) fn run(&mut self, lab: &mut Lab) {
+        for event in lab.world.take_foreign_events() {
+            self.handle(lab, event);
+        }
+        while let Some(index) = self.timeouts.due(lab.world.now()) {
+            self.timeouts.set(index, None);
+            self.request_timed_out(lab, index as u32);
+        }
+    }
+
+    fn handle(&mut self, lab: &mut Lab, event: Event) {
+        let node = port_of(&event).node.get() - 1;
         match event {
-            Event::Datagram { payload, .. } => {
-                let [kind, from, to] = decode(&payload);
-                self.locate(node, from);
-                if kind == Kind::Request as u32 && to == node {
-                    self.node(node).owed.insert(from);
-                    self.respond(node, from);
+            Event::Datagram { source, grh, payload, .. } => match MulticastMessage::parse(&payload) {
+                Ok(MulticastMessage::Request(request)) => {
+                    let Some(from) = self.numbers.get(&request.source).copied() else { return };
+                    self.locate(lab, node, from);
+                    if request.dest.is_some_and(|dest| self.numbers.get(&dest) == Some(&node)) {
+                        let gid = grh.map(|grh| grh.sgid).unwrap_or_default();
+                        let requester = Requester { gid, lid: source.slid, qpn: source.qpn, tid: request.tid };
+                        self.node(node).owed.insert(from, requester);
+                        self.respond(lab, node, from);
+                    }
                 }
-            }
-            Event::Mad { agent, .. } => self.query_done(node, agent, true),
-            Event::MadTimedOut { agent, .. } => self.query_done(node, agent, false),
+                Ok(MulticastMessage::Response(response)) => self.locate(lab, node, peer_of(response.tid)),
+                Err(_) => {}
+            },
+            Event::Mad { agent, mad, .. } => self.query_done(lab, node, agent, mad.header.status.is_ok()),
+            Event::MadTimedOut { agent, .. } => self.query_done(lab, node, agent, false),
             _ => {}
         }
     }
 
     fn node(&mut self, node: u32) -> &mut Node {
-        &mut self.nodes[node as usize]
+        self.nodes.get_mut(&node).expect("the node is one of these")
     }
 
-    fn resolve_next(&mut self, rank: u32) {
-        let Some(dest) = self.left[rank as usize].pop() else { return };
-        self.open[rank as usize] = self.now;
-        let index = rank / RANKS;
+    fn resolve_next(&mut self, lab: &mut Lab, number: usize) {
+        let now = lab.world.now();
+        let Some(rank) = self.ranks.get_mut(number) else { return };
+        let (index, Some(dest)) = (rank.node, rank.left.pop()) else { return };
+        rank.since = now;
+        self.open += 1;
         if self.program == Program::None {
-            return self.query(index, dest, AgentId(rank.into()));
+            return self.query(lab, index, dest, AgentId(number as u64));
         }
         let node = self.node(index);
         match node.peers.get(&dest) {
-            Some(Peer::HasPath) => self.answered(rank, true),
+            Some(Peer::HasPath) => self.answered(lab, number, true),
             Some(Peer::Located) => {
-                node.waiting.entry(dest).or_default().push(rank);
-                self.want_path(index, dest);
+                node.waiting.entry(dest).or_default().push(number);
+                self.want_path(lab, index, dest);
             }
             None => {
-                node.waiting.entry(dest).or_default().push(rank);
+                node.waiting.entry(dest).or_default().push(number);
                 if !node.requests.contains(&dest) {
                     node.requests.push_back(dest);
                     if node.requests.len() == 1 {
-                        self.request(index);
+                        self.request(lab, index);
                     }
                 }
             }
         }
     }
 
-    fn answered(&mut self, rank: u32, is_ok: bool) {
-        let since = self.open[rank as usize];
-        self.answers.add(self.now.since(since), self.now.since_start(), is_ok);
-        self.resolve_next(rank);
+    fn answered(&mut self, lab: &mut Lab, number: usize, is_ok: bool) {
+        let latency = lab.world.now().since(self.ranks[number].since);
+        self.answers.add(latency, lab.elapsed(), is_ok);
+        self.open -= 1;
+        self.resolve_next(lab, number);
     }
 
     /// Sends the multicast request for the first peer of the queue.
-    fn request(&mut self, index: u32) {
+    fn request(&mut self, lab: &mut Lab, index: u32) {
         let Some(dest) = self.node(index).requests.front().copied() else { return };
-        let (mgid, mlid) = GROUP;
-        let payload = encode(Kind::Request, index, dest);
-        let qp = self.node(index).qp;
-        let datagram = Datagram::multicast(mlid, mgid, Qkey::GSI, &payload);
-        self.subnet.send_datagram(self.now.since_start(), qp, &datagram).expect("the subnet accepts the datagram");
-        self.counts.add(self.now, MULTICASTS, 1);
-        self.timeouts.set(index as usize, Some(self.now + REQUEST));
+        let (mgid, mlid) = self.group;
+        let mad = multicast::request(tid(index, dest), &name(dest), &name(index), &[mgid]);
+        let datagram = Datagram::multicast(mlid, mgid, Qkey::GSI, ib_mad::as_bytes(&mad));
+        let (now, qp) = (lab.world.now(), self.node(index).qp);
+        lab.world.subnet.send_datagram(now.since_start(), qp, &datagram).expect("the subnet accepts the datagram");
+        lab.counts.add(now, MULTICASTS, 1);
+        self.timeouts.set(index as usize, Some(now + REQUEST));
     }
 
-    fn request_timed_out(&mut self, index: u32) {
+    fn request_timed_out(&mut self, lab: &mut Lab, index: u32) {
         let node = self.node(index);
         node.repeated += 1;
         if node.repeated <= REQUEST_RETRIES {
-            return self.request(index);
+            return self.request(lab, index);
         }
         let Some(dest) = node.requests.front().copied() else { return };
         let waiting = node.waiting.remove(&dest).unwrap_or_default();
-        self.end_request(index, dest);
-        waiting.into_iter().for_each(|rank| self.answered(rank, false));
+        self.end_request(lab, index, dest);
+        waiting.into_iter().for_each(|rank| self.answered(lab, rank, false));
     }
 
-    fn end_request(&mut self, index: u32, dest: u32) {
+    fn end_request(&mut self, lab: &mut Lab, index: u32, dest: u32) {
         let node = self.node(index);
         let is_first = node.requests.front() == Some(&dest);
         node.requests.retain(|other| *other != dest);
         if is_first {
             node.repeated = 0;
             self.timeouts.set(index as usize, None);
-            self.request(index);
+            self.request(lab, index);
         }
     }
 
     /// A datagram of a peer was received.
-    fn locate(&mut self, index: u32, peer: u32) {
+    fn locate(&mut self, lab: &mut Lab, index: u32, peer: u32) {
         let node = self.node(index);
         if node.peers.contains_key(&peer) {
             return;
         }
         node.peers.insert(peer, Peer::Located);
         if node.waiting.contains_key(&peer) {
-            self.want_path(index, peer);
+            self.want_path(lab, index, peer);
         }
-        self.end_request(index, peer);
+        self.end_request(lab, index, peer);
     }
 
-    fn want_path(&mut self, index: u32, peer: u32) {
+    fn want_path(&mut self, lab: &mut Lab, index: u32, peer: u32) {
         let node = self.node(index);
         if !node.queries.contains(&peer) {
             node.queries.push_back(peer);
             if node.queries.len() == 1 {
-                self.query(index, peer, AgentId(0));
+                self.query(lab, index, peer, AgentId(0));
             }
         }
     }
 
-    fn query(&mut self, index: u32, dest: u32, agent: AgentId) {
+    fn query(&self, lab: &mut Lab, index: u32, dest: u32, agent: AgentId) {
+        let (now, subnet) = (lab.world.now(), &mut lab.world.subnet);
         let [here, there] = [index, dest].map(|node| World::port_id(node as usize));
-        let (Some(local), Some(remote)) = (self.subnet.port(here), self.subnet.port(there)) else { return };
+        let (Some(local), Some(remote)) = (subnet.port(here), subnet.port(there)) else { return };
         let mad = Query::<PathRecord>::new().sgid(local.gid()).dgid(remote.gid()).get(TransactionId::new(1));
         let send = MadSend { retries: QUERY.1, ..MadSend::to_administration(local, agent, QUERY.0) };
-        self.counts.add_request(self.now, &mad);
-        self.subnet.send_mad(self.now.since_start(), here, send, &mad).expect("the port exists");
+        lab.counts.add_request(now, &mad);
+        subnet.send_mad(now.since_start(), here, send, &mad).expect("the port exists");
     }
 
-    fn query_done(&mut self, index: u32, agent: AgentId, is_ok: bool) {
+    fn query_done(&mut self, lab: &mut Lab, index: u32, agent: AgentId, is_ok: bool) {
         if self.program == Program::None {
-            return self.answered(agent.0 as u32, is_ok);
+            return self.answered(lab, agent.0 as usize, is_ok);
         }
         let node = self.node(index);
         let Some(peer) = node.queries.pop_front() else { return };
@@ -273,40 +281,38 @@ impl Job {
         let waiting = node.waiting.remove(&peer).unwrap_or_default();
         if is_ok {
             node.peers.insert(peer, Peer::HasPath);
-            self.respond(index, peer);
+            self.respond(lab, index, peer);
         } else {
             node.owed.remove(&peer);
         }
         if let Some(next) = next {
-            self.query(index, next, AgentId(0));
+            self.query(lab, index, next, AgentId(0));
         }
-        waiting.into_iter().for_each(|rank| self.answered(rank, is_ok));
+        waiting.into_iter().for_each(|rank| self.answered(lab, rank, is_ok));
     }
 
     /// Responds to a peer, once its path is there.
-    fn respond(&mut self, index: u32, peer: u32) {
+    fn respond(&mut self, lab: &mut Lab, index: u32, peer: u32) {
+        let mgid = self.group.0;
         let node = self.node(index);
         if node.peers.get(&peer) != Some(&Peer::HasPath) {
-            return self.want_path(index, peer);
+            return self.want_path(lab, index, peer);
         }
-        if !node.owed.remove(&peer) {
-            return;
-        }
-        let from = node.qp;
-        let to = self.node(peer).qp;
-        let lid = self.subnet.port(to.port).map(|port| port.lid).unwrap_or_default();
-        let payload = encode(Kind::Response, index, peer);
-        let datagram = Datagram::unicast(lid, to.qpn, Qkey::GSI, &payload);
-        self.subnet.send_datagram(self.now.since_start(), from, &datagram).expect("the subnet accepts the datagram");
-        self.counts.add(self.now, UNICASTS, 1);
+        let Some(to) = node.owed.remove(&peer) else { return };
+        let (now, mad) = (lab.world.now(), multicast::response(to.tid, mgid));
+        let mut datagram = Datagram::unicast(to.lid, to.qpn, Qkey::GSI, ib_mad::as_bytes(&mad));
+        datagram.to.grh = Some(GlobalRoute { dgid: to.gid, ..GlobalRoute::default() });
+        lab.world.subnet.send_datagram(now.since_start(), node.qp, &datagram).expect("the subnet accepts the datagram");
+        lab.counts.add(now, UNICASTS, 1);
     }
 }
 
-fn encode(kind: Kind, from: u32, to: u32) -> Vec<u8> {
-    [kind as u32, from, to].into_iter().flat_map(u32::to_be_bytes).collect()
+/// Returns the transaction id of a request.
+fn tid(from: u32, to: u32) -> TransactionId {
+    TransactionId::new(u64::from(from) << 32 | u64::from(to))
 }
 
-fn decode(payload: &[u8]) -> [u32; 3] {
-    let mut numbers = payload.as_chunks().0.iter().map(|bytes| u32::from_be_bytes(*bytes));
-    [(); 3].map(|()| numbers.next().unwrap_or_default())
+/// Returns the peer that was requested with a transaction id.
+fn peer_of(tid: TransactionId) -> u32 {
+    tid.get() as u32
 }

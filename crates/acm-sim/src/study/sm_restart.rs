@@ -32,7 +32,7 @@ pub(super) fn run(options: &Options) -> Report {
     lab.world.config.handling = Some(handling());
     *lab.world.subnet.settings_mut() = options.settings.clone();
 
-    let mut foreground = Foreground { nodes, sent: 0 };
+    let mut foreground = Foreground { nodes, sent: 0, failed: 0 };
     report.count("paths of a node", paths.into());
     lab.mark();
     let (calm, _) = foreground.run(&mut lab, Duration::from_secs(10));
@@ -44,6 +44,7 @@ pub(super) fn run(options: &Options) -> Report {
     let (times, joined) = foreground.run(&mut lab, Duration::from_secs(30));
     latencies(&mut report, "restart: path from the SA", times);
     report.seconds("restart: all nodes joined after", joined);
+    report.count("restart: failed requests", foreground.failed);
     lab.run_for(Duration::from_secs(600));
     for (kind, name) in [(JOINS, "last join"), (SUBSCRIPTIONS, "last subscription"), (PATH_QUERIES, "last path query")]
     {
@@ -67,6 +68,7 @@ fn request_path(lab: &mut Lab, client: Client, node: u32, flags: EntryFlags) {
 struct Foreground {
     nodes: u32,
     sent: u32,
+    failed: u64,
 }
 
 impl Foreground {
@@ -84,6 +86,7 @@ impl Foreground {
                     break;
                 }
                 times.extend(replies.iter().map(|reply| reply.latency));
+                self.failed += replies.iter().filter(|reply| !reply.is_ok).count() as u64;
             }
             if lab.world.subnet.groups().any(|group| group.members.len() == self.nodes as usize) {
                 joined.get_or_insert(lab.elapsed());

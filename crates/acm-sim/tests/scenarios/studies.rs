@@ -7,8 +7,19 @@ fn study(name: &str, nodes: u32) -> Report {
 
 /// Runs a study, or one of its runs only.
 fn run(name: &str, nodes: u32, only: Option<&'static str>) -> Report {
+    run_with(name, &Options { only, ..Options::new(nodes) })
+}
+
+fn run_with(name: &str, options: &Options) -> Report {
     let study = STUDIES.iter().find(|study| study.name == name).expect("the study exists");
-    (study.run)(&Options { only, ..Options::new(nodes) })
+    (study.run)(options)
+}
+
+/// Returns the options of a study in which the SA has these settings.
+fn hard_sa(nodes: u32, settings: &[(&str, &str)]) -> Options {
+    let mut options = Options::new(nodes);
+    settings.iter().for_each(|(name, value)| options.settings.set(name, value).unwrap());
+    options
 }
 
 /// Asserts that a number of a report is at most `most`.
@@ -44,6 +55,51 @@ fn nodes_join_again_within_a_second_after_an_sm_restart() {
     at_most(&report, "restart: refreshes in the first second", 100.0);
 }
 
+/// One request or response in a hundred is lost. A client waits for the time-out of 2 s, and no node sends a storm.
+#[test]
+fn nodes_join_again_after_an_sm_restart_although_the_sa_loses_requests() {
+    let options = Options { per_node: Some(20), ..hard_sa(100, &[("sa_loss", "1%")]) };
+    let report = run_with("sm-restart", &options);
+    at_most(&report, "restart: all nodes joined after (s)", 7.5);
+    at_most(&report, "restart: failed requests", 0.0);
+    at_most(&report, "restart: joins", 110.0);
+    at_most(&report, "restart: subscriptions", 440.0);
+    // 3,000 of the client and 2,000 refreshes.
+    at_most(&report, "restart: path queries", 5200.0);
+}
+
+#[test]
+fn nodes_that_boot_at_once_get_paths_from_an_sa_that_is_busy_or_loses_requests() {
+    let (small, busy) = (("sa_queue", "64"), ("sa_busy_when_full", "on"));
+    // 6,300 requests are needed. BUSY causes more requests than a loss, but shorter pauses.
+    for (settings, most, longest) in
+        [(&[small, busy][..], 15_000.0, 1000.0), (&[small], 8000.0, 3000.0), (&[("sa_loss", "1%")], 6600.0, 7500.0)]
+    {
+        let report = run_with("boot", &hard_sa(300, settings));
+        assert_eq!(report.value("cluster: first paths"), Some(4800.0));
+        at_most(&report, "cluster: failed requests", 0.0);
+        at_most(&report, "cluster: first path, longest (ms)", longest);
+        at_most(&report, "cluster: SA requests", most);
+        for event in ["cluster", "rack"] {
+            assert_eq!(report.value(&format!("{event}: members of the group at the end")), Some(300.0));
+        }
+    }
+}
+
+/// An address that is present at the start is not announced.
+#[test]
+fn address_that_all_nodes_get_at_once_is_announced_without_a_loss() {
+    let report = study("addresses", 100);
+    at_most(&report, "start: multicasts", 0.0);
+    // The name and three IP addresses of each node.
+    assert_eq!(report.value("another address: multicasts"), Some(400.0));
+    at_most(&report, "another address: multicasts in 10 ms, most", 40.0);
+    at_most(&report, "another address: SA requests", 0.0);
+    at_most(&report, "another address: datagrams lost at full receive queues", 0.0);
+    assert_eq!(report.value("first lookups: paths"), Some(100.0));
+    at_most(&report, "first lookups: multicasts", 0.0);
+}
+
 #[test]
 fn nodes_that_boot_at_once_join_and_get_paths() {
     let report = study("boot", 300);
@@ -73,6 +129,15 @@ fn job_resolves_all_peers() {
     for event in ["no daemon, shifted", "model of C ibacm, shifted", "shifted", "random", "hosts preloaded, shifted"] {
         at_most(&report, &format!("{event}: failed requests"), 0.0);
         at_most(&report, &format!("{event}: multicasts"), 200.0);
+    }
+    for event in ["beside the model, shifted", "beside the model, random"] {
+        for program in ["this daemon", "the model"] {
+            assert_eq!(report.value(&format!("{event}, {program}: requests")), Some(1600.0));
+            at_most(&report, &format!("{event}, {program}: failed requests"), 0.0);
+            at_most(&report, &format!("{event}, {program}: last answer after (s)"), 0.2);
+        }
+        at_most(&report, &format!("{event}: multicasts"), 250.0);
+        at_most(&report, &format!("{event}: datagrams lost at full receive queues"), 0.0);
     }
     at_most(&report, "all at once: failed requests", 0.0);
     at_most(&report, "all at once: multicasts", 150.0);
