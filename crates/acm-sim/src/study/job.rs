@@ -125,6 +125,10 @@ fn start(options: &Options, peers: Vec<Vec<u32>>, policy: Policy, event: &str, r
     }
     let program = if let Policy::Other(program) = policy { program } else { Program::Ibacm };
     let mut others = Others::new(&mut lab, program, nodes - daemons);
+    if daemons < nodes {
+        // The daemons receive a notice for each node that was added, and drop what they have cached of it.
+        lab.run_for(Duration::from_secs(10));
+    }
     lab.mark();
     let ranks = peers.len() / nodes as usize;
     let mut left = BTreeMap::new();
