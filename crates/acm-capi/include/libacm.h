@@ -77,6 +77,7 @@ struct ibv_path_data {
 // Flags of requests.
 #define ACM_FLAGS_QUERY_SA (1U << 31)
 #define ACM_FLAGS_NODELAY (1U << 30)
+#define ACM_FLAGS_ALTERNATES (1U << 29)
 
 #define ACM_MAX_ADDRESS 64
 #define ACM_MAX_PROV_NAME 64
@@ -287,7 +288,11 @@ void ib_acm_disconnect(void);
 // the source. If `print` is not 0, prints the selected source to standard output.
 //
 // On success, returns 0 and sets `paths` and `count`. The caller releases `paths` with ib_acm_free_paths. On failure,
-// returns -1, sets `errno`, and writes nothing. The only flag in `flags` is ACM_FLAGS_NODELAY; others are ignored.
+// returns -1, sets `errno`, and writes nothing. The flags in `flags` are ACM_FLAGS_NODELAY and ACM_FLAGS_ALTERNATES;
+// others are ignored.
+//
+// `count` is 1. With ACM_FLAGS_ALTERNATES, it is 1 more than the number of alternate paths: those between the other
+// LIDs of both ports (LMC). The first path has the flag IBV_PATH_FLAG_PRIMARY, the others IBV_PATH_FLAG_ALTERNATE.
 //
 // If the connection is lost, the library reconnects and sends the request again. The time-out for the whole call is 30
 // s.

@@ -3,7 +3,8 @@ use crate::{
     address::{self, ConnectFailure},
     errno::{self, Result},
 };
-use acm_client::{Client, Request, Response, Service};
+use acm_client::{Client, ClientError, Request, Response, Service};
+use ib_mad::sa::PathRecord;
 use nix::errno::Errno;
 use std::sync::{Mutex, MutexGuard};
 
@@ -58,9 +59,20 @@ pub(crate) fn disconnect() {
 /// # Errors
 /// EBADF without a connection. An error status of the daemon is an error, too.
 pub(crate) fn ask(request: &Request) -> Result<Response> {
-    match client()?.as_mut().ok_or(Errno::EBADF)?.ask(request) {
-        Ok(Response::Refused(status)) => Err(errno::of_status(status)),
-        Ok(answer) => Ok(answer),
-        Err(error) => Err(errno::of_client(&error)),
+    match with_client(|client| client.ask(request))? {
+        Response::Refused(status) => Err(errno::of_status(status)),
+        answer => Ok(answer),
     }
+}
+
+/// Resolves the alternate paths of a path.
+///
+/// # Errors
+/// As [`ask`].
+pub(crate) fn alternates(path: &PathRecord) -> Result<Vec<PathRecord>> {
+    with_client(|client| client.alternates(path, &PathRecord::default(), usize::MAX))
+}
+
+fn with_client<T>(call: impl FnOnce(&mut Client) -> core::result::Result<T, ClientError>) -> Result<T> {
+    call(client()?.as_mut().ok_or(Errno::EBADF)?).map_err(|error| errno::of_client(&error))
 }

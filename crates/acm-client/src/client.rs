@@ -1,5 +1,6 @@
 //! A blocking client.
 use crate::{
+    alternates::alternates,
     connection::{Connection, Options},
     deadline::Deadline,
     error::{AskError, ClientError, ProtocolError},
@@ -101,6 +102,30 @@ impl Client {
     /// As [`Client::resolve`].
     pub fn query_sa(&mut self, path: &PathRecord) -> Result<PathRecord, ClientError> {
         self.path(&Request::QuerySa { path: *path }).map(|resolved| resolved.path)
+    }
+
+    /// Resolves the [alternate paths](crate::alternates()) of a path, at most `most`. `conditions` are those of the
+    /// request for the path, if any.
+    ///
+    /// ```no_run
+    /// # use acm_client::{Address, Client, Service, ib_mad::sa::PathRecord};
+    /// # let mut client = Client::connect(Service::find()?)?;
+    /// let primary = client.resolve(None, &Address::from_text("10.0.0.2"))?.path;
+    /// for path in client.alternates(&primary, &PathRecord::default(), 3)? {
+    ///     println!("LID {} to LID {}", path.slid, path.dlid);
+    /// }
+    /// # Ok::<(), acm_client::ClientError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Client::ask`].
+    pub fn alternates(
+        &mut self,
+        path: &PathRecord,
+        conditions: &PathRecord,
+        most: usize,
+    ) -> Result<Vec<PathRecord>, ClientError> {
+        alternates(path, conditions, most, |request| self.ask(request))
     }
 
     /// Requests the counters of the daemon or of an endpoint.

@@ -19,6 +19,7 @@
     clippy::cast_sign_loss
 )]
 
+mod alternates;
 mod client;
 mod connection;
 mod deadline;
@@ -36,6 +37,7 @@ pub use acm_wire::{
     Address, Name,
     client::{ClientStatus, Counter, Counters, EpHead, PerfTarget},
 };
+pub use alternates::alternates;
 pub use client::Client;
 pub use connection::{Connection, Options};
 pub use error::{AskError, ClientError, ProtocolError};

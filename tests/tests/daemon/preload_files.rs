@@ -72,7 +72,7 @@ fn preloaded_paths_need_no_requests() {
     let by_lid = node.acme(&["-f", "l", "-s", &here.lid.to_string(), "-d", &there.lid.to_string()]);
     assert_eq!(by_lid.path().sl.get(), 5);
     let log = node.log();
-    assert!(!log.contains("asking the group") && !log.contains("asking the SA"), "{log}");
+    assert!(!log.contains("requesting the location") && !log.contains("asking the SA"), "{log}");
     let dir = node.dir().display();
     for line in [
         format!("route preload: none loaded yet: {dir}/routes"),
@@ -108,7 +108,7 @@ fn sighup_reloads_tables_and_a_wrong_file_changes_nothing() {
     let log = node.log();
     assert!(log.contains("routes: no line of it is right") && log.contains("hosts: No such file"), "{log}");
     wait_for_sl(&node, 6);
-    assert!(!node.log().contains("asking the group"));
+    assert!(!node.log().contains("requesting the location"));
 }
 
 #[test]

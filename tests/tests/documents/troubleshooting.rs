@@ -109,7 +109,7 @@ fn check(heading: &str, mut node: Node) {
     for line in &symptom.log {
         assert!(log.contains(&plain(line)), "not logged: {}\n{log}", plain(line));
     }
-    assert!(!log.contains("asking the group"), "log_level 1 does not log each step");
+    assert!(!log.contains("requesting the location"), "log_level 1 does not log each step");
 }
 
 fn at(fabric: &Fabric, number: u32) -> NodeBuilder {

@@ -1,5 +1,5 @@
 //! Daemons on a fabric with a real `OpenSM`, which assigns LIDs, administers groups and serves path queries.
-use acm_tests::{Connection, Fabric, Node, OpenSm, Path, Received, Record};
+use acm_tests::{Binary, Connection, Fabric, Node, OpenSm, Path, Received, Record, binary, run};
 use acm_wire::client::{ClientStatus, EntryFlags, path_request};
 use ib_mad::{Gid, Mtu, Pkey, Rate, ServiceId, Wire, id::Lmc, sa::PathRecord};
 
@@ -124,6 +124,16 @@ fn ports_with_four_lids_are_resolved() {
                 let record = records.iter().find(|record| ["slid", "dlid"].map(|name| record.number(name)) == lids);
                 assert_same(&path, record.unwrap_or_else(|| panic!("no {path:?} in {records:?}")));
             }
+        }
+        // An alternate path for each further LID of both ports.
+        let socket = nodes[0].socket();
+        let options = ["-S", socket.to_str().unwrap(), "-f", "n", "-s", "node1", "-d", "node4", "--alternates"];
+        let text = run(binary(Binary::IbAcme), &options).success();
+        for (end, port) in [("  slid: ", &ports[0]), ("  dlid: ", &ports[3])] {
+            let mut lids: Vec<u16> =
+                text.lines().filter_map(|line| line.strip_prefix(end)).map(|lid| lid.parse().unwrap()).collect();
+            lids.sort_unstable();
+            assert!(lids.iter().copied().eq(port.lid.get()..port.lid.get() + 4), "{option}: {text}");
         }
         // The last LID of a port.
         let last = ports[3].lid.get() + 3;

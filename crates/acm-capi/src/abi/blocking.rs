@@ -16,6 +16,9 @@ use nix::{
     libc::{AF_INET, AF_INET6, sockaddr},
 };
 
+/// Flag of ib_acm_resolve_name and ib_acm_resolve_ip: return the alternate paths, too. It is not sent to the daemon.
+const ACM_FLAGS_ALTERNATES: u32 = 1 << 29;
+
 /// Connects the process to a daemon and closes the previous connection. `dest_svc` is the path of a socket if it begins
 /// with `/`, otherwise the name or address of a host. The port of a host is the number in the local file
 /// /run/ibacm-tcp.port, or 6125. NULL stands for the daemon that librdmacm uses.
@@ -55,7 +58,11 @@ pub extern "C" fn ib_acm_disconnect() {
 /// the source. If `print` is not 0, prints the selected source to standard output.
 ///
 /// On success, returns 0 and sets `paths` and `count`. The caller releases `paths` with ib_acm_free_paths. On failure,
-/// returns -1, sets `errno`, and writes nothing. The only flag in `flags` is ACM_FLAGS_NODELAY; others are ignored.
+/// returns -1, sets `errno`, and writes nothing. The flags in `flags` are ACM_FLAGS_NODELAY and ACM_FLAGS_ALTERNATES;
+/// others are ignored.
+///
+/// `count` is 1. With ACM_FLAGS_ALTERNATES, it is 1 more than the number of alternate paths: those between the other
+/// LIDs of both ports (LMC). The first path has the flag IBV_PATH_FLAG_PRIMARY, the others IBV_PATH_FLAG_ALTERNATE.
 ///
 /// If the connection is lost, the library reconnects and sends the request again. The time-out for the whole call is 30
 /// s.
@@ -268,17 +275,20 @@ unsafe fn resolve(
     let (source, dest) = addresses()?;
     let dest = dest.filter(|_| !paths.is_null() && !count.is_null()).ok_or(Errno::EINVAL)?;
     let no_delay = EntryFlags::from_bits_retain(flags).contains(EntryFlags::NO_DELAY);
+    let has_alternates = flags & ACM_FLAGS_ALTERNATES != 0;
     let Response::Path(found) = blocking::ask(&Request::Resolve { source, dest, conditions: None, no_delay })? else {
         return Err(Errno::EPROTO);
     };
-    let path = write::new_path(&found.path)?;
+    let alternates = if has_alternates { blocking::alternates(&found.path)? } else { Vec::new() };
+    let path = write::new_paths(&found.path, &alternates)?;
+    let number = c_int::try_from(1 + alternates.len()).map_err(|_| Errno::EPROTO)?;
     if let (Some(source), true) = (&found.source, print != 0) {
         write::print_source(source);
     }
     // SAFETY: both pointers are not NULL, and writable by contract of this function.
     unsafe {
         paths.write(path);
-        count.write(1);
+        count.write(number);
     }
     Ok(0)
 }

@@ -10,6 +10,9 @@ use nix::{
     libc::{c_void, calloc, free},
 };
 
+/// IBV_PATH_FLAG_ALTERNATE and IBV_PATH_FLAG_BIDIRECTIONAL of <infiniband/sa.h>.
+const ALTERNATE_FLAGS: u32 = 1 << 2 | 1 << 3 | 1 << 5;
+
 /// Converts a path record.
 pub(super) fn path(path: &PathRecord) -> RawPath {
     let mut bytes = [0; 64];
@@ -32,11 +35,13 @@ fn memory<T>(count: usize) -> Result<*mut T> {
     if memory.is_null() { Err(Errno::ENOMEM) } else { Ok(memory.cast()) }
 }
 
-/// Allocates a path.
-pub(super) fn new_path(found: &PathRecord) -> Result<*mut PathData> {
-    let memory: *mut PathData = memory(1)?;
-    // SAFETY: the memory is new, and has room for one value; `calloc` aligns for every type.
-    unsafe { memory.write(path_data(found)) };
+/// Allocates a path, followed by its alternate paths.
+pub(super) fn new_paths(found: &PathRecord, alternates: &[PathRecord]) -> Result<*mut PathData> {
+    let alternates = alternates.iter().map(|found| PathData { flags: ALTERNATE_FLAGS, reserved: 0, path: path(found) });
+    let paths: Vec<PathData> = core::iter::once(path_data(found)).chain(alternates).collect();
+    let memory: *mut PathData = memory(paths.len())?;
+    // SAFETY: the memory is new, and has room for as many values; `calloc` aligns for every type.
+    unsafe { ptr::copy_nonoverlapping(paths.as_ptr(), memory, paths.len()) };
     Ok(memory)
 }
 
@@ -135,4 +140,25 @@ pub(super) fn print_source(source: &Address) {
     let Ok(text) = std::ffi::CString::new(text) else { return };
     // SAFETY: both strings end with a 0, and the format has one string argument.
     let _ = unsafe { nix::libc::printf(c"Source: %s\n".as_ptr(), text.as_ptr()) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ib_mad::Lid;
+
+    #[test]
+    fn first_path_is_the_primary_one() {
+        let path = |dlid| PathRecord { dlid: Lid::new(dlid), ..PathRecord::default() };
+        let memory = new_paths(&path(5), &[path(6), path(7)]).unwrap();
+        // SAFETY: the memory has three values, and is released once.
+        let found = unsafe {
+            let found = [0, 1, 2].map(|index| memory.add(index).read());
+            free_memory(memory);
+            found
+        };
+        // IBV_PATH_FLAG_GMP 1, PRIMARY 2, ALTERNATE 4, OUTBOUND 8, INBOUND_REVERSE 32.
+        assert_eq!(found.map(|path| path.flags), [1 | 2 | 8 | 32, 4 | 8 | 32, 4 | 8 | 32]);
+        assert_eq!(found.map(|found| found.path.0[41]), [5, 6, 7]);
+    }
 }

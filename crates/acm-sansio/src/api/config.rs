@@ -152,7 +152,8 @@ pub struct Config {
     pub path_service_ids: ServiceIds,
     /// `loopback_prot local`: local addresses are resolved without a request.
     pub loopback: bool,
-    /// `timeout`: time to wait for a response before each retry.
+    /// `timeout`: time to wait for a response before each retry. A multicast request also waits for the time that its port
+    /// needs to cross the subnet ([`PortAttributes::subnet_time`](crate::api::port::PortAttributes::subnet_time)).
     pub timeout: Duration,
     /// `retries`: number of retries.
     pub retries: u32,

@@ -182,7 +182,9 @@ impl DisplayWith for ResolverEvent {
             Self::AddressConflict(_, address, gid, other) => {
                 write!(f, "ERROR - address conflict: {id}: {gid} and {other} both have {address}; using {gid}")
             }
-            Self::RequestSent(_, address, times) => write!(f, "{id}: asking the group for {address}, time {times}"),
+            Self::RequestSent(_, address, times) => {
+                write!(f, "{id}: requesting the location of {address}, time {times}")
+            }
             Self::Refused(_, address, failure) => write!(f, "{id}: {address}: {failure}; waiting for others"),
             Self::Located(_, address, gid, lid) => write!(f, "{id}: {address} is at {gid}, LID {lid}"),
             Self::RouteRequested(_, address) => write!(f, "{id}: asking the SA for the path to {address}"),

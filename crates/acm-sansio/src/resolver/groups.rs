@@ -38,11 +38,12 @@ impl Ibacmp {
     /// Joins all groups of an endpoint, each after a random pause, because every node of the subnet rejoins now. A join
     /// that was started at this very instant is sufficient: a port that comes up under a subnet manager without
     /// memberships causes two events at once. An earlier join that is in flight is repeated, because the subnet manager
-    /// may have lost it.
+    /// may have lost it. Earlier failures do not count, because they may be those of another subnet manager.
     pub(crate) fn join_all_soon(&mut self, cx: &mut Context, endpoint: EndpointId) {
         let now = cx.now();
         for index in self.choose_groups(cx, endpoint) {
             let Some(group) = self.endpoints.group_mut(endpoint, index) else { return };
+            group.failures = 0;
             group.rejoin = group.join.is_some() && group.requested_at != Some(now);
             if group.join.is_none() {
                 Self::join_soon(cx, endpoint, index);
@@ -106,7 +107,7 @@ impl Ibacmp {
         if group.join.is_some() {
             return;
         }
-        group.requested_at = Some(now);
+        (group.requested_at, group.rejoin) = (Some(now), false);
         let query = group.join_query(pkey, sl);
         let token = Task::Group(endpoint, index).token();
         cx.clear_timer(token);

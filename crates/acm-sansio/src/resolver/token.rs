@@ -9,8 +9,9 @@ handle! {
 /// The operation of a [`Token`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Task {
-    /// A lookup, which requests wait for. As a timer: the next retry, or the time-out, of its multicast request or of the
-    /// request that checks the location of a path in use.
+    /// A lookup, which requests wait for. As a timer: the end of the pause before its multicast request, of the time in
+    /// which the request gets its turn, or of the time for a response. The same holds for the request that checks the
+    /// location of a path in use.
     Lookup(DestId),
     /// The end of the time in which the response to a multicast request is likely.
     Credit(DestId),

@@ -67,6 +67,39 @@ fn membership_lost_at_the_instant_of_the_join_is_requested_again() {
     assert_eq!((members(&world), joins(&world, since).len()), (vec![2], 2));
 }
 
+/// Earlier failures may be those of another subnet manager.
+#[test]
+fn pauses_between_joins_restart_with_the_subnet_manager() {
+    let mut world = World::new(WorldConfig::default());
+    world.run_for(Duration::from_secs(1));
+    world.subnet.settings_mut().sa.status = Some(Status::SA_NO_RESOURCES);
+    world.subnet.restart_sm(None);
+    world.run_for(Duration::from_secs(200));
+    let since = world.transcript.len();
+    world.subnet.restart_sm(None);
+    world.run_for(Duration::from_secs(3));
+    let times = joins(&world, since);
+    let pause = times[1].since(times[0]);
+    assert!((Duration::from_millis(750)..=Duration::from_millis(1250)).contains(&pause), "{pause:?}");
+}
+
+/// A join in flight while the memberships were lost is repeated if it succeeds, but not if another one followed it.
+#[test]
+fn join_that_follows_a_failed_one_is_not_repeated() {
+    let mut world = World::new(WorldConfig::default());
+    world.run_for(Duration::from_secs(1));
+    world.subnet.settings_mut().sa.mute = true;
+    world.subnet.restart_sm(None);
+    world.run_for(Duration::from_millis(500));
+    world.subnet.restart_sm(None);
+    world.run_for(Duration::from_secs(60));
+    world.subnet.settings_mut().sa.mute = false;
+    let since = world.transcript.len();
+    world.run_for(Duration::from_secs(120));
+    assert_eq!(world.subnet.groups().map(|group| group.members.len()).collect::<Vec<_>>(), [2]);
+    assert_eq!(joins(&world, since).len(), 1);
+}
+
 /// Loses a leave request, applies `change` before its repetition, returns the port to its partition, and checks that
 /// the port is a member in the end.
 fn after_a_lost_leave(change: impl Fn(&mut World)) {

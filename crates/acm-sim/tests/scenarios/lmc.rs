@@ -1,13 +1,17 @@
 //! Ports with LMC 2, which have four LIDs each.
-use acm_sansio::{Config, EndpointId, Input, Output, api::DatagramSource, config::RouteProtocol};
+use acm_sansio::{
+    Config, EndpointId, Input, Output,
+    api::DatagramSource,
+    config::{Prefetch, RouteProtocol},
+};
 use acm_sim::{World, WorldConfig};
 use acm_wire::{
     Address,
-    client::{EntryFlags, resolve_request},
+    client::{ClientStatus, EntryFlags, path_request, resolve_request},
     multicast,
 };
 use core::time::Duration;
-use ib_mad::{Lid, Method, Qpn, TransactionId, id::Lmc};
+use ib_mad::{Lid, Method, Qpn, TransactionId, id::Lmc, sa::PathRecord};
 use ib_sim::SubnetConfig;
 
 fn name(node: u32) -> Address {
@@ -142,4 +146,38 @@ fn lmc_change_invalidates_routes() {
     world.settle();
     assert!(world.resolve(0, &name(0), &name(1)).is_ok());
     assert_eq!(world.subnet.counters().sa_path_queries, before + 1);
+}
+
+/// Clients request alternate paths by the other LIDs of both ports (`acm_client::alternates`).
+#[test]
+fn paths_between_other_lids_are_cached_one_by_one() {
+    for (route_protocol, prefetch) in
+        [(RouteProtocol::Sa, Prefetch::Off), (RouteProtocol::Sa, Prefetch::On), (RouteProtocol::Acm, Prefetch::Off)]
+    {
+        let subnet = SubnetConfig { lmc: Lmc::of::<2>(), ..SubnetConfig::default() };
+        let core = Config { route_protocol, prefetch, ..Config::default() };
+        let mut world = World::new(WorldConfig { nodes: 3, core, subnet, ..WorldConfig::default() });
+        world.run_for(Duration::from_secs(30));
+        let primary = world.resolve(0, &name(0), &name(1)).unwrap();
+        for queries in [3, 0] {
+            let before = world.transcript.len();
+            for offset in 1..4 {
+                let other = |lid: Lid| Lid::new(lid.get() ^ offset);
+                let PathRecord { sgid, dgid, pkey, slid, dlid, .. } = primary;
+                let (slid, dlid) = (other(slid), other(dlid));
+                let wanted = PathRecord { sgid, dgid, slid, dlid, pkey, ..PathRecord::default() };
+                let client = world.request(0, &path_request(&wanted, EntryFlags::empty(), [2; 8]));
+                let found = world.wait(client).unwrap();
+                assert_eq!((found.slid, found.dlid, found.dgid), (slid, dlid, dgid), "{route_protocol:?} {prefetch:?}");
+            }
+            let sent = world.transcript[before..].iter().filter(|(.., output)| matches!(output, Output::SaSend(_)));
+            assert_eq!(sent.count(), queries, "{route_protocol:?} {prefetch:?}");
+        }
+        // The LIDs after those of the local port belong to another one.
+        let wanted = PathRecord { slid: Lid::new(primary.slid.get() ^ 4), dgid: primary.dgid, ..PathRecord::default() };
+        let client = world.request(0, &path_request(&wanted, EntryFlags::empty(), [3; 8]));
+        let before = world.transcript.len();
+        assert_eq!(world.wait(client), Err(ClientStatus::ESRCADDR));
+        assert!(!world.transcript[before..].iter().any(|(.., output)| matches!(output, Output::SaSend(_))));
+    }
 }

@@ -55,6 +55,16 @@ fn nodes_join_again_within_a_second_after_an_sm_restart() {
     at_most(&report, "restart: refreshes in the first second", 100.0);
 }
 
+/// Joins, subscriptions and refreshes leave the SA so much free time that a client's request waits for few of them.
+#[test]
+fn client_waits_at_most_twice_as_long_during_an_sm_restart() {
+    let report = run_with("sm-restart", &Options { per_node: Some(30), ..Options::new(300) });
+    let calm = report.value("calm: path from the SA, p99 (ms)").expect("the calm latency");
+    assert!(calm > 0.0, "{calm}");
+    at_most(&report, "restart: path from the SA, longest (ms)", 2.0 * calm);
+    at_most(&report, "restart: failed requests", 0.0);
+}
+
 /// One request or response in a hundred is lost. A client waits for the time-out of 2 s, and no node sends a storm.
 #[test]
 fn nodes_join_again_after_an_sm_restart_although_the_sa_loses_requests() {

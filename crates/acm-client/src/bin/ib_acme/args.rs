@@ -62,6 +62,10 @@ pub(crate) struct Args {
     /// Further requirements on the path.
     #[command(flatten)]
     pub(crate) requirements: Requirements,
+    /// Show the alternate paths, too: those between the other LIDs of both ports (LMC), at most N.
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "127",
+        requires = "dest", conflicts_with = "diff")]
+    pub(crate) alternates: Option<usize>,
     /// Compare the daemon's path with the path of the subnet administrator. The exit status is 1 if they differ.
     #[arg(long, requires = "dest")]
     pub(crate) diff: bool,

@@ -7,7 +7,7 @@ use crate::{
     run_state::RunState,
     server::Server,
 };
-use acm_client::{Counters, Endpoint, PerfTarget, Request};
+use acm_client::{Counters, Endpoint, PerfTarget, Request, ib_mad::sa::PathRecord};
 use serde_json::{Map, Value, json};
 use std::io;
 
@@ -73,6 +73,13 @@ fn paths(state: &mut RunState<'_>, server: &mut Server, dests: &str) -> Vec<Valu
                 Ok(found) => {
                     one.extend(found.source.map(|source| ("source".to_owned(), json!(source.to_string()))));
                     one.insert("path".to_owned(), Value::Object(fields(&found.path)));
+                    if let Some(most) = state.args.alternates {
+                        let conditions = state.args.requirements.apply_to(PathRecord::default());
+                        let found = server.alternates(&found.path, &conditions, most).map_err(strerror);
+                        let rows = found.iter().flatten().map(|path| Value::Object(fields(path))).collect();
+                        one.insert("alternates".to_owned(), Value::Array(rows));
+                        one.extend(found.err().map(|why| ("error".to_owned(), json!(why))));
+                    }
                     if state.args.verify {
                         let verified = server.ask(&Request::QuerySa { path: found.path }).map_err(strerror);
                         one.insert("verified".to_owned(), json!(verified.is_ok()));

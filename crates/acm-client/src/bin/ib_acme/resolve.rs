@@ -70,9 +70,12 @@ fn one(
         }
     }
     if status == 0 {
-        show(state.out, &path)?;
+        show(state.out, "Path information", &path)?;
+        if let Some(most) = state.args.alternates {
+            status = show_alternates(state, server, &path, most)?;
+        }
         if state.args.verify {
-            status = verify(state, server, &path)?;
+            status = status.min(verify(state, server, &path)?);
         }
     }
     state.out.line(format_args!(""))?;
@@ -86,6 +89,24 @@ fn failed(state: &mut RunState<'_>, format: Format) -> io::Result<()> {
         Format::Lid | Format::Gid => "path",
     };
     state.out.line(format_args!("ib_acm_resolve_{function} failed: {}", strerror(state.errno)))
+}
+
+/// Requests and prints the alternate paths of a path.
+fn show_alternates(state: &mut RunState<'_>, server: &mut Server, path: &PathRecord, most: usize) -> io::Result<i32> {
+    let conditions = state.args.requirements.apply_to(PathRecord::default());
+    match server.alternates(path, &conditions, most) {
+        Ok(found) => {
+            for path in &found {
+                show(state.out, "Alternate path information", path)?;
+            }
+            Ok(0)
+        }
+        Err(errno) => {
+            state.errno = errno;
+            state.out.line(format_args!("Alternate paths: failed {}", strerror(errno)))?;
+            Ok(-1)
+        }
+    }
 }
 
 /// Queries the SA for the same path.
@@ -104,9 +125,9 @@ fn verify(state: &mut RunState<'_>, server: &mut Server, path: &PathRecord) -> i
 }
 
 /// Prints the fields of a path. Codes are printed as numbers, without their upper three bits.
-fn show(out: &mut Output, path: &PathRecord) -> io::Result<()> {
+fn show(out: &mut Output, title: &str, path: &PathRecord) -> io::Result<()> {
     let code = |code: u8| code & 0x1f;
-    out.line(format_args!("Path information"))?;
+    out.line(format_args!("{title}"))?;
     out.line(format_args!("  dgid: {}", path.dgid))?;
     out.line(format_args!("  sgid: {}", path.sgid))?;
     out.line(format_args!("  dlid: {}", path.dlid.get()))?;

@@ -2,7 +2,7 @@
 use crate::{number::atoi, output::Output};
 use acm_client::{
     AskError, ClientError, Connection, Counters, Endpoint, Options, PerfTarget, Request, Resolved, Response, Service,
-    errno,
+    alternates, errno, ib_mad::sa::PathRecord,
 };
 use core::net::IpAddr;
 use dns_lookup::{AddrInfoHints, getaddrinfo};
@@ -43,20 +43,37 @@ impl Server {
     }
 
     /// Sends a request and waits for the response without a time limit.
-    ///
-    /// # Errors
-    /// An error number.
-    pub(crate) fn ask(&mut self, request: &Request) -> Result<Response, i32> {
+    fn respond(&mut self, request: &Request) -> Result<Response, i32> {
         let response = match self.connection.ask(request) {
             Ok(id) => self.connection.response_to(id),
             Err(AskError::Connection(error)) => Err(error),
             Err(AskError::Full(_)) => return Err(EIO),
         };
-        match response {
-            Ok(Response::Refused(status)) => Err(errno::of_status(status)),
-            Ok(response) => Ok(response),
-            Err(error) => Err(errno::of_client(&error)),
+        response.map_err(|error| errno::of_client(&error))
+    }
+
+    /// Sends a request and waits for the response without a time limit. An error status is an error, too.
+    ///
+    /// # Errors
+    /// An error number.
+    pub(crate) fn ask(&mut self, request: &Request) -> Result<Response, i32> {
+        match self.respond(request)? {
+            Response::Refused(status) => Err(errno::of_status(status)),
+            response => Ok(response),
         }
+    }
+
+    /// Requests the alternate paths of a path, at most `most`.
+    ///
+    /// # Errors
+    /// As [`ask`](Self::ask).
+    pub(crate) fn alternates(
+        &mut self,
+        path: &PathRecord,
+        conditions: &PathRecord,
+        most: usize,
+    ) -> Result<Vec<PathRecord>, i32> {
+        alternates(path, conditions, most, |request| self.respond(request))
     }
 
     /// Requests a path.

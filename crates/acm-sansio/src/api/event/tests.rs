@@ -124,7 +124,7 @@ fn built_in_provider_events_have_level_subject_and_text() {
             DEST,
             "fe80::9 and fe80::9 both have node7; using fe80::9",
         ),
-        (Protocol::RequestSent(ENDPOINT, address(), 2), Debug, DEST, "asking the group for node7, time 2"),
+        (Protocol::RequestSent(ENDPOINT, address(), 2), Debug, DEST, "requesting the location of node7, time 2"),
         (Protocol::Refused(ENDPOINT, address(), refused), Debug, DEST, "node7: the peer shares no"),
         (Protocol::Located(ENDPOINT, address(), gid, lid), Debug, DEST, "node7 is at fe80::9"),
         (Protocol::RouteRequested(ENDPOINT, address()), Debug, DEST, "asking the SA for the path to node7"),
@@ -170,7 +170,7 @@ fn event_text_contains_names_in_place_of_ids() {
         (Event::Answered(by, address()), "mpirun[42] of user 7: path to node7"),
         (
             ResolverEvent::RequestSent(ENDPOINT, address(), 2).into(),
-            "mlx5_0/1 pkey 0xffff: asking the group for node7, time 2",
+            "mlx5_0/1 pkey 0xffff: requesting the location of node7, time 2",
         ),
     ] {
         assert_eq!(event.named(&TestNames).to_string(), text);
