@@ -32,6 +32,8 @@ pub(crate) const FILES: &[File] = &[
     file("acm-mio", "page/ibacm_hosts.data.5", "share/man/man5/ibacm_hosts.data.5"),
     file("acm-mio", "page/acm_prov.7", "share/man/man7/acm_prov.7"),
     file("acm-mio", "dist/grafana-dashboard.json", "share/acm-mio/grafana-dashboard.json"),
+    file("acm-mio", "dist/slurm/health", "share/acm-mio/slurm-health"),
+    file("acm-mio", "dist/slurm/prolog", "share/acm-mio/slurm-prolog"),
     file("acm-mio", "dist/acm-mio.logrotate", "/etc/logrotate.d/acm-mio"),
     file("acm-mio", "dist/acm-mio.sysusers", "SYSTEMD/sysusers.d/acm-mio.conf"),
     file("acm-mio", "dist/acm-mio.socket", "SYSTEMD/systemd/system/acm-mio.socket"),
@@ -71,7 +73,8 @@ impl File {
     }
 
     pub(crate) fn mode(&self) -> u32 {
-        let is_executable = ["bin/", "sbin/"].iter().any(|folder| self.path.starts_with(folder));
+        let is_executable =
+            ["bin/", "sbin/", "share/acm-mio/slurm-"].iter().any(|folder| self.path.starts_with(folder));
         // find-debuginfo looks for libraries among executable files.
         if is_executable || self.path.ends_with(".so") || self.path.ends_with(".so.1") { 0o755 } else { 0o644 }
     }

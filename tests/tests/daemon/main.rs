@@ -20,4 +20,5 @@ mod preload_files;
 mod recovery;
 mod reload;
 mod server_modes;
+mod slurm;
 mod units;

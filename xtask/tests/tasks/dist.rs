@@ -51,6 +51,8 @@ acm-mio -rw-r--r-- /lib/systemd/system/acm-mio.socket
 acm-mio -rw-r--r-- /usr/lib/sysusers.d/acm-mio.conf
 acm-mio -rwxr-xr-x /usr/sbin/acm-mio
 acm-mio -rw-r--r-- /usr/share/acm-mio/grafana-dashboard.json
+acm-mio -rwxr-xr-x /usr/share/acm-mio/slurm-health
+acm-mio -rwxr-xr-x /usr/share/acm-mio/slurm-prolog
 acm-mio -rw-r--r-- /usr/share/lintian/overrides/acm-mio
 acm-mio -rw-r--r-- /usr/share/man/man5/ibacm_addr.cfg.5.gz
 acm-mio -rw-r--r-- /usr/share/man/man5/ibacm_hosts.data.5.gz
