@@ -88,6 +88,23 @@ impl Client {
         self.path(&Request::Resolve { source, dest: *dest, conditions, no_delay: false })
     }
 
+    /// Resolves an address, and queries the subnet administrator (SA) for a path to its port with conditions. Unlike
+    /// [`resolve_with`](Self::resolve_with), it leaves the partition and the service level to the SA, unless the
+    /// conditions name them. The SA gets each such query.
+    ///
+    /// # Errors
+    /// As [`Client::resolve`].
+    pub fn resolve_in_any_partition(
+        &mut self,
+        source: Option<&Address>,
+        dest: &Address,
+        conditions: &PathRecord,
+    ) -> Result<Resolved, ClientError> {
+        let found = self.resolve(source, dest)?;
+        let path = self.path(&found.query_sa(conditions))?.path;
+        Ok(Resolved { path, ..found })
+    }
+
     /// Resolves the path with the non-zero fields of the record.
     ///
     /// # Errors

@@ -16,14 +16,20 @@ pub struct Resolved {
 }
 
 impl Resolved {
-    /// Returns the query of the SA for the path between the same ends with conditions. The partition is that of this
-    /// path, unless the conditions name one.
-    pub(crate) fn with_conditions(&self, conditions: &PathRecord) -> Request {
-        let PathRecord { sgid, dgid, pkey, .. } = self.path;
-        let pkey = if conditions.pkey.is_zero() { pkey } else { conditions.pkey };
+    /// Returns the query of the subnet administrator (SA) for the path between the same ports with conditions. The SA
+    /// chooses what the conditions leave zero, also the partition and the service level.
+    #[must_use]
+    pub fn query_sa(&self, conditions: &PathRecord) -> Request {
+        let PathRecord { sgid, dgid, .. } = self.path;
         let reversible_paths = conditions.reversible_paths.with_reversible(true).with_num_path(1);
         let (slid, dlid) = (Lid::NONE, Lid::NONE);
-        Request::QuerySa { path: PathRecord { sgid, dgid, slid, dlid, pkey, reversible_paths, ..*conditions } }
+        Request::QuerySa { path: PathRecord { sgid, dgid, slid, dlid, reversible_paths, ..*conditions } }
+    }
+
+    /// Returns the query of [`query_sa`](Self::query_sa) in the partition of this path, unless the conditions name one.
+    pub(crate) fn with_conditions(&self, conditions: &PathRecord) -> Request {
+        let pkey = if conditions.pkey.is_zero() { self.path.pkey } else { conditions.pkey };
+        self.query_sa(&PathRecord { pkey, ..*conditions })
     }
 }
 

@@ -2,7 +2,7 @@
 use acm_client::{
     Address, AskError, Client, ClientError, ClientStatus, Connection, Counters, Options, PerfTarget, Request, Response,
     Service,
-    ib_mad::{Lid, sa::PathRecord},
+    ib_mad::{Lid, Pkey, ServiceId, sa::PathRecord},
 };
 use acm_wire::client::{ClientRequest, EpHead, Reply, Resolve, Route, ep_reply, next_frame};
 use core::time::Duration;
@@ -315,5 +315,36 @@ fn lid_is_sent_in_a_path_record_over_tcp() {
     });
     let mut client = Client::with_options(service, options(LONG)).unwrap();
     assert_eq!(client.resolve(None, &Address::Lid(Lid::new(9))).unwrap().path.dlid, Lid::new(9));
+    server.join().unwrap();
+}
+
+#[test]
+fn partition_of_a_resolved_address_is_left_to_the_sa() {
+    let address = ServerAddress::new();
+    let ends = PathRecord {
+        sgid: "fe80::1".parse().unwrap(),
+        dgid: "fe80::2".parse().unwrap(),
+        pkey: Pkey::DEFAULT_FULL,
+        ..path(2)
+    };
+    let service_id = ServiceId::new(0x0106_03db);
+    let server = address.serve(vec![Box::new(move |peer| {
+        let tid = peer.next().unwrap();
+        peer.respond(&Reply::resolved(tid, &ends, Some(&Address::from_text("10.0.0.1"))));
+        let mut query = [0; 88];
+        peer.stream.read_exact(&mut query).unwrap();
+        let frame = next_frame(&query).unwrap().unwrap();
+        let ClientRequest::Resolve(Ok(Resolve::QuerySa { path, entry })) = ClientRequest::parse(&frame) else {
+            panic!()
+        };
+        let expected = PathRecord { sgid: ends.sgid, dgid: ends.dgid, service_id, ..PathRecord::default() };
+        let reversible_paths = expected.reversible_paths.with_reversible(true).with_num_path(1);
+        assert_eq!(*path, PathRecord { reversible_paths, ..expected });
+        peer.respond(&Reply::queried(frame.tid(), entry, Ok(&PathRecord { pkey: Pkey::new(0x8001), ..ends })));
+    })]);
+    let mut client = Client::with_options(address.service(), options(LONG)).unwrap();
+    let conditions = PathRecord { service_id, ..PathRecord::default() };
+    let found = client.resolve_in_any_partition(None, &Address::from_text("10.0.0.2"), &conditions).unwrap();
+    assert_eq!((found.path.pkey, found.source), (Pkey::new(0x8001), Some(Address::from_text("10.0.0.1"))));
     server.join().unwrap();
 }

@@ -1,7 +1,7 @@
 //! The local port that sends requests.
 use super::error::FabricError;
 use ib_device::sysfs::{self, Sysfs};
-use ib_mad::{Gid, Guid};
+use ib_mad::{Gid, Guid, Pkey};
 use std::path::PathBuf;
 
 /// An active port and its umad file.
@@ -59,6 +59,14 @@ impl LocalPort {
     #[must_use]
     pub fn with_gid(gid: Gid) -> Option<(String, sysfs::Port)> {
         Self::all().ok()?.into_iter().find(|(_, port)| port.gid_index(gid).is_some())
+    }
+
+    /// Returns the index of the port's P_Key for paths in the partition of `pkey`: of the same P_Key, or otherwise of a
+    /// P_Key of which one of the two is a full member.
+    #[must_use]
+    pub fn index_for(port: &sysfs::Port, pkey: Pkey) -> Option<u16> {
+        let may_talk = || port.pkeys.iter().find(|entry| pkey.matches(entry.pkey)).map(|entry| entry.index);
+        port.pkey_index(pkey).or_else(may_talk)
     }
 
     fn all() -> Result<Vec<(String, sysfs::Port)>, FabricError> {

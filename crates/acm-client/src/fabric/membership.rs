@@ -105,11 +105,7 @@ impl Join {
         administration: &mut Administration,
         query: Query<McMemberRecord>,
     ) -> Result<Query<McMemberRecord>, FabricError> {
-        let broadcast = if self.name.is_of_ip() && self.name != GroupName::Broadcast {
-            self.broadcast(administration)?
-        } else {
-            None
-        };
+        let broadcast = self.broadcast(administration)?;
         let qkey = self.qkey.or(broadcast.map(|broadcast| broadcast.qkey));
         let qkey = qkey.or((self.name == GroupName::Acm).then_some(ACM_QKEY));
         let qkey = qkey.unwrap_or(IPOIB_QKEY);
@@ -125,7 +121,14 @@ impl Join {
         Ok(query)
     }
 
-    fn broadcast(&self, administration: &mut Administration) -> Result<Option<McMemberRecord>, FabricError> {
+    /// Returns the partition's broadcast group, if a new group gets its parameters.
+    ///
+    /// # Errors
+    /// The SA does not respond, or responds with an error.
+    pub fn broadcast(&self, administration: &mut Administration) -> Result<Option<McMemberRecord>, FabricError> {
+        if !self.name.is_of_ip() || self.name == GroupName::Broadcast {
+            return Ok(None);
+        }
         let mgid = Gid::ipoib_ipv4(self.pkey, self.scope, Ipv4Addr::BROADCAST);
         let query = Query::<McMemberRecord>::new().mgid(mgid);
         Ok(administration.table("the broadcast group", &query)?.records.first().copied())

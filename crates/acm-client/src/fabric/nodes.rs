@@ -1,5 +1,8 @@
 //! Names of nodes.
-use super::{administration::Administration, error::FabricError};
+use super::{
+    administration::{Administration, Table},
+    error::FabricError,
+};
 use ib_mad::{
     Gid, Guid,
     sa::{NodeRecord, Query},
@@ -15,6 +18,10 @@ const MANY: usize = 16;
 #[derive(Clone, Debug, Default)]
 pub struct NodeNames {
     names: BTreeMap<Guid, Option<String>>,
+    /// The response with all nodes, for [`find`](Self::find).
+    all: Option<Table<NodeRecord>>,
+    /// True after the first call of [`find`](Self::find).
+    has_found: bool,
 }
 
 impl NodeNames {
@@ -58,24 +65,35 @@ impl NodeNames {
     }
 
     /// Finds a port by the description of its node, or by the first word of the description: `node7` for
-    /// `node7 mlx5_0`. Returns the first match.
+    /// `node7 mlx5_0`. Returns the first match. The first call queries the SA for the one node; the second call, or a name
+    /// that is a first word, for all nodes, once.
     ///
     /// # Errors
-    /// The SA does not respond, or [`FabricError::Cut`] if the response was incomplete and the received part does not
-    /// contain the node.
-    pub fn find(administration: &mut Administration, description: &str) -> Result<Option<Gid>, FabricError> {
+    /// The SA does not respond, or [`FabricError::Cut`] if the response with all nodes was incomplete and does not contain
+    /// the node.
+    pub fn find(&mut self, administration: &mut Administration, description: &str) -> Result<Option<Gid>, FabricError> {
         let prefix = administration.port().gid().prefix();
         let gid = |node: &NodeRecord| Gid::from_parts(prefix, node.node_info.port_guid);
         let exact = NodeDescription { node_string: Text::new(description.as_bytes()) };
-        let query = Query::<NodeRecord>::new().node_description(exact);
-        if let Some(node) = administration.table("a node", &query)?.records.first() {
+        let one = Query::<NodeRecord>::new().node_description(exact);
+        let is_first = !core::mem::replace(&mut self.has_found, true);
+        if is_first && let Some(node) = administration.table("a node", &one)?.records.first() {
             return Ok(Some(gid(node)));
         }
-        let nodes = administration.table("nodes", &Query::<NodeRecord>::new())?;
-        let matches = |node: &&NodeRecord| name(node).is_some_and(|name| name.split(' ').next() == Some(description));
-        match nodes.records.iter().find(matches).map(gid) {
-            None if nodes.is_cut => Err(FabricError::Cut { what: "the nodes' names".to_owned() }),
-            found => Ok(found),
+        let all = match &mut self.all {
+            Some(all) => all,
+            none => none.insert(administration.table("nodes", &Query::<NodeRecord>::new())?),
+        };
+        let is_exact = |node: &&NodeRecord| name(node).as_deref() == Some(description);
+        let begins = |node: &&NodeRecord| name(node).is_some_and(|name| name.split(' ').next() == Some(description));
+        if let Some(node) = all.records.iter().find(is_exact).or_else(|| all.records.iter().find(begins)) {
+            return Ok(Some(gid(node)));
+        }
+        // The response with all nodes may have been incomplete.
+        let one = if is_first { None } else { administration.table("a node", &one)?.records.first().map(gid) };
+        match one {
+            None if all.is_cut => Err(FabricError::Cut { what: "the nodes' names".to_owned() }),
+            one => Ok(one),
         }
     }
 }

@@ -23,11 +23,8 @@ fn in_words(record: &Record, [pkey, sl, mtu, rate, life]: [&str; 5]) -> [String;
 #[test]
 fn path_of_a_service_equals_saquerys() {
     let site = Site::with_policy();
-    let addresses = "node1 sim0 1 default\nother1 sim0 1 8001\n";
-    let node = Node::at(&site.fabric, 1).addresses(addresses);
-    // One group in each of two partitions.
-    let mut node = node.spawn();
-    node.process.wait_for("join successful", 2);
+    // An address in one of two partitions.
+    let node = Node::at(&site.fabric, 1).addresses("node1 sim0 1 default\n").join();
     let socket = node.socket().display().to_string();
     let (sgid, dgid) = (site.fabric.port(1).gid.to_string(), site.fabric.port(2).gid.to_string());
     let services = ["lustre", "storage-scale", "tcp:18517", "tcp:4791"];
@@ -50,9 +47,24 @@ fn path_of_a_service_equals_saquerys() {
     let direct = site.at("node1", &format!("{query} --umad"));
     assert_eq!(rows(&direct), expected, "{direct}");
     assert!(direct.stdout.ends_with("Source: subnet administration, from ibsim0 port 1.\n"), "{direct}");
+    let daemon = site.at("node1", &format!("{query} -S {socket}"));
+    assert_eq!(rows(&daemon), expected, "{daemon}");
+    // Away from the daemon's node, only the partitions of its endpoints are visible.
     let daemon = [&query.split(' ').collect::<Vec<_>>()[..], &["-S", &socket]].concat();
     let daemon = run(binary(Binary::IbAcme), &daemon);
+    expected.retain(|row| row[2] == "0xffff");
     assert_eq!(rows(&daemon), expected, "{daemon}");
+
+    // Partition and service level are those of the daemon's endpoint, or OpenSM's choice.
+    let path = |option: &str| {
+        let words = format!("-S {socket} -f g -d {dgid} --service-id lustre{option}");
+        let found = run(binary(Binary::IbAcme), &words.split(' ').collect::<Vec<_>>()).success();
+        ["  pkey: ", "  sl: "].map(|name| {
+            let line = found.lines().find_map(|line| line.strip_prefix(name));
+            line.unwrap_or_else(|| panic!("{found}")).to_owned()
+        })
+    };
+    assert_eq!([path(""), path(" --any-pkey")], [["0xffff", "1"], ["0x8001", "1"]]);
 
     // Evaluates the output as a wrapper of mpirun does, also as a single line. Peers are given by name.
     let shell = site.at("node1", "vfabric --umad --service-id lustre --pkey 0x8001 --to node[2-4] --shell").success();
@@ -60,6 +72,9 @@ fn path_of_a_service_equals_saquerys() {
     let script = format!("eval $1; echo $(printenv VF_SL) {all}");
     let output = run("sh", &["-c", &script, "sh", &shell]).success();
     assert_eq!(output, "1 0x00000000010603db 0x8001 0x0001 1 1 2048 10000 ibsim0 1\n", "{shell}");
+    let nccl = site.at("node1", "vfabric --umad --service-id lustre --pkey 0x8001 --to node2 --shell --for nccl");
+    let expected = "export NCCL_IB_SL=1;\nexport NCCL_IB_PKEY=1;\nexport NCCL_IB_HCA='=ibsim0:1';\n";
+    assert_eq!(nccl.stdout, expected, "{nccl}");
     let json = site.at("node1", "vfabric --umad --service-id lustre --json").success();
     assert!(json.contains("\"service\": \"lustre\"") && json.contains("\"sl\": 1"), "{json}");
 
@@ -118,6 +133,25 @@ fn groups_equal_saquerys() {
     assert_eq!(lines[0], format!("{mgid}  RDMA CM 239.1.2.3"));
     assert!(lines[1].contains("P_Key 0x8001, Q_Key 0x01234567, SL 2, MTU 1024, 5 Gb/s"), "{listed}");
     assert_eq!(lines[2..], [format!("node2  {gid}  full member")], "{listed}");
+
+    // The parameters of groups: one that exists, one that does not and has no broadcast group's, and new ones.
+    let of = |words: &str| site.at("node1", &format!("vfabric --umad {words}"));
+    let found = of(&format!("--mgid {group} --pkey 0x8001"));
+    let row = |name: &'static str, values: [&'static str; 5]| [&["any", name][..], &values].concat();
+    assert_eq!(rows(&found), [row("ff12:4001:8001::f01:203", ["0x8001", "2", "1024", "5 Gb/s", "4.10us"])], "{found}");
+    let found = of("--mgid rdmacm:239.1.2.4 --mgid broadcast");
+    let values = ["0xffff", "0", "2048", "10 Gb/s", "1.07s"];
+    let new = [row("ff12:4001:ffff::f01:204 (new)", values), row("ff12:401b:ffff::ffff:ffff", values)];
+    assert_eq!(rows(&found), new, "{found}");
+    let found = of("--mgid ff12::1");
+    assert!(found.code == Some(1) && found.stdout.contains("any to ff12::1: there is no such group\n"), "{found}");
+    let shell = of(&format!("--mgid {mgid} --shell")).success();
+    assert!(
+        shell.contains("VF_PKEY=0x8001;") && shell.contains("VF_SL=2;") && shell.contains("VF_MTU=1024;"),
+        "{shell}"
+    );
+    let one = site.at("node1", &format!("groups --mgid {mgid}")).success();
+    assert!(one.starts_with(&format!("{mgid}  RDMA CM ")) && !one.contains("broadcast"), "{one}");
 
     // All groups as saquery lists them. saquery lists groups without members only without a key.
     let every = site.at("node1", "groups");
@@ -190,6 +224,8 @@ fn group_with_24_members_needs_three_queries() {
         site.fabric.statistic("sa_other") + site.fabric.statistic("sa_joins") - before
     };
     assert_eq!(queries("groups --sm-key 1"), 3);
+    // All names need one query for one node, and one for all nodes.
+    assert_eq!(queries("vfabric --umad --to node[1-24]"), 2);
     // Without the key, a port gets only its own membership.
     let local = site.at("node3", "groups").success();
     assert!(local.contains("node3 ibsim0") && !local.contains("node4"), "{local}");

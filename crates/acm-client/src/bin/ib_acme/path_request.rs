@@ -5,7 +5,7 @@ use crate::{
     server::Server,
 };
 use acm_client::{
-    Address, Name, Request,
+    Address, Name, Request, Resolved,
     ib_mad::{Lid, sa::PathRecord},
 };
 use core::{net::IpAddr, str::FromStr};
@@ -42,7 +42,8 @@ pub(crate) fn path_request(
     dest: &str,
 ) -> Result<Request, AddressError> {
     let no_delay = args.cached;
-    let conditions = (!args.requirements.is_empty()).then(|| args.requirements.apply_to(PathRecord::default()));
+    let requirements = args.requirements.of_request();
+    let conditions = (!requirements.is_empty()).then(|| requirements.apply_to(PathRecord::default()));
     match format {
         Format::Ip => {
             let source: Option<IpAddr> = source.map(|source| read("source", source)).transpose()?;
@@ -66,12 +67,12 @@ pub(crate) fn path_request(
                 Lid::new(u16::from_le_bytes([low, high]))
             };
             let path = PathRecord { slid: source.map_or(Lid::NONE, lid), dlid: lid(dest), ..reversible_path() };
-            Ok(Request::Route { path: args.requirements.apply_to(path), no_delay })
+            Ok(Request::Route { path: requirements.apply_to(path), no_delay })
         }
         Format::Gid => {
             let sgid = source.map(|source| read("source", source)).transpose()?.unwrap_or_default();
             let path = PathRecord { sgid, dgid: read("dest", dest)?, ..reversible_path() };
-            Ok(Request::Route { path: args.requirements.apply_to(path), no_delay })
+            Ok(Request::Route { path: requirements.apply_to(path), no_delay })
         }
     }
 }
@@ -86,6 +87,17 @@ pub(crate) fn reversible_path() -> PathRecord {
     let record = PathRecord::default();
     let reversible_paths = record.reversible_paths.with_reversible(true).with_num_path(1);
     PathRecord { reversible_paths, ..record }
+}
+
+/// Requests a path from the daemon, and with `--any-pkey` then from the SA.
+///
+/// # Errors
+/// An error number.
+pub(crate) fn path(server: &mut Server, args: &Args, request: &Request) -> Result<Resolved, i32> {
+    let found = server.path(request)?;
+    let Some(conditions) = args.requirements.of_later_query() else { return Ok(found) };
+    let path = server.path(&found.query_sa(&conditions))?.path;
+    Ok(Resolved { path, ..found })
 }
 
 /// Queries the SA for the path between the same ends, with the requirements of the command line.

@@ -66,7 +66,7 @@ fn paths(state: &mut RunState<'_>, server: &mut Server, dests: &str) -> Vec<Valu
             let mut one = Map::from_iter([("destination".to_owned(), json!(dest))]);
             one.extend(source.as_ref().map(|source| ("source".to_owned(), json!(source))));
             let found = match path_request::path_request(state.args, format, source.as_deref(), &dest) {
-                Ok(request) => server.path(&request).map_err(strerror),
+                Ok(request) => path_request::path(server, state.args, &request).map_err(strerror),
                 Err(fault) => Err(fault.into()),
             };
             match found {

@@ -11,6 +11,10 @@ pub(crate) struct Requirements {
     /// Partition.
     #[arg(long, value_name = "PKEY", requires = "dest")]
     pkey: Option<Pkey>,
+    /// Leave the partition and the service level to the subnet administrator. The daemon resolves the address and then
+    /// queries the subnet administrator for the path.
+    #[arg(long, requires = "dest", conflicts_with_all = ["pkey", "sl", "cached", "diff", "trace"])]
+    any_pkey: bool,
     /// Service level.
     #[arg(long, value_name = "SL", requires = "dest")]
     sl: Option<ServiceLevel>,
@@ -29,6 +33,16 @@ impl Requirements {
     /// Reports whether there are no requirements.
     pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Returns the conditions of the query to the subnet administrator that follows the resolution of the address.
+    pub(crate) fn of_later_query(&self) -> Option<PathRecord> {
+        self.any_pkey.then(|| self.apply_to(PathRecord::default()))
+    }
+
+    /// Returns the requirements of the request to the daemon.
+    pub(crate) fn of_request(&self) -> Self {
+        if self.any_pkey { Self::default() } else { *self }
     }
 
     /// Adds the requirements to the record of a request.

@@ -48,7 +48,7 @@ fn one(
     let (request, mut path) = (path_request::path_request(state.args, format, source, dest), PathRecord::default());
     for _ in 0..repetitions {
         match &request {
-            Ok(request) => match server.path(request) {
+            Ok(request) => match path_request::path(server, state.args, request) {
                 Ok(found) => {
                     (status, path) = (0, found.path);
                     if let (Some(source), 1) = (found.source, repetitions) {

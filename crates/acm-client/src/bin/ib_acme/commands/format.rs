@@ -1,5 +1,5 @@
 //! Formats parameters of services as a table, as shell variables or as JSON.
-use super::{service_paths::ServicePaths, show::lifetime};
+use super::{library::Library, service_paths::ServicePaths, show::lifetime};
 use crate::output::{Output, fields, nanoseconds};
 use acm_client::{
     fabric::{LocalPort, Parameters},
@@ -49,13 +49,26 @@ fn widest(cells: &[[String; 7]], column: usize) -> usize {
 /// Returns device, port number and P_Key index of the local port for these parameters.
 fn local_port(local_gid: Gid, common: &Parameters) -> Option<(String, u8, Option<u16>)> {
     let (device, port) = LocalPort::with_gid(local_gid)?;
-    let may_talk = || port.pkeys.iter().find(|entry| common.pkey.matches(entry.pkey)).map(|entry| entry.index);
-    let index = port.pkey_index(common.pkey).or_else(may_talk);
+    let index = LocalPort::index_for(&port, common.pkey);
     Some((device, port.number, index))
 }
 
-/// Prints shell variables for `eval`. The semicolons allow `eval` of unquoted output, which is one line.
-pub(super) fn shell(out: &mut Output, row: &ServicePaths, common: &Parameters, local_gid: Gid) -> io::Result<()> {
+/// Prints shell variables for `eval`: of this command, or of a library. The semicolons allow `eval` of unquoted output,
+/// which is one line.
+pub(super) fn shell(
+    out: &mut Output,
+    row: &ServicePaths,
+    common: &Parameters,
+    local_gid: Gid,
+    library: Option<Library>,
+) -> io::Result<()> {
+    let local = local_port(local_gid, common);
+    if let Some(library) = library {
+        for (name, value) in library.variables(common, local.as_ref()) {
+            out.line(format_args!("export {name}={value};"))?;
+        }
+        return Ok(());
+    }
     let Parameters { pkey, sl, rate, packet_life_time, .. } = *common;
     let mut variables = vec![
         ("SERVICE_ID", row.service.unwrap_or_default().to_string()),
@@ -67,7 +80,7 @@ pub(super) fn shell(out: &mut Output, row: &ServicePaths, common: &Parameters, l
     variables.extend(common.mtu_bytes().map(|bytes| ("MTU", bytes.to_string())));
     variables.extend(rate.mbps().map(|mbps| ("RATE_MBPS", mbps.to_string())));
     variables.push(("PACKET_LIFE_TIME", packet_life_time.get().to_string()));
-    if let Some((device, port, index)) = local_port(local_gid, common) {
+    if let Some((device, port, index)) = local {
         variables.extend([("DEVICE", quoted(&device)), ("PORT", port.to_string())]);
         variables.extend(index.map(|index| ("PKEY_INDEX", index.to_string())));
     }
@@ -78,7 +91,7 @@ pub(super) fn shell(out: &mut Output, row: &ServicePaths, common: &Parameters, l
 }
 
 /// Quotes a word for a shell.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct Groups {
     #[command(subcommand)]
     action: Option<Action>,
     /// Show only this group.
-    #[arg(long, value_name = "GROUP")]
+    #[arg(long, visible_alias = "mgid", value_name = "GROUP")]
     group: Option<GroupName>,
     /// Show only groups of this partition. Also the partition of --group if it is a name.
     #[arg(long, value_name = "PKEY")]

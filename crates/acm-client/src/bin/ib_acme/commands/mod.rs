@@ -5,6 +5,7 @@ mod failure;
 mod format;
 mod groups;
 mod join;
+mod library;
 mod peers;
 mod service_paths;
 mod show;

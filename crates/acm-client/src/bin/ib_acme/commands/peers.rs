@@ -8,13 +8,14 @@ use crate::{
 };
 use acm_client::{
     Address, Request,
-    fabric::{Administration, NodeNames},
+    fabric::{Administration, FabricError, GroupName, Join, LINK_SCOPE, LocalPort, NodeNames},
     ib_mad::{
         Gid, Lid, Pkey,
-        sa::{PathRecord, Query},
+        sa::{McMemberRecord, PathRecord, Query},
     },
 };
 use core::net::IpAddr;
+use ib_device::sysfs;
 
 /// The source of paths.
 pub(super) enum Paths {
@@ -30,7 +31,7 @@ pub(super) enum Paths {
         sgid: Gid,
     },
     /// The SA, through umad.
-    Umad(Box<Administration>),
+    Umad(Box<Administration>, NodeNames),
 }
 
 /// The destination of a path.
@@ -45,7 +46,8 @@ pub(super) struct Peer {
 impl Paths {
     /// Opens the daemon with this name. Without a name, opens this node's daemon, or the SA if there is no daemon.
     pub(super) fn open(service: Option<&str>, umad: bool, local: &Local, out: &mut Output) -> Result<Self, Failure> {
-        let direct = || local.administration().map(|administration| Self::Umad(Box::new(administration)));
+        let direct =
+            || local.administration().map(|administration| Self::Umad(Box::new(administration), NodeNames::default()));
         if umad || (service.is_none() && (local.device.is_some() || local.port.is_some())) {
             return Ok(direct()?);
         }
@@ -92,15 +94,19 @@ impl Paths {
     pub(super) fn description(&self) -> String {
         match self {
             Self::Daemon { server, .. } => format!("the daemon at {}", server.name),
-            Self::Umad(administration) => format!("subnet administration, from {}", administration.port().name()),
+            Self::Umad(administration, _) => format!("subnet administration, from {}", administration.port().name()),
         }
     }
 
-    /// Returns the P_Keys that paths may have.
+    /// Returns the P_Keys in the table of the local port. If the daemon's port is not at this host, returns the P_Keys of
+    /// the daemon's endpoints.
     pub(super) fn partitions(&self) -> Vec<Pkey> {
+        let of = |port: &sysfs::Port| port.pkeys.iter().map(|entry| entry.pkey).collect();
         match self {
-            Self::Daemon { pkeys, .. } => pkeys.clone(),
-            Self::Umad(administration) => administration.port().port.pkeys.iter().map(|entry| entry.pkey).collect(),
+            Self::Daemon { pkeys, sgid, .. } => {
+                LocalPort::with_gid(*sgid).map_or_else(|| pkeys.clone(), |(_, port)| of(&port))
+            }
+            Self::Umad(administration, _) => of(&administration.port().port),
         }
     }
 
@@ -108,7 +114,7 @@ impl Paths {
     pub(super) fn local_gid(&self) -> Gid {
         match self {
             Self::Daemon { sgid, .. } => *sgid,
-            Self::Umad(administration) => administration.port().gid(),
+            Self::Umad(administration, _) => administration.port().gid(),
         }
     }
 
@@ -126,6 +132,27 @@ impl Paths {
         Ok(Peer { name: name.to_owned(), ends })
     }
 
+    /// Returns the parameters of a group as a path to it. If there is no such group, but a broadcast group of IP over
+    /// InfiniBand that determines its parameters, returns those, and a name that ends with `(new)`.
+    pub(super) fn group(&mut self, name: GroupName, pkey: Pkey) -> (String, Result<PathRecord, String>) {
+        let mgid = name.mgid(pkey, LINK_SCOPE);
+        let Self::Umad(administration, _) = self else {
+            return (mgid.to_string(), Err("a daemon sends no queries for groups".to_owned()));
+        };
+        let query = Query::<McMemberRecord>::new().mgid(mgid);
+        let mut find = || -> Result<_, FabricError> {
+            Ok(match administration.table("the group", &query)?.records.first() {
+                Some(group) => (mgid.to_string(), Some(*group)),
+                None => (format!("{mgid} (new)"), Join { pkey, ..Join::new(name) }.broadcast(administration)?),
+            })
+        };
+        match find() {
+            Ok((name, Some(group))) => (name, Ok(to_group(&group))),
+            Ok((_, None)) => (mgid.to_string(), Err("there is no such group".to_owned())),
+            Err(error) => (mgid.to_string(), Err(error.to_string())),
+        }
+    }
+
     /// Resolves an IP address or a name to a GID.
     fn look_up(&mut self, name: &str) -> Result<Gid, String> {
         match self {
@@ -136,7 +163,7 @@ impl Paths {
                 let found = found.map_err(|errno| format!("the daemon does not find {name}: {}", strerror(errno)))?;
                 Ok(found.path.dgid)
             }
-            Self::Umad(administration) => match NodeNames::find(administration, name) {
+            Self::Umad(administration, names) => match names.find(administration, name) {
                 Ok(Some(gid)) => Ok(gid),
                 Ok(None) => Err(format!("no node is called {name}: give a GID or a LID, or start a daemon")),
                 Err(error) => Err(error.to_string()),
@@ -150,10 +177,18 @@ impl Paths {
             Self::Daemon { server, .. } => {
                 server.path(&Request::QuerySa { path: *record }).map(|found| found.path).map_err(strerror)
             }
-            Self::Umad(administration) => {
+            Self::Umad(administration, _) => {
                 let query = Query::from_non_zero(*record);
                 administration.get("the path", &query).map_err(|error| error.to_string())
             }
         }
     }
+}
+
+/// Returns the path to a group with these parameters.
+fn to_group(group: &McMemberRecord) -> PathRecord {
+    let McMemberRecord { mgid, mlid, pkey, sl_flow_hop, traffic_class, mtu, rate, packet_life_time, .. } = *group;
+    let path =
+        PathRecord { dgid: mgid, dlid: mlid, pkey, traffic_class, mtu, rate, packet_life_time, ..reversible_path() };
+    PathRecord { qos_sl: path.qos_sl.with_sl(sl_flow_hop.sl()), ..path }
 }

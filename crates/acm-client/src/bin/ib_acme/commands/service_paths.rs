@@ -37,6 +37,11 @@ impl ServicePaths {
             });
             found.push((peer.name.clone(), path));
         }
+        Self::new(service, found)
+    }
+
+    /// Returns these paths with their common parameters.
+    pub(super) fn new(service: Option<ServiceId>, found: Vec<(String, Result<PathRecord, String>)>) -> Self {
         let good: Result<Vec<&PathRecord>, String> =
             found.iter().map(|(name, path)| path.as_ref().map_err(|why| format!("{name}: {why}"))).collect();
         let common = good.and_then(|paths| Parameters::common(paths).map_err(|differs| differs.to_string()));

@@ -3,11 +3,15 @@ use super::{
     arguments::Local,
     failure::Failure,
     format,
+    library::Library,
     peers::{Paths, Peer},
     service_paths::ServicePaths,
 };
 use crate::{output::Output, ranges::Names, requirements::service_id};
-use acm_client::ib_mad::{Pkey, ServiceId};
+use acm_client::{
+    fabric::GroupName,
+    ib_mad::{Pkey, ServiceId, sa::PathRecord},
+};
 
 /// Show P_Key, SL, MTU and rate of a program's traffic, as the subnet administrator returns them for a service id.
 ///
@@ -23,7 +27,7 @@ pub(crate) struct Vfabric {
     /// Partition. May be repeated. By default the subnet administrator chooses it.
     #[arg(long, value_name = "PKEY")]
     pkey: Vec<Pkey>,
-    /// Query each partition of this port.
+    /// Query each partition in the port's table of P_Keys.
     #[arg(long, conflicts_with = "pkey")]
     each_partition: bool,
     /// Quality of service class, up to 4095.
@@ -33,9 +37,16 @@ pub(crate) struct Vfabric {
     /// this port.
     #[arg(long, value_name = "ADDRESS")]
     to: Vec<String>,
+    /// Multicast group: its MGID, or a name as in `ib_acme groups`. May be repeated. If the group does not exist, shows the
+    /// parameters with which `groups join --create` creates it. Implies --umad.
+    #[arg(long, value_name = "GROUP", conflicts_with_all = ["each_partition", "qos_class", "service"])]
+    mgid: Vec<GroupName>,
     /// Print the common parameters of all peers as shell variables, for one service and partition.
     #[arg(long, conflicts_with_all = ["json", "each_partition"])]
     shell: bool,
+    /// With --shell, print the variables of a library.
+    #[arg(long = "for", value_name = "LIBRARY", requires = "shell")]
+    library: Option<Library>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -51,32 +62,42 @@ pub(crate) struct Vfabric {
 
 impl Vfabric {
     pub(crate) fn run(&self, out: &mut Output) -> Result<(), Failure> {
-        if self.shell && (self.service_id.len() > 1 || self.pkey.len() > 1) {
-            return Err(Failure::Text("--shell is for one service and one partition".to_owned()));
+        let is_one = self.service_id.len() <= 1 && self.pkey.len() <= 1 && self.mgid.len() <= 1;
+        if self.shell && (!is_one || !self.mgid.is_empty() && !self.to.is_empty()) {
+            return Err(Failure::Text("--shell is for one service or group, and one partition".to_owned()));
         }
-        let mut paths = Paths::open(self.service.as_deref(), self.umad, &self.local, out)?;
-        let peers = self.peers(&mut paths)?;
+        let mut paths = Paths::open(self.service.as_deref(), self.umad || !self.mgid.is_empty(), &self.local, out)?;
+        let groups = self.groups(&mut paths);
+        let peers = if groups.is_empty() || !self.to.is_empty() { self.peers(&mut paths)? } else { Vec::new() };
         let services = if self.service_id.is_empty() { vec![None] } else { somes(&self.service_id) };
         let pkeys = match self.pkey.as_slice() {
             _ if self.each_partition => somes(&paths.partitions()),
             [] => vec![None],
             named => somes(named),
         };
-        let mut rows = Vec::new();
-        for service in services {
+        let mut rows: Vec<ServicePaths> =
+            groups.into_iter().map(|group| ServicePaths::new(None, vec![group])).collect();
+        for service in services.into_iter().filter(|_| !peers.is_empty()) {
             for pkey in &pkeys {
                 rows.push(ServicePaths::query(&mut paths, &peers, service, *pkey, self.qos_class));
             }
         }
         match rows.as_slice() {
             [row] if self.shell => match &row.common {
-                Ok(common) => format::shell(out, row, common, paths.local_gid())?,
+                Ok(common) => format::shell(out, row, common, paths.local_gid(), self.library)?,
                 Err(why) => return Err(Failure::Text(why.clone())),
             },
             rows if self.json => format::json(out, rows, &paths.description(), paths.local_gid())?,
             rows => format::table(out, rows, &paths.description())?,
         }
         if rows.iter().any(|row| row.common.is_err()) { Err(Failure::Printed) } else { Ok(()) }
+    }
+
+    /// Returns the groups of all partitions, each with its parameters.
+    fn groups(&self, paths: &mut Paths) -> Vec<(String, Result<PathRecord, String>)> {
+        let pkeys = if self.pkey.is_empty() { &[Pkey::DEFAULT_FULL][..] } else { &self.pkey };
+        let all = self.mgid.iter().flat_map(|name| pkeys.iter().map(move |pkey| (*name, *pkey)));
+        all.map(|(name, pkey)| paths.group(name, pkey)).collect()
     }
 
     fn peers(&self, paths: &mut Paths) -> Result<Vec<Peer>, Failure> {
