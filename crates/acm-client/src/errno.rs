@@ -1,6 +1,12 @@
 //! Error numbers of the C library, as rdma-core's client library reports them.
 use crate::error::ClientError;
+#[cfg(feature = "fabric")]
+use crate::fabric::FabricError;
 use acm_wire::client::ClientStatus;
+#[cfg(feature = "fabric")]
+use ib_mad::Status;
+#[cfg(feature = "fabric")]
+use nix::libc::{EACCES, EAGAIN, ENOBUFS, ENODEV, ENOENT};
 use nix::libc::{EADDRNOTAVAIL, ECONNRESET, EINVAL, EIO, ENODATA, ENOMEM, ENOTCONN, EPROTO, ETIMEDOUT};
 use std::io;
 
@@ -24,6 +30,32 @@ pub fn of_io(error: &io::Error) -> i32 {
         Some(number) => number,
         None if error.kind() == io::ErrorKind::TimedOut => ETIMEDOUT,
         None => EIO,
+    }
+}
+
+/// Returns the error number for an error of a query to the fabric.
+#[cfg(feature = "fabric")]
+#[must_use]
+pub fn of_fabric(error: &FabricError) -> i32 {
+    match error {
+        FabricError::NoDevice
+        | FabricError::NoActivePort(_)
+        | FabricError::NoSuchPort { .. }
+        | FabricError::NoUmad(_) => ENODEV,
+        FabricError::Device { source, .. } => source.errno().map_or(EIO, |errno| errno as i32),
+        FabricError::Wait { source, .. } => of_io(source),
+        FabricError::NoAnswer { .. } => ETIMEDOUT,
+        FabricError::Refused { status, .. } => match *status {
+            Status::SA_NO_RECORDS => ENODATA,
+            // A join without the parameters of a new group.
+            Status::SA_INSUFFICIENT_COMPONENTS => ENOENT,
+            Status::SA_REQUEST_DENIED => EACCES,
+            Status::SA_NO_RESOURCES => ENOMEM,
+            Status::BUSY => EAGAIN,
+            _ => EINVAL,
+        },
+        FabricError::Cut { .. } => ENOBUFS,
+        FabricError::Answer(_) => EPROTO,
     }
 }
 

@@ -6,6 +6,7 @@
 //! panic.
 mod asynchronous;
 mod blocking;
+mod fabric;
 mod guard;
 mod read;
 mod types;
@@ -17,7 +18,12 @@ pub use blocking::{
     ib_acm_free_perf, ib_acm_query_perf, ib_acm_query_perf_ep_addr, ib_acm_resolve_ip, ib_acm_resolve_name,
     ib_acm_resolve_path,
 };
+pub use fabric::{
+    ib_acm_free_groups, ib_acm_join_group, ib_acm_leave_group, ib_acm_list_groups, ib_acm_path_to_ah,
+    ib_acm_query_path, ib_acm_service_id,
+};
 pub use types::{
-    Completion, Conn, EpConfigData, EpInfo, IB_ACM_ALL, IB_ACM_ENUM_EP, IB_ACM_QUERY_PERF, IB_ACM_RESOLVE_IP,
-    IB_ACM_RESOLVE_NAME, IB_ACM_RESOLVE_PATH, PathData, PathRecord, SubmittedRequest,
+    AhAttr, Completion, Conn, EpConfigData, EpInfo, Gid, Group, IB_ACM_ALL, IB_ACM_ENUM_EP, IB_ACM_QUERY_PERF,
+    IB_ACM_RESOLVE_IP, IB_ACM_RESOLVE_NAME, IB_ACM_RESOLVE_PATH, Join, LocalPort, PathData, PathRecord,
+    SubmittedRequest,
 };

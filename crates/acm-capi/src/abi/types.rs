@@ -135,11 +135,120 @@ pub struct EpConfigData {
     pub addrs: [EpInfo; 0],
 }
 
+/// `union ibv_gid` of <infiniband/verbs.h>.
+#[repr(C, align(8))]
+#[derive(Clone, Copy, Debug)]
+pub struct Gid(pub [u8; 16]);
+
+/// `struct ibv_ah_attr` of <infiniband/verbs.h>.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct AhAttr {
+    /// `grh.dgid`.
+    pub dgid: Gid,
+    /// `grh.flow_label`.
+    pub flow_label: u32,
+    /// `grh.sgid_index`.
+    pub sgid_index: u8,
+    /// `grh.hop_limit`.
+    pub hop_limit: u8,
+    /// `grh.traffic_class`.
+    pub traffic_class: u8,
+    /// LID of the destination.
+    pub dlid: u16,
+    /// Service level.
+    pub sl: u8,
+    /// The low bits of the source's LID.
+    pub src_path_bits: u8,
+    /// Code of the rate.
+    pub static_rate: u8,
+    /// 1 if packets have a global route header.
+    pub is_global: u8,
+    /// Number of the local port.
+    pub port_num: u8,
+}
+
+/// A request to join a multicast group. Initialize it with `{ 0 }` or with named members; 0 stands for the default.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Join {
+    /// Name of the local device. The default is the first device with an active port.
+    pub device: *const c_char,
+    /// The group: its MGID as text, an IPv4 multicast address, `ip:ADDRESS`, `rdmacm:ADDRESS`, `broadcast`, or `acm`.
+    pub group: *const c_char,
+    /// Q_Key of a new group. The default is that of the partition's broadcast group, or of the kind of group.
+    pub qkey: u32,
+    /// P_Key of the group. The default is 0xffff.
+    pub pkey: u16,
+    /// Number of the local port. The default is the first active port.
+    pub port: u8,
+    /// Membership: 1 is full (default), 2 is a non-member, 4 is send-only.
+    pub join_state: u8,
+    /// 1 to create the group if it does not exist.
+    pub create: u8,
+    /// Code of the MTU of a new group, for example 4 for 2048. The default is that of the partition's broadcast group, or
+    /// the SA's choice.
+    pub mtu: u8,
+    /// Code of the rate of a new group, for example 3 for 10 Gb/s. The default is as for `mtu`.
+    pub rate: u8,
+    /// Service level of a new group. The default is that of the partition's broadcast group, or 0.
+    pub sl: u8,
+}
+
+/// A multicast group. Numbers are in host byte order.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Group {
+    /// GID of the group.
+    pub mgid: Gid,
+    /// Q_Key of its datagrams.
+    pub qkey: u32,
+    /// Flow label.
+    pub flow_label: u32,
+    /// LID of the group.
+    pub mlid: u16,
+    /// P_Key.
+    pub pkey: u16,
+    /// Service level.
+    pub sl: u8,
+    /// Code of the MTU.
+    pub mtu: u8,
+    /// Code of the rate.
+    pub rate: u8,
+    /// Packet lifetime n, which means 4.096 us x 2^n.
+    pub packet_life_time: u8,
+    /// Traffic class.
+    pub traffic_class: u8,
+    /// Hop limit.
+    pub hop_limit: u8,
+    /// Memberships of the local port, as in `struct ib_acm_join`; 0 for none.
+    pub join_state: u8,
+    /// Zero.
+    pub reserved: u8,
+}
+
+/// A local port and the index of a P_Key in its table, for a queue pair.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct LocalPort {
+    /// Name of the device.
+    pub device: [c_char; 64],
+    /// Index of the P_Key.
+    pub pkey_index: u16,
+    /// Number of the port.
+    pub port: u8,
+    /// Zero.
+    pub reserved: u8,
+}
+
 /// The sizes in the header. The test of the C programs compares these numbers with C's.
 const _: () = assert!(
     size_of::<PathData>() == 72
         && size_of::<EpInfo>() == 64
         && size_of::<EpConfigData>() == 80
         && align_of::<EpConfigData>() == 8
+        && size_of::<AhAttr>() == 32
+        && size_of::<Group>() == 40
+        && size_of::<LocalPort>() == 68
         && size_of::<Completion>() == 32 + 72 + 64 + 56 + size_of::<usize>()
 );

@@ -39,16 +39,19 @@ fn memory<T>(count: usize) -> Result<*mut T> {
 pub(super) fn new_paths(found: &PathRecord, alternates: &[PathRecord]) -> Result<*mut PathData> {
     let alternates = alternates.iter().map(|found| PathData { flags: ALTERNATE_FLAGS, reserved: 0, path: path(found) });
     let paths: Vec<PathData> = core::iter::once(path_data(found)).chain(alternates).collect();
-    let memory: *mut PathData = memory(paths.len())?;
-    // SAFETY: the memory is new, and has room for as many values; `calloc` aligns for every type.
-    unsafe { ptr::copy_nonoverlapping(paths.as_ptr(), memory, paths.len()) };
-    Ok(memory)
+    new_array(&paths)
 }
 
 /// Allocates counters.
 pub(super) fn new_counters(Counters(values): &Counters) -> Result<*mut u64> {
-    let memory: *mut u64 = memory(values.len())?;
-    // SAFETY: the memory is new, and has room for as many values.
+    new_array(values)
+}
+
+/// Allocates a copy of values.
+pub(super) fn new_array<T: Copy>(values: &[T]) -> Result<*mut T> {
+    // `calloc` may return NULL for no values.
+    let memory: *mut T = memory(values.len().max(1))?;
+    // SAFETY: the memory is new, and has room for as many values; `calloc` aligns for every type.
     unsafe { ptr::copy_nonoverlapping(values.as_ptr(), memory, values.len()) };
     Ok(memory)
 }

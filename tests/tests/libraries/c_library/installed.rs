@@ -138,6 +138,20 @@ fn header_compiles_with_rdma_cores_headers_and_as_cxx() {
     for (name, text, words) in [
         ("alone.c", "#include <libacm.h>\nint main(void) { return sizeof(struct ib_acm_request) == 0; }\n", &[][..]),
         (
+            "before.c",
+            "#include <libacm.h>\n#include <infiniband/verbs.h>\n#include <infiniband/sa.h>\n\
+             #include <infiniband/acm.h>\n\
+             int main(void) { struct ibv_ah_attr attr; return ib_acm_path_to_ah(0, 0, &attr); }\n",
+            &[],
+        ),
+        // Without the headers of rdma-core.
+        (
+            "none.c",
+            "#include <libacm.h>\n\
+             int main(void) { union ibv_gid gid; return ib_acm_leave_group(0, 0, &gid, 0); }\n",
+            &["-DLIBACM_NO_RDMA_CORE"],
+        ),
+        (
             "verbs.c",
             "#include <infiniband/verbs.h>\n#include <infiniband/sa.h>\n#include <libacm.h>\n\
              int main(void) { struct ibv_path_data d = {0}; return ib_acm_resolve_path(&d.path, 0); }\n",

@@ -1,4 +1,5 @@
 //! libibacm in C programs, which `cc` compiles with the files that `cargo xtask install` installs.
 mod acme;
+mod fabric;
 mod installed;
 mod interfaces;
