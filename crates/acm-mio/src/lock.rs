@@ -72,8 +72,9 @@ pub(crate) fn take(path: &Path) -> Result<Lock, LockError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::in_time;
+    use crate::testing::{in_time, without_umask};
     use nix::{sys::stat::Mode, unistd::mkfifo};
+    use std::os::unix::fs::PermissionsExt as _;
 
     #[test]
     fn pipe_as_lock_file_fails_without_blocking() {
@@ -95,5 +96,21 @@ mod tests {
         std::fs::write(&path, "1234567890123\nmore\n").unwrap();
         let _lock = take(&path).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), format!("{}\n", std::process::id()));
+    }
+
+    /// A user who can open the file for reading can hold a read lock on it, and so prevent the start of the daemon.
+    #[test]
+    fn lock_file_is_only_for_its_owner_and_group() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("pid");
+        let lock = without_umask(|| take(&path));
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o640, "{lock:?}");
+    }
+
+    #[test]
+    fn absent_lock_file_has_no_holder() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(holder(&dir.path().join("pid")).unwrap(), None);
+        assert!(holder(&dir.path().join("pid/pid")).is_ok(), "its directory is missing as well");
     }
 }

@@ -1,5 +1,9 @@
 //! Helpers of tests.
 use core::time::Duration;
+use nix::{
+    sched::{CloneFlags, unshare},
+    sys::stat::{Mode, umask},
+};
 use std::{
     io,
     sync::{Arc, Mutex, mpsc},
@@ -11,6 +15,18 @@ pub(crate) fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'stat
     let (done, result) = mpsc::channel();
     thread::spawn(move || done.send(work()));
     result.recv_timeout(Duration::from_secs(30)).expect("it blocks, or panicked")
+}
+
+/// Runs `work` without a file mode creation mask, in a thread of its own.
+pub(crate) fn without_umask<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    thread::scope(|scope| {
+        let own_mask = scope.spawn(|| {
+            unshare(CloneFlags::CLONE_FS).unwrap();
+            umask(Mode::empty());
+            work()
+        });
+        own_mask.join().unwrap()
+    })
 }
 
 /// A writer that stores all bytes, which clones share.

@@ -74,6 +74,10 @@ fn finds_paths_in(kind: Kind, put: impl FnOnce(&File)) {
     // The provider reloads the file after the port was down, and no longer finds addresses without a line.
     fs::write(&file, lines(1)).unwrap();
     lab.fabric.control("down node1 1");
+    until("the end of the port", || {
+        let to_itself = node.acme(&["-f", "n", "-s", "node1", "-d", "node1"]);
+        (to_itself.finished.code != Some(0)).then_some(())
+    });
     lab.fabric.control("up node1 1");
     node.wait_for("3 addresses", 1);
     assert!(!node.acme(&["-f", "n", "-s", "node1", "-d", "node2"]).failure().is_empty());

@@ -186,4 +186,23 @@ mod tests {
         dumps.send_failed();
         assert_eq!(dumps.poll_timeout().unwrap().since(now), Duration::from_millis(6400));
     }
+
+    #[test]
+    fn pauses_begin_again_after_a_complete_dump() {
+        let mut dumps = Dumps::default();
+        let mut now = at(0);
+        for _ in 0..4 {
+            dumps.start_due(now).unwrap();
+            dumps.send_failed();
+            now = dumps.poll_timeout().unwrap();
+        }
+        let (_, sequence) = dumps.start_due(now).unwrap();
+        assert_eq!(dumps.done(now, sequence, false), Next::Send(Dump::Addresses, sequence + 1));
+        assert_eq!(dumps.done(now, sequence + 1, false), Next::Complete);
+        dumps.request();
+        let next = dumps.poll_timeout().unwrap();
+        dumps.start_due(next).unwrap();
+        dumps.send_failed();
+        assert_eq!(dumps.poll_timeout().unwrap().since(next), Duration::from_millis(200));
+    }
 }

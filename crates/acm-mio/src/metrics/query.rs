@@ -14,17 +14,19 @@ const UNIT: &str = "/run/acm-mio";
 
 /// Prints the status of the daemon in this run directory. Returns `true` if a daemon has responded.
 pub(crate) fn run(run_dir: &Path) -> bool {
-    let mut sockets = vec![run_dir.join(STATUS_SOCKET)];
-    if run_dir == Path::new("/run") {
-        sockets.insert(0, Path::new(UNIT).join(STATUS_SOCKET));
-    }
-    match first_status(&sockets) {
+    match first_status(&sockets(run_dir)) {
         Ok(text) => io::stdout().write_all(text.as_bytes()).is_ok(),
         Err(problem) => {
             let _ = writeln!(io::stderr(), "acm-mio: {problem}");
             false
         }
     }
+}
+
+/// Returns the sockets to try. The service unit has a run directory of its own, which is tried before the default one.
+fn sockets(run_dir: &Path) -> Vec<PathBuf> {
+    let unit = (run_dir == Path::new("/run")).then(|| Path::new(UNIT));
+    unit.into_iter().chain([run_dir]).map(|folder| folder.join(STATUS_SOCKET)).collect()
 }
 
 fn first_status(sockets: &[PathBuf]) -> Result<String, String> {
@@ -55,6 +57,8 @@ fn status(socket: &Path) -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::Args;
+    use clap::Parser as _;
     use std::{os::unix::net::UnixListener, thread};
 
     /// Starts a thread that accepts one connection and sends this response. The thread returns the request.
@@ -81,6 +85,17 @@ mod tests {
         }
         let problem = first_status(&sockets[..1]).unwrap_err();
         assert!(problem.starts_with(&format!("no daemon answers: {}: ", sockets[0].display())), "{problem}");
+    }
+
+    #[test]
+    fn run_directory_of_the_unit_is_tried_before_the_default_one() {
+        let unit = include_str!("../../../../dist/acm-mio.service");
+        let words = unit.lines().find_map(|line| line.strip_prefix("ExecStart=")).unwrap();
+        let of_unit = words.split_once("--run-dir ").unwrap().1;
+        let sockets_of = |args: &[&str]| sockets(&Args::parse_from([&["acm-mio"], args].concat()).run_dir);
+        let [own, default] = [of_unit, "/run"].map(|folder| Path::new(folder).join("acm-mio.status"));
+        assert_eq!(sockets_of(&[]), [own, default]);
+        assert_eq!(sockets_of(&["--run-dir", "/run/other"]), [Path::new("/run/other/acm-mio.status")]);
     }
 
     #[test]

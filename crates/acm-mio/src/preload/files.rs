@@ -39,6 +39,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn relative_paths_begin_at_the_start_directory() {
+        let (route_preload, addr_preload) = (RoutePreload::OpenSmFullV1, AddrPreload::AcmHosts);
+        let off = Options { route_data_file: "dump", addr_data_file: "/etc/hosts", ..Options::default() };
+        let on = Options { route_preload, addr_preload, ..off };
+        let start = Path::new("/start");
+        let both = Files { routes: Some("/start/dump".into()), hosts: Some("/etc/hosts".into()) };
+        assert_eq!(Files::new(&on, start), both);
+        let one = Files { hosts: None, ..both };
+        assert_eq!(Files::new(&Options { addr_preload: AddrPreload::None, ..on }, start), one);
+        assert_eq!(Files::new(&off, start), Files::default());
+    }
+
+    #[test]
     fn each_file_that_is_not_named_has_an_empty_table() {
         let both = Files { routes: Some("dump".into()), hosts: Some("hosts".into()) };
         let kinds = |files: &Files| -> Vec<bool> {

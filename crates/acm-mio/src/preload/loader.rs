@@ -263,7 +263,9 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::captured_log;
     use acm_wire::Address;
+    use core::net::Ipv4Addr;
     use mio::{Events, Poll, Token};
     use std::{fs, path::Path};
 
@@ -306,6 +308,31 @@ mod tests {
         assert!(loader.is_reading());
         loader.read_again();
         wait(&mut loader);
+    }
+
+    #[test]
+    fn addresses_over_the_limit_are_left_out_with_a_line_in_the_log() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("hosts");
+        let lines = (0..524_289_u32).map(|number| format!("{} 1::\n", Ipv4Addr::from(number)));
+        fs::write(&path, lines.collect::<String>()).unwrap();
+        let poll = Poll::new().unwrap();
+        let (hand_over, messages) = sync_channel(1);
+        let mut reader = Reader {
+            routes: None,
+            hosts: Some(Watched::new(path)),
+            ports: Vec::new(),
+            read_for: BTreeSet::new(),
+            loaded: None,
+            has_hosts: false,
+            hand_over,
+            waker: Arc::new(Waker::new(poll.registry(), Token(1)).unwrap()),
+            lines: Lines::default(),
+        };
+        let log = captured_log(tracing::Level::INFO, || reader.read_hosts());
+        assert!(log.contains("addr preload: loaded 524288 addresses: "), "{log}");
+        assert!(log.contains("addr preload: 1 addresses are too many and left out\n"), "{log}");
+        assert!(matches!(messages.try_recv(), Ok(Message::Table(Preload::Hosts(hosts))) if hosts.len() == 524_288));
     }
 
     #[test]

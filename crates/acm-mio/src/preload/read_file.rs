@@ -77,7 +77,7 @@ fn log_faults(kind: &str, watched: &Watched, faults: &Faults, lines: &Lines) {
 mod tests {
     use super::{super::parse, *};
     use crate::testing::captured_log;
-    use std::fs;
+    use std::{fs, io::Write as _};
 
     /// Returns the log of reading a hosts file.
     fn log_of(text: &[u8]) -> String {
@@ -87,6 +87,27 @@ mod tests {
         captured_log(tracing::Level::INFO, || {
             drop(read_file(HOSTS, &mut watched, false, &Lines::default(), parse::hosts));
         })
+    }
+
+    #[test]
+    fn file_that_changes_while_it_is_read_gives_no_table() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("hosts");
+        fs::write(&path, "node2 fe80::2\n").unwrap();
+        let mut watched = Watched::new(path.clone());
+        for (had_one, state) in [(false, "none loaded"), (true, "the old one stays")] {
+            let log = captured_log(tracing::Level::INFO, || {
+                let appended = |file, faults: &mut Faults| {
+                    let hosts = parse::hosts(file, faults);
+                    fs::OpenOptions::new().append(true).open(&path)?.write_all(b"node3 fe80::3\n")?;
+                    hosts
+                };
+                assert!(read_file(HOSTS, &mut watched, had_one, &Lines::default(), appended).is_none());
+            });
+            assert!(log.contains(&format!("addr preload: {state}: {}: it changed", path.display())), "{log}");
+        }
+        let Some((hosts, _)) = read_file(HOSTS, &mut watched, true, &Lines::default(), parse::hosts) else { panic!() };
+        assert_eq!(hosts.len(), 2);
     }
 
     #[test]

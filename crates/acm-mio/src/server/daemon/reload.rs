@@ -71,9 +71,13 @@ impl Reload {
 
     /// Reads the files if a reading is pending and the files have not changed since the last check.
     pub(super) fn poll(&mut self, now: Time) -> Option<Reading> {
+        self.poll_with(now, Settings::read_again)
+    }
+
+    fn poll_with(&mut self, now: Time, read: impl FnOnce(&Settings) -> Settings) -> Option<Reading> {
         let pending = self.pending.take_if(|pending| pending.at <= now)?;
         let states = self.current.file_states();
-        let new = (states == pending.states).then(|| self.current.read_again());
+        let new = (states == pending.states).then(|| read(&self.current));
         // A file that changed while it was read is read again.
         if let Some(new) = new.filter(|_| self.current.file_states() == states) {
             return Some(Reading::Complete(new.into()));
@@ -152,7 +156,9 @@ fn changes(started: &Settings, current: &Settings, new: &Settings) -> Vec<(Chang
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{settings::tests::settings_of as settings, testing::captured_log};
+    use crate::{cli::Args, settings::tests::settings_of as settings, testing::captured_log};
+    use clap::Parser as _;
+    use std::fs;
 
     #[test]
     fn changed_options_have_their_effect_and_are_new_once() {
@@ -186,5 +192,26 @@ mod tests {
             assert!(text.contains(line), "{line} of {text}");
         }
         assert_eq!(text.lines().count(), 3, "{text}");
+    }
+
+    #[test]
+    fn file_that_changes_while_it_is_read_is_read_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("opts");
+        fs::write(&path, "retries 3\n").unwrap();
+        let args = ["acm-mio", "-O", path.to_str().unwrap(), "-A", "/none"];
+        let mut reload = Reload::new(Settings::read(&Args::parse_from(args)), "/".into(), 1024);
+        reload.begin(Time::ZERO);
+        let changed = reload.poll_with(Time::ZERO + SETTLE, |before| {
+            let new = before.read_again();
+            fs::write(&path, "retries 40\n").unwrap();
+            new
+        });
+        assert!(changed.is_none(), "{changed:?}");
+        // The first check after the change is not the last one.
+        let readings = [2, 3].map(|times| reload.poll(Time::ZERO + SETTLE * times));
+        let Some(Reading::Complete(new)) = readings.into_iter().flatten().next() else { panic!("not read") };
+        assert_eq!(new.options().retries, 40);
+        assert_eq!((reload.due(), reload.not_applied), (None, 0));
     }
 }

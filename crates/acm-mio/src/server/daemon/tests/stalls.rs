@@ -1,5 +1,6 @@
 //! Clients that do not read their responses.
 use super::*;
+use crate::settings::tests::settings_of;
 
 /// Sends requests until the daemon does not read from the client any more. Returns the number of bytes sent.
 fn request_without_reading(daemon: &mut Daemon, client: &mut UnixStream) -> usize {
@@ -48,6 +49,23 @@ fn client_that_reads_nothing_is_closed_after_client_timeout() {
         assert!(received(&mut client).1);
         assert_eq!(daemon.check_due(), None);
     }
+}
+
+#[test]
+fn client_timeout_of_a_reload_applies_to_open_clients() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
+    client.write_all(&perf_request(0, [1; 8])).unwrap();
+    turns(&mut daemon);
+    let checked = daemon.host.clients.oldest_check().unwrap();
+    daemon.apply(daemon.clock.now(), settings_of("client_timeout 8\n"));
+    assert_eq!(daemon.check_due(), Some(checked + Duration::from_secs(2)));
+    for quarter in 1..5 {
+        daemon.close_stalled(checked + Duration::from_secs(2 * quarter));
+        assert_eq!(daemon.host.clients.open.len(), 1, "{quarter}");
+    }
+    daemon.close_stalled(checked + Duration::from_secs(10));
+    assert!(daemon.host.clients.open.is_empty());
 }
 
 #[test]
