@@ -350,8 +350,8 @@ int ib_acm_cancel(struct ib_acm_conn *conn, uint64_t id);
 // Returns 0. On failure returns -1 and sets `errno` to EBADF.
 int ib_acm_close(struct ib_acm_conn *conn);
 
-// Connects the process to a daemon and closes the previous connection. `dest_svc` is the path of a socket if it begins
-// with `/`, otherwise the name or address of a host. The port of a host is the number in the local file
+// Connects the process to a daemon and closes the previous connection. `dest_svc` is the path of a socket if it has a
+// `/`, otherwise the name or address of a host. The port of a host is the number in the local file
 // /run/ibacm-tcp.port, or 6125. NULL stands for the daemon that librdmacm uses.
 //
 // Returns 0 on success. On failure sets `errno` and returns the error number for a socket, or for a host -1 or the

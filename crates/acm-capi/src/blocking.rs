@@ -14,7 +14,7 @@ fn client() -> Result<MutexGuard<'static, Option<Client>>> {
     CLIENT.lock().map_err(|_| Errno::ENOTRECOVERABLE)
 }
 
-/// Connects to a socket if `dest` begins with `/`, otherwise to a host, and without `dest` to the daemon that librdmacm
+/// Connects to a socket if `dest` has a `/`, otherwise to a host, and without `dest` to the daemon that librdmacm
 /// uses. The previous connection is closed even if connecting fails.
 pub(crate) fn connect(dest: Option<&[u8]>) -> core::result::Result<(), ConnectFailure> {
     let failed = |errno| ConnectFailure { code: -1, errno };
@@ -22,7 +22,7 @@ pub(crate) fn connect(dest: Option<&[u8]>) -> core::result::Result<(), ConnectFa
     *client = None;
     let connected = match dest {
         // The return code for a socket is the error number, as in rdma-core.
-        Some(path) if path.starts_with(b"/") => {
+        Some(path) if path.contains(&b'/') => {
             address::socket(path).and_then(open).map_err(|errno| ConnectFailure { code: errno as i32, errno })?
         }
         Some(name) => {
@@ -75,4 +75,28 @@ pub(crate) fn alternates(path: &PathRecord) -> Result<Vec<PathRecord>> {
 
 fn with_client<T>(call: impl FnOnce(&mut Client) -> core::result::Result<T, ClientError>) -> Result<T> {
     call(client()?.as_mut().ok_or(Errno::EBADF)?).map_err(|error| errno::of_client(&error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixListener;
+
+    /// All in one test, because a process has one connection.
+    #[test]
+    fn path_with_a_slash_is_a_socket_and_each_attempt_closes_the_previous_connection() {
+        let (folder, here) = (tempfile::tempdir().unwrap(), std::env::current_dir().unwrap());
+        let root = "../".repeat(here.components().count() - 1);
+        let socket = format!("{root}{}/s", folder.path().strip_prefix("/").unwrap().display());
+        let path = socket.as_bytes();
+        assert_eq!(ask(&Request::Endpoint { index: 1, port: 0 }), Err(Errno::EBADF));
+        let none = connect(Some(path)).unwrap_err();
+        assert_eq!((none.code, none.errno), (Errno::ENOENT as i32, Errno::ENOENT));
+        let listener = UnixListener::bind(&socket).unwrap();
+        connect(Some(path)).unwrap();
+        drop(listener);
+        let refused = connect(Some(path)).unwrap_err();
+        assert_eq!((refused.code, refused.errno), (Errno::ECONNREFUSED as i32, Errno::ECONNREFUSED));
+        assert_eq!(ask(&Request::Endpoint { index: 1, port: 0 }), Err(Errno::EBADF), "the connection is closed");
+    }
 }

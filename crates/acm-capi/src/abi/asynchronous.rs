@@ -228,3 +228,6 @@ unsafe fn submission(from: &SubmittedRequest, now: Instant) -> Result<(Submissio
     let deadline = now.checked_add(timeout).ok_or(Errno::EINVAL)?;
     Ok((Submission { request, cookie: from.cookie, kind: from.kind }, deadline))
 }
+
+#[cfg(test)]
+mod tests;

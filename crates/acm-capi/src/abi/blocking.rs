@@ -19,8 +19,8 @@ use nix::{
 /// Flag of ib_acm_resolve_name and ib_acm_resolve_ip: return the alternate paths, too. It is not sent to the daemon.
 const ACM_FLAGS_ALTERNATES: u32 = 1 << 29;
 
-/// Connects the process to a daemon and closes the previous connection. `dest_svc` is the path of a socket if it begins
-/// with `/`, otherwise the name or address of a host. The port of a host is the number in the local file
+/// Connects the process to a daemon and closes the previous connection. `dest_svc` is the path of a socket if it has a
+/// `/`, otherwise the name or address of a host. The port of a host is the number in the local file
 /// /run/ibacm-tcp.port, or 6125. NULL stands for the daemon that librdmacm uses.
 ///
 /// Returns 0 on success. On failure sets `errno` and returns the error number for a socket, or for a host -1 or the

@@ -122,11 +122,7 @@ impl Administration {
         };
         let mad = MadRef::new(&response)?;
         let records = mad.records::<R>()?.copied().collect();
-        let is_first_only = mad.rmpp().is_some_and(|rmpp| {
-            let flags = rmpp.flags;
-            flags.active() && flags.first() && !flags.last() && response.len() <= size_of::<SaMad>()
-        });
-        Ok(Table { records, is_cut: is_first_only })
+        Ok(Table { records, is_cut: is_first_of_several(&mad, response.len()) })
     }
 
     fn one<R: SaRecord>(&mut self, what: &str, request: SaMad) -> Result<R, FabricError> {
@@ -171,6 +167,39 @@ impl Administration {
                 }
                 return Ok(received.mad.to_vec());
             }
+        }
+    }
+}
+
+/// True if a response of `length` bytes is the first datagram of several, because nothing has assembled them.
+fn is_first_of_several(response: &MadRef<'_>, length: usize) -> bool {
+    response.rmpp().is_some_and(|rmpp| {
+        let flags = rmpp.flags;
+        flags.active() && flags.first() && !flags.last() && length <= size_of::<SaMad>()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ib_mad::{
+        rmpp::{Segmenter, SegmenterLimits},
+        sa::{PathRecord, TableWriter},
+    };
+
+    #[test]
+    fn table_is_cut_if_only_its_first_datagram_arrived() {
+        let request = Query::<PathRecord>::new().get_table(TransactionId::ZERO);
+        for (records, is_cut) in [(0, false), (3, false), (4, true), (9, true)] {
+            let mut table = TableWriter::new(&request, vec![0; 2000]).unwrap();
+            (0..records).for_each(|_| table.push(&PathRecord::default()).unwrap());
+            let table = table.finish();
+            let mut segments = Segmenter::new(table.as_bytes(), SegmenterLimits::default()).unwrap();
+            let first = segments.poll_send(Duration::ZERO).unwrap();
+            assert_eq!(is_first_of_several(&MadRef::new(&first).unwrap(), first.len()), is_cut, "{records}");
+            // The kernel puts the records of all datagrams behind the header of the first.
+            let whole = [&first[..], &table.as_bytes()[first.len().min(table.as_bytes().len())..]].concat();
+            assert!(!is_first_of_several(&MadRef::new(&whole).unwrap(), whole.len()), "{records}");
         }
     }
 }

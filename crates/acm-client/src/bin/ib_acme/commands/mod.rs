@@ -9,6 +9,8 @@ mod library;
 mod peers;
 mod service_paths;
 mod show;
+#[cfg(test)]
+mod tests;
 mod vfabric;
 
 pub(crate) use command::{add_to, run};
