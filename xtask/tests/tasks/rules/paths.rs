@@ -23,6 +23,20 @@ fn paths_in_documents_exist() {
     none(defects);
 }
 
+#[test]
+fn table_of_contents_has_each_page() {
+    let contents = read(&root().join("docs/README.md"));
+    let pages =
+        fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let missing = pages.filter(|page| page.ends_with(".md") && page != "README.md");
+    none(
+        missing
+            .filter(|page| !contents.contains(&format!("({page})")))
+            .map(|page| format!("{page} is not in it"))
+            .collect(),
+    );
+}
+
 /// Reports whether a path exists in the workspace. A module may be a file or a folder, so that a path may lack the
 /// extension of a Rust file.
 fn exists(path: &Path) -> bool {
