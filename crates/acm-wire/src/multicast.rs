@@ -165,6 +165,39 @@ mod tests {
         assert_eq!(bytes[152..161], [0xff, 0x15, 0x40, 0x01, 0xff, 0xff, 0, 3, 4]);
     }
 
+    #[test]
+    fn response_has_the_status_of_its_class_and_the_first_group() {
+        fn parsed(mad: &AcmMad) -> MulticastMessage<'_> {
+            MulticastMessage::parse(ib_mad::as_bytes(mad)).unwrap()
+        }
+        let group = Gid::new([0xff; 16]);
+        let mut mad = response(TransactionId::new(7), group);
+        let mut expected = AddressResponse { tid: TransactionId::new(7), status: 0, group: Some(group) };
+        assert_eq!(parsed(&mad), MulticastMessage::Response(expected));
+        // C ibacm responds with ACM_STATUS_ENODATA in the upper byte, and without a group.
+        (mad.status, mad.gid_count) = (Status::new(0x0200), 0);
+        (expected.status, expected.group) = (2, None);
+        assert_eq!(parsed(&mad), MulticastMessage::Response(expected));
+    }
+
+    #[test]
+    fn datagram_of_another_class_or_version_is_rejected() {
+        let mad = response(TransactionId::new(7), Gid::ZERO);
+        for other in [
+            AcmMad { base_version: 2, ..mad },
+            AcmMad { mgmt_class: MgmtClass::SUBN_ADM, ..mad },
+            AcmMad { class_version: 2, ..mad },
+        ] {
+            let error = MulticastMessage::parse(ib_mad::as_bytes(&other)).unwrap_err();
+            let (base, class, version) = (other.base_version, other.mgmt_class, other.class_version);
+            assert_eq!(error, MessageError::NotAcm { base, class, version });
+        }
+        for (control, method) in [(AcmControl::RESOLVE, Method::SET), (AcmControl::new(2), Method::GET)] {
+            let error = MulticastMessage::parse(ib_mad::as_bytes(&AcmMad { control, method, ..mad })).unwrap_err();
+            assert_eq!(error, MessageError::Unknown { control, method });
+        }
+    }
+
     proptest! {
         #[test]
         fn request_survives_a_round_trip(

@@ -254,6 +254,23 @@ mod tests {
     }
 
     #[test]
+    fn udp_header_is_behind_the_options_of_ipv4() {
+        let packet = packet();
+        let transport = &packet[8..packet.len() - 2];
+        for words in 5..=15 {
+            let mut ip = std::vec![1; usize::from(words) * 4];
+            (ip[0], ip[9]) = (0x40 | words, UDP);
+            let length = u8::try_from(UDP_LENGTH + transport.len()).unwrap();
+            let udp = [0xc0, 0, 0x12, 0xb7, 0, length, 0, 0];
+            let bytes = [&ip[..], &udp, transport].concat();
+            let headers = Headers::parse_ip(&bytes).unwrap();
+            assert_eq!(headers.ip.map(<[u8]>::len), Some(ip.len() + UDP_LENGTH), "{words} words");
+            assert_eq!((headers.payload, headers.icrc), (&[1, 2, 3][..], Some(ICRC)));
+            assert!(Headers::parse_ip(&bytes[..ip.len() + 4]).is_err());
+        }
+    }
+
+    #[test]
     fn only_datagrams_to_queue_pairs_0_and_1_are_management_datagrams() {
         let header = [1, 7, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0x10, 0, 0, 0, 0, 0, 0];
         for (op_code, qp, is_mad) in [(0x64, 0, true), (0x64, 1, true), (0x64, 2, false), (0x04, 1, false)] {

@@ -181,6 +181,13 @@ fn only_array_elements_in_the_mask_are_compared() {
 }
 
 #[test]
+fn request_has_the_length_of_its_record_in_words() {
+    let tid = TransactionId::new(5);
+    let requests = [Query::<PathRecord>::new().get(tid), Query::<McMemberRecord>::new().get_table(tid)];
+    assert_eq!(requests.map(|mad| mad.sa.attribute_offset.get()), [8, 7]);
+}
+
+#[test]
 fn response_has_the_component_mask_and_no_sm_key() {
     let mut request = Query::<PathRecord>::new().pkey(Pkey::DEFAULT_FULL).get(TransactionId::new(5));
     request.sa.sm_key = Be64::new(9);
