@@ -74,3 +74,21 @@ impl fmt::Display for Stats {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentile_is_the_smallest_duration_that_so_many_do_not_exceed() {
+        let percentiles = |count: u64| {
+            let mut stats = Stats::default();
+            stats.took.insert(Phase::Sa, (1..=count).rev().map(Duration::from_millis).collect());
+            [0, 50, 90, 99, 100, 200].map(|percent| stats.percentile(Phase::Sa, percent).unwrap().as_millis())
+        };
+        assert_eq!(percentiles(1), [1; 6]);
+        assert_eq!(percentiles(3), [1, 2, 3, 3, 3, 3]);
+        assert_eq!(percentiles(100), [1, 50, 90, 99, 100, 100]);
+        assert_eq!(Stats::default().percentile(Phase::Sa, 50), None);
+    }
+}

@@ -3,6 +3,7 @@ mod cli;
 mod common;
 mod damage;
 mod planted;
+mod recorder;
 mod replay;
 mod round_trip;
 mod spans;

@@ -263,8 +263,32 @@ fn source_that_ibacm_chose_is_the_source_of_the_path() {
 #[test]
 fn counters_are_published_for_ibacm() {
     let (mut engine, endpoint) = engine(0x810c);
-    let counters = SharedCounters::default();
-    turn(&mut engine, [Command::EndpointOpened(PORT, endpoint, counters.clone())]);
+    let (counters, others) = (SharedCounters::default(), SharedCounters::default());
+    let other_partition = acm_provider_test::endpoint(1, 1, 0x81ff);
+    turn(
+        &mut engine,
+        [
+            Command::EndpointOpened(PORT, endpoint, counters.clone()),
+            Command::EndpointOpened(PORT, other_partition, others.clone()),
+        ],
+    );
     assert_eq!(resolve_itself(&mut engine), Some(0));
-    assert_eq!(counters.read()[1], 1, "Resolve Count");
+    assert_eq!((counters.read()[1], others.read()[1]), (1, 0), "Resolve Count");
+}
+
+#[test]
+fn engine_does_not_sleep_while_facts_or_commands_are_left() {
+    let (mut engine, _) = engine(0x810d);
+    assert_ne!(engine.timeout(), Some(Duration::ZERO));
+    let unknown = EndpointId::new(99, 0);
+    engine.host.devices.facts.extend((0..300).map(|_| Fact::Lost(unknown, Error::Gone)));
+    assert_eq!(engine.timeout(), Some(Duration::ZERO), "the device has more");
+    turn(&mut engine, []);
+    assert_eq!((engine.host.devices.facts.len(), engine.timeout()), (44, Some(Duration::ZERO)));
+    turn(&mut engine, []);
+    assert_ne!(engine.timeout(), Some(Duration::ZERO));
+    turn(&mut engine, (0..300).map(|_| Command::Reregister(PORT)));
+    assert_eq!(engine.timeout(), Some(Duration::ZERO), "commands are left");
+    turn(&mut engine, []);
+    assert_ne!(engine.timeout(), Some(Duration::ZERO));
 }
