@@ -95,3 +95,30 @@ impl Response {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ib_mad::{Gid, ServiceId};
+
+    #[test]
+    fn query_with_conditions_has_the_ends_of_the_path_and_the_partition_of_the_conditions() {
+        let (sgid, dgid) = (Gid::new([1; 16]), Gid::new([2; 16]));
+        let path = PathRecord {
+            sgid,
+            dgid,
+            slid: Lid::new(4),
+            dlid: Lid::new(5),
+            pkey: Pkey::new(0x8001),
+            ..PathRecord::default()
+        };
+        let found = Resolved { path, source: None };
+        for (pkey, expected) in [(Pkey::new(0x8002), 0x8002), (Pkey::default(), 0x8001)] {
+            let conditions = PathRecord { service_id: ServiceId::new(7), dgid: sgid, pkey, ..PathRecord::default() };
+            let Request::QuerySa { path } = found.with_conditions(&conditions) else { panic!("another request") };
+            assert_eq!((path.sgid, path.dgid, path.slid, path.dlid), (sgid, dgid, Lid::NONE, Lid::NONE));
+            assert_eq!((path.pkey.get(), path.service_id.get()), (expected, 7));
+            assert!(path.reversible_paths.reversible() && path.reversible_paths.num_path() == 1);
+        }
+    }
+}

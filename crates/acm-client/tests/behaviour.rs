@@ -122,6 +122,61 @@ fn responses_are_matched_in_any_order() {
 }
 
 #[test]
+fn cancelled_request_is_not_returned_although_its_response_was_received() {
+    let address = ServerAddress::new();
+    let server = address.serve(vec![Box::new(|peer| {
+        let tids = [peer.next().unwrap(), peer.next().unwrap()];
+        tids.iter().for_each(|tid| peer.respond(&Reply::resolved(*tid, &path(1), None)));
+        assert_eq!(peer.next(), None);
+    })]);
+    let mut connection = Connection::open(&address.service(), options(LONG)).unwrap();
+    let [first, second] = [1, 2].map(|lid| connection.ask(&route(lid)).unwrap());
+    connection.response_to(second).unwrap();
+    assert_eq!(connection.in_flight(), 1, "the first response is kept");
+    connection.cancel(first);
+    assert_eq!(connection.in_flight(), 0);
+    assert!(matches!(connection.next_within(Some(SHORT)), Err(ClientError::TimedOut { .. })));
+    drop(connection);
+    server.join().unwrap();
+}
+
+/// The server does not respond before it has received all requests, which do not fit into the buffers of the socket.
+#[test]
+fn rest_of_the_requests_is_sent_while_the_client_waits() {
+    const REQUESTS: u16 = 20_000;
+    let address = ServerAddress::new();
+    let server = address.serve(vec![Box::new(|peer| {
+        let last = (0..REQUESTS).map(|_| peer.next().unwrap()).last().unwrap();
+        peer.respond(&Reply::resolved(last, &path(REQUESTS), None));
+        assert_eq!(peer.next(), None);
+    })]);
+    let deep = options(LONG).with_depth(REQUESTS.into());
+    let mut connection = Connection::open(&address.service(), deep).unwrap();
+    let last = (1..=REQUESTS).map(|lid| connection.ask(&route(lid)).unwrap()).last().unwrap();
+    assert!(matches!(connection.response_to(last).unwrap(), Response::Path(_)));
+    drop(connection);
+    server.join().unwrap();
+}
+
+#[test]
+fn client_leaves_a_connection_on_which_nothing_is_answered() {
+    let address = ServerAddress::new();
+    let server = address.serve(vec![
+        Box::new(|peer| {
+            assert!(peer.next().is_some());
+            assert_eq!(peer.next(), None);
+        }),
+        Box::new(|peer| peer.find(2)),
+    ]);
+    let mut client = Client::with_options(address.service(), options(SHORT).with_depth(1)).unwrap();
+    assert!(matches!(client.route(&path(1)), Err(ClientError::TimedOut { .. })));
+    let found = (0..100).find_map(|_| client.route(&path(2)).ok()).unwrap();
+    assert_eq!((found.dlid, client.reconnects()), (Lid::new(2), 1));
+    drop(client);
+    server.join().unwrap();
+}
+
+#[test]
 fn depth_limits_requests_in_flight() {
     let address = ServerAddress::new();
     let server = address.serve(vec![Box::new(|peer| peer.find(1))]);

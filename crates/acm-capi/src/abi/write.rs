@@ -164,4 +164,12 @@ mod tests {
         assert_eq!(found.map(|path| path.flags), [1 | 2 | 8 | 32, 4 | 8 | 32, 4 | 8 | 32]);
         assert_eq!(found.map(|found| found.path.0[41]), [5, 6, 7]);
     }
+
+    #[test]
+    fn text_of_any_length_ends_with_zero() {
+        for length in [0, 1, 63, 64, 200] {
+            let bytes = c_string(&"x".repeat(length));
+            assert_eq!(bytes.iter().position(|byte| *byte == 0), Some(length.min(63)), "{length}");
+        }
+    }
 }

@@ -122,3 +122,20 @@ fn unless_blocked(result: io::Result<usize>) -> Result<Option<usize>> {
         Err(error) => Err(errno::of_io(&error)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    /// Otherwise a request would wait for the acknowledgement of the previous one.
+    #[test]
+    fn requests_over_tcp_are_sent_at_once() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (host, port) = ("127.0.0.1".to_owned(), listener.local_addr().unwrap().port());
+        let (peer, link) = Peer::find(&Service::Tcp { host, port }, Duration::from_secs(30)).unwrap();
+        for link in [link.unwrap(), Link::start(&peer).unwrap()] {
+            assert!(link.socket.tcp_nodelay().unwrap());
+        }
+    }
+}
