@@ -49,6 +49,7 @@ pub(crate) const FILES: &[File] = &[
     file("libibacm-dev", "built/libibacm.a", "LIBDIR/libibacm.a"),
     file("libibacm-dev", "dist/libibacm.pc", "LIBDIR/pkgconfig/libibacm.pc"),
     file("libibacm-dev", "crates/acm-capi/include/libacm.h", "include/ibacm/libacm.h"),
+    file("libibacm-dev", "crates/acm-provider/include/infiniband/acm_prov.h", "include/ibacm/infiniband/acm_prov.h"),
     file("libibacm-dev", "page/libibacm.3", "share/man/man3/libibacm.3"),
     file("libacmrs", "built/libacmrs.so", "LIBDIR/ibacm/libacmrs.so"),
     file("ib-sim", "built/ib-sim", "bin/ib-sim"),

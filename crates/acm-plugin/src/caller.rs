@@ -10,6 +10,11 @@ use acm_sansio::api::{CallId, ProviderCall, ProviderMessage};
 use core::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
 
+/// `IBV_EVENT_SM_CHANGE`.
+const SM_CHANGE: u32 = 13;
+/// `IBV_EVENT_CLIENT_REREGISTER`.
+const CLIENT_REREGISTER: u32 = 17;
+
 /// A call to the library.
 #[derive(Debug)]
 pub(crate) struct Command {
@@ -53,7 +58,11 @@ fn execute(objects: &mut Objects, slot_id: SlotId, slot: &Slot, what: ProviderCa
         ProviderCall::Resolve { request, endpoint, source, message } => {
             return slot_id.number(request).is_some_and(|number| objects.resolve(endpoint, &source, &message, number));
         }
-        ProviderCall::Reregister(port) => return objects.reregister(port),
+        ProviderCall::Query { request, endpoint, source, message } => {
+            return slot_id.number(request).is_some_and(|number| objects.query(endpoint, &source, &message, number));
+        }
+        ProviderCall::Reregister(port) => return objects.event(port, CLIENT_REREGISTER),
+        ProviderCall::ManagerChanged(port) => return objects.event(port, SM_CHANGE),
         ProviderCall::QueryCounters { request, endpoint } => {
             let Some(values) = objects.counters(endpoint) else { return false };
             slot.queue.push(slot.provider, PluginEvent::Message(ProviderMessage::Counters { request, values }));

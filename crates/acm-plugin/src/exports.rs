@@ -15,15 +15,19 @@ use acm_wire::client::Counter;
 use core::{
     ffi::{CStr, c_char, c_int, c_void},
     ptr, slice,
-    sync::atomic::{AtomicI32, Ordering},
+    sync::atomic::{AtomicI32, AtomicPtr, Ordering},
 };
-use std::{ffi::CString, fs, sync::RwLock};
+use std::{ffi::CString, fs};
 
 /// Return value for an error.
 const FAILED: c_int = -1;
 
 static LOG_LEVEL: AtomicI32 = AtomicI32::new(0);
-static OPTION_FILE: RwLock<Option<&'static CStr>> = RwLock::new(None);
+
+/// The variable `opts_file` of ibacm_prov(7), a pointer to a string: the path of the option file. Libraries read it from
+/// any thread.
+#[unsafe(export_name = "opts_file")]
+static OPTION_FILE: AtomicPtr<c_char> = AtomicPtr::new(c"/etc/rdma/ibacm_opts.cfg".as_ptr().cast_mut());
 
 /// Sets the maximum level of the libraries' log lines, from 0 to 2.
 pub fn set_log_level(level: u8) {
@@ -32,10 +36,9 @@ pub fn set_log_level(level: u8) {
 
 /// Sets the path of the option file. The path is never freed, because libraries keep the pointer.
 pub(crate) fn set_option_file(path: CString) {
-    if let Ok(mut file) = OPTION_FILE.write()
-        && file.is_none_or(|current| current != path.as_c_str())
-    {
-        *file = Some(Box::leak(path.into_boxed_c_str()));
+    // SAFETY: the variable has a string that is never freed.
+    if unsafe { CStr::from_ptr(OPTION_FILE.load(Ordering::Acquire)) } != path.as_c_str() {
+        OPTION_FILE.store(path.into_raw(), Ordering::Release);
     }
 }
 
@@ -60,7 +63,7 @@ pub(crate) fn keep_symbols() {
         acm_send_sa_mad as _,
         acm_get_opts_file as _,
     ];
-    core::hint::black_box(functions);
+    core::hint::black_box((functions, OPTION_FILE.as_ptr()));
 }
 
 unsafe extern "C" {
@@ -194,7 +197,7 @@ unsafe extern "C" fn acm_resolve_response(id: u64, message: *const Message) -> c
     push(slot, ProviderMessage::ResolveResponse { request, message: bytes })
 }
 
-/// Handles the response to `query`. The core never calls `query`.
+/// Handles the response to `query`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn acm_query_response(id: u64, message: *const Message) -> c_int {
     // SAFETY: the arguments are those of `acm_resolve_response`.
@@ -242,8 +245,7 @@ extern "C" fn acm_send_sa_mad(mad: *const SaMad) -> c_int {
 
 #[unsafe(no_mangle)]
 extern "C" fn acm_get_opts_file() -> *const c_char {
-    let file = OPTION_FILE.read().ok().and_then(|file| *file);
-    file.unwrap_or(c"/etc/rdma/ibacm_opts.cfg").as_ptr()
+    OPTION_FILE.load(Ordering::Acquire)
 }
 
 fn push(slot: slots::SlotId, message: ProviderMessage) -> c_int {

@@ -7,7 +7,10 @@ pub(crate) type Open<T> = unsafe extern "C" fn(*const T, *mut c_void, *mut *mut 
 /// A function that closes an object. Its argument is the provider's context.
 pub(crate) type Close = unsafe extern "C" fn(*mut c_void);
 
-/// The functions of [`Provider`] that the daemon calls. `query` is missing, because the core handles QUERY_SA requests.
+/// A function that handles a request of a client. Its first argument is the provider's context of an address.
+pub(crate) type Handle = unsafe extern "C" fn(*mut c_void, *mut Message, u64) -> c_int;
+
+/// The functions of [`Provider`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Functions {
     pub(crate) open_device: unsafe extern "C" fn(*const Device, *mut *mut c_void) -> c_int,
@@ -18,7 +21,8 @@ pub(crate) struct Functions {
     pub(crate) close_endpoint: Close,
     pub(crate) add_address: Open<Address>,
     pub(crate) remove_address: Close,
-    pub(crate) resolve: unsafe extern "C" fn(*mut c_void, *mut Message, u64) -> c_int,
+    pub(crate) resolve: Handle,
+    pub(crate) query: Handle,
     pub(crate) handle_event: unsafe extern "C" fn(*mut c_void, c_uint) -> c_int,
     pub(crate) query_perf: unsafe extern "C" fn(*mut c_void, *mut u64, *mut u8),
 }
@@ -31,7 +35,7 @@ impl Functions {
                 provider.$name.ok_or(stringify!($name))?
             };
         }
-        let functions = Self {
+        Ok(Self {
             open_device: function!(open_device),
             close_device: function!(close_device),
             open_port: function!(open_port),
@@ -41,10 +45,9 @@ impl Functions {
             add_address: function!(add_address),
             remove_address: function!(remove_address),
             resolve: function!(resolve),
+            query: function!(query),
             handle_event: function!(handle_event),
             query_perf: function!(query_perf),
-        };
-        provider.query.ok_or("query")?;
-        Ok(functions)
+        })
     }
 }

@@ -8,7 +8,7 @@
 use crate::{
     convert,
     devices::{OpenDevice, OpenedDevice},
-    functions::{Close, Functions},
+    functions::{Close, Functions, Handle},
     registry,
     slots::{Running, SlotId},
 };
@@ -21,9 +21,6 @@ use core::{
 };
 use ib_mad::{Guid, Pkey};
 use std::collections::BTreeMap;
-
-/// `IBV_EVENT_CLIENT_REREGISTER`.
-const CLIENT_REREGISTER: u32 = 17;
 
 /// A structure that a library points at.
 struct Shared<T>(NonNull<T>);
@@ -252,17 +249,34 @@ impl Objects {
 
     /// Calls `resolve`. Returns false if the endpoint does not have the source address.
     pub(crate) fn resolve(&self, id: EndpointId, source: &Address, message: &[u8], number: u64) -> bool {
+        self.request(("resolve", self.functions.resolve), id, source, message, number)
+    }
+
+    /// Calls `query`. Returns false if the endpoint does not have the source address.
+    pub(crate) fn query(&self, id: EndpointId, source: &Address, message: &[u8], number: u64) -> bool {
+        self.request(("query", self.functions.query), id, source, message, number)
+    }
+
+    fn request(
+        &self,
+        (name, function): (&'static str, Handle),
+        id: EndpointId,
+        source: &Address,
+        message: &[u8],
+        number: u64,
+    ) -> bool {
         let added = self.endpoints.get(&id).and_then(|endpoint| endpoint.addresses.get(source));
         let Some(added) = added else { return false };
         let mut message = convert::message(message);
-        let _running = self.running("resolve");
+        let _running = self.running(name);
         // SAFETY: the context belongs to an added address, and the message exists until the call returns. The return
         // value is ignored, because a response follows in every case.
-        unsafe { (self.functions.resolve)(added.context, &raw mut message, number) };
+        unsafe { function(added.context, &raw mut message, number) };
         true
     }
 
-    pub(crate) fn reregister(&self, id: PortId) -> bool {
+    /// Calls `handle_event` for a port. Returns false if the port is not open, or the library rejects the event.
+    pub(crate) fn event(&self, id: PortId, event: u32) -> bool {
         self.devices
             .values()
             .filter_map(|device| device.opened.as_ref())
@@ -270,7 +284,7 @@ impl Objects {
         let Some((_, context)) = self.port(id) else { return false };
         let _running = self.running("handle_event");
         // SAFETY: the context belongs to an open port.
-        unsafe { (self.functions.handle_event)(context, CLIENT_REREGISTER) == 0 }
+        unsafe { (self.functions.handle_event)(context, event) == 0 }
     }
 
     /// Returns the endpoint's counters.

@@ -217,7 +217,8 @@ pub struct Provider {
     pub resolve: Option<unsafe extern "C" fn(addr_context: *mut c_void, message: *mut Message, id: u64) -> c_int>,
     /// Queries the SA for a path record. The provider must call `acm_query_response` with `id`.
     pub query: Option<unsafe extern "C" fn(addr_context: *mut c_void, message: *mut Message, id: u64) -> c_int>,
-    /// Handles an event of the port (`enum ibv_event_type`). ibacm passes only `IBV_EVENT_CLIENT_REREGISTER` (17).
+    /// Handles an event of the port (`enum ibv_event_type`). ibacm passes only `IBV_EVENT_CLIENT_REREGISTER` (17),
+    /// acm-mio also `IBV_EVENT_SM_CHANGE` (13).
     pub handle_event: Option<unsafe extern "C" fn(port_context: *mut c_void, event: c_uint) -> c_int>,
     /// Writes the endpoint's counters, in network byte order, and their number.
     pub query_perf: Option<unsafe extern "C" fn(ep_context: *mut c_void, values: *mut u64, count: *mut u8)>,

@@ -57,7 +57,7 @@
 //!
 //! Version 1.3 adds the option `prefetch`, its two events, and `sa_answer` with a whole table.
 //! Version 1.4 adds the value `Auto` of the option `path_service_ids` and the event of its findings.
-//! Version 1.5 adds the option `group_sl`.
+//! Version 1.5 adds the option `group_sl`, version 1.6 the calls `query` and `handle_event` with a new subnet manager.
 //!
 //! Numbers are in network byte order. A client's message is in the byte order of the recording machine. The section
 //! header indicates this byte order.
@@ -131,7 +131,7 @@ pub use stats::Stats;
 pub use timeline::Timeline;
 
 /// Major and minor version of the written format. A reader of the same major version can read it.
-pub const VERSION: (u8, u8) = (1, 5);
+pub const VERSION: (u8, u8) = (1, 6);
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -252,6 +252,9 @@ fn of_call(call: &ProviderCall) -> String {
         ProviderCall::Resolve { request, endpoint, source, message } => {
             format!("resolve {request} {endpoint} {source} {}", of_message(message))
         }
+        ProviderCall::Query { request, endpoint, source, message } => {
+            format!("query {request} {endpoint} {source} {}", of_message(message))
+        }
         ProviderCall::SaResponse { id, mad } => {
             format!("sa_done {} {}", id.0, of_mad(ib_mad::as_bytes(&**mad)))
         }

@@ -237,7 +237,7 @@ impl Mask {
             ProviderCall::AddAddress { address, .. } | ProviderCall::RemoveAddress { address, .. } => {
                 *address = self.address(address);
             }
-            ProviderCall::Resolve { source, message, .. } => {
+            ProviderCall::Resolve { source, message, .. } | ProviderCall::Query { source, message, .. } => {
                 *source = self.address(source);
                 *message = self.message(message);
             }
@@ -247,6 +247,7 @@ impl Mask {
             | ProviderCall::OpenEndpoint { .. }
             | ProviderCall::CloseEndpoint(_)
             | ProviderCall::Reregister(_)
+            | ProviderCall::ManagerChanged(_)
             | ProviderCall::QueryCounters { .. }
             | ProviderCall::SaFailed { .. } => {}
         }

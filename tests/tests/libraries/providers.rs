@@ -66,6 +66,19 @@ fn debians_provider_has_endpoints_and_counters() {
 }
 
 #[test]
+fn debians_provider_queries_the_sa_for_a_client() {
+    let lab = Lab::new(2, &[]);
+    let (node, _other) = (start(&lab, 1, &[]), lab.start(2, Kind::C, &[]));
+    wait_until_resolved(&node, 2);
+    // The provider counts its queries. -v verifies the path, which is cached, by QUERY_SA.
+    let queries = || node.acme(&["-P", "s", "-f", "n", "-s", "node1"]).counters()[0].get("Route Query Count");
+    let before = queries();
+    let verified = node.acme(&["-f", "n", "-s", "node1", "-d", "node2", "-v"]);
+    assert!(verified.finished.stdout.contains("SA verification: success"), "{}", verified.finished);
+    assert_eq!(queries(), before + 1);
+}
+
+#[test]
 fn debians_provider_follows_port_changes() {
     let lab = Lab::new(2, &[]);
     let (node, _other) = (start(&lab, 1, &[]), lab.start(2, Kind::C, &[]));

@@ -71,6 +71,7 @@ ib-sim -rwxr-xr-x /usr/bin/ib-sim
 ib-sim -rw-r--r-- /usr/lib/ib-sim/libib_sim_preload.so
 ib-sim -rw-r--r-- /usr/share/man/man1/ib-sim.1.gz
 libacmrs -rw-r--r-- /usr/lib/MULTIARCH/ibacm/libacmrs.so
+libibacm-dev -rw-r--r-- /usr/include/ibacm/infiniband/acm_prov.h
 libibacm-dev -rw-r--r-- /usr/include/ibacm/libacm.h
 libibacm-dev -rw-r--r-- /usr/lib/MULTIARCH/libibacm.a
 libibacm-dev -rw-r--r-- /usr/lib/MULTIARCH/pkgconfig/libibacm.pc

@@ -64,7 +64,7 @@ impl Providers {
             ProviderCall::ClosePort(port) => {
                 state.ports.remove(port) && state.endpoints.values().all(|(other, _)| other != port)
             }
-            ProviderCall::Reregister(port) => state.ports.contains(port),
+            ProviderCall::Reregister(port) | ProviderCall::ManagerChanged(port) => state.ports.contains(port),
             ProviderCall::OpenEndpoint { endpoint, port, .. } => {
                 state.endpoints.insert(*endpoint, (*port, Vec::new())).is_none() && state.ports.contains(port)
             }
@@ -86,7 +86,8 @@ impl Providers {
                     all.len() + 1 == before
                 })
             }
-            ProviderCall::Resolve { request, endpoint, source, .. } => {
+            ProviderCall::Resolve { request, endpoint, source, .. }
+            | ProviderCall::Query { request, endpoint, source, .. } => {
                 self.requests.push((provider, *request));
                 state.endpoints.get(endpoint).is_some_and(|(_, all)| all.contains(source))
             }

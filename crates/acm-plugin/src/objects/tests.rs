@@ -33,7 +33,7 @@ unsafe extern "C" fn open<T>(object: *const T, _: *mut c_void, context: *mut *mu
 
 unsafe extern "C" fn close(_: *mut c_void) {}
 
-unsafe extern "C" fn resolve(_: *mut c_void, _: *mut abi::Message, _: u64) -> c_int {
+unsafe extern "C" fn request(_: *mut c_void, _: *mut abi::Message, _: u64) -> c_int {
     0
 }
 
@@ -52,7 +52,8 @@ const FUNCTIONS: Functions = Functions {
     close_endpoint: close,
     add_address: open::<abi::Address>,
     remove_address: close,
-    resolve,
+    resolve: request,
+    query: request,
     handle_event,
     query_perf,
 };
@@ -139,7 +140,7 @@ fn events_of_the_handle_are_discarded_at_each_change_of_a_port() {
     assert_eq!(count(), 0);
     assert_eq!(objects.open_port(PortId(2), &attributes(2)), Ok(true));
     assert_eq!(count(), 1, "another port");
-    assert!(objects.reregister(PORT));
+    assert!(objects.event(PORT, 17));
     assert_eq!(count(), 1, "a reregistration");
     objects.close_port(PORT);
     assert_eq!(count(), 1, "the device stays open");

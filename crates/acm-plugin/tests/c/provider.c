@@ -20,6 +20,11 @@ static struct acm_msg saved;
 static uint64_t saved_id;
 static int *volatile null_pointer;
 
+/* The variable of ibacm_prov(7), which the header does not declare. */
+extern const char *opts_file;
+/* Nor this function. */
+extern int acm_if_get_sgid(char *name, union ibv_gid *gid);
+
 static int open_device(const struct acm_device *device, void **context)
 {
 	acm_log(0, "verbs %d guid %llx\n", device->verbs != NULL, (unsigned long long) be64toh(device->dev_guid));
@@ -182,6 +187,18 @@ static int resolve(void *context, struct acm_msg *message, uint64_t id)
 		acm_free_sa_mad(mad);
 		respond(NULL);
 	}
+	if (!strcmp(action, "helpers")) {
+		struct ibv_path_record path = {.dlid = htobe16(5), .pkey = htobe16(0xffff), .qosclass_sl = htobe16(3)};
+		union ibv_gid gid;
+
+		acm_log(0, "mask %llx, none %llx, null %llx\n", (unsigned long long) be64toh(acm_path_comp_mask(&path)),
+			(unsigned long long) be64toh(acm_path_comp_mask(&(struct ibv_path_record){0})),
+			(unsigned long long) be64toh(acm_path_comp_mask(NULL)));
+		acm_log(0, "lo %d, none %d, path %d, null %d\n", acm_if_get_sgid((char *) "lo", &gid),
+			acm_if_get_sgid((char *) "no-such-if", &gid), acm_if_get_sgid((char *) "../net/lo", &gid), acm_if_get_sgid(NULL, &gid));
+		acm_log(0, "%s %d\n", opts_file, opts_file == acm_get_opts_file());
+		respond(NULL);
+	}
 	if (!strcmp(action, "hang"))
 		for (;;)
 			pause();
@@ -197,15 +214,23 @@ static int resolve(void *context, struct acm_msg *message, uint64_t id)
 
 static int query(void *context, struct acm_msg *message, uint64_t id)
 {
-	(void) context;
+	const struct acm_ep_addr_data *entry = &message->resolve_data[0];
+
+	acm_log(0, "%s: QUERY_SA %d, length %d, dlid %d\n", ((struct address *) context)->given->id_string,
+		!!(entry->flags & ACM_FLAGS_QUERY_SA), message->hdr.length, be16toh(entry->info.path.dlid));
+	if (be16toh(entry->info.path.dlid) == 9)
+		return 0;
+	message->resolve_data[0].info.path.slid = htobe16(7);
+	set_success(message);
 	return acm_query_response(id, message);
 }
 
 static int handle_event(void *context, enum ibv_event_type event)
 {
-	(void) context;
-	if (event != IBV_EVENT_CLIENT_REREGISTER)
-		return 1;
+	if (event != IBV_EVENT_CLIENT_REREGISTER) {
+		acm_log(0, "event %d at port %d\n", event, ((struct acm_port *) context)->port_num);
+		return event != IBV_EVENT_SM_CHANGE;
+	}
 	respond(NULL);
 	return 0;
 }

@@ -6,8 +6,12 @@ use acm_sansio::{
     PortId,
     api::{ExternalRequestId, ProviderCall, ProviderMessage},
 };
-use acm_wire::{Address, client::Counter};
+use acm_wire::{
+    Address,
+    client::{Counter, EntryFlags, path_request},
+};
 use core::time::Duration;
+use ib_mad::{Lid, sa::PathRecord};
 
 const REQUEST: ExternalRequestId = ExternalRequestId::new(3, 70_000);
 
@@ -78,6 +82,48 @@ fn second_response_is_passed_on_and_response_with_unknown_number_is_refused() {
     });
     // The longest and the shortest message. The number of the first one is of another request.
     assert_eq!(lengths.collect::<Vec<_>>(), [(false, 592), (true, 16)]);
+}
+
+#[test]
+fn query_is_called_with_the_clients_path_and_answered() {
+    let mut host = Host::new();
+    host.open();
+    host.take_lines();
+    let path =
+        |slid: u16, dlid: u16| PathRecord { slid: Lid::new(slid), dlid: Lid::new(dlid), ..PathRecord::default() };
+    let call = |dlid| {
+        let message = path_request(&path(0, dlid), EntryFlags::QUERY_SA, [7; 8]).to_vec();
+        ProviderCall::Query { request: REQUEST, endpoint: ENDPOINT, source: source(), message }
+    };
+    let (messages, is_ok) = host.call(call(5));
+    let [ProviderMessage::ResolveResponse { request, message }] = &messages[..] else { panic!("{messages:?}") };
+    assert!(is_ok && *request == REQUEST);
+    assert_eq!((&message[..3], &message[24..]), (&[1, 0x81, 0][..], ib_mad::as_bytes(&path(7, 5))));
+    // No response.
+    assert_eq!(host.call(call(9)), (vec![], true));
+    let lines = ["query: node1: QUERY_SA 1, length 88, dlid 5", "query: node1: QUERY_SA 1, length 88, dlid 9"];
+    assert_eq!(host.take_lines(), lines);
+}
+
+#[test]
+fn helper_functions_and_the_variable_of_the_option_file_work() {
+    let mut host = Host::new();
+    host.open();
+    host.take_lines();
+    assert_eq!(host.call(resolve("helpers", REQUEST)), (vec![response("helpers", REQUEST)], true));
+    let lines =
+        ["resolve: mask a010, none 0, null 0", "resolve: lo -1, none -1, path -1, null -1", "resolve: /tmp/opts 1"];
+    assert_eq!(host.take_lines(), lines);
+}
+
+#[test]
+fn change_of_the_subnet_manager_is_an_event_of_the_port() {
+    let mut host = Host::new();
+    host.open();
+    host.take_lines();
+    host.ok(ProviderCall::ManagerChanged(PORT));
+    assert_eq!(host.take_lines(), ["handle_event: event 13 at port 1"]);
+    assert_eq!(host.call(ProviderCall::ManagerChanged(PortId(99))), (vec![], false));
 }
 
 #[test]

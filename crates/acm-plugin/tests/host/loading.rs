@@ -1,7 +1,7 @@
 //! The search for libraries by name, the messages about defective libraries, and log levels.
-use crate::common::{Host, PORT, compile};
-use acm_plugin::{Library, Search};
-use acm_sansio::api::ProviderCall;
+use crate::common::{Host, PORT, compile, resolve, response};
+use acm_plugin::{Library, OpenDevice, OpenedDevice, Search};
+use acm_sansio::api::{ExternalRequestId, ProviderCall};
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
 /// Compiles a library with an option. Returns the message about its defect, without the path.
@@ -110,6 +110,19 @@ fn library_is_found_by_provider_name_or_file() {
     assert_eq!(refused.len(), 2, "{refused:?}");
     assert!(refused[0].contains("/libold.so: made for version 2"), "{refused:?}");
     assert!(refused[1].contains("/none/libdsap.so: No such file"), "{refused:?}");
+}
+
+#[test]
+fn provider_compiled_with_this_projects_header_works() {
+    let folder = tempfile::tempdir().unwrap();
+    let include = concat!("-I", env!("CARGO_MANIFEST_DIR"), "/../acm-provider/include");
+    let options = [include, "-Werror"];
+    let library = Library::open(&compile(folder.path(), "libtest.so", &options)).unwrap();
+    let mut host =
+        Host::with(&library, OpenDevice::new(|_| Ok(OpenedDevice::new(core::ptr::dangling_mut(), ()))), folder);
+    host.open();
+    let request = ExternalRequestId::new(1, 2);
+    assert_eq!(host.call(resolve("at once", request)), (vec![response("at once", request)], true));
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! All structures have the layout that a C compiler gives to those of Debian's `infiniband/acm_prov.h`.
+//! All structures have the layout that a C compiler gives to those of `infiniband/acm_prov.h`, Debian's and this
+//! project's.
 use acm_provider::abi::{Address, Device, Endpoint, EpAddrData, Header, Message, Port, Provider, SaMad, UserMad};
 use core::{
     fmt::Write as _,
@@ -52,10 +53,14 @@ fn structures_have_the_layout_of_c() {
     }
     code.push_str("return 0; }\n");
     fs::write(&source, code).unwrap();
-    let compiled = Command::new("cc").arg("-o").arg(&program).arg(&source).output().expect("cc: install gcc");
-    let errors = String::from_utf8_lossy(&compiled.stderr);
-    assert!(compiled.status.success(), "install ibacm and libibumad-dev, which have the headers: {errors}");
-    let theirs = String::from_utf8(Command::new(&program).output().unwrap().stdout).unwrap();
     let ours: String = ours.iter().map(|(what, value)| format!("{what} {value}\n")).collect();
-    assert_eq!(theirs, ours);
+    let include = concat!(env!("CARGO_MANIFEST_DIR"), "/include");
+    for options in [&[][..], &["-I", include]] {
+        let compiled =
+            Command::new("cc").args(options).arg("-o").arg(&program).arg(&source).output().expect("cc: install gcc");
+        let errors = String::from_utf8_lossy(&compiled.stderr);
+        assert!(compiled.status.success(), "install ibacm and libibumad-dev, which have the headers: {errors}");
+        let theirs = String::from_utf8(Command::new(&program).output().unwrap().stdout).unwrap();
+        assert_eq!(theirs, ours, "{options:?}");
+    }
 }

@@ -42,7 +42,9 @@ impl Acm {
     pub(super) fn end_operation(&mut self, request: &OpenRequest) {
         match request.waiting {
             WaitingFor::Source { .. } => {}
-            WaitingFor::Lookup { token, .. } | WaitingFor::Counters { token, .. } => {
+            WaitingFor::Lookup { token, .. }
+            | WaitingFor::Counters { token, .. }
+            | WaitingFor::ProviderQuery { token, .. } => {
                 self.providers.get_mut(token.provider).waiter_left(&mut self.context, token, request.account, false);
             }
             WaitingFor::Query { query, .. } => {

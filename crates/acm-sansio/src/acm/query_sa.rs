@@ -5,10 +5,10 @@ use crate::{
         SaError,
         account::AccountId,
         failure::{Attempt, AttemptDetails, Bound, Failure},
-        id::{ClientId, EndpointId, RequestId},
+        id::{ClientId, EndpointId, ProviderId, RequestId},
     },
     clients::{Clients, OpenRequest, RequestSubject, Requester, WaitingFor},
-    provider::{Context, EndpointChange},
+    provider::{Context, EndpointChange, IfPending, Need},
     sa::{Purpose, SaQuery},
 };
 use acm_wire::client::{Counter, Entry, EntryKind, Reply};
@@ -16,7 +16,7 @@ use ib_mad::sa::{PathRecord, SaMad};
 
 impl Acm {
     /// Handles a QUERY_SA request: a path record directly from the subnet administrator. The cache is neither read nor
-    /// filled.
+    /// filled. At an endpoint of a provider outside of the core, the provider sends the query.
     pub(super) fn query_sa(
         &mut self,
         client: ClientId,
@@ -35,7 +35,25 @@ impl Acm {
             Ok(endpoint) => endpoint,
             Err(failure) => return refuse(&mut self.context, failure),
         };
-        if !self.may_wait(requester, account) {
+        let provider = self.context.endpoint(endpoint).map_or(ProviderId::BUILT_IN, |found| found.provider);
+        let need = Need { account, if_pending: self.if_pending(requester, account, provider, false) };
+        if let Some(external) = self.providers.external(provider) {
+            match external.query_sa(&mut self.context, endpoint, path, need) {
+                Err(failure) => {
+                    if failure == Failure::TooMany(Bound::Requests) {
+                        Clients::count_refused(&mut self.context.cx, account);
+                    }
+                    refuse(&mut self.context, failure);
+                }
+                Ok(token) => {
+                    let waiting = WaitingFor::ProviderQuery { endpoint, token, entry: *entry, dest: subject.dest };
+                    let open = OpenRequest::new(requester, account, waiting);
+                    self.context.clients.keep_request(&mut self.context.cx, open);
+                }
+            }
+            return;
+        }
+        if need.if_pending == IfPending::MayNotWait {
             Clients::count_refused(&mut self.context.cx, account);
             return refuse(&mut self.context, Failure::TooMany(Bound::Requests));
         }

@@ -58,8 +58,12 @@ impl Acm {
     fn fail_request(&mut self, id: RequestId, failure: Failure) -> bool {
         let Some(request) = self.context.clients.take_request(&mut self.context.cx, id) else { return false };
         self.end_operation(&request);
-        Clients::record_request_latency(&mut self.context.cx, &request);
         let Context { cx, ports, clients, .. } = &mut self.context;
+        if matches!(request.waiting, WaitingFor::ProviderQuery { .. }) {
+            clients.finish_provider_query(cx, ports, &request, Err(failure.into()));
+            return true;
+        }
+        Clients::record_request_latency(cx, &request);
         match (request.waiting, request.requester) {
             (WaitingFor::Lookup { endpoint, dest, chosen_source, .. }, requester) => {
                 let chosen_source = chosen_source.as_ref();
@@ -75,7 +79,7 @@ impl Acm {
                 clients.reply(cx, id, Reply::queried(tid, &entry, Err(failure.status())));
             }
             // A request that waits only for its source is not charged. The kernel requests only paths.
-            (WaitingFor::Source { .. }, _) | (_, Requester::Kernel(_)) => {}
+            (WaitingFor::Source { .. } | WaitingFor::ProviderQuery { .. }, _) | (_, Requester::Kernel(_)) => {}
         }
         true
     }

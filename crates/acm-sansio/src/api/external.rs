@@ -79,8 +79,22 @@ pub enum ProviderCall {
         #[cfg_attr(feature = "serde", serde(with = "crate::api::hex"))]
         message: Vec<u8>,
     },
+    /// `query`: a client's request for a path from the subnet administrator. [`ProviderMessage::ResolveResponse`] follows.
+    Query {
+        /// The id for the response.
+        request: ExternalRequestId,
+        /// The endpoint at which the path begins.
+        endpoint: EndpointId,
+        /// An address of that endpoint.
+        source: Address,
+        /// A RESOLVE request with the flag QUERY_SA and a path record, in host byte order.
+        #[cfg_attr(feature = "serde", serde(with = "crate::api::hex"))]
+        message: Vec<u8>,
+    },
     /// `handle_event` with `IBV_EVENT_CLIENT_REREGISTER`: the subnet manager lost its multicast memberships.
     Reregister(PortId),
+    /// `handle_event` with `IBV_EVENT_SM_CHANGE`: the subnet manager has another address.
+    ManagerChanged(PortId),
     /// `query_perf`: a request for counters. [`ProviderMessage::Counters`] follows.
     QueryCounters {
         /// The id for the response.
@@ -118,7 +132,8 @@ impl ProviderCall {
             Self::AddAddress { .. } => ProviderFunction::AddAddress,
             Self::RemoveAddress { .. } => ProviderFunction::RemoveAddress,
             Self::Resolve { .. } => ProviderFunction::Resolve,
-            Self::Reregister(_) => ProviderFunction::HandleEvent,
+            Self::Query { .. } => ProviderFunction::Query,
+            Self::Reregister(_) | Self::ManagerChanged(_) => ProviderFunction::HandleEvent,
             Self::QueryCounters { .. } => ProviderFunction::QueryPerf,
             Self::SaResponse { .. } | Self::SaFailed { .. } => ProviderFunction::SaHandler,
         }
@@ -137,6 +152,7 @@ pub enum ProviderFunction {
     AddAddress,
     RemoveAddress,
     Resolve,
+    Query,
     HandleEvent,
     QueryPerf,
     SaHandler,
@@ -152,6 +168,7 @@ impl fmt::Display for ProviderFunction {
             Self::AddAddress => "add_address",
             Self::RemoveAddress => "remove_address",
             Self::Resolve => "resolve",
+            Self::Query => "query",
             Self::HandleEvent => "handle_event",
             Self::QueryPerf => "query_perf",
             Self::SaHandler => "the handler of acm_send_sa_mad",
@@ -170,7 +187,8 @@ pub enum ProviderMessage {
         /// `true` if the function returned zero, or returns nothing.
         is_ok: bool,
     },
-    /// `acm_resolve_response`: the response to [`ProviderCall::Resolve`].
+    /// `acm_resolve_response` or `acm_query_response`: the response to [`ProviderCall::Resolve`] or
+    /// [`ProviderCall::Query`].
     #[cfg_attr(feature = "serde", serde(rename = "Answered"))]
     ResolveResponse {
         /// The id from the call.

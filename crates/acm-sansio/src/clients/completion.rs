@@ -63,7 +63,7 @@ impl Clients {
         {}
     }
 
-    /// Answers a request that waits for a lookup. Returns `false` if it waits for something else.
+    /// Answers a request that waits for a path of a provider. Returns `false` if it waits for something else.
     fn complete_request(
         &mut self,
         cx: &mut Cx,
@@ -73,8 +73,15 @@ impl Clients {
     ) -> bool {
         let conditions = self.conditions.take(id);
         let Some(request) = self.take_request(cx, id) else { return false };
-        let WaitingFor::Lookup { endpoint, dest, chosen_source, conditional, .. } = request.waiting else {
-            return false;
+        let (endpoint, dest, chosen_source, conditional) = match request.waiting {
+            WaitingFor::Lookup { endpoint, dest, chosen_source, conditional, .. } => {
+                (endpoint, dest, chosen_source, conditional)
+            }
+            WaitingFor::ProviderQuery { .. } => {
+                self.finish_provider_query(cx, ports, &request, result);
+                return true;
+            }
+            _ => return false,
         };
         if let (Ok(path), Some(conditions)) = (result, conditions) {
             let record = Conditions::between(path, &conditions);
@@ -91,6 +98,29 @@ impl Clients {
         let path_request = PathRequest { requester, endpoint, dest: &dest, chosen_source, conditional };
         self.finish(cx, ports, &path_request, result);
         true
+    }
+
+    /// Answers a QUERY_SA request that was removed, with the result of a provider outside of the core.
+    pub(crate) fn finish_provider_query(
+        &mut self,
+        cx: &mut Cx,
+        ports: &mut Ports,
+        request: &OpenRequest,
+        result: Result<&PathRecord, Attempt>,
+    ) {
+        let (WaitingFor::ProviderQuery { endpoint, entry, dest, .. }, Requester::Client { id: client, tid }) =
+            (request.waiting, request.requester)
+        else {
+            return;
+        };
+        Self::record_request_latency(cx, request);
+        if let Err(attempt) = result {
+            ports.count(endpoint, Counter::Error);
+            let subject = RequestSubject { dest, endpoint: Some(endpoint), ..RequestSubject::default() };
+            self.request_failed(cx, ports, request.requester, attempt, &subject);
+        }
+        let result = result.map_err(|attempt| attempt.failure.status());
+        self.reply(cx, client, Reply::queried(tid, &entry, result));
     }
 
     /// Answers all requests for counters that wait for `token`.

@@ -40,13 +40,17 @@ pub(crate) enum WaitingFor {
     Counters { endpoint: EndpointId, token: Token },
     /// A QUERY_SA request's query to the subnet administrator.
     Query { query: Option<SaQueryId>, entry: Entry, dest: Option<Address> },
+    /// A QUERY_SA request's query by a provider outside of the core.
+    ProviderQuery { endpoint: EndpointId, token: Token, entry: Entry, dest: Option<Address> },
 }
 
 impl WaitingFor {
     /// Returns the token of the provider's operation.
     const fn token(&self) -> Option<Token> {
         match self {
-            Self::Lookup { token, .. } | Self::Counters { token, .. } => Some(*token),
+            Self::Lookup { token, .. } | Self::Counters { token, .. } | Self::ProviderQuery { token, .. } => {
+                Some(*token)
+            }
             Self::Source { .. } | Self::Query { .. } => None,
         }
     }

@@ -34,7 +34,7 @@ impl External {
     pub(super) fn port_inactive(&mut self, cx: &mut Context, port: PortId) {
         let Some(state) = cx.existing(self.ports.get_mut(&port)) else { return };
         state.target = None;
-        state.reregister = false;
+        (state.reregister, state.other_manager) = (false, false);
         self.end_port_pause(cx, port);
         self.port_changed(cx, port);
     }
@@ -117,6 +117,7 @@ impl External {
             }
             LifecycleCall::ClosePort(port) => ProviderCall::ClosePort(*port),
             LifecycleCall::Reregister(port) => ProviderCall::Reregister(*port),
+            LifecycleCall::ManagerChanged(port) => ProviderCall::ManagerChanged(*port),
             LifecycleCall::OpenEndpoint(endpoint) => {
                 let Some(state) = cx.existing(self.endpoints.get(endpoint)) else { return };
                 ProviderCall::OpenEndpoint { endpoint: *endpoint, port: state.port, pkey: state.pkey }
@@ -144,6 +145,11 @@ impl External {
             LifecycleCall::Reregister(port) => {
                 if let Some(port) = self.ports.get_mut(port) {
                     port.reregister = false;
+                }
+            }
+            LifecycleCall::ManagerChanged(port) => {
+                if let Some(port) = self.ports.get_mut(port) {
+                    port.other_manager = false;
                 }
             }
             LifecycleCall::CloseEndpoint(endpoint) => {
@@ -183,6 +189,9 @@ impl External {
                 Some(attributes) if port.open.is_none() && !port.paused => {
                     return Some(LifecycleCall::OpenPort(*id, attributes.clone()));
                 }
+                Some(_) if port.open.is_some() && port.other_manager => {
+                    return Some(LifecycleCall::ManagerChanged(*id));
+                }
                 Some(_) if port.open.is_some() && port.reregister => return Some(LifecycleCall::Reregister(*id)),
                 _ => {}
             }
@@ -219,6 +228,7 @@ impl External {
             // These functions return nothing.
             LifecycleCall::ClosePort(_)
             | LifecycleCall::Reregister(_)
+            | LifecycleCall::ManagerChanged(_)
             | LifecycleCall::CloseEndpoint(_)
             | LifecycleCall::RemoveAddress(..) => {}
         }

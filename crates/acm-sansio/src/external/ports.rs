@@ -16,6 +16,8 @@ pub(super) struct ServedPort {
     pub(super) open: Option<Box<PortAttributes>>,
     /// `true` if the subnet manager lost its memberships and the provider has not been notified yet.
     pub(super) reregister: bool,
+    /// `true` if the subnet manager has another address and the provider has not been notified yet.
+    pub(super) other_manager: bool,
     /// Number of refusals to open it in a row.
     pub(super) failures: u32,
     /// `true` after a refusal, until the next attempt.
@@ -81,6 +83,7 @@ pub(super) enum LifecycleCall {
     OpenPort(PortId, Box<PortAttributes>),
     ClosePort(PortId),
     Reregister(PortId),
+    ManagerChanged(PortId),
     OpenEndpoint(EndpointId),
     CloseEndpoint(EndpointId),
     AddAddress(EndpointId, Address),

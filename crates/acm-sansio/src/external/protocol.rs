@@ -14,7 +14,7 @@ use crate::{
 };
 use alloc::string::String;
 use core::fmt;
-use ib_mad::MadRef;
+use ib_mad::{MadRef, sa::PathRecord};
 
 impl External {
     /// Returns its name in the configuration.
@@ -32,18 +32,34 @@ impl External {
         self.queue_request(cx, endpoint, Query::Counters, need)
     }
 
+    /// Requests a path from the subnet administrator through the provider. [`Context::complete`] follows with the token.
+    pub(crate) fn query_sa(
+        &mut self,
+        cx: &mut Context,
+        endpoint: EndpointId,
+        path: &PathRecord,
+        need: Need,
+    ) -> Result<Token, Failure> {
+        let source = self.endpoints.get(&endpoint).and_then(super::ports::EndpointState::first);
+        let query = Query::Sa { source: source.ok_or(Failure::ProviderDown)?, path: *path };
+        self.queue_request(cx, endpoint, query, need)
+    }
+
     fn port_event(&mut self, cx: &mut Context, endpoint: EndpointId, event: PortEvent) {
         match event {
             PortEvent::Down => self.stop_serving(cx, endpoint, Failure::EndpointClosed),
-            PortEvent::Reregister => {
+            PortEvent::Reregister | PortEvent::OtherManager => {
                 let port = cx.port_id(endpoint);
                 if let Some(state) = port.and_then(|port| self.ports.get_mut(&port)) {
-                    state.reregister = true;
+                    match event {
+                        PortEvent::Reregister => state.reregister = true,
+                        _ => state.other_manager = true,
+                    }
                 }
                 self.proceed(cx);
             }
             // Changed attributes reach the provider by closing and reopening the port.
-            PortEvent::Up | PortEvent::Moved | PortEvent::OtherManager | PortEvent::OtherLink => {}
+            PortEvent::Up | PortEvent::Moved | PortEvent::OtherLink => {}
         }
     }
 }

@@ -71,11 +71,12 @@ impl External {
                 self.queue.leave_all(&mut positions);
             }
             let (external, endpoint) = (id.external_id(self.id), request.endpoint);
-            let what = match &request.query {
+            let message = resolve_message::request(&request.query, external.to_bits().to_be_bytes());
+            let what = match request.query {
                 Query::Counters => ProviderCall::QueryCounters { request: external, endpoint },
-                query @ (Query::Address { source, .. } | Query::Path { source, .. }) => {
-                    let message = resolve_message::request(query, external.to_bits().to_be_bytes());
-                    ProviderCall::Resolve { request: external, endpoint, source: *source, message }
+                Query::Sa { source, .. } => ProviderCall::Query { request: external, endpoint, source, message },
+                Query::Address { source, .. } | Query::Path { source, .. } => {
+                    ProviderCall::Resolve { request: external, endpoint, source, message }
                 }
             };
             let deadline = cx.now() + response_time_limit(cx);

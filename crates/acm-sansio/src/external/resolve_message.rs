@@ -15,6 +15,8 @@ pub(super) enum Query {
     Address { source: Address, dest: Address, no_delay: bool },
     /// The path to a port.
     Path { source: Address, path: PathRecord, no_delay: bool },
+    /// A path from the subnet administrator, with the fields of a record that are not zero.
+    Sa { source: Address, path: PathRecord },
     /// The counters of an endpoint.
     Counters,
 }
@@ -35,6 +37,7 @@ pub(super) fn request(query: &Query, tid: [u8; 8]) -> Vec<u8> {
             message
         }
         Query::Path { path, no_delay, .. } => bytes(&path_request(path, flags(*no_delay), tid)),
+        Query::Sa { path, .. } => bytes(&path_request(path, EntryFlags::QUERY_SA, tid)),
         Query::Counters => Vec::new(),
     }
 }

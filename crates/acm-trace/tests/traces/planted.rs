@@ -144,7 +144,7 @@ fn records(text: &str) -> [SaMad; 2] {
 /// Every kind of output that may contain this address.
 fn outputs(address: &Address) -> Vec<Output> {
     let call = |what| Output::Provider { provider: PROVIDER, call: Some(CallId::new(1, 0)), what };
-    let (endpoint, source) = (ENDPOINT, *address);
+    let (endpoint, source, request) = (ENDPOINT, *address, ExternalRequestId::new(1, 0));
     let to = SendTo { way: AddressVector::default(), qpn: Qpn::MULTICAST, qkey: Qkey::GSI };
     let message = resolve_request(Some(address), address, EntryFlags::default(), TID).to_vec();
     let resolved = Reply::resolved(TID, &PathRecord::default(), Some(address));
@@ -154,7 +154,8 @@ fn outputs(address: &Address) -> Vec<Output> {
         Output::Send { endpoint, to, mad: multicast(address) },
         call(ProviderCall::AddAddress { endpoint, address: source }),
         call(ProviderCall::RemoveAddress { endpoint, address: source }),
-        call(ProviderCall::Resolve { request: ExternalRequestId::new(1, 0), endpoint, source, message }),
+        call(ProviderCall::Resolve { request, endpoint, source, message: message.clone() }),
+        call(ProviderCall::Query { request, endpoint, source, message }),
     ];
     let attempt = acm_sansio::Failure::NoTurn.into();
     let with_address = events(*address, Gid::new([9; 16]), attempt, Duration::from_secs(1));

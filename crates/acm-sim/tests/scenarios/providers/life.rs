@@ -53,6 +53,12 @@ fn port_is_opened_before_and_closed_after_its_endpoints() {
     machine.input(Input::ClientReregister(PortId(1)));
     machine.run(MS);
     assert_eq!(machine.fake(ONE).functions(), ["handle_event"]);
+    let mut other_manager = attributes(OF_ONE, 9);
+    other_manager.sm_lid = ib_mad::Lid::new(2);
+    machine.up(1, &other_manager);
+    assert_eq!(machine.fakes[&ONE].calls, [ProviderCall::ManagerChanged(PortId(1))]);
+    machine.run(MS);
+    assert_eq!(machine.fake(ONE).functions(), ["handle_event"], "once");
     machine.input(Input::PortDown(PortId(1)));
     machine.run(MS);
     assert_eq!(machine.fake(ONE).functions(), closed);

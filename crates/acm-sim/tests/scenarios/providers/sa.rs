@@ -1,10 +1,12 @@
 //! Requests of providers to subnet administration.
-use super::shared::{Machine, ONE, TWO, sa_id};
+use super::shared::{Answers, Machine, ONE, TWO, name, sa_id};
 use acm_sansio::{
     EndpointId, Input, PortId,
     api::{ProviderCall, ProviderId, ProviderMessage, SaError, SendFailure},
+    config::Share,
 };
 use acm_wire::client::{EntryFlags, path_request};
+use core::time::Duration;
 use ib_mad::{
     AttributeId, Lid, Method, Status, TransactionId,
     sa::{PathRecord, SaMad},
@@ -104,20 +106,52 @@ fn invalid_sa_requests_of_a_provider_are_refused() {
 }
 
 #[test]
-fn query_sa_bypasses_the_provider() {
+fn query_sa_is_answered_by_the_provider_of_its_endpoint() {
     let mut machine = Machine::started();
     machine.sa.clear();
     machine.fake(ONE).functions();
     let slid = machine.acm.ports().nth(1).unwrap().1.lid;
     let path = PathRecord { slid, dlid: Lid::new(9), ..PathRecord::default() };
-    let client = machine.request(1, &path_request(&path, EntryFlags::QUERY_SA, [1; 8]));
-    let sent: Vec<_> = machine.sa.iter().map(|send| (send.port, send.mad.header.attribute_id)).collect();
-    assert_eq!(sent, [(PortId(1), AttributeId::PATH_RECORD)]);
-    assert!(machine.fake(ONE).functions().is_empty());
-    let send = machine.sa.pop().unwrap();
-    let mut answer = send.mad;
-    answer.header.method = Method::GET_RESP;
-    machine.input(Input::SaResponse { id: send.id, mad: ib_mad::as_bytes(&answer) });
-    assert_eq!(machine.status(client), Some(0));
+    let request = path_request(&path, EntryFlags::QUERY_SA, [1; 8]);
+    let client = machine.request(1, &request);
+    let [ProviderCall::Query { source, message, .. }] = &machine.fakes[&ONE].calls[..] else {
+        panic!("{:?}", machine.fakes[&ONE].calls)
+    };
+    assert_eq!((*source, message.len(), &message[16..]), (name("one"), 88, &request[16..]), "with its flag");
+    machine.run(Duration::from_millis(1));
+    assert_eq!(machine.sa.len(), 0, "the provider queries the subnet administrator");
+    let (_, reply) = machine.replies.iter().find(|(other, _)| *other == client).unwrap();
+    assert_eq!((reply[1], reply.len(), &reply[16..20]), (0x81, 88, &request[16..20]), "the request with its result");
+    assert_eq!(reply[24 + 40..24 + 42], [0, 0x77], "the provider's path");
+    // Its failures, and a provider that does not respond.
+    for (answers, status) in [(Answers::Status(3), Some(3)), (Answers::Garbage, Some(3)), (Answers::Nothing, None)] {
+        machine.fake(ONE).answers = answers;
+        let client = machine.request(1, &request);
+        machine.run(Duration::from_millis(1));
+        assert_eq!(machine.status(client), status, "{answers:?}");
+    }
+    machine.run(Duration::from_secs(13));
+    assert_eq!((machine.stat("provider_silent"), machine.gauge("lookups")), (1, 0));
+    // A client that leaves, and a queued request that the account gives up.
+    let client = machine.request(1, &request);
+    machine.input(Input::ClientClosed(client));
+    machine.run(Duration::from_secs(13));
+    assert_eq!((machine.stat("provider_silent"), machine.gauge("lookups")), (2, 0));
+    machine.replay();
+}
+
+#[test]
+fn queued_query_of_the_largest_account_fails_to_make_room_for_another() {
+    let mut machine = Machine::new(|config| config.limits.lookups = Share { total: 144, percent: 100 });
+    machine.start();
+    machine.fake(ONE).takes = Some(Duration::from_millis(5));
+    let slid = machine.acm.ports().nth(1).unwrap().1.lid;
+    let path = PathRecord { slid, dlid: Lid::new(9), ..PathRecord::default() };
+    let request = path_request(&path, EntryFlags::QUERY_SA, [1; 8]);
+    let many: Vec<_> = (0..126).map(|_| machine.request(1, &request)).collect();
+    let other = machine.request(2, &request);
+    assert_eq!((machine.status(many[125]), machine.status(other)), (Some(1), None), "ENOMEM");
+    machine.run(Duration::from_secs(2));
+    assert!(many[..125].iter().chain([&other]).all(|client| machine.status(*client) == Some(0)));
     machine.replay();
 }

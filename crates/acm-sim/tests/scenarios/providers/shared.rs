@@ -238,7 +238,7 @@ impl Machine {
         }
         let at = fake.busy.max(now);
         match &what {
-            ProviderCall::Resolve { request, .. } if fake.takes.is_some() => {
+            ProviderCall::Resolve { request, .. } | ProviderCall::Query { request, .. } if fake.takes.is_some() => {
                 let path = PathRecord { dlid: Lid::new(0x77), ..PathRecord::default() };
                 let answer = match fake.answers {
                     Answers::Path => Some(message(0, Some(&path))),

@@ -256,10 +256,14 @@ fn call() -> BoxedStrategy<ProviderCall> {
         }),
         endpoint.clone().prop_map(ProviderCall::CloseEndpoint),
         on_endpoint,
-        (request.clone(), endpoint.clone(), address(), bytes(200)).prop_map(|(request, endpoint, source, message)| {
-            ProviderCall::Resolve { request, endpoint, source, message }
-        }),
-        port.prop_map(ProviderCall::Reregister),
+        (request.clone(), endpoint.clone(), address(), bytes(200), any::<bool>()).prop_map(
+            |(request, endpoint, source, message, is_query)| match is_query {
+                true => ProviderCall::Query { request, endpoint, source, message },
+                false => ProviderCall::Resolve { request, endpoint, source, message },
+            }
+        ),
+        port.clone().prop_map(ProviderCall::Reregister),
+        port.prop_map(ProviderCall::ManagerChanged),
         (request, endpoint).prop_map(|(request, endpoint)| ProviderCall::QueryCounters { request, endpoint }),
         (any::<u64>(), answer).prop_map(|(id, answer)| match answer {
             Ok(mad) => ProviderCall::SaResponse { id: ExternalSaId(id), mad },
