@@ -1,5 +1,5 @@
 //! Programs for InfiniBand devices on a simulated fabric by `LD_PRELOAD`.
-use acm_tests::{Binary, Fabric, Finished, Process, binary, preload, program, run};
+use acm_tests::{Binary, Fabric, Finished, Process, binary, preload, program, run, until};
 use core::fmt::Write;
 use ib_mad::{
     Mad, Method, MgmtClass, Wire, as_bytes,
@@ -55,6 +55,22 @@ fn has(text: &str, name: &str, value: &str) -> bool {
     let bare = |line: &str| line.trim().replace(['.', '\t', ' '], "");
     let expected = format!("{name}{value}").replace([' ', '.'], "");
     text.lines().any(|line| bare(line) == expected)
+}
+
+/// A test that fails kills `ib-sim run`, whose program must not run on.
+#[test]
+fn program_at_a_node_ends_with_ib_sim_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let fabric = fabric(&folder, 1);
+    let words = words(&fabric, &[], &["--no-namespaces"], &["sh", "-c", "echo pid $$ has started; exec sleep 600"]);
+    let mut running = Process::start(Command::new(binary(Binary::IbSim)).args(&words));
+    running.wait_for(" has started", 1);
+    let pid = running.stdout().split(' ').nth(1).unwrap().to_owned();
+    // A process that has ended has no command line.
+    let command_line = || fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    assert!(!command_line().is_empty());
+    drop(running);
+    until("the end of the program", || command_line().is_empty().then_some(()));
 }
 
 #[test]

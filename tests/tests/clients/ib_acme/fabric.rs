@@ -33,9 +33,14 @@ impl Site {
 
     /// Starts `nodes` nodes under the simulated subnet manager, which sends responses of any length.
     pub(crate) fn simulated(nodes: u32) -> Self {
+        Self::simulated_with(nodes, &[])
+    }
+
+    /// The same with options of `ib-sim serve`.
+    pub(crate) fn simulated_with(nodes: u32, options: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let tree = folder.path().join("tree");
-        let fabric = Fabric::serve(nodes, &["--tree", tree.to_str().unwrap()]);
+        let fabric = Fabric::serve(nodes, &[&["--tree", tree.to_str().unwrap()], options].concat());
         Self { fabric, opensm: None, _folder: folder }
     }
 

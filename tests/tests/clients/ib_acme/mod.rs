@@ -3,6 +3,7 @@
 mod differences;
 mod fabric;
 mod generated;
+mod groups;
 mod job;
 mod modes;
 mod programs;

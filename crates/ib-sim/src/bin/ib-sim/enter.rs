@@ -4,6 +4,7 @@ use core::error::Error;
 use nix::{
     mount::{MsFlags, mount},
     sched::{CloneFlags, unshare},
+    sys::{prctl::set_pdeathsig, signal::Signal},
 };
 use std::{
     ffi::OsString,
@@ -42,6 +43,10 @@ impl Enter {
         command.args(arguments).env("LD_PRELOAD", first_in("LD_PRELOAD", &self.preload));
         if let Some(stand_in) = &self.stand_in {
             command.env("LD_LIBRARY_PATH", first_in("LD_LIBRARY_PATH", stand_in));
+        }
+        // The program ends with `ib-sim run`, even if that is killed.
+        if let Err(error) = set_pdeathsig(Signal::SIGTERM) {
+            return format!("prctl: {error}").into();
         }
         let error = command.exec();
         format!("{}: {error}", program.display()).into()
