@@ -160,6 +160,13 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
+    fn length_of_a_message_is_at_least_its_header_and_at_most_the_structure() {
+        let of = |length| super::length(&Header { version: 1, opcode: 1, status: 0, data: [0; 3], length, tid: 0 });
+        assert_eq!([0, 15, 16, 17].map(of), [16, 16, 16, 17]);
+        assert_eq!([MESSAGE, MESSAGE + 1].map(|length| of(length.try_into().unwrap())), [MESSAGE; 2]);
+    }
+
+    #[test]
     fn each_field_of_a_path_sets_its_component_bit() {
         let mask = |at: usize, value: u8| {
             let mut record = [0; 64];

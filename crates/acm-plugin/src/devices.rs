@@ -84,7 +84,10 @@ impl fmt::Debug for OpenDevice {
 fn open(guid: Guid) -> Result<OpenedDevice, String> {
     use ib_device::{sysfs::Sysfs, verbs::Context};
     let found = Sysfs::default().scan().map_err(|error| error.to_string())?;
-    let mut reason = format!("no device with node GUID {guid}");
+    let mut reason = format!(
+        "no device with node GUID {guid} on this machine; on a simulated fabric, start the daemon with `ib-sim run` \
+         (docs/providers.md)"
+    );
     for device in found.devices.iter().filter(|device| device.node_guid == guid && device.uverbs.is_some()) {
         match Context::open(&device.name) {
             Ok(context) => return Ok(OpenedDevice::new(context.as_ptr().cast(), context)),
@@ -92,4 +95,16 @@ fn open(guid: Guid) -> Result<OpenedDevice, String> {
         }
     }
     Err(reason)
+}
+
+#[cfg(all(test, feature = "verbs"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_device_is_reported_with_the_way_to_a_simulated_one() {
+        let refused = OpenDevice::real().open(Guid::new(0x0002_c903_dead_0001)).unwrap_err();
+        assert!(refused.starts_with("no device with node GUID 0x0002c903dead0001 "), "{refused}");
+        assert!(refused.contains("`ib-sim run`"), "{refused}");
+    }
 }

@@ -273,4 +273,28 @@ mod tests {
         assert_eq!(&formatted(c"node1", 0), b"########");
         assert_eq!(&formatted(c"node1", 8), b"node1\0##");
     }
+
+    #[test]
+    fn component_mask_is_in_network_byte_order() {
+        let mut path = [0; 64];
+        path[8] = 1;
+        // SAFETY: the argument is a path record, or null.
+        let mask = |path: *const [u8; 64]| unsafe { acm_path_comp_mask(path) };
+        assert_eq!((mask(&raw const path).to_ne_bytes(), mask(ptr::null())), ([0, 0, 0, 0, 0, 0, 0, 4], 0));
+    }
+
+    #[test]
+    fn request_that_cannot_be_queued_can_be_sent_later() {
+        // This slot has no library, and so no queue.
+        let slot = slots::SlotId::of_a_test(3);
+        let endpoint = Endpoint { port: ptr::null_mut(), pkey: 0xffff };
+        registry::add_endpoint(&raw const endpoint, slot, acm_sansio::EndpointId::new(7, 8));
+        let mad = acm_alloc_sa_mad(&raw const endpoint, ptr::null_mut(), None);
+        for _ in 0..2 {
+            assert_eq!(acm_send_sa_mad(mad), FAILED);
+        }
+        assert!(registry::send(mad).is_some());
+        acm_free_sa_mad(mad);
+        registry::remove_endpoint(&raw const endpoint);
+    }
 }

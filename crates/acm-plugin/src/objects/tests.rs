@@ -127,6 +127,8 @@ fn address_that_the_library_refused_can_be_added_later() {
     assert!(!objects.resolve(ENDPOINT, &address, &[0; 16], 1), "it is not open");
     RESULT.set(0);
     assert!(objects.add_address(ENDPOINT, address) && objects.resolve(ENDPOINT, &address, &[0; 16], 1));
+    LAST.set(ptr::null());
+    assert!(objects.add_address(ENDPOINT, address) && LAST.get().is_null(), "the library has it");
     objects.remove_address(ENDPOINT, &address);
     assert!(!objects.resolve(ENDPOINT, &address, &[0; 16], 1));
 }
