@@ -72,10 +72,17 @@ struct Received {
     sent: Vec<SaRequest>,
     /// P_Keys of endpoints whose requests to the SA are refused.
     refused: Vec<u16>,
+    /// P_Keys of endpoints for whose requests to the SA there is no memory.
+    exhausted: Vec<u16>,
 }
 
-static RECEIVED: Mutex<Received> =
-    Mutex::new(Received { responses: Vec::new(), allocated: Vec::new(), sent: Vec::new(), refused: Vec::new() });
+static RECEIVED: Mutex<Received> = Mutex::new(Received {
+    responses: Vec::new(),
+    allocated: Vec::new(),
+    sent: Vec::new(),
+    refused: Vec::new(),
+    exhausted: Vec::new(),
+});
 
 /// Notified after each response.
 static RESPONDED: Condvar = Condvar::new();
@@ -120,6 +127,11 @@ pub fn sa_requests(pkey: u16) -> Vec<SaRequest> {
 /// Refuses later requests to the SA from endpoints in this partition.
 pub fn refuse_sa_requests(pkey: u16) {
     received().refused.push(pkey);
+}
+
+/// Has no memory for requests to the SA of endpoints in this partition from now on.
+pub fn exhaust_sa_requests(pkey: u16) {
+    received().exhausted.push(pkey);
 }
 
 fn respond(to_resolve: bool, id: u64, message: *mut Message) -> c_int {
@@ -172,10 +184,13 @@ unsafe extern "C" fn acm_alloc_sa_mad(
     context: *mut c_void,
     handler: Option<SaHandler>,
 ) -> *mut SaMad {
-    let mad = SaMad { context, umad: abi::UserMad::default(), mad: [0; 256] };
-    let mad = NonNull::from(Box::leak(Box::new(mad)));
     // SAFETY: the provider's endpoint is open.
     let pkey = unsafe { (*endpoint).pkey };
+    if received().exhausted.contains(&pkey) {
+        return core::ptr::null_mut();
+    }
+    let mad = SaMad { context, umad: abi::UserMad::default(), mad: [0; 256] };
+    let mad = NonNull::from(Box::leak(Box::new(mad)));
     received().allocated.push(SaRequest { mad, handler: handler.expect("a handler"), pkey });
     mad.as_ptr()
 }

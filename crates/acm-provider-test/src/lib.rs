@@ -4,6 +4,7 @@ mod daemon;
 mod objects;
 
 pub use daemon::{
-    Response, SaRequest, allocated_sa_requests, lines, refuse_sa_requests, response, responses, sa_requests,
+    Response, SaRequest, allocated_sa_requests, exhaust_sa_requests, lines, refuse_sa_requests, response, responses,
+    sa_requests,
 };
 pub use objects::{endpoint, port, request};

@@ -3,9 +3,13 @@
 mod trial;
 
 use acm_provider::abi::{self, Address, Device, EpAddrData, EpInfo, Header, Message};
-use acm_provider_test::{Response, allocated_sa_requests, lines, refuse_sa_requests, response, responses, sa_requests};
+use acm_provider_test::{
+    Response, allocated_sa_requests, exhaust_sa_requests, lines, refuse_sa_requests, response, responses, sa_requests,
+};
+use acm_wire::client::EntryFlags;
 use core::{ffi::c_void, ptr};
 use ib_mad::{Lid, sa::PathRecord};
+use std::sync::Arc;
 
 unsafe extern "C" {
     fn provider_query(provider: *mut *mut abi::Provider, version: *mut u32) -> i32;
@@ -72,6 +76,9 @@ fn request_for(name: &str) -> Message {
     Message { header, entries }
 }
 
+/// `resolve` or `query`.
+type Call = unsafe extern "C" fn(*mut c_void, *mut Message, u64) -> i32;
+
 fn resolve(opened: &Opened, name: &str, id: u64) {
     let mut message = request_for(name);
     // SAFETY: the address is open. The message is valid until the call returns, and is then overwritten.
@@ -99,6 +106,54 @@ fn response_has_the_layout_of_libibacmp() {
     let Response { to_resolve, message, .. } = response(11);
     assert_eq!((to_resolve, message.header), (false, Header { opcode: 0x81, status: 3, ..query.header }));
     assert_eq!(message.entries, query.entries);
+}
+
+#[test]
+fn request_is_read_from_the_entries_that_its_header_names() {
+    let opened = open("inspect", 0x8006);
+    let no_delay = EntryFlags::NO_DELAY.bits();
+    let call = |function: Call, mut message: Message, id| {
+        // SAFETY: as in `resolve`.
+        unsafe { assert_eq!(function(opened.address, &raw mut message, id), 0) };
+        trial::inspected().remove(0)
+    };
+    let (resolve, query) = (provider().resolve.unwrap(), provider().query.unwrap());
+
+    // A name, whose source the daemon chose.
+    let mut by_name = request_for("node2");
+    by_name.entries[0].flags |= no_delay;
+    let source = Some(acm_provider::plugin::Address::from_text("10.77.0.1"));
+    let expected = trial::Inspected { path: None, source, chose_source: true, no_delay: true, length: 88 };
+    assert_eq!(call(resolve, by_name, 40), expected);
+
+    // A path record. Clients of ibacm leave any bytes in the rest of the header.
+    let path = PathRecord { dlid: Lid::new(5), ..PathRecord::default() };
+    let mut by_path = request_for("");
+    by_path.header.data = [1, 1, 1];
+    by_path.entries[0] = EpAddrData {
+        flags: no_delay,
+        kind: 0x10,
+        info: EpInfo(ib_mad::as_bytes(&path).try_into().unwrap()),
+        ..NOTHING
+    };
+    let expected =
+        trial::Inspected { path: Some(Lid::new(5)), source: None, chose_source: false, no_delay: true, length: 88 };
+    assert_eq!(call(resolve, by_path, 41), expected);
+
+    // A query has no chosen source, and its response has the flags of the query.
+    let mut queried = by_name;
+    queried.entries[0].flags = 1 << 31;
+    assert!(!call(query, queried, 42).chose_source);
+    let Response { message, .. } = response(42);
+    assert_eq!((message.header.length, message.entries[0].flags), (88, 1 << 31));
+}
+
+#[test]
+fn provider_that_refuses_to_load_is_not_given_to_the_daemon() {
+    let (mut provider, mut version) = (ptr::null_mut(), 0);
+    assert_ne!(trial::refused_to_load(&raw mut provider, &raw mut version, provider_query as *const c_void), 0);
+    assert!(provider.is_null() && version == 0);
+    assert!(lines().iter().any(|line| line == "0 trial: ERROR - load: not today"));
 }
 
 #[test]
@@ -196,6 +251,18 @@ fn memory_of_sa_requests_is_freed_after_each_end() {
     refuse_sa_requests(0x8002);
     assert_eq!(trial::ask_sa(0x8002).unwrap_err().to_string(), "the daemon could not send it (-5)");
     assert_eq!(allocated_sa_requests(0x8002), 3, "the refused request is freed");
+}
+
+#[test]
+fn handler_of_a_refused_sa_request_is_dropped() {
+    open("handlers", 0x8007);
+    let held = Arc::new(());
+    let refused = |held: &Arc<()>| trial::ask_sa_holding(0x8007, held.clone()).unwrap_err().to_string();
+    refuse_sa_requests(0x8007);
+    assert_eq!(refused(&held), "the daemon could not send it (-5)");
+    exhaust_sa_requests(0x8007);
+    assert_eq!(refused(&held), "the daemon has no room");
+    assert_eq!(Arc::strong_count(&held), 1);
 }
 
 #[test]

@@ -1,11 +1,15 @@
 //! The provider under test. The name of its first address selects its behaviour.
-use acm_provider::plugin::{Address, Endpoint, Port, Provider, Refused, Request, SaRefused};
+use acm_provider::{
+    abi,
+    plugin::{Address, Endpoint, Port, Provider, Refused, Request, SaRefused, glue},
+};
+use core::ffi::{CStr, c_void};
 use ib_mad::{
     Lid, TransactionId,
     sa::{PathRecord, SaMad},
 };
 use std::{
-    sync::{Mutex, mpsc},
+    sync::{Arc, Mutex, OnceLock, mpsc},
     thread,
 };
 
@@ -22,6 +26,11 @@ static RESPONSES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 fn kept(pkey: u16) -> Endpoint {
     KEPT.lock().unwrap().iter().find(|endpoint| endpoint.pkey().get() == pkey).unwrap().clone()
+}
+
+/// Sends a request to the SA from the endpoint in this partition, with a handler that holds `held`.
+pub(crate) fn ask_sa_holding(pkey: u16, held: Arc<()>) -> Result<(), SaRefused> {
+    kept(pkey).ask_sa(&SaMad::default(), move |_| drop(held))
 }
 
 /// Sends a request to the SA from the endpoint in this partition.
@@ -56,6 +65,33 @@ pub(crate) fn removed() -> Vec<String> {
 
 pub(crate) fn reregistrations() -> usize {
     *REREGISTRATIONS.lock().unwrap()
+}
+
+/// The parts of a request that a provider reads.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Inspected {
+    pub(crate) path: Option<Lid>,
+    pub(crate) source: Option<Address>,
+    pub(crate) chose_source: bool,
+    pub(crate) no_delay: bool,
+    pub(crate) length: usize,
+}
+
+static INSPECTED: Mutex<Vec<Inspected>> = Mutex::new(Vec::new());
+
+/// Takes the requests at an endpoint with the address `inspect`.
+pub(crate) fn inspected() -> Vec<Inspected> {
+    core::mem::take(&mut INSPECTED.lock().unwrap())
+}
+
+fn inspect(request: &Request) {
+    INSPECTED.lock().unwrap().push(Inspected {
+        path: request.requested_path().map(|path| path.dlid),
+        source: request.source(),
+        chose_source: request.chose_source(),
+        no_delay: request.no_delay(),
+        length: request.to_bytes().len(),
+    });
 }
 
 impl Provider for Trial {
@@ -105,6 +141,7 @@ impl Provider for Trial {
                 assert_eq!(request.source(), Some(Address::from_text("10.77.0.1")));
                 thread::spawn(|| request.answer(&PathRecord { dlid: Lid::new(2), ..PathRecord::default() }));
             }
+            "inspect" => inspect(&request),
             "panic" => panic!("expected by the test"),
             "elsewhere" => {
                 let (sender, receiver) = mpsc::channel();
@@ -115,7 +152,49 @@ impl Provider for Trial {
         }
     }
 
+    fn query(&self, endpoint: &Self::Endpoint, request: Request) {
+        if endpoint.lock().unwrap()[0] == Address::from_text("inspect") {
+            inspect(&request);
+            request.answer(&PathRecord { dlid: Lid::new(2), ..PathRecord::default() });
+        }
+    }
+
     fn counters(&self, _endpoint: &Self::Endpoint) -> Vec<u64> {
         (1..=20).collect()
     }
+}
+
+/// A provider that refuses to load.
+struct Refusing;
+
+impl Provider for Refusing {
+    type Port = ();
+    type Endpoint = ();
+
+    fn load() -> Result<Self, Refused> {
+        Err(Refused::new("not today"))
+    }
+    fn open_port(&self, _: &Port) -> Result<(), Refused> {
+        Ok(())
+    }
+    fn open_endpoint(&self, (): &(), _: &Endpoint) -> Result<(), Refused> {
+        Ok(())
+    }
+    fn resolve(&self, (): &(), _: Request) {}
+}
+
+impl glue::Exported for Refusing {
+    type Provider = Self;
+    fn cell() -> &'static OnceLock<Self> {
+        static CELL: OnceLock<Refusing> = OnceLock::new();
+        &CELL
+    }
+}
+
+/// Requests the provider that refuses, as `provider_query` does.
+pub(crate) fn refused_to_load(provider: *mut *mut abi::Provider, version: *mut u32, function: *const c_void) -> i32 {
+    const NAME: &CStr = c"trial";
+    static TABLE: glue::Table = glue::Table::of::<Refusing>(NAME);
+    // SAFETY: the caller provides writable memory for both.
+    unsafe { TABLE.give::<Refusing>(provider, version, NAME, function) }
 }
