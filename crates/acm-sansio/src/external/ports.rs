@@ -89,3 +89,33 @@ pub(super) enum LifecycleCall {
     AddAddress(EndpointId, Address),
     RemoveAddress(EndpointId, Address),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ib_mad::{Gid, Lid, ServiceLevel, id::Lmc};
+
+    #[test]
+    fn port_whose_lids_or_gids_changed_is_closed() {
+        let open =
+            PortAttributes { lid: Lid::new(4), gids: Vec::from([Gid::new([1; 16])]), ..PortAttributes::default() };
+        let at = |target: &PortAttributes| ServedPort {
+            open: Some(Box::new(open.clone())),
+            target: Some(Box::new(target.clone())),
+            ..ServedPort::default()
+        };
+        for changed in [
+            PortAttributes { lid: Lid::new(5), ..open.clone() },
+            PortAttributes { lmc: Lmc::new(1).unwrap(), ..open.clone() },
+            PortAttributes { gids: Vec::from([Gid::new([2; 16])]), ..open.clone() },
+        ] {
+            assert!(at(&changed).must_close() && !at(&changed).is_open(), "{changed:?}");
+        }
+        let (sm_lid, sm_sl, pkeys) = (Lid::new(9), ServiceLevel::new(3).unwrap(), Vec::from([Pkey::DEFAULT_FULL]));
+        let same = PortAttributes { sm_lid, sm_sl, pkeys, ..open.clone() };
+        assert!(at(&same).is_open() && !at(&same).must_close());
+        let down = ServedPort { target: None, ..at(&open) };
+        assert!(down.must_close() && !down.is_open());
+        assert!(!ServedPort::default().is_open() && !ServedPort::default().must_close());
+    }
+}
