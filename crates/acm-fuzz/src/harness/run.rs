@@ -159,6 +159,27 @@ impl Harness {
         }
         assert!(self.kernel.is_empty(), "the kernel still waits for {:?}", self.kernel);
         assert!(!self.shut_down || self.stopped, "the shutdown does not end");
+        if !self.shut_down {
+            self.settle();
+        }
         self.providers.finish();
+    }
+
+    /// Checks that the core joins its groups if all its requests succeed.
+    ///
+    /// # Panics
+    /// If a group is not joined although all ports are active.
+    fn settle(&mut self) {
+        // The longest pause after a failure is 75 s.
+        const REST: Duration = Duration::from_secs(150);
+        self.all_succeeds = true;
+        self.succeed();
+        self.wait(REST);
+        let mut gauges = BTreeMap::<_, Vec<usize>>::new();
+        self.acm.each_gauge(&mut |name, _, value| gauges.entry(name).or_default().push(value));
+        let of = |name| gauges.get(name).into_iter().flatten();
+        // A port that is down has groups that it cannot join.
+        let are_active = of("port_active").all(|active| *active == 1);
+        assert!(!are_active || of("groups_joined").eq(of("groups_wanted")), "not joined\n{}", self.acm.report());
     }
 }

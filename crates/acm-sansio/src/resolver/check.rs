@@ -75,6 +75,10 @@ pub(crate) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
         ensure(held == credits, || format!("{id}: {held} credits are held, {credits} are used"))?;
         let most = cx.widest.resolve_depth.or(MOST_MULTICASTS);
         ensure(state.queue.is_within(most), || format!("{id}: {held} credits exceed the depth"))?;
+        for group in &state.groups {
+            let is_due = group.join.is_some() || cx.timer(Task::Group(id, group.index).token()).is_some();
+            ensure(group.failures == 0 || is_due, || format!("{id}: failed joins of {} have no retry", group.mgid))?;
+        }
     }
     let busy: usize = provider.endpoints.ids().map(|id| provider.cache.busy_count(id)).sum();
     ensure(busy <= counted.busy, || format!("{busy} of {} destinations are busy", counted.busy))?;
