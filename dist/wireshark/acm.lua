@@ -28,7 +28,8 @@ local kinds = {
     [0x40] = "reply", [0x41] = "long_reply", [0x42] = "kernel_reply", [0x43] = "kernel_refusal",
     [0x44] = "close_client", [0x45] = "select_source", [0x46] = "sa_send", [0x47] = "sa_reply",
     [0x48] = "open_endpoint", [0x49] = "close_endpoint", [0x4a] = "attach", [0x4b] = "detach", [0x4c] = "send",
-    [0x4d] = "log", [0x4e] = "shutdown_done", [0x4f] = "provider_call", [0x60] = "fabric_sent", [0x61] = "fabric_delivered",
+    [0x4d] = "log", [0x4e] = "shutdown_done", [0x4f] = "provider_call", [0x50] = "publish",
+    [0x60] = "fabric_sent", [0x61] = "fabric_delivered",
 }
 
 -- Fields of each protocol. Packets of the other protocol may contain them as well.

@@ -94,7 +94,7 @@ impl Host {
             // There is only one group, and every endpoint receives its datagrams.
             Output::Attach { .. } | Output::Detach { .. } | Output::CloseEndpoint(_) => {}
             // Never requested in this example.
-            Output::LongReply { .. } | Output::KernelReply { .. } | Output::SaReply { .. } => {}
+            Output::LongReply { .. } | Output::KernelReply { .. } | Output::SaReply { .. } | Output::Publish(_) => {}
             Output::CloseClient(_) | Output::Provider { .. } | Output::ShutdownDone => {}
         }
         None

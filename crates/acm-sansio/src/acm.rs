@@ -6,6 +6,7 @@
 //! | `clients.rs` | connections, and the ends of requests |
 //! | `requests.rs`, `query_sa.rs`, `endpoint.rs` | messages and requests for paths; QUERY_SA; EP and PERF requests |
 //! | `ports.rs` | changes of ports, queue pairs and addresses, to endpoints and their providers |
+//! | `sources.rs` | the endpoints of local addresses, to clients that read paths without a request |
 //! | `sa.rs` | results of queries, to the party that needs them |
 //! | `configure.rs`, `shutdown.rs` | changed options, and the end, to all components |
 //! | `yielding.rs` | the need of an account below its floor, to the largest account |
@@ -22,31 +23,35 @@ mod report;
 mod requests;
 mod sa;
 mod shutdown;
+mod sources;
 mod yielding;
 
 pub use report::Report;
 
-use self::providers::Providers;
+use self::{providers::Providers, sources::Sources};
 use crate::{
     api::{
         Deadline, Event, Input, Output, ProviderId, Reason, SaError, SendFailure, Time,
         account::AccountId,
         config::Config,
-        id::{ClientId, PortId},
+        id::{ClientId, EndpointId, PortId},
         port::PortAttributes,
     },
-    cx::{random::Seed, timers::TimerKey},
+    cx::{ensure, random::Seed, timers::TimerKey},
     ports::{Endpoint, LocalAddress},
     provider::{Context, PortEvent, Provider},
     resolver::Ibacmp,
 };
+use acm_wire::Address;
 use alloc::{boxed::Box, collections::VecDeque, string::String};
+use ib_mad::sa::PathRecord;
 
 /// The core. The [crate documentation](crate) describes its API.
 #[derive(Debug)]
 pub struct Acm {
     pub(crate) context: Context,
     pub(crate) providers: Providers,
+    sources: Sources,
     /// Inputs that result from carrying out outputs, to be handled in order.
     pending_inputs: VecDeque<Input<'static>>,
 }
@@ -68,6 +73,7 @@ impl Acm {
         let mut acm = Self {
             context: Context::new(config, seed.into()),
             providers: Providers::new(provider),
+            sources: Sources::new(),
             pending_inputs: VecDeque::new(),
         };
         for name in names {
@@ -140,6 +146,7 @@ impl Acm {
         }
         self.route_all_resolved();
         self.check_shutdown();
+        self.publish();
     }
 
     /// Runs all timers that are due at `now`. Does nothing if none is due.
@@ -161,6 +168,14 @@ impl Acm {
             self.route_all_resolved();
         }
         self.check_shutdown();
+        self.publish();
+    }
+
+    /// Emits what changed of the paths that clients read without a request. Only the built-in provider publishes paths.
+    fn publish(&mut self) {
+        if self.context.config.shared_cache {
+            self.providers.get_mut(ProviderId::BUILT_IN).emit_publications(&mut self.context);
+        }
     }
 
     /// Handles one input and carries out all outputs that follow from it.
@@ -249,6 +264,15 @@ impl Acm {
         &self.context.config
     }
 
+    /// Returns the path that a request from an endpoint gets now from the cache, unless the path is marked as stale. The
+    /// request has nothing but a destination, and a source if the destination is a name or an IP address. This is the
+    /// path that [`Publication::Path`](crate::api::Publication::Path) may have.
+    #[must_use]
+    pub fn fresh_path(&self, endpoint: EndpointId, dest: &Address) -> Option<PathRecord> {
+        let provider = self.context.endpoint(endpoint)?.provider;
+        self.providers.get(provider).fresh_path(&self.context, endpoint, dest)
+    }
+
     /// Checks the invariants of the whole state, for tests and fuzzing. The cost grows with the state.
     ///
     /// # Errors
@@ -258,6 +282,9 @@ impl Acm {
         cx.check()?;
         clients.check(cx, |query| sa.has(query))?;
         sa.check(cx)?;
+        ensure(!cx.config.shared_cache || self.sources == self.context.ports.sources(), || {
+            "the published sources are not those of the ports".into()
+        })?;
         self.providers.check(&self.context)
     }
 

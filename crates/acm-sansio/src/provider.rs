@@ -180,6 +180,10 @@ pub trait Provider: Observe {
 
     /// Called when the timer of [`Cx::set_timer`] is due.
     fn timeout(&mut self, cx: &mut Context, token: Token);
+
+    /// Called after each input and timer, if [`Config::shared_cache`](crate::Config::shared_cache) is set: emits the
+    /// changes of published paths before all other outputs.
+    fn emit_publications(&mut self, _cx: &mut Context) {}
 }
 
 /// The state of a provider, for logs, metrics, reports and tests. These methods change nothing.
@@ -190,6 +194,10 @@ pub trait Observe: fmt::Debug {
     fn each_stat(&self, _emit: &mut dyn FnMut(&'static str, u64)) {}
     /// Calls `emit` for each gauge. The cost does not grow with the cache.
     fn each_gauge(&self, cx: &Context, emit: GaugeSink<'_>);
+    /// Returns a path of [`Acm::fresh_path`](crate::Acm::fresh_path).
+    fn fresh_path(&self, _cx: &Context, _endpoint: EndpointId, _dest: &Address) -> Option<PathRecord> {
+        None
+    }
     /// Writes its part of [`Acm::report`](crate::Acm::report).
     ///
     /// # Errors

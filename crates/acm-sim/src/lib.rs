@@ -17,6 +17,7 @@ mod foreign;
 mod inbox;
 mod node;
 mod preload;
+mod published;
 mod remote;
 pub mod sessions;
 pub mod study;
@@ -30,6 +31,7 @@ pub use ib_sim;
 pub use clients::{Client, name, unknown_name_request};
 pub use inbox::Handling;
 pub use node::{Host, Node};
+pub use published::Published;
 pub use remote::RemoteHost;
 pub use world::{TranscriptEntry, World, WorldConfig};
 

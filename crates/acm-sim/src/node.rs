@@ -1,5 +1,5 @@
 //! One core and its simulated environment: queue pairs, clients, routing table.
-use crate::inbox::Inbox;
+use crate::{inbox::Inbox, published::Published};
 use acm_sansio::{
     Acm, ClientId, Config, EndpointId, Event, Input, Output, PortId, Time,
     api::{DatagramSource, SaAddress, SaSend, SendFailure, SendTo},
@@ -31,6 +31,8 @@ pub struct Host {
     /// Events that the core logged, with their times.
     pub events: Vec<(Time, Event)>,
     keep_events: bool,
+    /// The paths that clients read without a request.
+    pub published: Published,
     /// True once the core has finished its shutdown.
     pub stopped: bool,
     /// True if opening a queue pair fails.
@@ -71,6 +73,7 @@ impl Node {
             host: Host {
                 events: Vec::new(),
                 keep_events,
+                published: Published::default(),
                 stopped: false,
                 opening_fails: false,
                 id,
@@ -160,6 +163,7 @@ impl Node {
             Some(recorder) => recorder.drive(acm, now, input, carry_out),
             None => acm.drive(now, input, carry_out),
         }
+        host.published.check(acm, now);
     }
 
     pub(crate) fn timeout(&mut self, subnet: &mut Subnet, now: Time, put: &mut dyn FnMut(&Output)) {
@@ -174,6 +178,7 @@ impl Node {
             acm.handle_timeout(now);
             acm.drain(now, carry_out);
         }
+        host.published.check(acm, now);
     }
 
     /// Returns the endpoint that a queue pair belongs to.
@@ -271,6 +276,7 @@ impl Host {
             Output::Provider { .. } => {}
             Output::Log(event) if self.keep_events => self.events.push((now, event)),
             Output::Log(_) => {}
+            Output::Publish(publication) => self.published.apply(now, publication),
             Output::ShutdownDone => self.stopped = true,
         }
         None

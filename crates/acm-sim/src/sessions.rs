@@ -76,6 +76,11 @@ pub const SESSIONS: &[Session] = &[
         malformed_datagrams,
     ),
     session("kernel", "requests of the kernel: answered, too late, rejected", kernel),
+    session(
+        "shared-cache",
+        "paths that clients read without a request: published, withdrawn, published again",
+        shared_cache,
+    ),
     session("dead-names", "a user requests names that no node has, beside a user whose names exist", dead_names),
 ];
 
@@ -114,6 +119,19 @@ fn by_record(record: fn(&World) -> PathRecord) -> World {
         let _ = world.route(0, &record);
         world.run_for(second());
     }
+    world
+}
+
+fn shared_cache() -> World {
+    let core = Config { log_level: Level::Debug, shared_cache: true, ..Config::default() };
+    let mut world = World::new(WorldConfig { core, recorded: vec![0], ..WorldConfig::default() });
+    let ([source, ..], [dest, ..]) = (World::addresses(0), World::addresses(1));
+    resolve(&mut world, Some(&source), &dest);
+    world.input(0, Input::ClientReregister(PortId(0)));
+    world.run_for(second() * 10);
+    resolve(&mut world, Some(&source), &dest);
+    world.subnet.set_port_state(World::port_id(0), PortState::DOWN).unwrap();
+    world.settle();
     world
 }
 

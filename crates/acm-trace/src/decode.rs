@@ -118,6 +118,7 @@ fn body_of(kind: Kind, body: &[u8]) -> Result<Decoded, Damage> {
         | Kind::Detach
         | Kind::Log
         | Kind::ProviderCall
+        | Kind::Publish
         | Kind::ShutdownDone => text::<Output>(body)?.into(),
         Kind::FabricSent | Kind::FabricDelivered => Decoded::Unknown(format!("{kind} that is no packet")),
         _ => OwnedInput::Other(text(body)?).into(),

@@ -227,6 +227,7 @@ pub(crate) fn kind_of_output(output: &Output) -> Kind {
         Output::Log(_) => Kind::Log,
         Output::ShutdownDone => Kind::ShutdownDone,
         Output::Provider { .. } => Kind::ProviderCall,
+        Output::Publish(_) => Kind::Publish,
     }
 }
 
@@ -266,7 +267,8 @@ pub(crate) fn output(ports: &PortTable, now: Time, output: &Output) -> Encoded {
         | Output::Detach { .. }
         | Output::Log(_)
         | Output::ShutdownDone
-        | Output::Provider { .. } => return text(kind, output),
+        | Output::Provider { .. }
+        | Output::Publish(_) => return text(kind, output),
     })
 }
 

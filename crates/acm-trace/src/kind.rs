@@ -141,6 +141,8 @@ kinds! {
     ShutdownDone 0x4e "shutdown_done",
     /// [`Output::Provider`](acm_sansio::Output::Provider).
     ProviderCall 0x4f "provider_call",
+    /// [`Output::Publish`](acm_sansio::Output::Publish).
+    Publish 0x50 "publish",
 
     /// A packet that a port sent, in a trace of a fabric ([`Crossing`](crate::Crossing)).
     FabricSent 0x60 "fabric_sent",

@@ -101,6 +101,7 @@ fn of_output(output: &Output) -> String {
             format!("{kind} {endpoint} to LID {} QP {} {mad}", to.way.dlid, to.qpn)
         }
         Output::Log(event) => format!("{kind} {event}"),
+        Output::Publish(publication) => format!("{kind} {}", json(publication)),
         Output::ShutdownDone => kind.to_string(),
         Output::Provider { provider, call, what } => {
             let call = call.map_or_else(|| "no answer".to_owned(), |call| call.to_string());

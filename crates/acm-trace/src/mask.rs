@@ -1,7 +1,7 @@
 //! Replaces the names and IP addresses of a trace.
 use acm_sansio::{
     Account, Event, Input, Output,
-    api::{ProviderCall, ProviderMessage, SaSend},
+    api::{ProviderCall, ProviderMessage, Publication, SaSend},
     port::InterfaceAddress,
     preload::{Hosts, Preload},
 };
@@ -221,6 +221,7 @@ impl Mask {
             Output::Provider { provider, call, what } => {
                 Output::Provider { provider: *provider, call: *call, what: self.call(what) }
             }
+            Output::Publish(publication) => Output::Publish(self.publication(publication)),
             Output::KernelReply { .. }
             | Output::CloseClient(_)
             | Output::OpenEndpoint { .. }
@@ -229,6 +230,17 @@ impl Mask {
             | Output::Detach { .. }
             | Output::ShutdownDone => output.clone(),
         })
+    }
+
+    fn publication(&self, publication: &Publication) -> Publication {
+        let mut publication = publication.clone();
+        match &mut publication {
+            Publication::Source { address, .. }
+            | Publication::Path { dest: address, .. }
+            | Publication::Withdrawn { dest: address, .. } => *address = self.address(address),
+            Publication::AllWithdrawn(_) => {}
+        }
+        publication
     }
 
     fn call(&self, what: &ProviderCall) -> ProviderCall {

@@ -7,6 +7,7 @@ use acm_sansio::{
     Acm, ClientId, EndpointId, Event, Input, KernelRequestId, Output, RequestId, Time,
     api::{ProviderMessage, SaSend},
 };
+use acm_sim::Published;
 use core::time::Duration;
 use ib_mad::{Lid, Method, Qpn, acm::AcmMad};
 use std::collections::BTreeMap;
@@ -41,6 +42,8 @@ pub(super) struct Harness {
     pub(super) providers: Providers,
     /// True if all requests to subnet administration succeed, and all queue pairs can be opened.
     pub(super) all_succeeds: bool,
+    /// Paths that clients read without a request.
+    published: Published,
 }
 
 impl Harness {
@@ -63,6 +66,7 @@ impl Harness {
             sm_lids: [Lid::NONE; PORTS as usize],
             providers: Providers::default(),
             all_succeeds: false,
+            published: Published::default(),
         }
     }
 
@@ -72,9 +76,14 @@ impl Harness {
     }
 
     fn drain(&mut self) {
+        let mut others = false;
         while let Some(output) = self.acm.poll_output() {
+            let is_publication = matches!(output, Output::Publish(_));
+            assert!(!(is_publication && others), "a publication after another output: {output:?}");
+            others |= !is_publication;
             self.carry_out(output);
         }
+        self.published.check(&self.acm, self.now);
         if let Some((provider, call)) = self.providers.next_return() {
             self.input(Input::Provider { provider, message: ProviderMessage::Returned { call, is_ok: true } });
         }
@@ -125,6 +134,10 @@ impl Harness {
             }
             Output::SaReply { mad, .. } => assert_eq!(mad.header.method, Method::REPORT_RESP),
             Output::Provider { provider, call, what } => self.providers.called(provider, call, what),
+            Output::Publish(publication) => {
+                assert!(self.acm.config().shared_cache, "{publication:?}");
+                self.published.apply(self.now, publication);
+            }
             Output::Attach { .. } | Output::Detach { .. } => {}
         }
     }

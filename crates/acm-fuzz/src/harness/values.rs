@@ -35,6 +35,7 @@ pub(super) fn config(number: usize) -> Config {
     Config {
         limits,
         route_protocol: if number.is_multiple_of(2) { RouteProtocol::Sa } else { RouteProtocol::Acm },
+        shared_cache: !number.is_multiple_of(3),
         prefetch: if number.is_multiple_of(3) { Prefetch::On } else { Prefetch::Auto },
         sa_depth: if number.is_multiple_of(3) { Depth::Fixed(1) } else { Depth::Auto },
         addr_timeout: number.is_multiple_of(5).then_some(Duration::from_secs(60)),

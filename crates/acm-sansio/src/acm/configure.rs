@@ -13,12 +13,13 @@ use alloc::vec::Vec;
 
 impl Acm {
     /// Applies new options to everything that follows. Operations in progress keep their deadlines, and state beyond a
-    /// lowered limit stays until it ends. The parameters of joins, `loopback` and `sa_notices` keep their values.
+    /// lowered limit stays until it ends. The parameters of joins, `loopback`, `sa_notices` and `shared_cache` keep their
+    /// values.
     pub(crate) fn configure(&mut self, config: &Config) {
         let Context { cx, ports, sa, .. } = &mut self.context;
-        let Config { min_mtu, min_rate, loopback, groups, group_sl, sa_notices, .. } = cx.config;
-        let providers = core::mem::take(&mut cx.config.providers);
-        let new = Config { min_mtu, min_rate, loopback, groups, group_sl, sa_notices, providers, ..config.clone() };
+        let Config { min_mtu, min_rate, loopback, groups, group_sl, sa_notices, shared_cache, .. } = cx.config;
+        let kept = Config { min_mtu, min_rate, loopback, groups, group_sl, sa_notices, shared_cache, ..config.clone() };
+        let new = Config { providers: core::mem::take(&mut cx.config.providers), ..kept };
         let before = core::mem::replace(&mut cx.config, new);
         cx.widest.widen(&cx.config);
         let ports: Vec<PortId> = ports.iter().map(|(port, _, _)| port).collect();

@@ -80,7 +80,7 @@ impl Acm {
             return;
         }
         self.context.log(Event::PortDown(port));
-        self.context.ports.index_addresses();
+        self.index_addresses();
         self.port_event(port, PortEvent::Down);
         self.assign_provider(port, None);
         self.context.sa.drop_notices(&mut self.context.cx, port);
@@ -232,7 +232,7 @@ impl Acm {
             self.notify_provider(endpoint, EndpointChange::AddressAdded(&address));
             self.notify_address_moved(endpoint, &address);
         }
-        self.context.ports.index_addresses();
+        self.index_addresses();
     }
 
     /// Calls the provider of an endpoint.

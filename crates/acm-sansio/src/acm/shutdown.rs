@@ -16,7 +16,7 @@ impl Acm {
         for endpoint in endpoints {
             self.close_endpoint(endpoint);
         }
-        self.context.ports.index_addresses();
+        self.index_addresses();
         let ports: Vec<_> = self.context.ports.iter().map(|(port, ..)| port).collect();
         ports.into_iter().for_each(|port| self.assign_provider(port, None));
         self.end_notices();

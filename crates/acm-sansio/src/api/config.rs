@@ -164,6 +164,9 @@ pub struct Config {
     pub sa_depth: Depth,
     /// `prefetch`: when an endpoint requests all paths from its port at once.
     pub prefetch: Prefetch,
+    /// `shared_cache`: emit [`Output::Publish`](crate::Output::Publish).
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub shared_cache: bool,
     /// `sa_notices`: subscribe to notices about ports and groups that appear and disappear.
     pub sa_notices: bool,
     /// `groups`: number of multicast groups of an endpoint with `route_prot acm`, including the base group.
@@ -205,6 +208,7 @@ impl Default for Config {
             resolve_depth: Depth::Auto,
             sa_depth: Depth::Auto,
             prefetch: Prefetch::Off,
+            shared_cache: false,
             sa_notices: true,
             groups: 2,
             group_sl: ServiceLevel::ZERO,

@@ -27,6 +27,21 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     Ok(bytes)
 }
 
+/// The same for a path record, 64 bytes.
+pub(crate) mod path {
+    use ib_mad::{Wire as _, sa::PathRecord};
+    use serde::{Deserializer, Serializer, de::Error as _};
+
+    pub(crate) fn serialize<S: Serializer>(path: &PathRecord, serializer: S) -> Result<S::Ok, S::Error> {
+        super::serialize(ib_mad::as_bytes(path), serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathRecord, D::Error> {
+        let bytes = super::deserialize(deserializer)?;
+        PathRecord::parse(&bytes).copied().map_err(D::Error::custom)
+    }
+}
+
 /// The same for a datagram of subnet administration, 256 bytes.
 pub(crate) mod mad {
     use alloc::boxed::Box;

@@ -1,6 +1,6 @@
 //! Outputs: everything that the core requests from its caller.
 use crate::api::{
-    CallId, Event, ProviderCall,
+    CallId, Event, ProviderCall, Publication,
     failure::Failure,
     id::{ClientId, EndpointId, KernelRequestId, PortId, ProviderId, RequestId, SaRequestId},
     port::SaAddress,
@@ -119,6 +119,9 @@ pub enum Output {
         /// The function and its arguments.
         what: ProviderCall,
     },
+    /// Changes what clients may read without a request, before any later output is carried out. Only with
+    /// [`Config::shared_cache`](crate::Config::shared_cache). Publications come before all other outputs of an input.
+    Publish(Publication),
     /// Writes an event to the log.
     Log(Event),
     /// Every group is left, or the time-out for leaving is over: the caller may stop.

@@ -14,7 +14,7 @@ use crate::{
 };
 use acm_wire::{Address, client::Counter};
 use alloc::collections::BTreeMap;
-use ib_mad::{Pkey, sa::PathRecord};
+use ib_mad::{Gid, Guid, Lid, Pkey, sa::PathRecord};
 
 #[derive(Debug, Default)]
 struct Port {
@@ -222,6 +222,24 @@ impl Ports {
         let Self { ports, endpoints, order, local } = self;
         let served = order.iter().filter(|((port, _), _)| ports.get(port).is_some_and(|port| port.up));
         local.index(served.filter_map(|(_, id)| Some((*id, endpoints.get(*id)?.addresses.as_slice()))));
+    }
+
+    /// Returns the endpoints at which the paths of requests begin: by local address, and for requests that have only a
+    /// destination GID or LID by the prefix of the GID, or LID 0.
+    pub(crate) fn sources(&self) -> BTreeMap<Address, EndpointId> {
+        let mut sources = BTreeMap::new();
+        for (id, endpoint) in self.active(0) {
+            for address in &endpoint.addresses {
+                sources.entry(address.canonical()).or_insert(id);
+            }
+        }
+        let gids = self.ports.values().filter(|port| port.up).flat_map(|port| &port.attributes.gids);
+        let prefixes = gids.filter(|gid| !gid.is_zero()).map(|gid| Gid::from_parts(gid.prefix(), Guid::default()));
+        let by_path = |dgid| self.by_path(None, &PathRecord { dgid, ..PathRecord::default() });
+        let with_gid = prefixes.filter_map(|prefix| Some((Address::Gid(prefix), by_path(prefix)?)));
+        sources.extend(with_gid);
+        sources.extend(by_path(Gid::default()).map(|id| (Address::Lid(Lid::NONE), id)));
+        sources
     }
 
     /// Calls `emit` for each gauge of each port and endpoint.

@@ -319,6 +319,7 @@ impl Ibacmp {
         self.cache.enter(id, DestState::Ready(ready));
         cx.log(ResolverEvent::RouteFound(endpoint, name).into());
         let responders = lookup.end(cx);
+        self.publish(cx, id);
         cx.complete(Task::Lookup(id).token(), Ok(&path));
         for responder in &responders {
             Self::respond(cx, endpoint, &path, responder);

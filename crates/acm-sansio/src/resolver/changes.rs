@@ -36,6 +36,7 @@ impl Ibacmp {
     }
 
     pub(super) fn close_endpoint(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        self.withdraw_all(cx, endpoint);
         self.fail_all(cx, endpoint);
         self.leave_all(cx, endpoint);
         self.prefetch_changed(cx, endpoint, PortEvent::Down);
@@ -82,6 +83,7 @@ impl Ibacmp {
     }
 
     pub(super) fn port_event(&mut self, cx: &mut Context, endpoint: EndpointId, event: PortEvent) {
+        self.withdraw_all(cx, endpoint);
         self.clear_failures(endpoint);
         self.prefetch_changed(cx, endpoint, event);
         self.reset_service_ids(cx, endpoint);
@@ -139,7 +141,11 @@ impl Ibacmp {
             let state = self.endpoints.entry(endpoint);
             let qpn = cx.endpoint(endpoint).and_then(Endpoint::qpn);
             let has_moved = state.update_origin(gid, lid, lmc);
-            if state.announcement.moves_to(qpn) || has_moved {
+            let announces = state.announcement.moves_to(qpn) || has_moved;
+            if has_moved {
+                self.withdraw_all(cx, endpoint);
+            }
+            if announces {
                 self.announce(cx, endpoint);
             }
         }

@@ -24,6 +24,7 @@
 //! | `multicast/` | requests for an address: of local users, and from remote hosts; `carry_out.rs` sends them |
 //! | `routes/` | paths: queried, loaded from files, or fetched as a table |
 //! | `refresh/` | expiry, cached failures, renewals, confirmations and other checks of cached paths, announcements, notices |
+//! | `publish.rs` | paths that clients read without a request |
 //! | `check.rs` | invariants |
 pub(crate) mod cache;
 mod carry_out;
@@ -37,6 +38,7 @@ mod multicast;
 mod paths;
 mod preloaded;
 mod protocol;
+mod publish;
 mod refresh;
 mod routes;
 mod state;

@@ -11,10 +11,10 @@ use crate::{
     },
     provider::{Context, EndpointChange, Need, Observe, PortChange, Provider, Resolution, Target, single},
 };
-use acm_wire::multicast::MulticastMessage;
+use acm_wire::{Address, multicast::MulticastMessage};
 use alloc::string::String;
 use core::fmt;
-use ib_mad::{MadRef, acm::AcmMad};
+use ib_mad::{MadRef, acm::AcmMad, sa::PathRecord};
 
 impl Ibacmp {
     fn bad_datagram(&mut self, cx: &mut Context, event: ResolverEvent) {
@@ -112,6 +112,10 @@ impl Provider for Ibacmp {
             Task::Route(_) | Task::Renew(_) | Task::Capabilities(_) => {}
         }
     }
+
+    fn emit_publications(&mut self, cx: &mut Context) {
+        self.emit_changes(cx);
+    }
 }
 
 impl Observe for Ibacmp {
@@ -155,6 +159,10 @@ impl Observe for Ibacmp {
             emit("groups_wanted", GaugeScope::Endpoint(port, pkey), state.groups.len());
             emit("prefetched", GaugeScope::Endpoint(port, pkey), state.prefetch.paths());
         }
+    }
+
+    fn fresh_path(&self, cx: &Context, endpoint: EndpointId, dest: &Address) -> Option<PathRecord> {
+        self.fresh_path_to(cx, endpoint, dest)
     }
 
     fn report(&self, _cx: &Context, names: &dyn Names, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -33,6 +33,7 @@ mod prefetch;
 mod preload;
 mod prices;
 mod providers;
+mod publish;
 mod random;
 mod recording;
 mod regressions;

@@ -7,8 +7,8 @@ use crate::common::{
 use acm_sansio::{
     Account, ClientId, EndpointId, Event, Input, KernelRequestId, Output, PortId, RequestId, SaRequestId,
     api::{
-        CallId, DatagramSource, ExternalRequestId, ExternalSaId, ProviderCall, ProviderId, ProviderMessage, SaAddress,
-        SaSend, SendTo,
+        CallId, DatagramSource, ExternalRequestId, ExternalSaId, ProviderCall, ProviderId, ProviderMessage,
+        Publication, SaAddress, SaSend, SendTo,
     },
     port::InterfaceAddress,
     preload::{Hosts, Preload},
@@ -152,6 +152,14 @@ fn outputs(address: &Address) -> Vec<Output> {
         Output::Reply { client: CLIENT, reply: resolved },
         Output::LongReply { client: CLIENT, bytes: listed(address) },
         Output::Send { endpoint, to, mad: multicast(address) },
+        Output::Publish(Publication::Source { address: source, endpoint: None }),
+        Output::Publish(Publication::Withdrawn { endpoint, dest: source }),
+        Output::Publish(Publication::Path {
+            endpoint,
+            dest: source,
+            path: PathRecord::default(),
+            lifetime: Duration::ZERO,
+        }),
         call(ProviderCall::AddAddress { endpoint, address: source }),
         call(ProviderCall::RemoveAddress { endpoint, address: source }),
         call(ProviderCall::Resolve { request, endpoint, source, message: message.clone() }),

@@ -1,7 +1,7 @@
 //! The cache of destinations: lookup by key, counts, and state changes.
 use super::by_gid::ByGid;
 use crate::{
-    api::id::EndpointId,
+    api::{Publication, id::EndpointId},
     collections::{arena::Arena, list::List},
     cx::random::{Purpose, Random, Seed},
     resolver::{
@@ -37,6 +37,8 @@ pub(crate) struct Cache {
     counts: [usize; StateKind::ALL.len()],
     /// Destinations with an operation in progress, by endpoint.
     busy: BTreeMap<EndpointId, BTreeSet<DestId>>,
+    /// Changes of what clients read without a request, oldest first.
+    pub(crate) publications: Vec<Publication>,
     lost: Lost,
 }
 
@@ -81,6 +83,7 @@ impl Cache {
             by_gid: ByGid::new(seed),
             counts: Default::default(),
             busy: BTreeMap::new(),
+            publications: Vec::new(),
             lost: Lost::new(),
         }
     }
@@ -224,6 +227,7 @@ impl Cache {
         let (was_at, is_at) = (dest.state.located_at(&dest.key), state.located_at(&dest.key));
         let (was, is) = (dest.state.kind(), state.kind());
         let before = core::mem::replace(&mut dest.state, state);
+        withdraw(&mut self.publications, dest);
         let ends_probation =
             dest.class == EvictionClass::Probation && matches!(is, StateKind::Located | StateKind::Ready);
         if was_at != is_at {
@@ -248,9 +252,14 @@ impl Cache {
         let endpoint = dest.endpoint;
         let DestState::Ready(ready) = &mut dest.state else { return None };
         let was_busy = ready.is_busy();
+        let published = dest.published.then_some(ready.path);
         let result = change(ready);
         let is_busy = ready.is_busy();
+        let is_other = published.is_some_and(|path| path != ready.path || ready.stale);
         self.note_busy(endpoint, id, was_busy, is_busy);
+        if is_other && let Some(dest) = self.dests.get_mut(id) {
+            withdraw(&mut self.publications, dest);
+        }
         Some(result)
     }
 
@@ -336,6 +345,15 @@ impl Cache {
         self.enter(id, DestState::Unknown);
         self.note_kind(Some(StateKind::Unknown), None);
         self.dests.remove(id);
+    }
+}
+
+/// Withdraws the path of a destination, if it is published.
+fn withdraw(publications: &mut Vec<Publication>, dest: &mut Dest) {
+    if core::mem::take(&mut dest.published)
+        && let Some(address) = dest.plain_dest()
+    {
+        publications.push(Publication::Withdrawn { endpoint: dest.endpoint, dest: address });
     }
 }
 

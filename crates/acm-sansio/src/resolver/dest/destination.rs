@@ -1,5 +1,5 @@
 //! A destination.
-use super::{DestKey, DestState, are_of_one_adapter};
+use super::{DestKey, DestState, RouteKey, are_of_one_adapter};
 use crate::{
     api::id::EndpointId,
     collections::list::{Linked, Links},
@@ -48,6 +48,8 @@ pub(crate) struct Dest {
     pub(crate) origin: Origin,
     /// `true` if the log has that two hosts have its address.
     pub(crate) conflict_logged: bool,
+    /// `true` if its path may be among those that clients read without a request.
+    pub(crate) published: bool,
     /// `true` if it was used since the eviction clock's hand last passed it.
     pub(crate) used: bool,
     pub(crate) links: Links<DestId>,
@@ -77,6 +79,7 @@ impl Dest {
             class,
             origin: Origin::Asked,
             conflict_logged: false,
+            published: false,
             used: true,
             links: Links::default(),
             gid_links: Links::default(),
@@ -103,6 +106,19 @@ impl Dest {
             _ => Origin::Doubtful,
         };
         self.origin == Origin::Group
+    }
+
+    /// Returns the destination of the requests that it answers if they have nothing but a destination, or a source and a
+    /// destination. Returns `None` for requests with other properties.
+    pub(crate) fn plain_dest(&self) -> Option<Address> {
+        match &self.key {
+            DestKey::Address(address) => Some(address.canonical()),
+            DestKey::Route(route) => {
+                let RouteKey { dgid, dlid, .. } = *route;
+                let is_plain = *route == RouteKey { dgid, dlid, ..RouteKey::default() };
+                (is_plain && (dgid.is_zero() || dlid.is_zero())).then(|| self.name())
+            }
+        }
     }
 
     /// Returns the destination's name for the log.

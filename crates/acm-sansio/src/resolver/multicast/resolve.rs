@@ -142,6 +142,7 @@ impl Ibacmp {
                 if self.confirmations.rests() {
                     self.start_confirmations(cx);
                 }
+                self.publish(cx, id);
                 Some(Resolution::Ready(path))
             }
             DestState::Locating(_) | DestState::Routing(_) => Some(match self.share_lookup(cx, id, need) {

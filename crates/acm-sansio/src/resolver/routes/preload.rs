@@ -52,6 +52,7 @@ impl Ibacmp {
         self.preload.take(preload);
         let endpoints: Vec<EndpointId> = self.endpoints.ids().collect();
         for endpoint in endpoints {
+            self.withdraw_all(cx, endpoint);
             self.clear_failures(endpoint);
             for id in self.cache.busy(endpoint) {
                 self.answer_from_tables(cx, id, endpoint);

@@ -116,6 +116,7 @@ pub(crate) fn config() -> BoxedStrategy<Config> {
             },
             sa_depth: if flag { Depth::Auto } else { Depth::Fixed(d.into()) },
             group_sl: ServiceLevel::masked(d),
+            shared_cache: flag,
             min_mtu: Mtu::new(b),
             min_rate: Rate::new(c),
             kernel_deadline: time,

@@ -1,9 +1,9 @@
 //! Random outputs.
 use super::*;
-use acm_sansio::api::IdFinding;
+use acm_sansio::api::{IdFinding, Publication};
 
 /// Number of variants of [`Output`].
-pub(crate) const OUTPUTS: usize = 15;
+pub(crate) const OUTPUTS: usize = 16;
 
 /// Returns the number of the variant. A new variant does not compile without a number.
 pub(crate) fn output_number(output: &Output) -> usize {
@@ -23,6 +23,7 @@ pub(crate) fn output_number(output: &Output) -> usize {
         Output::Log(_) => 12,
         Output::Provider { .. } => 13,
         Output::ShutdownDone => 14,
+        Output::Publish(_) => 15,
     }
 }
 
@@ -227,8 +228,24 @@ pub(crate) fn output_of(number: usize) -> BoxedStrategy<Output> {
                 what,
             })
             .boxed(),
+        15 => publication().prop_map(Output::Publish).boxed(),
         _ => Just(Output::ShutdownDone).boxed(),
     }
+}
+
+fn publication() -> BoxedStrategy<Publication> {
+    let endpoint = any::<(u32, u32)>().prop_map(|(index, generation)| EndpointId::new(index, generation));
+    (0..4, endpoint, address(), structure::<PathRecord>(), any::<Option<u32>>())
+        .prop_map(|(number, endpoint, dest, path, seconds)| match number {
+            0 => Publication::Source { address: dest, endpoint: seconds.map(|_| endpoint) },
+            1 => {
+                let lifetime = Duration::from_secs(seconds.unwrap_or(1).into());
+                Publication::Path { endpoint, dest, path, lifetime }
+            }
+            2 => Publication::Withdrawn { endpoint, dest },
+            _ => Publication::AllWithdrawn(endpoint),
+        })
+        .boxed()
 }
 
 fn call() -> BoxedStrategy<ProviderCall> {

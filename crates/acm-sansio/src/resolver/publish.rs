@@ -1,0 +1,87 @@
+//! Paths that clients read without a request (`shared_cache`).
+//!
+//! A path is published when a request gets it from the cache, so that the next requests for it need not be sent. It is
+//! withdrawn as soon as the cache would give another response: [`Cache::enter`](super::cache::Cache::enter) and
+//! [`Cache::change`](super::cache::Cache::change) notice this for one destination, and an event of an endpoint withdraws
+//! all of its paths.
+//!
+//! A published path is used without the provider's notice. It is therefore published for a limited time: in each
+//! [`LEASE`] the first use of a destination is a request, which is a use for eviction, renewal and confirmation.
+use super::{
+    dest::{DestKey, EvictionClass, Origin, Ready, RouteKey},
+    state::Ibacmp,
+    token::DestId,
+};
+use crate::{
+    api::{Output, Publication, Time, id::EndpointId},
+    provider::Context,
+};
+use acm_wire::Address;
+use core::time::Duration;
+use ib_mad::{Gid, Lid, sa::PathRecord};
+
+/// The longest time for which a path is published.
+pub(crate) const LEASE: Duration = Duration::from_secs(60);
+
+impl Ibacmp {
+    /// Returns the path of a destination, if a request of a local user gets it now, and it is not stale.
+    fn fresh(&self, cx: &Context, id: DestId) -> Option<&Ready> {
+        let dest = self.cache.get(id)?;
+        let ready = dest.state.ready().filter(|ready| !ready.stale)?;
+        let lasts = |until: Option<Time>| until.is_none_or(|until| until > cx.now());
+        let is_fresh = match dest.class {
+            EvictionClass::Local => true,
+            EvictionClass::Probation | EvictionClass::Unsolicited => false,
+            EvictionClass::Requested => {
+                (dest.origin == Origin::Asked || !dest.is_address())
+                    && self.endpoints.get(dest.endpoint).is_some_and(|state| state.epoch() == ready.epoch)
+                    && ready.preloaded.is_none_or(|load| load == self.preload.loads())
+                    && lasts(ready.addr_until)
+                    && lasts(ready.route_until)
+            }
+        };
+        is_fresh.then_some(ready)
+    }
+
+    /// Publishes the path that a request got.
+    pub(crate) fn publish(&mut self, cx: &Context, id: DestId) {
+        if !cx.config().shared_cache {
+            return;
+        }
+        let Some(ready) = self.fresh(cx, id) else { return };
+        let ends = [ready.addr_until, ready.route_until].into_iter().flatten();
+        let lifetime = ends.map(|until| until.since(cx.now())).fold(LEASE, Duration::min);
+        let path = ready.path;
+        let dest = self.cache.at_mut(id);
+        if let Some(address) = dest.plain_dest() {
+            dest.published = true;
+            let endpoint = dest.endpoint;
+            self.cache.publications.push(Publication::Path { endpoint, dest: address, path, lifetime });
+        }
+    }
+
+    /// Withdraws all paths from an endpoint: an event may have made them wrong.
+    pub(crate) fn withdraw_all(&mut self, cx: &Context, endpoint: EndpointId) {
+        if cx.config().shared_cache {
+            self.cache.publications.push(Publication::AllWithdrawn(endpoint));
+        }
+    }
+
+    /// Emits the changes of an input before its other outputs.
+    pub(super) fn emit_changes(&mut self, cx: &mut Context) {
+        while let Some(publication) = self.cache.publications.pop() {
+            cx.outputs.push_front(Output::Publish(publication));
+        }
+    }
+
+    /// Returns the path that a request from an endpoint gets now from the cache, unless it is stale.
+    pub(super) fn fresh_path_to(&self, cx: &Context, endpoint: EndpointId, dest: &Address) -> Option<PathRecord> {
+        let route = |dgid, dlid| DestKey::Route(RouteKey { dgid, dlid, ..RouteKey::default() });
+        let key = match *dest {
+            Address::Gid(gid) => route(gid, Lid::NONE),
+            Address::Lid(lid) => route(Gid::default(), lid),
+            address => DestKey::Address(address),
+        };
+        self.fresh(cx, self.cache.find(endpoint, &key)?).map(|ready| ready.path)
+    }
+}

@@ -1,0 +1,161 @@
+//! Paths that clients read without a request (`shared_cache`): never another one than a request would get.
+use acm_sansio::{Config, Input, Output, PortId, api::Publication, config::ServiceIds};
+use acm_sim::{World, WorldConfig};
+use acm_wire::Address;
+use core::time::Duration;
+use ib_mad::{Gid, Lid, PortState, sa::PathRecord};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn world(core: Config) -> World {
+    let core = Config { shared_cache: true, ..core };
+    World::new(WorldConfig { nodes: 3, core, ..WorldConfig::default() })
+}
+
+/// Returns what a client of the first node reads.
+fn read(world: &World, source: &Address, dest: &Address) -> Option<PathRecord> {
+    world.node(0).host.published.path(world.now(), Some(source), dest)
+}
+
+fn published(world: &World) -> usize {
+    world.node(0).host.published.len()
+}
+
+/// Requests the paths to each address of the second node, and to its GID and LID. Returns these destinations.
+fn request_all(world: &mut World) -> Vec<Address> {
+    let [source, ..] = World::addresses(0);
+    let (gid, lid) = (world.port(1).gids[0], world.port(1).lid);
+    for dest in World::addresses(1) {
+        assert_eq!(world.resolve(0, &source, &dest).unwrap().dlid, lid);
+    }
+    world.route(0, &PathRecord { dgid: gid, ..PathRecord::default() }).unwrap();
+    world.route(0, &PathRecord { dlid: lid, ..PathRecord::default() }).unwrap();
+    let mut all = World::addresses(1).to_vec();
+    all.extend([Address::Gid(gid), Address::Lid(lid)]);
+    all
+}
+
+#[test]
+fn client_reads_what_a_request_gets_from_every_source_to_every_kind_of_destination() {
+    let mut world = world(Config::default());
+    for dest in request_all(&mut world) {
+        for source in World::addresses(0) {
+            let requested = match dest {
+                Address::Gid(dgid) => world.route(0, &PathRecord { dgid, ..PathRecord::default() }),
+                Address::Lid(dlid) => world.route(0, &PathRecord { dlid, ..PathRecord::default() }),
+                dest => world.resolve(0, &source, &dest),
+            };
+            assert_eq!(read(&world, &source, &dest), Some(requested.unwrap()), "{source} to {dest}");
+        }
+    }
+    let [source, ..] = World::addresses(0);
+    assert!(read(&world, &Address::from_text("NODE1"), &Address::from_text("nOde2")).is_some(), "in any case");
+    assert_eq!(read(&world, &Address::from_text("node2"), &Address::from_text("node2")), None, "no local source");
+    assert_eq!(read(&world, &source, &Address::from_text("node3")), None, "nobody requested it");
+    // The address of this node itself.
+    world.resolve(0, &source, &source).unwrap();
+    assert_eq!(read(&world, &source, &source).unwrap().dlid, world.port(0).lid);
+}
+
+/// The path in a response is published before the response, and is withdrawn before any output of the input that shows
+/// that it may be wrong.
+#[test]
+fn path_is_withdrawn_before_the_next_output_after_its_peer_left() {
+    let mut world = world(Config::default());
+    // Joins of groups, and subscriptions to notices.
+    world.run_for(10 * SECOND);
+    let all = request_all(&mut world);
+    let [source, ..] = World::addresses(0);
+    assert!(all.iter().all(|dest| read(&world, &source, dest).is_some()));
+    let before = world.transcript.len();
+    world.subnet.set_port_state(World::port_id(1), PortState::DOWN).unwrap();
+    world.settle();
+    let outputs: Vec<&Output> =
+        world.transcript[before..].iter().filter(|(_, node, _)| *node == 0).map(|(_, _, output)| output).collect();
+    let withdrawn = outputs.iter().take_while(|output| matches!(output, Output::Publish(_))).count();
+    // The destination by LID is found by its GID, too.
+    assert_eq!(withdrawn, all.len(), "{outputs:?}");
+    assert!(all.iter().all(|dest| read(&world, &source, dest).is_none()));
+}
+
+#[test]
+fn event_of_the_port_withdraws_all_its_paths_until_they_are_confirmed() {
+    let mut world = world(Config::default());
+    let all = request_all(&mut world);
+    world.input(0, Input::ClientReregister(PortId(0)));
+    assert_eq!(published(&world), 0);
+    world.run_for(60 * SECOND);
+    let [source, ..] = World::addresses(0);
+    world.resolve(0, &source, &all[0]).unwrap();
+    assert!(read(&world, &source, &all[0]).is_some(), "renewed, and requested again");
+    world.subnet.set_port_state(World::port_id(0), PortState::DOWN).unwrap();
+    world.settle();
+    assert_eq!((published(&world), read(&world, &source, &all[0])), (0, None));
+    let another = ib_sim::Port { state: PortState::ACTIVE, lid: Lid::new(0x77), ..world.port(0).clone() };
+    world.subnet.set_port(World::port_id(0), another).unwrap();
+    world.run_for(10 * SECOND);
+    assert_eq!(world.resolve(0, &source, &all[0]).unwrap().slid, Lid::new(0x77));
+    assert_eq!(read(&world, &source, &all[0]).unwrap().slid, Lid::new(0x77));
+}
+
+#[test]
+fn address_that_the_node_lost_is_no_source() {
+    let mut world = world(Config::default());
+    let all = request_all(&mut world);
+    let [name, ip, _] = World::addresses(0);
+    assert!(read(&world, &ip, &all[0]).is_some());
+    world.input(0, Input::AddressRemoved { port: PortId(0), pkey: None, address: ip });
+    assert_eq!(read(&world, &ip, &all[0]), None);
+    assert!(read(&world, &name, &all[0]).is_some(), "another source");
+}
+
+/// Clients that read a path give no sign of its use. Once in a minute, one of them sends a request.
+#[test]
+fn path_is_published_for_a_minute_and_not_longer_than_it_is_valid() {
+    let core = Config { addr_timeout: Some(30 * SECOND), ..Config::default() };
+    for (core, least, most) in [(Config::default(), 59 * SECOND, 60 * SECOND), (core, 26 * SECOND, 30 * SECOND)] {
+        let mut world = world(core);
+        let [source, ..] = World::addresses(0);
+        let dest = Address::from_text("node2");
+        world.resolve(0, &source, &dest).unwrap();
+        world.run_for(least);
+        assert!(read(&world, &source, &dest).is_some());
+        world.run_for(most - least);
+        assert_eq!(read(&world, &source, &dest), None);
+        world.resolve(0, &source, &dest).unwrap();
+        assert!(read(&world, &source, &dest).is_some(), "for another minute");
+    }
+}
+
+/// Requests with conditions, or with a source beside a GID, and destinations that only remote hosts requested.
+#[test]
+fn only_responses_to_plain_requests_are_published() {
+    // With `Auto`, the path without a service id is cached as well.
+    let mut world = world(Config { path_service_ids: ServiceIds::All, ..Config::default() });
+    let (dgid, sgid) = (world.port(1).gids[0], world.port(0).gids[0]);
+    world.route(0, &PathRecord { dgid, sgid, ..PathRecord::default() }).unwrap();
+    let service_id = ib_mad::ServiceId::new(0x0106_03db);
+    world.route(0, &PathRecord { dgid, service_id, ..PathRecord::default() }).unwrap();
+    // Node 2 requests node 0, which caches the path to node 2.
+    let [source, ..] = World::addresses(2);
+    world.resolve(2, &source, &World::addresses(0)[0]).unwrap();
+    assert_eq!(published(&world), 0);
+    assert_eq!(read(&world, &source, &Address::Gid(dgid)), None);
+    assert_eq!(read(&world, &source, &Address::Gid(Gid::default())), None);
+}
+
+#[test]
+fn nothing_is_published_without_the_option() {
+    let mut world = World::new(WorldConfig { nodes: 3, ..WorldConfig::default() });
+    request_all(&mut world);
+    let publications = |world: &World| {
+        let is_publication = |output: &Output| matches!(output, Output::Publish(Publication::Path { .. }));
+        world.transcript.iter().filter(|(_, _, output)| is_publication(output)).count()
+    };
+    assert_eq!(publications(&world), 0);
+    // The option is read at the start.
+    let config = Config { shared_cache: true, ..Config::default() };
+    world.input(0, Input::Configure(config.into()));
+    request_all(&mut world);
+    assert_eq!(publications(&world), 0);
+}
