@@ -34,6 +34,7 @@ pub(crate) const FILES: &[File] = &[
     file("acm-mio", "dist/grafana-dashboard.json", "share/acm-mio/grafana-dashboard.json"),
     file("acm-mio", "dist/slurm/health", "share/acm-mio/slurm-health"),
     file("acm-mio", "dist/slurm/prolog", "share/acm-mio/slurm-prolog"),
+    file("acm-mio", "dist/acm-mio.rules.yml", "share/acm-mio/acm-mio.rules.yml"),
     file("acm-mio", "dist/acm-mio.logrotate", "/etc/logrotate.d/acm-mio"),
     file("acm-mio", "dist/acm-mio.sysusers", "SYSTEMD/sysusers.d/acm-mio.conf"),
     file("acm-mio", "dist/acm-mio.socket", "SYSTEMD/systemd/system/acm-mio.socket"),

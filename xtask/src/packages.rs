@@ -36,6 +36,7 @@ pub(crate) const TEST: &[Package] = &[
     ("iproute2", "ip, network namespaces and addresses in tests"),
     ("ibverbs-utils", "ibv_devinfo, to look at the simulated devices"),
     ("curl", "curl, reads metrics as docs/operations.md describes"),
+    ("prometheus", "promtool, tests our alert rules and reads our metrics"),
     ("python3-prometheus-client", "the parser of Prometheus, reads our metrics"),
     ("logrotate", "logrotate, rotates our log with the file of dist/"),
     ("systemd", "systemd-analyze, scores our units; systemd itself starts them"),

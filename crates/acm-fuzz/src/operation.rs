@@ -65,6 +65,8 @@ pub enum Operation {
     Sleep(u8),
     /// The options change.
     Configure(u8),
+    /// An administrator removes one page of cache entries: the first slot of the page.
+    Flush(u8),
     /// A provider outside of the core acts.
     Provider(u8, ProviderAction),
     /// The core shuts down and leaves its groups.
@@ -119,6 +121,7 @@ impl<'a> Arbitrary<'a> for Operation {
                 }
                 70..=129 => Self::KernelAddress(input.arbitrary()?, input.arbitrary()?),
                 130..=149 => Self::KernelTimeout(input.arbitrary()?),
+                150..=169 => Self::Flush(input.arbitrary()?),
                 number => Self::Wait(number.into()),
             },
         })

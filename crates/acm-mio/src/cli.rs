@@ -48,6 +48,26 @@ pub(crate) struct Args {
     /// Print the state and the counters of the running daemon, and exit: 0, or 1 if none responds in the run directory.
     #[arg(long)]
     pub(crate) status: bool,
+    /// Write the metrics of the running daemon into FILE, for node_exporter's textfile collector, and exit: 0, or 1 if that
+    /// failed; then FILE is removed. A new file replaces FILE at once.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) metrics: Option<PathBuf>,
+    /// Make the running daemon read its files again, as SIGHUP does, wait until they are applied, and exit: 0, or 1 if a
+    /// file is not applied, with the reason. Only root and the daemon's user may do this.
+    #[arg(long)]
+    pub(crate) reload: bool,
+    /// Show or change the cache of the running daemon, and exit: 0, or 1 if that failed. `list [CONDITION...]` prints a
+    /// line for each entry; `explain NAME` prints where an entry comes from, when it expires and who used it;
+    /// `flush CONDITION...` or `flush all` removes entries, so that the next request starts a lookup. A CONDITION is
+    /// `name=NAME` (a name, IP address, LID or GID; a `*` at the end stands for any text), `endpoint=mlx5_0/1`,
+    /// `state=ready`, `user=UID` (the last user), `id=ID`, `older=SECONDS` or `newer=SECONDS` (since the path was
+    /// confirmed). Members of the daemon's group may list and explain. Only root and the daemon's user may flush.
+    #[arg(long, value_name = "COMMAND", num_args = 1..)]
+    pub(crate) cache: Vec<String>,
+    /// Print JSON: with `--cache`, a line for each entry, with times in seconds before or after now; with `--check`, a
+    /// line for each finding: `verdict` (`ok`, `warn`, `reload` or `fail`), `what` and `advice`.
+    #[arg(long)]
+    pub(crate) json: bool,
     /// Respond to the kernel's path requests over netlink: `on`, `off`, or `any` (to those of other privileged programs
     /// as well: for tests). The default is on, and off with a simulated fabric.
     #[arg(long, value_name = "MODE")]

@@ -15,6 +15,7 @@ mod addresses;
 mod check;
 mod cli;
 mod clock;
+mod control;
 mod descriptors;
 mod detach;
 mod effects;
@@ -61,6 +62,15 @@ fn main() -> ExitCode {
     }
     if args.status {
         return ExitCode::from(u8::from(!metrics::run(&args.run_dir)));
+    }
+    if let Some(file) = &args.metrics {
+        return ExitCode::from(metrics::run_metrics(&args.run_dir, file));
+    }
+    if !args.cache.is_empty() {
+        return ExitCode::from(control::run_cache(&args.run_dir, &args.cache, args.json));
+    }
+    if args.reload {
+        return ExitCode::from(control::run_reload(&args.run_dir));
     }
     if args.leaves_terminal() {
         return match starter::run(args.start_limit()) {

@@ -142,6 +142,8 @@ impl Acm {
                     provider.handle_message(&mut self.context, &message);
                 }
             }
+            // Providers outside of the core have caches of their own.
+            Input::Flush(ids) => self.providers.get_mut(ProviderId::BUILT_IN).flush(&mut self.context, &ids),
             Input::Shutdown => self.shutdown(),
         }
         self.route_all_resolved();

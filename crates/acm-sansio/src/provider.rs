@@ -9,10 +9,10 @@ pub use crate::sa::Notice;
 use crate::{
     accounts::fair::Urgency,
     api::{
-        DatagramSource, GaugeSink, Names, SaError,
+        CacheEntry, DatagramSource, GaugeSink, Names, SaError,
         account::AccountId,
         failure::{Attempt, AttemptDetails, Failure},
-        id::{EndpointId, PortId, Token},
+        id::{DestId, EndpointId, PortId, Token},
         preload::Preload,
     },
 };
@@ -159,6 +159,9 @@ pub trait Provider: Observe {
     /// Called when routes or addresses were loaded from a file. They replace the previous table.
     fn preload(&mut self, _cx: &mut Context, _preload: Preload) {}
 
+    /// Called to remove these destinations from the cache, so that the next request for each starts a new lookup.
+    fn flush(&mut self, _cx: &mut Context, _ids: &[DestId]) {}
+
     /// Returns the path from an endpoint to a target.
     fn resolve(&mut self, cx: &mut Context, endpoint: EndpointId, target: Target<'_>, need: Need) -> Resolution;
     /// Called when a waiting request of an account ends before its lookup, because its client disconnected or its
@@ -196,6 +199,11 @@ pub trait Observe: fmt::Debug {
     fn each_gauge(&self, cx: &Context, emit: GaugeSink<'_>);
     /// Returns a path of [`Acm::fresh_path`](crate::Acm::fresh_path).
     fn fresh_path(&self, _cx: &Context, _endpoint: EndpointId, _dest: &Address) -> Option<PathRecord> {
+        None
+    }
+    /// Calls `emit` for the cache entries in the next slots from `from` on, of which it visits a limited number. Returns
+    /// the slot after them, or `None` at the end.
+    fn entries(&self, _from: usize, _emit: &mut dyn FnMut(CacheEntry)) -> Option<usize> {
         None
     }
     /// Writes its part of [`Acm::report`](crate::Acm::report).

@@ -204,6 +204,7 @@ pub(crate) fn kind_of_input(input: &Input<'_>) -> Kind {
         Input::Preloaded(_) => Kind::Preloaded,
         Input::Configure(_) => Kind::Configure,
         Input::Interfaces(_) => Kind::Interfaces,
+        Input::Flush(_) => Kind::Flush,
         Input::Shutdown => Kind::Shutdown,
         Input::Provider { .. } => Kind::ProviderMessage,
     }

@@ -108,6 +108,8 @@ kinds! {
     Shutdown 0x26 "shutdown",
     /// [`Input::Provider`](acm_sansio::Input::Provider).
     ProviderMessage 0x27 "provider_said",
+    /// [`Input::Flush`](acm_sansio::Input::Flush).
+    Flush 0x28 "flush",
 
     /// [`Output::Reply`](acm_sansio::Output::Reply).
     Reply 0x40 "reply",

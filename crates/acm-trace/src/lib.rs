@@ -58,7 +58,7 @@
 //! Version 1.3 adds the option `prefetch`, its two events, and `sa_answer` with a whole table.
 //! Version 1.4 adds the value `Auto` of the option `path_service_ids` and the event of its findings.
 //! Version 1.5 adds the option `group_sl`.
-//! Version 1.6 adds the calls `query` and `handle_event` with a new subnet manager, `publish`, and the option
+//! Version 1.6 adds the calls `query` and `handle_event` with a new subnet manager, `flush`, `publish`, and the option
 //! `shared_cache`, which `start` contains only if it is on. In `publish`, a path record is hexadecimal text.
 //!
 //! Numbers are in network byte order. A client's message is in the byte order of the recording machine. The section

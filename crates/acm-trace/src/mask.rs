@@ -201,6 +201,7 @@ impl Mask {
             | Input::Preloaded(Preload::Routes(_))
             | Input::Configure(_)
             | Input::Provider { .. }
+            | Input::Flush(_)
             | Input::Shutdown => input.clone(),
         }
     }

@@ -48,6 +48,10 @@ fn file_that_sighup_would_not_apply_has_an_exit_status() {
     let checked = check(&Node::at(&fabric, 1).option("timeout 500\nretrys 1"), node.dir());
     assert!(has(&checked, "warn ", "/opts: SIGHUP would not apply it: correct it"), "{checked}");
     assert!(!checked.stdout.contains("/addr: SIGHUP would"), "{checked}");
+    let json = check(&Node::at(&fabric, 1).option("timeout 500\nretrys 1").argument("--json"), node.dir());
+    assert!(has(&json, "{\"verdict\":\"reload\",\"what\":\"", "/opts: SIGHUP would not apply it\""), "{json}");
+    let count = |finished: &Finished| finished.stdout.lines().count();
+    assert_eq!((json.code, count(&json)), (checked.code, count(&checked)), "{json}");
     assert_eq!(checked.code, Some(3), "{checked}");
     node.process.signal(nix::sys::signal::Signal::SIGHUP);
     node.process.wait_for("/opts: not applied", 1);

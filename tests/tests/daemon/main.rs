@@ -1,6 +1,7 @@
 //! The daemon as a process, on simulated fabrics and beside C ibacm.
 mod bad_input;
 mod bytes;
+mod cache;
 mod check;
 mod config;
 mod daemon_mode;

@@ -234,3 +234,54 @@ fn metrics_listen_needs_a_local_address_and_can_be_reloaded() {
     assert_eq!(ended(&mut node.process), Some(0));
     until("no socket", || (!node.dir().join("acm-mio.status").exists()).then_some(()));
 }
+
+/// Returns the directory of this repository.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+#[test]
+fn file_for_node_exporter_is_read_by_prometheus() {
+    let node = Node::embedded().join();
+    let mut client = node.connect();
+    assert_eq!(resolve(&mut client, "node1"), ClientStatus::SUCCESS);
+    let file = node.dir().join("acm-mio.prom");
+    let written = || {
+        let arguments = ["--run-dir", node.dir().to_str().unwrap(), "--metrics", file.to_str().unwrap()];
+        run(binary(Binary::AcmMio), &arguments)
+    };
+    assert_eq!(written().success(), "");
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.contains("# TYPE acm_resolve_total counter\n") && !text.contains("EOF"), "{text}");
+    let promtool = program("promtool", "prometheus").display().to_string();
+    let checked = run("/bin/sh", &["-c", &format!("exec {promtool} check metrics < {}", file.display())]);
+    assert_eq!(checked.code, Some(0), "{checked}");
+    drop(client);
+    node.process.signal(Signal::SIGKILL);
+    until("the daemon ends", || (written().code == Some(1)).then_some(()));
+    assert!(!file.exists(), "no numbers of a daemon that does not run");
+}
+
+#[test]
+fn prometheus_rules_have_tests_and_use_existing_metrics() {
+    let promtool = program("promtool", "prometheus");
+    let test = root().join("testdata/prometheus/rules.test.yml");
+    let finished = run(&promtool, &["test", "rules", test.to_str().unwrap()]);
+    assert_eq!(finished.code, Some(0), "{finished}");
+    let read = |path: &str| fs::read_to_string(root().join(path)).unwrap();
+    let (rules, tests, page) =
+        (read("dist/acm-mio.rules.yml"), fs::read_to_string(&test).unwrap(), read("docs/monitoring.md"));
+    let alerts: Vec<&str> = rules.lines().filter_map(|line| line.trim().strip_prefix("- alert: ")).collect();
+    for alert in &alerts {
+        assert!(tests.contains(&format!("alertname: {alert}\n")), "{alert} has no test");
+        assert!(page.contains(&format!("| `{alert}` |")), "docs/monitoring.md does not describe {alert}");
+    }
+    assert!(alerts.len() > 5, "{alerts:?}");
+    let node = Node::embedded().option("metrics_listen DIR/m").join();
+    let (_, body) = get(UnixStream::connect(node.dir().join("m")).unwrap(), GET);
+    let parsed = parsed(&body);
+    let words = rules.split(|end: char| !end.is_ascii_alphanumeric() && end != '_');
+    for name in words.filter(|word| word.starts_with("acm_")) {
+        assert!(parsed.contains(&format!("sample {name} ")), "the rules use {name}, which is not served");
+    }
+}

@@ -200,3 +200,22 @@ fn default_name_is_kept_if_the_address_file_has_it() {
     assert_eq!((removed("node1"), removed("node1-1"), removed("other")), (0, 1, 1), "{log}");
     assert_eq!(log.matches(" closed").count(), 0, "{log}");
 }
+
+#[test]
+fn reload_command_waits_and_fails_with_the_reason() {
+    let node = node("");
+    let reload = || run(binary(Binary::AcmMio), &["--run-dir", node.dir().to_str().unwrap(), "--reload"]);
+    let write = |text: &str| fs::write(node.dir().join("opts"), format!("{OPTIONS}{text}")).unwrap();
+    write("retries 9\n");
+    let finished = reload();
+    assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), ""));
+    assert!(node.log().contains("options: retries 2 -> retries 9\n"), "it is applied when the command ends");
+    write("retries many\n");
+    let finished = reload();
+    assert_eq!(finished.code, Some(1));
+    for part in ["opts:4:9: ", "opts: not applied; "] {
+        assert!(finished.stderr.contains(part), "{part:?} in {}", finished.stderr);
+    }
+    write("retries 8\n");
+    assert_eq!(reload().code, Some(0), "the next reading is no failure");
+}

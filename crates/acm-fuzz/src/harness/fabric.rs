@@ -88,6 +88,11 @@ impl Harness {
             Operation::Wait(millis) => self.wait(Duration::from_millis((*millis).into())),
             Operation::Sleep(seconds) => self.wait(Duration::from_secs((*seconds).into())),
             Operation::Configure(number) => self.input(Input::Configure(reconfigured(*number).into())),
+            Operation::Flush(from) => {
+                let mut ids = Vec::new();
+                self.acm.cache_entries(usize::from(*from), &mut |entry| ids.push(entry.id));
+                self.input(Input::Flush(ids));
+            }
             Operation::Shutdown if !self.shut_down => {
                 self.shut_down = true;
                 self.input(Input::Shutdown);

@@ -1,5 +1,6 @@
 //! The report: one line for each finding, with its result and advice.
 use core::fmt::{self, Display};
+use serde::{Serialize, Serializer};
 
 /// Result of one check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,6 +16,16 @@ pub(super) enum Verdict {
 }
 
 impl Verdict {
+    /// Returns the name in JSON.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warn => "warn",
+            Self::Reload => "reload",
+            Self::Fail => "fail",
+        }
+    }
+
     /// Returns the exit code of a report whose worst result is this one.
     pub(super) const fn exit_code(self) -> u8 {
         match self {
@@ -26,8 +37,14 @@ impl Verdict {
     }
 }
 
+impl Serialize for Verdict {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
 /// One line of the report.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Finding {
     pub(super) verdict: Verdict,
     pub(super) what: String,
@@ -87,6 +104,12 @@ mod tests {
         report.warn("d", "do e");
         report.reload("f", "do g");
         let lines: Vec<String> = report.findings.iter().map(Finding::to_string).collect();
+        let json = serde_json::to_string(&report.findings).unwrap();
+        assert!(
+            json.starts_with(r#"[{"verdict":"ok","what":"a","advice":""},{"verdict":"fail","what":"b","#),
+            "{json}"
+        );
+        assert!(json.contains(r#""verdict":"warn""#) && json.contains(r#""verdict":"reload""#), "{json}");
         assert_eq!(lines, ["ok a", "FAIL b: do c", "warn d: do e", "warn f: do g"]);
         assert_eq!(report.worst(), Verdict::Fail);
         let verdicts = [Verdict::Ok, Verdict::Warn, Verdict::Reload, Verdict::Fail];

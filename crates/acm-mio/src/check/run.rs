@@ -50,7 +50,10 @@ pub(crate) fn run(args: &Args) -> u8 {
     let mut out = io::stdout().lock();
     for finding in &report.findings {
         // The reader of a pipe may have closed it.
-        let _ = writeln!(out, "{finding}");
+        let _ = match serde_json::to_string(finding) {
+            Ok(json) if args.json => writeln!(out, "{json}"),
+            _ => writeln!(out, "{finding}"),
+        };
     }
     report.worst().exit_code()
 }

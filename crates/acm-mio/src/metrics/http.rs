@@ -1,4 +1,4 @@
-//! The part of HTTP that scrapers need: one GET, one response, then the end of the connection.
+//! The part of HTTP that scrapers and administrators need: one request, one response, then the end of the connection.
 
 /// A page that can be requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,13 +9,51 @@ pub(crate) enum Page {
     Status,
 }
 
+/// A request that the daemon answers. Accepted only on the status socket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Command {
+    /// The method: `GET`, `POST` or `DELETE`.
+    pub(crate) method: String,
+    /// The path, without the query.
+    pub(crate) path: String,
+    /// The query: the text after `?`.
+    pub(crate) query: String,
+}
+
+/// The response to a [`Command`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Response {
+    /// JSON.
+    Done(String),
+    /// The request is invalid, for this reason.
+    Invalid(String),
+    /// The user may not do this.
+    Forbidden(String),
+    /// It failed, for this reason.
+    Failed(String),
+}
+
+impl Response {
+    /// Returns the response with its head.
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        const TEXT: &str = "text/plain; charset=utf-8";
+        match self {
+            Self::Done(json) => response("200 OK", "application/json", json),
+            Self::Invalid(reason) => response("400 Bad Request", TEXT, reason),
+            Self::Forbidden(reason) => response("403 Forbidden", TEXT, reason),
+            Self::Failed(reason) => response("409 Conflict", TEXT, reason),
+        }
+    }
+}
+
 /// A parsed request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Request {
     Page(Page),
+    Command(Command),
     /// GET of a page that does not exist.
     UnknownPage,
-    /// A method other than GET.
+    /// A method that the path does not have.
     OtherMethod,
     /// A request in a version other than HTTP/1.0 and HTTP/1.1.
     Malformed,
@@ -30,10 +68,16 @@ pub(super) fn parse(head: &[u8]) -> Option<Request> {
     let (Some(method), Some(path), Some(b"HTTP/1.0" | b"HTTP/1.1")) = (method, path, version) else {
         return Some(Request::Malformed);
     };
-    let path = path.split(|byte| *byte == b'?').next().unwrap_or_default();
-    Some(match (method, path) {
+    let target = String::from_utf8_lossy(path);
+    let (path, query) = target.split_once('?').unwrap_or((&target, ""));
+    let command = || {
+        let method = String::from_utf8_lossy(method).into_owned();
+        Request::Command(Command { method, path: path.to_owned(), query: query.to_owned() })
+    };
+    Some(match (method, path.as_bytes()) {
         (b"GET", b"/metrics") => Request::Page(Page::Metrics),
         (b"GET", b"/status") => Request::Page(Page::Status),
+        (b"GET" | b"DELETE", b"/cache") | (b"GET" | b"POST", b"/reload") => command(),
         (b"GET", _) => Request::UnknownPage,
         _ => Request::OtherMethod,
     })
@@ -65,6 +109,10 @@ mod tests {
         assert!(kind(Page::Status).starts_with("text/plain;"));
     }
 
+    fn command(method: &str, path: &str, query: &str) -> Request {
+        Request::Command(Command { method: method.into(), path: path.into(), query: query.into() })
+    }
+
     #[test]
     fn heads_are_parsed_once_they_are_complete() {
         for (head, expected) in [
@@ -72,6 +120,11 @@ mod tests {
             ("GET /metrics?a=b HTTP/1.0\n\n", Some(Request::Page(Page::Metrics))),
             ("GET /status HTTP/1.0\r\n\r\n", Some(Request::Page(Page::Status))),
             ("GET / HTTP/1.1\r\n\r\n", Some(Request::UnknownPage)),
+            ("GET /cache?a=b?c HTTP/1.1\r\n\r\n", Some(command("GET", "/cache", "a=b?c"))),
+            ("DELETE /cache HTTP/1.1\r\n\r\n", Some(command("DELETE", "/cache", ""))),
+            ("POST /reload HTTP/1.1\r\n\r\n", Some(command("POST", "/reload", ""))),
+            ("DELETE /reload HTTP/1.1\r\n\r\n", Some(Request::OtherMethod)),
+            ("POST /cache HTTP/1.1\r\n\r\n", Some(Request::OtherMethod)),
             ("POST /metrics HTTP/1.1\r\n\r\n", Some(Request::OtherMethod)),
             ("GET /metrics HTTP/2\r\n\r\n", Some(Request::Malformed)),
             ("\n\n", Some(Request::Malformed)),

@@ -1,11 +1,13 @@
-//! State and counters of the daemon: OpenMetrics text for scrapers, `--status` for administrators.
+//! State and counters of the daemon: OpenMetrics text for scrapers, `--status` for administrators. The status socket
+//! also passes requests of administrators to the daemon.
 //!
 //! | file | content |
 //! |---|---|
 //! | `snapshot` | the content of all pages |
 //! | `openmetrics`, `status` | the two pages |
 //! | `server`, `connection`, `http` | listening sockets; the connection of a scraper; the part of HTTP that scrapers need |
-//! | `query` | `--status`: requests the page of a running daemon |
+//! | `textfile` | `--metrics`: a file for node_exporter |
+//! | `query` | sends a request to a running daemon; `--status` |
 mod connection;
 mod http;
 mod openmetrics;
@@ -13,10 +15,12 @@ mod query;
 mod server;
 mod snapshot;
 mod status;
+mod textfile;
 
-pub(crate) use http::Page;
+pub(crate) use http::{Page, Response};
 pub(crate) use openmetrics::text;
-pub(crate) use query::run;
-pub(crate) use server::{Metrics, TOKENS};
+pub(crate) use query::{ask, run};
+pub(crate) use server::{Asked, Metrics, TOKENS};
 pub(crate) use snapshot::{Number, Snapshot};
 pub(crate) use status::text as status_text;
+pub(crate) use textfile::run as run_metrics;

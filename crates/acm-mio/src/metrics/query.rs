@@ -1,4 +1,4 @@
-//! `--status`: requests the page of a running daemon.
+//! Requests to a running daemon, and `--status`.
 use super::server::STATUS_SOCKET;
 use core::time::Duration;
 use std::{
@@ -14,7 +14,7 @@ const UNIT: &str = "/run/acm-mio";
 
 /// Prints the status of the daemon in this run directory. Returns `true` if a daemon has responded.
 pub(crate) fn run(run_dir: &Path) -> bool {
-    match first_status(&sockets(run_dir)) {
+    match ask(run_dir, "GET", "/status") {
         Ok(text) => io::stdout().write_all(text.as_bytes()).is_ok(),
         Err(problem) => {
             let _ = writeln!(io::stderr(), "acm-mio: {problem}");
@@ -29,11 +29,21 @@ fn sockets(run_dir: &Path) -> Vec<PathBuf> {
     unit.into_iter().chain([run_dir]).map(|folder| folder.join(STATUS_SOCKET)).collect()
 }
 
-fn first_status(sockets: &[PathBuf]) -> Result<String, String> {
+/// Sends a request to the daemon in this run directory and returns the response. With the default directory, the daemon
+/// of the service unit comes first.
+///
+/// # Errors
+/// Why no daemon responded, or the reason for which it refused the request.
+pub(crate) fn ask(run_dir: &Path, method: &str, target: &str) -> Result<String, String> {
+    first_response(&sockets(run_dir), method, target)
+}
+
+fn first_response(sockets: &[PathBuf], method: &str, target: &str) -> Result<String, String> {
     let mut problems = Vec::new();
     for socket in sockets {
-        match status(socket) {
-            Ok(text) => return Ok(text),
+        match response(socket, method, target) {
+            Ok(Ok(text)) => return Ok(text),
+            Ok(Err(reason)) => return Err(reason),
             Err(error) => problems.push(format!("{}: {error}", socket.display())),
         }
     }
@@ -41,15 +51,18 @@ fn first_status(sockets: &[PathBuf]) -> Result<String, String> {
     Err(format!("no daemon answers: {problems}; is it running, are you root or of its group, is --run-dir right?"))
 }
 
-fn status(socket: &Path) -> io::Result<String> {
+/// Returns the response of a daemon, or the reason for which it refuses the request.
+fn response(socket: &Path, method: &str, target: &str) -> io::Result<Result<String, String>> {
     let mut stream = UnixStream::connect(socket)?;
     stream.set_read_timeout(Some(LIMIT))?;
     stream.set_write_timeout(Some(LIMIT))?;
-    stream.write_all(b"GET /status HTTP/1.0\r\n\r\n")?;
+    stream.write_all(format!("{method} {target} HTTP/1.0\r\n\r\n").as_bytes())?;
     let mut text = String::new();
     stream.read_to_string(&mut text)?;
-    match text.split_once("\r\n\r\n") {
-        Some((head, body)) if head.starts_with("HTTP/1.1 200 ") => Ok(body.to_owned()),
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or_default();
+    match head.split(' ').nth(1) {
+        Some("200") => Ok(Ok(body.to_owned())),
+        Some("400" | "403" | "409") => Ok(Err(body.to_owned())),
         _ => Err(io::Error::other("it does not answer as acm-mio does")),
     }
 }
@@ -79,11 +92,11 @@ mod tests {
         let sockets = ["none", "other", "ours"].map(|name| folder.path().join(name));
         let other = respond_once(&sockets[1], "HTTP/1.1 404 Not Found\r\n\r\nno");
         let ours = respond_once(&sockets[2], "HTTP/1.1 200 OK\r\nx: y\r\n\r\nall is well\n");
-        assert_eq!(first_status(&sockets).unwrap(), "all is well\n");
+        assert_eq!(first_response(&sockets, "GET", "/status").unwrap(), "all is well\n");
         for request in [other, ours] {
             assert_eq!(request.join().unwrap(), "GET /status HTTP/1.0\r\n\r\n");
         }
-        let problem = first_status(&sockets[..1]).unwrap_err();
+        let problem = first_response(&sockets[..1], "GET", "/status").unwrap_err();
         assert!(problem.starts_with(&format!("no daemon answers: {}: ", sockets[0].display())), "{problem}");
     }
 
@@ -96,6 +109,15 @@ mod tests {
         let [own, default] = [of_unit, "/run"].map(|folder| Path::new(folder).join("acm-mio.status"));
         assert_eq!(sockets_of(&[]), [own, default]);
         assert_eq!(sockets_of(&["--run-dir", "/run/other"]), [Path::new("/run/other/acm-mio.status")]);
+    }
+
+    #[test]
+    fn refusal_of_the_daemon_is_the_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("ours");
+        let ours = respond_once(&socket, "HTTP/1.1 400 Bad Request\r\nx: y\r\n\r\nno such state");
+        assert_eq!(first_response(&[socket], "GET", "/cache?").unwrap_err(), "no such state");
+        ours.join().unwrap();
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Accepts scrapers and responds to them, within the event loop.
 use super::{
     connection::{Connection, Progress},
-    http::{self, Page, Request},
+    http::{self, Command, Page, Request, Response},
 };
-use crate::stream::Stream;
-use acm_sansio::Time;
+use crate::{peer::Peer, stream::Stream};
+use acm_sansio::{Account, Time};
 use acm_wire::files::opts::MetricsTarget;
 use core::{ops::Range, time::Duration};
 use mio::{
@@ -50,6 +50,16 @@ struct Listening {
     /// True if clients may request pages with the names of users.
     trusted: bool,
     ready: bool,
+}
+
+/// A request of an administrator, which the daemon answers with [`Metrics::respond`] in the same iteration.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    /// The slot of the connection.
+    slot: usize,
+    pub(crate) command: Command,
+    /// The user who sent the request, and the program.
+    pub(crate) by: (Account, Peer),
 }
 
 /// The listening sockets and the scrapers.
@@ -145,8 +155,14 @@ impl Metrics {
         self.connections.iter().flatten().map(|connection| connection.until).min()
     }
 
-    /// Serves the sockets that are ready. At most one page is written in each iteration of the loop.
-    pub(crate) fn serve(&mut self, now: Time, registry: &Registry, mut write: impl FnMut(Page) -> String) {
+    /// Serves the sockets that are ready. At most one page is written in each iteration of the loop, or one request of an
+    /// administrator is returned.
+    pub(crate) fn serve(
+        &mut self,
+        now: Time,
+        registry: &Registry,
+        mut write: impl FnMut(Page) -> String,
+    ) -> Option<Asked> {
         for slot in &mut self.connections {
             if slot.as_ref().is_some_and(|connection| connection.until <= now) {
                 close(slot, registry);
@@ -155,8 +171,8 @@ impl Metrics {
         for index in 0..self.listening.len() {
             self.accept(now, index, registry);
         }
-        let mut wrote = false;
-        for slot in &mut self.connections {
+        let (mut wrote, mut asked) = (false, None);
+        for (number, slot) in self.connections.iter_mut().enumerate() {
             let Some(connection) = slot.as_mut().filter(|connection| connection.ready) else { continue };
             let mut progress = Progress::Waits;
             if !connection.has_response() {
@@ -180,7 +196,16 @@ impl Metrics {
                         };
                         connection.set_response(http::response("200 OK", http::kind(page), &text));
                     }
-                    Some(Request::Page(_) | Request::UnknownPage) => connection.set_response(refusal("404 Not Found")),
+                    Some(Request::Command(_)) if connection.trusted && wrote => continue,
+                    Some(Request::Command(command)) if connection.trusted => {
+                        wrote = true;
+                        connection.ready = false;
+                        asked = Some(Asked { slot: number, command, by: connection.stream.peer() });
+                        continue;
+                    }
+                    Some(Request::Page(_) | Request::Command(_) | Request::UnknownPage) => {
+                        connection.set_response(refusal("404 Not Found"))
+                    }
                     Some(Request::OtherMethod) => connection.set_response(refusal("405 Method Not Allowed")),
                     Some(Request::Malformed) => connection.set_response(refusal("400 Bad Request")),
                 }
@@ -192,6 +217,17 @@ impl Metrics {
             if progress == Progress::Over {
                 close(slot, registry);
             }
+        }
+        asked
+    }
+
+    /// Sends the response to a request of an administrator.
+    pub(crate) fn respond(&mut self, asked: &Asked, response: &Response, registry: &Registry) {
+        let Some(slot) = self.connections.get_mut(asked.slot) else { return };
+        let Some(connection) = slot else { return };
+        connection.set_response(response.bytes());
+        if connection.send() == Progress::Over {
+            close(slot, registry);
         }
     }
 

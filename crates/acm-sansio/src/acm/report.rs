@@ -1,7 +1,10 @@
 //! Counters, gauges, and the report for the administrator, which has one line per object.
 use crate::{
     acm::{Acm, providers::Providers},
-    api::{DisplayWith, GaugeSink, Ids, Names, Stats, account::AccountKind, histogram::Latencies, id::EndpointId},
+    api::{
+        CacheEntry, DisplayWith, GaugeSink, Ids, Names, ProviderId, Stats, account::AccountKind, histogram::Latencies,
+        id::EndpointId,
+    },
     provider::Context,
 };
 use acm_wire::client::{Counter, Counters};
@@ -62,6 +65,15 @@ impl Acm {
     #[must_use]
     pub fn report(&self) -> Report<'_> {
         Report::new(&self.context, &self.providers)
+    }
+
+    /// Calls `emit` for the entries in the next slots of the cache from `from` on. Returns the slot after them, or `None`
+    /// at the end.
+    ///
+    /// One call visits at most 256 slots, so that a large cache does not delay the caller. Between two calls entries may be
+    /// added and removed; one that exists all the time is found once.
+    pub fn cache_entries(&self, from: usize, emit: &mut dyn FnMut(CacheEntry)) -> Option<usize> {
+        self.providers.get(ProviderId::BUILT_IN).entries(from, emit)
     }
 
     /// Calls `emit` for each gauge. Visits each port, endpoint and account, but no single destination.

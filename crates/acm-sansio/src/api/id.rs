@@ -117,6 +117,8 @@ handle! {
     pub SaQueryId "query";
     /// A local endpoint: a port and a partition.
     pub EndpointId "endpoint";
+    /// A destination in the cache.
+    pub DestId "dest";
 }
 
 impl ClientId {

@@ -3,7 +3,7 @@ use crate::api::{
     ProviderMessage,
     account::Account,
     config::Config,
-    id::{ClientId, EndpointId, KernelRequestId, PortId, ProviderId, RequestId, SaRequestId},
+    id::{ClientId, DestId, EndpointId, KernelRequestId, PortId, ProviderId, RequestId, SaRequestId},
     port::{InterfaceAddress, PortAttributes},
     preload::Preload,
 };
@@ -171,6 +171,9 @@ pub enum Input<'a> {
         #[cfg_attr(feature = "serde", serde(rename = "said"))]
         message: ProviderMessage,
     },
+    /// Removes these destinations from the cache, so that the next request for each starts a new lookup. The ids are those
+    /// of [`Acm::cache_entries`](crate::Acm::cache_entries). Local addresses stay, and lookups in progress continue.
+    Flush(Vec<DestId>),
     /// Leaves all groups; [`Output::ShutdownDone`](crate::api::Output::ShutdownDone) follows.
     Shutdown,
 }

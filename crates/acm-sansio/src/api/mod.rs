@@ -1,5 +1,6 @@
 //! The core's API: inputs, outputs, events and counters.
 pub mod account;
+mod cache_entry;
 pub mod config;
 mod deadline;
 mod event;
@@ -22,6 +23,7 @@ mod sa_error;
 mod stats;
 mod time;
 
+pub use cache_entry::{CacheEntry, CachedPath, PathOrigin, PathUse};
 pub use deadline::{Deadline, Reason};
 pub use event::Event;
 pub use external::{CallId, ExternalRequestId, ExternalSaId, ProviderCall, ProviderFunction, ProviderMessage};

@@ -1,7 +1,7 @@
 //! Carries out the actions of destinations: their lookups get credits, timers, datagrams and queries only here, and their
 //! requests are answered here. The renewal of a path that is served is in `refresh/recheck.rs`.
 use super::{
-    dest::{Action, DestState, Lookup, MulticastRequest, Ready, Remote, Responder, Routing, Stage},
+    dest::{Action, DestState, History, Lookup, MulticastRequest, Ready, Remote, Responder, Routing, Stage},
     endpoint::group_share::handling_time,
     paths::{self, PathSource},
     state::Ibacmp,
@@ -11,7 +11,7 @@ use crate::{
     accounts::fair::Urgency,
     api::{
         ResolverEvent, SendTo, Time,
-        account::AccountId,
+        account::{AccountId, DAEMON},
         failure::{Attempt, Failure},
         id::EndpointId,
         port::PortAttributes,
@@ -308,15 +308,19 @@ impl Ibacmp {
         let (remote, addr_until) = location;
         let remote = remote.map(|remote| remote.at_end_of(&path, lmc));
         let route_until = match source {
-            PathSource::Fabric => by_default,
+            PathSource::Sa | PathSource::Group => by_default,
             PathSource::Known(until) | PathSource::Table(until) => until,
             PathSource::File => None,
         };
         // A location from a file is valid until the next load, too.
         let is_from_file = source == PathSource::File || remote.is_some_and(|remote| remote.group.is_zero());
         let preloaded = is_from_file.then(|| self.preload.loads());
-        let ready = Ready { addr_until, route_until, preloaded, ..Ready::new(remote, path, self.epoch(endpoint)) };
-        self.cache.enter(id, DestState::Ready(ready));
+        let mut history = History::new(source.origin(), cx.now());
+        for account in lookup.accounts().filter(|account| *account != DAEMON) {
+            history.used(cx.now(), cx.accounts.account(account));
+        }
+        let found = Ready::new(remote, path, self.epoch(endpoint));
+        self.cache.enter(id, DestState::Ready(Ready { addr_until, route_until, preloaded, history, ..found }));
         cx.log(ResolverEvent::RouteFound(endpoint, name).into());
         let responders = lookup.end(cx);
         self.publish(cx, id);

@@ -25,6 +25,7 @@
 //! | `routes/` | paths: queried, loaded from files, or fetched as a table |
 //! | `refresh/` | expiry, cached failures, renewals, confirmations and other checks of cached paths, announcements, notices |
 //! | `publish.rs` | paths that clients read without a request |
+//! | `inspect.rs` | the cache for administrators: facts about its entries, their removal on request |
 //! | `check.rs` | invariants |
 pub(crate) mod cache;
 mod carry_out;
@@ -34,6 +35,7 @@ mod confirmations;
 pub(crate) mod dest;
 mod endpoint;
 mod groups;
+mod inspect;
 mod multicast;
 mod paths;
 mod preloaded;

@@ -1,6 +1,6 @@
 //! Paths from other sources than the subnet administrator, queries for paths, and the receivers of datagrams.
 use crate::{
-    api::{SendTo, Time, id::EndpointId, port::PortAttributes},
+    api::{PathOrigin, SendTo, Time, id::EndpointId, port::PortAttributes},
     provider::Context,
     resolver::dest::{Remote, RouteKey},
     sa::SaQuery,
@@ -13,14 +13,29 @@ use ib_mad::{
 /// The source of a path, which determines its lifetime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PathSource {
-    /// The subnet administrator, or the parameters of the shared group.
-    Fabric,
+    /// The subnet administrator.
+    Sa,
+    /// The parameters of the shared group.
+    Group,
     /// Another destination at the same GID, whose path expires at this time.
     Known(Option<Time>),
     /// The table of all paths, which expire at this time.
     Table(Option<Time>),
     /// A file. The path is valid until the next load.
     File,
+}
+
+impl PathSource {
+    /// Returns the source for administrators.
+    pub(crate) const fn origin(self) -> PathOrigin {
+        match self {
+            Self::Sa => PathOrigin::Sa,
+            Self::Group => PathOrigin::Group,
+            Self::Known(_) => PathOrigin::Copy,
+            Self::Table(_) => PathOrigin::Table,
+            Self::File => PathOrigin::File,
+        }
+    }
 }
 
 /// Returns the path from an endpoint to itself.

@@ -3,10 +3,10 @@ use super::{dest::StateKind, state::Ibacmp, token::Task};
 use crate::{
     accounts::fair::Urgency,
     api::{
-        DatagramSource, DisplayWith, GaugeScope, GaugeSink, Names, ResolverEvent, SaError, Waiting,
+        CacheEntry, DatagramSource, DisplayWith, GaugeScope, GaugeSink, Names, ResolverEvent, SaError, Waiting,
         account::AccountId,
         failure::AttemptDetails,
-        id::{EndpointId, PortId, Token},
+        id::{DestId, EndpointId, PortId, Token},
         preload::Preload,
     },
     provider::{Context, EndpointChange, Need, Observe, PortChange, Provider, Resolution, Target, single},
@@ -62,6 +62,10 @@ impl Provider for Ibacmp {
 
     fn preload(&mut self, cx: &mut Context, preload: Preload) {
         self.load(cx, preload);
+    }
+
+    fn flush(&mut self, cx: &mut Context, ids: &[DestId]) {
+        self.flush_entries(cx, ids);
     }
 
     fn datagram(&mut self, cx: &mut Context, endpoint: EndpointId, source: &DatagramSource, payload: &[u8]) {
@@ -165,6 +169,10 @@ impl Observe for Ibacmp {
         self.fresh_path_to(cx, endpoint, dest)
     }
 
+    fn entries(&self, from: usize, emit: &mut dyn FnMut(CacheEntry)) -> Option<usize> {
+        self.page_of_entries(from, emit)
+    }
+
     fn report(&self, _cx: &Context, names: &dyn Names, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "cache: destinations {}", self.cache.len())?;
         write!(f, "{}", self.preload)?;
@@ -192,7 +200,6 @@ impl Observe for Ibacmp {
 
 #[cfg(test)]
 mod tests {
-    use super::super::DestId;
     use super::*;
 
     #[test]

@@ -18,6 +18,8 @@ stats! {
         destinations_refused: u64,
         /// Remote hosts that got no response because too many wait for one path, or for lookups.
         responders_refused: u64,
+        /// Destinations that an administrator removed ([`Input::Flush`](crate::Input::Flush)).
+        destinations_flushed: u64,
         /// Claims of remote hosts about an address in use that were verified.
         claims_checked: u64,
         /// Verifications that found the address at another location.

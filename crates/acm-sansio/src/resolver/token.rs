@@ -1,10 +1,6 @@
 //! Operations of the built-in provider, and their tokens.
-use crate::api::id::{EndpointId, PortId, ProviderId, Token, handle};
-
-handle! {
-    /// A destination in the cache.
-    pub DestId "dest";
-}
+pub use crate::api::id::DestId;
+use crate::api::id::{EndpointId, PortId, ProviderId, Token};
 
 /// The operation of a [`Token`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Scenarios on simulated subnets in virtual time, one topic per module.
 mod accounts;
 mod bounds;
+mod cache;
 mod changes;
 mod claims;
 mod constraints;

@@ -32,10 +32,15 @@ impl Served {
                 assert!(Metrics::owns(event.token()));
                 metrics.ready(event.token());
             }
-            metrics.serve(now, poll.registry(), |page| {
+            let asked = metrics.serve(now, poll.registry(), |page| {
                 written.push(page);
                 text.clone()
             });
+            if let Some(asked) = asked {
+                let Command { method, path, query } = &asked.command;
+                let response = Response::Done(format!("{method} {path} {query} of {}", asked.by.0));
+                metrics.respond(&asked, &response, poll.registry());
+            }
             if events.is_empty() && !metrics.is_ready() {
                 return;
             }
@@ -95,6 +100,24 @@ fn slow_reader_gets_the_whole_response() {
     }
     assert!(pieces > 1 && response.ends_with(&served.text), "{pieces}");
     assert_eq!((served.metrics.due(), served.written), (None, vec![Page::Metrics]));
+}
+
+#[test]
+fn each_command_on_the_status_socket_gets_its_response() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut served = Served::new(dir.path(), "text");
+    let (status, other) = (dir.path().join(STATUS_SOCKET), dir.path().join("scrape"));
+    served.metrics.configure(MetricsTarget::Unix(other.to_str().unwrap()), served.poll.registry());
+    let clients =
+        ["a=1", "b=2", "c=3"].map(|query| request_at(&status, &format!("GET /cache?{query} HTTP/1.0\r\n\r\n")));
+    served.turns(at(0));
+    let user = format!("user {}", nix::unistd::getuid());
+    for (mut client, query) in clients.into_iter().zip(["a=1", "b=2", "c=3"]) {
+        let (response, ended) = received(&mut client);
+        assert!(ended && response.ends_with(&format!("\r\n\r\nGET /cache {query} of {user}")), "{response}");
+    }
+    let refused = served.status_line(&other, "DELETE /cache HTTP/1.0\r\n\r\n", at(0));
+    assert_eq!(refused, "HTTP/1.1 404 Not Found");
 }
 
 #[test]

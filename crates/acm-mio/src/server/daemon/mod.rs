@@ -9,11 +9,13 @@
 //! | `sources` | events of the fabric, the kernel, providers and preload files |
 //! | `ports` | addresses and names of the ports, and whether a port fits the base group |
 //! | `reload` | settings at the start and in force, when files are read again, the effect of each changed option |
+//! | `control` | requests of administrators over the status socket |
 //! | `sighup` | SIGHUP: the changes of the files are applied to the parts of the daemon |
 //! | `report` | counters for the log, `--status` and metrics |
 //! | `systemd` | notifications to systemd |
 mod clients;
 mod connections;
+mod control;
 mod event_loop;
 mod host;
 mod ports;

@@ -42,6 +42,19 @@ pub(super) enum Reading {
     GivenUp,
 }
 
+/// The progress of the readings that were requested.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Progress {
+    /// Number of readings that were requested.
+    pub(super) requested: u64,
+    /// Number of these that are complete: one reading completes all requests before it.
+    pub(super) complete: u64,
+    /// Problems of the last complete reading.
+    pub(super) problems: Vec<String>,
+    /// True if the last complete reading has not applied a file.
+    pub(super) has_failed: bool,
+}
+
 /// Settings at the start and in force.
 #[derive(Debug)]
 pub(crate) struct Reload {
@@ -53,6 +66,7 @@ pub(crate) struct Reload {
     pub(super) not_applied: u64,
     /// Files that are read as soon as they no longer change.
     pending: Option<Pending>,
+    pub(super) progress: Progress,
     /// Base of relative paths of data files.
     pub(super) start_dir: PathBuf,
     /// Limit of open file descriptors.
@@ -61,11 +75,13 @@ pub(crate) struct Reload {
 
 impl Reload {
     pub(crate) fn new(settings: Settings, start_dir: PathBuf, descriptors: u64) -> Self {
-        Self { started: settings.clone(), current: settings, not_applied: 0, pending: None, start_dir, descriptors }
+        let (started, progress) = (settings.clone(), Progress::default());
+        Self { started, current: settings, not_applied: 0, pending: None, progress, start_dir, descriptors }
     }
 
     /// Schedules the reading of the files as soon as they no longer change.
     pub(super) fn begin(&mut self, now: Time) {
+        self.progress.requested += 1;
         self.pending = Some(Pending { at: now + SETTLE, states: self.current.file_states(), checks: 0 });
     }
 
@@ -87,9 +103,17 @@ impl Reload {
             self.pending = Some(Pending { at: now + SETTLE, states, checks });
             return None;
         }
-        tracing::warn!(target: "config", "the option or address file changes all the time: not applied; what it said before goes on");
+        let problem = "the option or address file changes all the time: not applied; what it said before goes on";
+        tracing::warn!(target: "config", "{problem}");
         self.not_applied += 1;
+        self.note_complete(vec![problem.to_owned()], true);
         Some(Reading::GivenUp)
+    }
+
+    /// Records the end of a reading.
+    pub(super) fn note_complete(&mut self, problems: Vec<String>, has_failed: bool) {
+        let requested = self.progress.requested;
+        self.progress = Progress { requested, complete: requested, problems, has_failed };
     }
 
     /// Returns the time of the next check of files to be read.

@@ -39,14 +39,14 @@ impl Daemon {
         }
     }
 
-    /// Accepts scrapers and responds to them, if there are any.
+    /// Accepts scrapers and administrators and responds to them, if there are any.
     pub(super) fn serve_metrics(&mut self, now: Time) {
         if !self.metrics.is_ready() && self.metrics.due().is_none_or(|at| at > now) {
             return;
         }
         let Self { acm, host, metrics, log, reload, .. } = self;
         let fabric = host.fabric.as_deref();
-        metrics.serve(now, host.poll.registry(), |page| {
+        let asked = metrics.serve(now, host.poll.registry(), |page| {
             let ports = fabric.map(|fabric| fabric.ports()).unwrap_or_default();
             let snapshot = Snapshot {
                 now,
@@ -60,5 +60,9 @@ impl Daemon {
                 Page::Status => metrics::status_text(&snapshot),
             }
         });
+        if let Some(asked) = asked {
+            let response = self.command(now, &asked);
+            self.metrics.respond(&asked, &response, self.host.poll.registry());
+        }
     }
 }

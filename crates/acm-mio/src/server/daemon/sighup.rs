@@ -31,6 +31,7 @@ impl Daemon {
             tracing::warn!(target: "config", "{problem}");
         }
         self.reload.not_applied += new.not_applied.len() as u64;
+        self.reload.note_complete(new.problems.clone(), !new.not_applied.is_empty());
         self.reload.log_changes(&new);
         let config = new.core(self.reload.descriptors);
         self.input(now, Input::Configure(config.into()));

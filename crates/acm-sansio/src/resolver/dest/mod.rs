@@ -4,6 +4,7 @@
 //! or sets a timer.
 mod destination;
 mod events;
+mod history;
 mod key;
 mod lookup;
 mod recheck;
@@ -14,6 +15,7 @@ mod state;
 pub(crate) use {
     destination::{BY_CLASS, BY_GID, Dest, EvictionClass, Origin},
     events::Action,
+    history::History,
     key::{DestKey, RouteKey},
     lookup::{Lookup, Responder},
     recheck::{Claim, Outcome, Recheck, Renewal, Verification},

@@ -1,7 +1,7 @@
 //! The states of a destination.
-use super::{DestKey, Lookup, MulticastRequest, Recheck, Remote, Renewal, Verification};
+use super::{DestKey, History, Lookup, MulticastRequest, Recheck, Remote, Renewal, Verification};
 use crate::api::{
-    Time,
+    PathOrigin, Time,
     failure::{Attempt, AttemptDetails},
     id::SaQueryId,
 };
@@ -117,13 +117,14 @@ pub(crate) struct Ready {
     pub(crate) confirmation: Confirmation,
     /// The number of the preloaded tables that the path or address comes from. It is invalid after the next load.
     pub(crate) preloaded: Option<u32>,
+    pub(crate) history: History,
 }
 
 /// The open checks of a path.
 pub(crate) type Checks = (Option<Box<Verification>>, Option<Box<Renewal>>);
 
 impl Ready {
-    /// Creates the state for a path found in this epoch of its endpoint.
+    /// Creates the state for a path in this epoch of its endpoint. The default of the history is that of a local address.
     pub(crate) const fn new(remote: Option<Remote>, path: PathRecord, epoch: u32) -> Self {
         Self {
             remote,
@@ -140,6 +141,7 @@ impl Ready {
             queued: false,
             confirmation: Confirmation::NotNeeded,
             preloaded: None,
+            history: History::new(PathOrigin::Local, Time::ZERO),
         }
     }
 

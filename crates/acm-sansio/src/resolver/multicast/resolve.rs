@@ -2,6 +2,7 @@
 use crate::{
     api::{
         DatagramSource, ResolverEvent, SaError,
+        account::AccountId,
         config::RouteProtocol,
         failure::{Attempt, AttemptDetails, Bound, Failure},
         histogram::Phase,
@@ -54,6 +55,7 @@ impl Ibacmp {
             return resolution;
         }
         if let Some(resolution) = self.preloaded_resolution(cx, id, endpoint) {
+            self.note_user(cx, id, need.account);
             return resolution;
         }
         let lookup = match Lookup::begin(cx, need) {
@@ -135,6 +137,7 @@ impl Ibacmp {
             DestState::Ready(ready) => {
                 let (path, stale) = (ready.path, ready.stale);
                 ready.note_use();
+                ready.history.used(cx.now(), cx.accounts.account(need.account));
                 cx.count(endpoint, Counter::RouteCache);
                 if stale {
                     self.queue_renewal(cx, id, RenewalReason::Used);
@@ -157,6 +160,13 @@ impl Ibacmp {
                 Some(Resolution::Failed(attempt))
             }
             DestState::Unknown | DestState::Located { .. } => None,
+        }
+    }
+
+    /// Records that a request of an account got the path of a destination, if there is one.
+    pub(crate) fn note_user(&mut self, cx: &Context, id: DestId, account: AccountId) {
+        if let Some(DestState::Ready(ready)) = self.cache.get_mut(id).map(|dest| &mut dest.state) {
+            ready.history.used(cx.now(), cx.accounts.account(account));
         }
     }
 
@@ -264,7 +274,7 @@ impl Ibacmp {
         }
         match self.path_by_group(cx, endpoint, &remote) {
             Some(path) => {
-                self.make_ready(cx, id, (Some(remote), addr_until), (path, PathSource::Fabric), lookup);
+                self.make_ready(cx, id, (Some(remote), addr_until), (path, PathSource::Group), lookup);
             }
             None => {
                 let details = AttemptDetails { found: Some(remote.lid), ..AttemptDetails::default() };
@@ -313,7 +323,7 @@ impl Ibacmp {
             }
         }
         match result {
-            Ok(path) => self.make_ready(cx, id, (remote, addr_until), (*path, PathSource::Fabric), lookup),
+            Ok(path) => self.make_ready(cx, id, (remote, addr_until), (*path, PathSource::Sa), lookup),
             Err(error) => self.give_up(cx, id, lookup, Attempt { failure: Failure::Sa(error), details }),
         }
         if let Some((endpoint, key)) = route_key {

@@ -1,6 +1,6 @@
 //! The checks of what is cached while its path is served: claims of remote hosts, probes of peers, renewals of paths.
 use crate::{
-    api::{ResolverEvent, SaError, config::RouteProtocol, id::EndpointId},
+    api::{PathOrigin, ResolverEvent, SaError, config::RouteProtocol, id::EndpointId},
     provider::Context,
     resolver::{
         dest::{
@@ -165,7 +165,7 @@ impl Ibacmp {
         if cx.config().route_protocol == RouteProtocol::Acm && dest.is_address() {
             let path = remote.and_then(|remote| self.path_by_group(cx, dest.endpoint, &remote));
             if let Some(path) = path {
-                self.apply_renewal(cx, id, &path);
+                self.apply_renewal(cx, id, &path, PathOrigin::Group);
             }
         } else if let Ok(lookup) = Self::background(cx) {
             self.request_renewal(cx, id, lookup);
@@ -204,7 +204,7 @@ impl Ibacmp {
             Ok(path) => {
                 self.cache.change(id, |ready| ready.epoch = epoch);
                 self.compare_path(cx, id, remote.as_ref(), Ok(path));
-                self.apply_renewal(cx, id, path);
+                self.apply_renewal(cx, id, path, PathOrigin::Sa);
                 self.move_confirmed(cx, id, path);
                 let endpoint = self.cache.at(id).endpoint;
                 let lmc = cx.lmc_of(endpoint);
@@ -239,7 +239,7 @@ impl Ibacmp {
     }
 
     /// Replaces the path of a destination.
-    fn apply_renewal(&mut self, cx: &mut Context, id: DestId, path: &PathRecord) {
+    fn apply_renewal(&mut self, cx: &mut Context, id: DestId, path: &PathRecord, origin: PathOrigin) {
         let (addr_end, route_until) = (Self::addr_end(cx), Self::route_end(cx));
         let dest = self.cache.at(id);
         let (endpoint, name) = (dest.endpoint, dest.name());
@@ -247,6 +247,7 @@ impl Ibacmp {
         // Through `Cache::enter`, because the GID may change.
         let DestState::Ready(mut ready) = self.cache.enter(id, DestState::Unknown) else { return };
         let moved = ready.path.dlid.base(lmc) != path.dlid.base(lmc);
+        ready.history.confirmed(origin, cx.now());
         (ready.path, ready.stale, ready.route_until) = (*path, false, route_until);
         match &mut ready.remote {
             None => ready.addr_until = addr_end,

@@ -6,14 +6,14 @@
 //! square of the fabric's size.
 use crate::{
     api::{
-        ResolverEvent, SaError,
+        PathOrigin, ResolverEvent, SaError,
         account::DAEMON,
         config::{Prefetch, RouteProtocol},
         id::EndpointId,
     },
     provider::{Context, PortEvent, Resolution},
     resolver::{
-        dest::{DestKey, DestState, Ready, Remote, RouteKey, Routing},
+        dest::{DestKey, DestState, History, Ready, Remote, RouteKey, Routing},
         endpoint::{
             EndpointState,
             fetched::{ColdLookups, EndpointPrefetch, Fetched, Prefetched, cold_lookups},
@@ -226,7 +226,8 @@ impl Ibacmp {
         let DestKey::Route(key) = self.cache.at(id).key else { return None };
         let found = self.prefetched(cx, endpoint, &key)?;
         let (addr_until, route_until) = (Self::addr_end(cx), found.until);
-        let ready = Ready { addr_until, route_until, ..Ready::new(None, found.path, self.epoch(endpoint)) };
+        let history = History::new(PathOrigin::Table, cx.now());
+        let ready = Ready { addr_until, route_until, history, ..Ready::new(None, found.path, self.epoch(endpoint)) };
         self.cache.enter(id, DestState::Ready(ready));
         self.stats.prefetch_used += 1;
         cx.count(endpoint, Counter::RouteCache);

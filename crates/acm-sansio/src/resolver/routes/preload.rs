@@ -6,7 +6,7 @@
 //! LID that the table has for it.
 use crate::{
     api::{
-        ResolverEvent, SaError,
+        PathOrigin, ResolverEvent, SaError,
         config::RouteProtocol,
         id::EndpointId,
         port::PortAttributes,
@@ -14,7 +14,7 @@ use crate::{
     },
     provider::{Context, Resolution},
     resolver::{
-        dest::{DestKey, DestState, Origin, Ready, Remote, RouteKey, Routing},
+        dest::{DestKey, DestState, History, Origin, Ready, Remote, RouteKey, Routing},
         paths::PathSource,
         state::Ibacmp,
         token::DestId,
@@ -128,7 +128,8 @@ impl Ibacmp {
             _ => return None,
         };
         let preloaded = Some(self.preload.loads());
-        let ready = Ready { addr_until, preloaded, ..Ready::new(remote, path, self.epoch(endpoint)) };
+        let history = History::new(PathOrigin::File, cx.now());
+        let ready = Ready { addr_until, preloaded, history, ..Ready::new(remote, path, self.epoch(endpoint)) };
         self.cache.enter(id, DestState::Ready(ready));
         self.stats.preload_used += 1;
         cx.log(ResolverEvent::Preloaded(endpoint, self.cache.at(id).name()).into());

@@ -44,9 +44,11 @@ impl Ibacmp {
             return resolution;
         }
         if let Some(resolution) = self.prefetched_resolution(cx, id, endpoint) {
+            self.note_user(cx, id, need.account);
             return resolution;
         }
         if let Some(resolution) = self.preloaded_resolution(cx, id, endpoint) {
+            self.note_user(cx, id, need.account);
             return resolution;
         }
         match Lookup::begin(cx, need) {

@@ -120,7 +120,7 @@ impl Ibacmp {
         if !self.cache.at(id).state.is_busy() {
             let path = PathRecord { service_id: key.service_id, ..*path };
             let addr_until = Self::addr_end(cx);
-            self.make_ready(cx, id, (None, addr_until), (path, PathSource::Fabric), Lookup::default());
+            self.make_ready(cx, id, (None, addr_until), (path, PathSource::Sa), Lookup::default());
         }
     }
 
@@ -140,7 +140,7 @@ impl Ibacmp {
                 if cx.sa_cancel(query)
                     && let Some(Routing { remote, addr_until, lookup, .. }) = self.cache.take_routing(id)
                 {
-                    self.make_ready(cx, id, (remote, addr_until), (path, PathSource::Fabric), lookup);
+                    self.make_ready(cx, id, (remote, addr_until), (path, PathSource::Sa), lookup);
                 }
             } else {
                 state.id_rules.keep_lookup(canonical.service_id, key.service_id, id);

@@ -2,7 +2,7 @@
 use super::*;
 
 /// Number of variants of [`Input`].
-pub(crate) const INPUTS: usize = 24;
+pub(crate) const INPUTS: usize = 25;
 
 /// Returns the number of the variant. A new variant does not compile without a number.
 pub(crate) fn input_number(input: &Input<'_>) -> usize {
@@ -31,6 +31,7 @@ pub(crate) fn input_number(input: &Input<'_>) -> usize {
         Input::Interfaces(_) => 21,
         Input::Provider { .. } => 22,
         Input::Shutdown => 23,
+        Input::Flush(_) => 24,
     }
 }
 
@@ -119,6 +120,11 @@ fn other_input_of(number: usize) -> BoxedStrategy<Input<'static>> {
             .boxed(),
         22 => (any::<u8>(), provider_message())
             .prop_map(|(provider, message)| Input::Provider { provider: ProviderId(provider), message })
+            .boxed(),
+        24 => vec(ids, 0..4)
+            .prop_map(|ids| {
+                Input::Flush(ids.into_iter().map(|(index, generation)| DestId::new(index, generation)).collect())
+            })
             .boxed(),
         _ => Just(Input::Shutdown).boxed(),
     }

@@ -12,6 +12,7 @@ use acm_sansio::{
     },
     config::{Depth, RouteProtocol, ServiceIds, Subnets},
     failure::{Attempt, AttemptDetails, Bound, MulticastAttempt, SaAttempt},
+    id::DestId,
     port::{InterfaceAddress, PortAttributes},
     preload::{Hosts, Preload, Route, Routes},
 };

@@ -1,0 +1,96 @@
+//! Requests of administrators over the status socket.
+use super::event_loop::Daemon;
+use crate::{
+    control::{Filter, Flushed, Page, Parameters, ReloadRequested, ReloadResult},
+    log::limited,
+    metrics::{Asked, Response},
+};
+use acm_sansio::{Account, Input, Time};
+
+impl Daemon {
+    /// Carries out a request of an administrator.
+    pub(super) fn command(&mut self, now: Time, asked: &Asked) -> Response {
+        let own = nix::unistd::geteuid().as_raw();
+        if asked.command.method != "GET" && !may_change(asked.by.0, own) {
+            return Response::Forbidden(format!(
+                "{} may only look: root and the daemon's user may change it",
+                asked.by.0
+            ));
+        }
+        let result = match (asked.command.method.as_str(), asked.command.path.as_str()) {
+            ("DELETE", "/cache") => self.flush(now, asked),
+            ("POST", "/reload") => {
+                self.begin_reload(now);
+                Ok(json(&ReloadRequested { number: self.reload.progress.requested }))
+            }
+            ("GET", "/reload") => Ok(self.reload_result(asked)),
+            _ => self.list(now, asked),
+        };
+        result.unwrap_or_else(Response::Invalid)
+    }
+
+    /// Returns whether the reading of the files with a number is complete, or why it has failed.
+    fn reload_result(&self, asked: &Asked) -> Response {
+        let progress = &self.reload.progress;
+        match asked.command.query.strip_prefix("number=").and_then(|number| number.parse::<u64>().ok()) {
+            None => Response::Invalid("expected number=N".to_owned()),
+            Some(number) if number > progress.complete => json(&ReloadResult::Waits),
+            Some(_) if progress.has_failed => Response::Failed(progress.problems.join("\n")),
+            Some(_) => json(&ReloadResult::Complete(progress.problems.clone())),
+        }
+    }
+
+    /// Returns one page of the cache: the entries that meet the conditions.
+    fn list(&self, now: Time, asked: &Asked) -> Result<Response, String> {
+        let (filter, from) = conditions(asked)?;
+        let (page, _) = self.host.with_names(|names| Page::read(&self.acm, now, names, &filter, from));
+        Ok(json(&page))
+    }
+
+    /// Removes the entries of one page that meet the conditions.
+    fn flush(&mut self, now: Time, asked: &Asked) -> Result<Response, String> {
+        let (filter, from) = conditions(asked)?;
+        let (page, ids) = self.host.with_names(|names| Page::read(&self.acm, now, names, &filter, from));
+        if from == 0 {
+            let ((user, program), query) = (&asked.by, &asked.command.query);
+            limited!(self.host.lines, INFO, "cache", "{user}, {program}, removes entries: {query}");
+        }
+        let count = |daemon: &Self| daemon.acm.stat("destinations_flushed").unwrap_or_default();
+        let before = count(self);
+        self.input(now, Input::Flush(ids));
+        Ok(json(&Flushed { flushed: count(self) - before, next: page.next }))
+    }
+}
+
+/// Reports whether an account may change the state of a daemon that runs as the user `own`. Members of the daemon's group
+/// may connect to the status socket, too.
+fn may_change(by: Account, own: u32) -> bool {
+    matches!(by, Account::User(user) if user == 0 || user == own)
+}
+
+/// Returns the conditions of a request for cache entries, and the first slot of the page.
+fn conditions(asked: &Asked) -> Result<(Filter, usize), String> {
+    let mut parameters = Parameters::of_query(&asked.command.query)?;
+    let from = match parameters.take("from") {
+        None => 0,
+        Some(text) => text.parse().map_err(|_| format!("from={text}: expected a number"))?,
+    };
+    Ok((Filter::parse(parameters)?, from))
+}
+
+fn json(value: &impl serde::Serialize) -> Response {
+    // Only a map with keys that are no strings cannot be written.
+    serde_json::to_string(value).map_or_else(|error| Response::Failed(error.to_string()), Response::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_root_and_the_user_of_the_daemon_may_change_it() {
+        let peer = Account::Peer([127, 0, 0, 1].into());
+        let accounts = [Account::User(0), Account::User(7), Account::User(8), peer, Account::Kernel];
+        assert_eq!(accounts.map(|account| may_change(account, 7)), [true, true, false, false, false]);
+    }
+}

@@ -1,0 +1,155 @@
+//! The cache for administrators: facts about its entries, and their removal on request.
+use super::{
+    dest::{Dest, DestState, EvictionClass, Ready},
+    state::Ibacmp,
+    token::DestId,
+};
+use crate::{
+    api::{CacheEntry, CachedPath},
+    provider::Context,
+};
+
+/// The number of slots of the cache that are visited at a time, which takes some ten microseconds.
+pub(crate) const PAGE: usize = 256;
+
+impl Ibacmp {
+    /// Calls `emit` for the entries in the next slots from `from` on. Returns the slot after them, or `None` at the end.
+    pub(crate) fn page_of_entries(&self, from: usize, emit: &mut dyn FnMut(CacheEntry)) -> Option<usize> {
+        let end = from.saturating_add(PAGE).min(self.cache.slots());
+        for id in (from..end).filter_map(|slot| self.cache.key_at(slot)) {
+            emit(entry(id, self.cache.at(id)));
+        }
+        (end < self.cache.slots()).then_some(end)
+    }
+
+    /// Removes destinations, so that the next request for each starts a new lookup. A local address stays, and so does a
+    /// destination whose lookup is in progress.
+    pub(crate) fn flush_entries(&mut self, cx: &mut Context, ids: &[DestId]) {
+        for id in ids {
+            let Some(dest) = self.cache.get(*id) else { continue };
+            let endpoint = dest.endpoint;
+            match &dest.state {
+                DestState::Locating(_) | DestState::Routing(_) => continue,
+                _ if dest.class == EvictionClass::Local => continue,
+                DestState::Ready(ready) => self.refute_prefetched(endpoint, ready.path.dgid),
+                DestState::Unknown | DestState::Failed(_) | DestState::Located { .. } => {}
+            }
+            self.end_operations(cx, *id).end(cx);
+            self.cache.remove(*id);
+            self.stats.destinations_flushed += 1;
+        }
+    }
+}
+
+/// Returns the facts about a destination.
+fn entry(id: DestId, dest: &Dest) -> CacheEntry {
+    let (mut address_until, mut path, mut failure) = (None, None, None);
+    match &dest.state {
+        DestState::Located { addr_until, .. } => address_until = *addr_until,
+        DestState::Ready(ready) => {
+            address_until = ready.addr_until;
+            path = Some(cached_path(ready));
+        }
+        DestState::Failed(failed) => failure = Some((failed.attempt, failed.until)),
+        DestState::Unknown | DestState::Locating(_) | DestState::Routing(_) => {}
+    }
+    CacheEntry {
+        id,
+        endpoint: dest.endpoint,
+        dest: dest.name(),
+        state: dest.state.kind().name(),
+        cause: match dest.class {
+            EvictionClass::Local => "local address",
+            EvictionClass::Probation | EvictionClass::Requested => "user",
+            EvictionClass::Unsolicited => "remote host",
+        },
+        gid: dest.state.located_at(&dest.key),
+        address_until,
+        path,
+        failure,
+    }
+}
+
+fn cached_path(ready: &Ready) -> CachedPath {
+    let history = &ready.history;
+    CachedPath {
+        record: ready.path,
+        source: history.origin,
+        found: history.found,
+        confirmed: history.confirmed,
+        until: ready.route_until,
+        is_stale: ready.stale,
+        uses: history.uses,
+        last_use: history.last_use,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        api::{
+            config::Config,
+            id::{EndpointId, PortId, ProviderId, SaQueryId},
+        },
+        resolver::dest::{DestKey, Lookup, Remote, Routing},
+    };
+    use acm_wire::Address;
+    use alloc::{format, vec::Vec};
+    use ib_mad::{Pkey, sa::PathRecord};
+
+    fn provider() -> (Context, Ibacmp, EndpointId) {
+        let mut cx = Context::new(Config::default(), 1.into());
+        let here = cx.ports.open(PortId(0), 0, Pkey::DEFAULT_FULL, ProviderId::BUILT_IN);
+        (cx, Ibacmp::new(1), here)
+    }
+
+    fn make(cx: &mut Context, ibacmp: &mut Ibacmp, here: EndpointId, name: &str, state: DestState) -> DestId {
+        let id = ibacmp.acquire(cx, here, DestKey::Address(Address::from_text(name))).unwrap();
+        ibacmp.cache.enter(id, state);
+        id
+    }
+
+    fn ready() -> DestState {
+        DestState::Ready(Ready::new(Some(Remote::default()), PathRecord::default(), 0))
+    }
+
+    #[test]
+    fn page_visits_256_slots() {
+        let (mut cx, mut ibacmp, here) = provider();
+        for (entries, pages) in [(256, [256, 0]), (257, [256, 1])] {
+            (ibacmp.cache.len()..entries).for_each(|number| {
+                make(&mut cx, &mut ibacmp, here, &format!("n{number}"), ready());
+            });
+            let mut found = Vec::new();
+            let next = ibacmp.page_of_entries(0, &mut |entry| found.push(entry.dest));
+            let (first, is_last) = (found.len(), next.is_none());
+            let end = ibacmp.page_of_entries(next.unwrap_or(entries), &mut |entry| found.push(entry.dest));
+            assert_eq!(([first, found.len() - first], is_last, end), (pages, entries == 256, None));
+            found.sort_by_key(|dest| format!("{dest}"));
+            found.dedup();
+            assert_eq!(found.len(), entries);
+        }
+    }
+
+    #[test]
+    fn flush_removes_what_is_cached_but_no_lookup_and_no_local_address() {
+        let (mut cx, mut ibacmp, here) = provider();
+        let routing = Routing {
+            remote: None,
+            addr_until: None,
+            query: SaQueryId::new(0, 0),
+            since: crate::api::Time::ZERO,
+            lookup: Lookup::default(),
+        };
+        let located = DestState::Located { remote: Remote::default(), addr_until: None };
+        let ids = [("a", ready()), ("b", located), ("c", DestState::Routing(routing)), ("d", ready()), ("e", ready())]
+            .map(|(name, state)| make(&mut cx, &mut ibacmp, here, name, state));
+        ibacmp.cache.set_class(ids[3], EvictionClass::Local);
+        ibacmp.endpoints.entry(here);
+        // An id may be stale, and may be given twice.
+        ibacmp.flush_entries(&mut cx, &[ids[0], ids[0], ids[1], ids[2], ids[3], DestId::new(99, 0)]);
+        assert_eq!(ids.map(|id| ibacmp.cache.get(id).is_some()), [false, false, true, true, true]);
+        assert_eq!(ibacmp.stats.destinations_flushed, 2);
+    }
+}

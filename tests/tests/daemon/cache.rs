@@ -1,0 +1,60 @@
+//! `--cache`: an administrator lists, explains and removes entries of a running daemon.
+use acm_tests::{Binary, Fabric, Node, binary, run};
+use std::{os::unix::fs::PermissionsExt, path::Path};
+
+/// Runs `acm-mio --cache` with these words. Returns its output, or `Err` with standard error.
+fn cache(dir: &Path, words: &[&str]) -> Result<String, String> {
+    let dir = dir.to_str().unwrap();
+    let arguments = [&["--run-dir", dir, "--cache"], words].concat();
+    let finished = run(binary(Binary::AcmMio), &arguments);
+    if finished.code == Some(0) { Ok(finished.stdout) } else { Err(finished.stderr) }
+}
+
+#[test]
+fn administrator_lists_explains_and_removes_entries() {
+    let fabric = Fabric::serve(2, &[]);
+    let node = Node::at(&fabric, 1).join();
+    let _peer = Node::at(&fabric, 2).join();
+    let resolve = || node.acme(&["-f", "n", "-s", "node1", "-d", "node2"]);
+    let _ = resolve().path();
+    let dir = node.dir();
+    let list = cache(dir, &["list", "name=node2"]).unwrap();
+    let mut lines = list.lines();
+    assert!(lines.next().unwrap().starts_with("DESTINATION  STATE"), "{list}");
+    let entry = lines.next().unwrap();
+    assert!(entry.starts_with("node2        ready  sa ") && entry.contains("/1 pkey 0xffff"), "{list}");
+    assert_eq!(lines.collect::<Vec<_>>(), ["1 entries"], "{list}");
+    let text = cache(dir, &["explain", "NODE2"]).unwrap();
+    let user = format!("requests answered: 1, the last of user {} ", nix::unistd::getuid());
+    for part in ["node2 at ", "from the subnet administrator, ", &user] {
+        assert!(text.contains(part), "{part:?} in {text}");
+    }
+    let json = cache(dir, &["list", "state=ready", "name=node2", "--json"]).unwrap();
+    assert!(json.starts_with("{\"id\":\"") && json.contains("\"dest\":\"node2\",\"state\":\"ready\""), "{json}");
+    assert_eq!(cache(dir, &["flush", "name=node2"]).unwrap(), "1 entries removed\n");
+    assert!(cache(dir, &["explain", "node2"]).unwrap_err().contains("nothing is cached for it"));
+    assert!(node.log().contains("removes entries: name=node2"), "{}", node.log());
+    let _ = resolve().path();
+    assert_eq!(cache(dir, &["list", "name=node2"]).unwrap().lines().count(), 3, "it is looked up again");
+    // A local address stays.
+    cache(dir, &["flush", "all"]).unwrap();
+    assert!(cache(dir, &["explain", "node1"]).unwrap().contains("it is an address of this node"));
+}
+
+#[test]
+fn invalid_commands_are_refused_with_the_reason() {
+    let node = Node::embedded().join();
+    for (words, reason) in [
+        (&["list", "nmae=x"][..], "nmae: expected name, endpoint, "),
+        (&["list", "state=redy"], "state=redy: expected one of unknown, "),
+        (&["flush"], "flush: expected conditions"),
+        (&["drop", "all"], "\"drop\": expected list, explain or flush"),
+    ] {
+        let error = cache(node.dir(), words).unwrap_err();
+        assert!(error.contains(reason), "{words:?}: {error}");
+    }
+    let mode = node.dir().join("acm-mio.status").metadata().unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o660, "for root and the daemon's group");
+    let nobody = cache(tempfile::tempdir().unwrap().path(), &["list"]).unwrap_err();
+    assert!(nobody.contains("no daemon answers"), "{nobody}");
+}
