@@ -78,7 +78,7 @@ pub const SESSIONS: &[Session] = &[
     session("kernel", "requests of the kernel: answered, too late, rejected", kernel),
     session(
         "shared-cache",
-        "paths that clients read without a request: published, withdrawn, published again",
+        "paths that clients read without a request: published, withdrawn, flushed, published again",
         shared_cache,
     ),
     session("dead-names", "a user requests names that no node has, beside a user whose names exist", dead_names),
@@ -130,6 +130,12 @@ fn shared_cache() -> World {
     world.input(0, Input::ClientReregister(PortId(0)));
     world.run_for(second() * 10);
     resolve(&mut world, Some(&source), &dest);
+    let mut ids = Vec::new();
+    world.node(0).acm.cache_entries(0, &mut |entry| ids.push(entry.id));
+    world.input(0, Input::Flush(ids));
+    for _ in 0..2 {
+        resolve(&mut world, Some(&source), &dest);
+    }
     world.subnet.set_port_state(World::port_id(0), PortState::DOWN).unwrap();
     world.settle();
     world

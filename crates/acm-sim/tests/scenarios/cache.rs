@@ -1,4 +1,4 @@
-//! What administrators see of the cache, and the removal of entries.
+//! Facts about cache entries for administrators, and the removal of entries.
 use acm_sansio::{
     Account, Config, Input, Time,
     api::{CacheEntry, PathOrigin},
