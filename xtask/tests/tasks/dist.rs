@@ -50,6 +50,7 @@ acm-mio -rw-r--r-- /lib/systemd/system/acm-mio.service
 acm-mio -rw-r--r-- /lib/systemd/system/acm-mio.socket
 acm-mio -rw-r--r-- /usr/lib/sysusers.d/acm-mio.conf
 acm-mio -rwxr-xr-x /usr/sbin/acm-mio
+acm-mio -rw-r--r-- /usr/share/acm-mio/acm-mio.rules.yml
 acm-mio -rw-r--r-- /usr/share/acm-mio/grafana-dashboard.json
 acm-mio -rwxr-xr-x /usr/share/acm-mio/slurm-health
 acm-mio -rwxr-xr-x /usr/share/acm-mio/slurm-prolog

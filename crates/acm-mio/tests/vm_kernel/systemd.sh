@@ -10,6 +10,8 @@ cat > $units/acm-mio.service.d/test.conf <<END
 [Service]
 ExecStart=
 ExecStart=$run/acm-mio --systemd --run-dir /run/acm-mio --fabric embedded --kernel on -O $run/opts -A $run/addr
+ExecReload=
+ExecReload=$run/acm-mio --reload --run-dir /run/acm-mio
 WatchdogSec=20
 RestartSec=100ms
 RestartMaxDelaySec=100ms
