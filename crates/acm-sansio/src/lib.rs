@@ -61,7 +61,7 @@
 //!
 //! | output | what to do | input that follows |
 //! |---|---|---|
-//! | [`Output::Publish`] | change what clients may read without a request, before the outputs that follow | none (``acm-sim`'s scenario `publish``) |
+//! | [`Output::Publish`] | change what clients may read without a request, before the outputs that follow | none |
 //! | [`Output::Reply`], [`Output::LongReply`] | write the whole message, or close the connection | [`Input::ClientClosed`] if the connection was closed |
 //! | [`Output::CloseClient`] | close the connection | none: the core has already removed the client |
 //! | [`Output::KernelReply`] | answer the kernel; each request gets one reply before its deadline | none |

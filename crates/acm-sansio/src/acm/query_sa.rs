@@ -78,23 +78,14 @@ impl Acm {
         // If the client disconnects, its query is discarded.
         let Some(request) = clients.take_request(cx, request) else { return };
         Clients::record_request_latency(cx, &request);
-        let (Requester::Client { id: client, tid }, WaitingFor::Query { entry, dest, .. }) =
-            (request.requester, request.waiting)
-        else {
-            return;
-        };
+        let WaitingFor::Query { entry, .. } = request.waiting else { return };
         let path = result.and_then(|mad| mad.record::<PathRecord>().map_err(|_| SaError::BadResponse));
-        if let Err(error) = path {
-            let details =
-                AttemptDetails { sa: self.context.sa_attempt(endpoint, request.since), ..AttemptDetails::default() };
-            let subject = RequestSubject { dest, endpoint: Some(endpoint), ..RequestSubject::default() };
-            let attempt = Attempt { failure: Failure::Sa(error), details };
-            let Context { cx, ports, clients, .. } = &mut self.context;
-            ports.count(endpoint, Counter::Error);
-            clients.request_failed(cx, ports, request.requester, attempt, &subject);
-        }
-        let Context { cx, clients, .. } = &mut self.context;
-        clients.reply(cx, client, Reply::queried(tid, &entry, path.map_err(SaError::client_status)));
+        let attempt = path.map_err(|error| {
+            let sa = self.context.sa_attempt(endpoint, request.since);
+            Attempt { failure: Failure::Sa(error), details: AttemptDetails { sa, ..AttemptDetails::default() } }
+        });
+        let Context { cx, ports, clients, .. } = &mut self.context;
+        clients.finish_query(cx, ports, &request, Some(endpoint), attempt);
         if let (Some(SaError::Status(_)), EntryKind::Path(requested)) =
             (path.err().filter(|error| error.is_no_path()), entry.kind())
         {

@@ -7,11 +7,10 @@ use crate::{
         failure::{Bound, Failure},
         id::RequestId,
     },
-    clients::{Clients, OpenRequest, PathRequest, RequestSubject, Requester, WaitingFor},
+    clients::{Clients, OpenRequest, PathRequest, Requester, WaitingFor},
     provider::Context,
     sa::Purpose,
 };
-use acm_wire::client::Reply;
 
 impl Acm {
     /// Makes room for one more request and one more lookup of an account that is below its floor. The number of steps
@@ -59,10 +58,6 @@ impl Acm {
         let Some(request) = self.context.clients.take_request(&mut self.context.cx, id) else { return false };
         self.end_operation(&request);
         let Context { cx, ports, clients, .. } = &mut self.context;
-        if matches!(request.waiting, WaitingFor::ProviderQuery { .. }) {
-            clients.finish_provider_query(cx, ports, &request, Err(failure.into()));
-            return true;
-        }
         Clients::record_request_latency(cx, &request);
         match (request.waiting, request.requester) {
             (WaitingFor::Lookup { endpoint, dest, chosen_source, .. }, requester) => {
@@ -73,13 +68,14 @@ impl Acm {
             (WaitingFor::Counters { endpoint, .. }, Requester::Client { id, tid }) => {
                 clients.finish_counters(cx, ports, id, tid, endpoint, Err(failure));
             }
-            (WaitingFor::Query { entry, dest, .. }, Requester::Client { id, tid }) => {
-                let subject = RequestSubject { dest, ..RequestSubject::default() };
-                clients.request_failed(cx, ports, request.requester, failure.into(), &subject);
-                clients.reply(cx, id, Reply::queried(tid, &entry, Err(failure.status())));
+            (WaitingFor::Query { .. }, Requester::Client { .. }) => {
+                clients.finish_query(cx, ports, &request, None, Err(failure.into()));
+            }
+            (WaitingFor::ProviderQuery { endpoint, .. }, Requester::Client { .. }) => {
+                clients.finish_query(cx, ports, &request, Some(endpoint), Err(failure.into()));
             }
             // A request that waits only for its source is not charged. The kernel requests only paths.
-            (WaitingFor::Source { .. } | WaitingFor::ProviderQuery { .. }, _) | (_, Requester::Kernel(_)) => {}
+            (WaitingFor::Source { .. }, _) | (_, Requester::Kernel(_)) => {}
         }
         true
     }

@@ -157,8 +157,8 @@ pub enum Input<'a> {
     },
     /// Routes or addresses were loaded from a file. They replace the previous table.
     Preloaded(Preload),
-    /// New options for everything that follows. `min_mtu`, `min_rate`, `groups`, `group_sl`, `sa_notices`, `shared_cache` and `loopback`
-    /// keep their values, because joined groups and peers depend on them.
+    /// New options for everything that follows. `min_mtu`, `min_rate`, `groups`, `group_sl`, `sa_notices`, `shared_cache`
+    /// and `loopback` keep their values, because joined groups and peers depend on them.
     Configure(Box<Config>),
     /// All addresses of this machine's interfaces on InfiniBand ports. The list replaces the previous one. An address
     /// of [`Input::AddressAdded`] that is in the list belongs to the port of its interface.

@@ -77,8 +77,9 @@ impl Clients {
             WaitingFor::Lookup { endpoint, dest, chosen_source, conditional, .. } => {
                 (endpoint, dest, chosen_source, conditional)
             }
-            WaitingFor::ProviderQuery { .. } => {
-                self.finish_provider_query(cx, ports, &request, result);
+            WaitingFor::ProviderQuery { endpoint, .. } => {
+                Self::record_request_latency(cx, &request);
+                self.finish_query(cx, ports, &request, Some(endpoint), result);
                 return true;
             }
             _ => return false,
@@ -100,23 +101,27 @@ impl Clients {
         true
     }
 
-    /// Answers a QUERY_SA request that was removed, with the result of a provider outside of the core.
-    pub(crate) fn finish_provider_query(
+    /// Answers a QUERY_SA request that was removed. A failure is counted at the endpoint of the query.
+    pub(crate) fn finish_query(
         &mut self,
         cx: &mut Cx,
         ports: &mut Ports,
         request: &OpenRequest,
+        endpoint: Option<EndpointId>,
         result: Result<&PathRecord, Attempt>,
     ) {
-        let (WaitingFor::ProviderQuery { endpoint, entry, dest, .. }, Requester::Client { id: client, tid }) =
-            (request.waiting, request.requester)
+        let (
+            WaitingFor::Query { entry, dest, .. } | WaitingFor::ProviderQuery { entry, dest, .. },
+            Requester::Client { id: client, tid },
+        ) = (request.waiting, request.requester)
         else {
             return;
         };
-        Self::record_request_latency(cx, request);
         if let Err(attempt) = result {
-            ports.count(endpoint, Counter::Error);
-            let subject = RequestSubject { dest, endpoint: Some(endpoint), ..RequestSubject::default() };
+            if let Some(endpoint) = endpoint {
+                ports.count(endpoint, Counter::Error);
+            }
+            let subject = RequestSubject { dest, endpoint, ..RequestSubject::default() };
             self.request_failed(cx, ports, request.requester, attempt, &subject);
         }
         let result = result.map_err(|attempt| attempt.failure.status());
