@@ -1,11 +1,11 @@
 //! Hostile users and peers: another user's known names are still resolved.
 //!
-//! In each scenario a user resolves uncached known names alone and then beside a hostile user with another uid. Both
-//! results are printed (`--nocapture`). The tests assert counts, and ratios of times measured in the same run.
+//! In each scenario a user resolves uncached known names alone and then beside a hostile user with another uid. Each
+//! request must succeed within [`LIMIT_MS`]. The times are printed (`--nocapture`); no test compares them.
 use acm_tests::{Fabric, Node, Process};
 use acm_wire::{Address, Name, multicast};
 use core::{
-    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
 use ib_mad::{AddressVector, GlobalRoute, Lid, Qkey, Qpn, TransactionId};
@@ -95,7 +95,7 @@ impl Scene {
         let fabric = Fabric::serve(3, &["--subnet-timeout", "8"]);
         let options = format!("timeout 200\nretries 2\nlog_level 1\n{options}");
         let names: String = (0..2 * REQUESTS + 1).map(|number| format!("live{number} sim0 1 default\n")).collect();
-        // On a busy machine, the requests for 2,000 unknown names wait here; the good user's must not be lost.
+        // On a busy machine, the requests for 10,000 unknown names wait here; the good user's must not be lost.
         let peer = Node::at(&fabric, 2).option("log_level 1\nrecv_depth 16384").addresses(&names).join();
         let node = prepare(Node::at(&fabric, 1).option(&options)).join();
         // The users need access to the socket.
@@ -119,12 +119,20 @@ impl Scene {
         Results::read(&user.wait_within(limit * (count + 1)).success())
     }
 
-    /// Resolves names as the good user without a hostile user.
-    fn alone(&self) -> Results {
-        let results = self.resolve(0, REQUESTS);
-        results.print("alone");
+    /// Resolves known names as the good user, without a hostile user.
+    fn alone(&self) {
+        self.served(0, "alone");
+    }
+
+    /// Resolves known names as the good user, beside a hostile user.
+    fn beside(&self, what: &str) {
+        self.served(REQUESTS, what);
+    }
+
+    fn served(&self, first: u32, what: &str) {
+        let results = self.resolve(first, REQUESTS);
+        results.print(what);
         assert_eq!(results.failures, Vec::<String>::new());
-        results
     }
 
     fn bad(&self, words: &[&str], text: &str) -> Process {
@@ -134,52 +142,24 @@ impl Scene {
     }
 }
 
-/// Checks that each name is resolved, and that the median time is at most `times` times the median alone. A busy
-/// machine slows down both.
-fn assert_served(alone: &Results, beside: &Results, times: u64) {
-    assert_eq!(beside.failures, Vec::<String>::new());
-    let (before, now) = (alone.percentile(50), beside.percentile(50));
-    assert!(now <= before * times, "{before} us alone, {now} us beside: more than {times} times");
-}
-
-/// A user requests unknown names with NODELAY and disconnects.
-fn unknown_names(dead: u64) {
-    let scene = Scene::new("");
-    let alone = scene.alone();
-    scene.bad(&["dead", "node1", &dead.to_string()], "sent").wait();
-    let before = scene.fabric.statistic("ud_multicast");
-    let first = scene.resolve(2 * REQUESTS, 1);
-    let meanwhile = scene.fabric.statistic("ud_multicast") - before;
-    first.print(&format!("first beside {dead} dead names"));
-    println!("{meanwhile:>40} datagrams to the group in the meantime");
-    let beside = scene.resolve(REQUESTS, REQUESTS);
-    beside.print(&format!("beside {dead} dead names"));
-    assert_eq!(first.failures, Vec::<String>::new());
-    // Some unknown names are looked up while the good user's program starts. Most must still be queued.
-    assert!(dead < 1000 || meanwhile < dead / 2, "response after {meanwhile} datagrams for {dead} unknown names");
-    assert_served(&alone, &beside, 100);
-}
-
+/// A user requests 10,000 unknown names with NODELAY and disconnects. One after the other they would take longer than
+/// the good user waits, because one multicast request is in flight and holds its credit for some milliseconds.
 #[test]
-fn user_is_served_beside_20_unknown_names() {
-    unknown_names(20);
-}
-
-#[test]
-fn user_is_served_beside_2000_unknown_names() {
-    unknown_names(2000);
+fn user_is_served_beside_10000_unknown_names() {
+    let scene = Scene::new("resolve_depth 1");
+    scene.alone();
+    scene.bad(&["dead", "node1", "10000"], "sent").wait();
+    scene.beside("beside 10,000 unknown names");
 }
 
 #[test]
 fn user_is_served_beside_a_user_with_all_connections() {
     let sockets = |node: &Node| [node.socket().display().to_string(), node.socket().display().to_string()];
     let scene = Scene::with("", |node| node.descriptors(200), sockets);
-    let alone = scene.alone();
+    scene.alone();
     let mut hog = scene.bad(&["hog"], "holding");
     println!("{:>40} connections", hog.stdout().trim());
-    let beside = scene.resolve(REQUESTS, REQUESTS);
-    beside.print("beside the hog");
-    assert_served(&alone, &beside, 100);
+    scene.beside("beside the hog");
     // After the hog has ended, requests work as before.
     hog.signal(Signal::SIGKILL);
     hog.wait();
@@ -190,12 +170,10 @@ fn user_is_served_beside_a_user_with_all_connections() {
 #[test]
 fn user_is_served_beside_clients_that_do_not_read() {
     let scene = Scene::new("");
-    let alone = scene.alone();
+    scene.alone();
     let mut deaf: Vec<Process> = (0..4).map(|_| scene.bad(&["deaf", "node1"], "deaf")).collect();
-    let beside = scene.resolve(REQUESTS, REQUESTS);
-    beside.print("beside those who never read");
+    scene.beside("beside those who never read");
     assert!(deaf.iter_mut().all(Process::is_running), "not closed before 30 s");
-    assert_served(&alone, &beside, 100);
 }
 
 /// A cgroup with a limit of memory, of version 1 or 2; removed when dropped. Its processes must have ended then.
@@ -247,7 +225,7 @@ fn user_is_served_beside_6000_connections_that_do_not_read() {
         group.add(&scene.node.process);
         group.used()
     });
-    let alone = scene.alone();
+    scene.alone();
     let mut deaf = scene.bad(&["unread", &CONNECTIONS.to_string()], "unread on");
     let descriptors = || fs::read_dir(format!("/proc/{}/fd", scene.node.process.id())).unwrap().count();
     acm_tests::until("all connections", || (descriptors() as u64 > CONNECTIONS).then_some(()));
@@ -255,9 +233,7 @@ fn user_is_served_beside_6000_connections_that_do_not_read() {
         let each = group.used().saturating_sub(before) / CONNECTIONS;
         println!("{each:>40} bytes for each connection");
     }
-    let beside = scene.resolve(REQUESTS, REQUESTS);
-    beside.print("beside 6,000 unread connections");
-    assert_served(&alone, &beside, 100);
+    scene.beside("beside 6,000 unread connections");
     let options = scene.node.dir().join("opts");
     let text = fs::read_to_string(&options).unwrap();
     fs::write(&options, text.replace("client_timeout 3600", "client_timeout 1")).unwrap();
@@ -273,22 +249,20 @@ fn tcp_peer_is_served_beside_a_flood() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let sockets = |_: &Node| ["127.0.0.1", "127.0.0.2"].map(|from| format!("127.0.0.1:{port}@{from}"));
     let scene = Scene::with(&format!("server_mode loop\nserver_port {port}"), |node| node, sockets);
-    let alone = scene.alone();
+    scene.alone();
     let mut flood = scene.bad(&["flood", "node1", "4"], "flooding");
-    let beside = scene.resolve(REQUESTS, REQUESTS);
-    beside.print("beside the flood");
+    scene.beside("beside the flood");
     assert!(flood.is_running());
-    assert_served(&alone, &beside, 100);
 }
 
-/// Sends multicast requests for node1 with changing source names until `stop` is set.
-fn forge_sources(fabric: &Fabric, stop: &AtomicBool, sent: &AtomicU64) {
+/// Sends multicast requests for node1 with changing source names, and counts them, until `done`.
+fn forge_sources(fabric: &Fabric, sent: &AtomicU64, done: impl Fn() -> bool) {
     let group = fabric.groups().remove(0);
     let mut client = Client::connect(fabric.socket(), Some("node3")).unwrap();
     let from = client.open_qp(1, Qkey::GSI, 0).unwrap();
     let global = GlobalRoute { dgid: group.mgid, ..GlobalRoute::default() };
     for number in 0_u64.. {
-        if stop.load(Ordering::Relaxed) {
+        if done() {
             return;
         }
         let name = |text: &str| Address::Name(Name::new(text.as_bytes()));
@@ -317,17 +291,15 @@ fn datagram(dlid: Lid, route: GlobalRoute, payload: &[u8]) -> Datagram<'_> {
 #[test]
 fn user_is_served_beside_a_flood_of_the_group() {
     let scene = Scene::new("");
-    let alone = scene.alone();
-    let (stop, sent) = (AtomicBool::new(false), AtomicU64::new(0));
-    let beside = thread::scope(|scope| {
-        scope.spawn(|| forge_sources(&scene.fabric, &stop, &sent));
-        acm_tests::until("the flood", || (sent.load(Ordering::Relaxed) > 20_000).then_some(()));
-        let beside = scene.resolve(REQUESTS, REQUESTS);
-        stop.store(true, Ordering::Relaxed);
-        beside
+    scene.alone();
+    let sent = AtomicU64::new(0);
+    thread::scope(|scope| {
+        let user = scope.spawn(|| {
+            acm_tests::until("the flood", || (sent.load(Ordering::Relaxed) > 20_000).then_some(()));
+            scene.beside("beside forged sources");
+        });
+        forge_sources(&scene.fabric, &sent, || user.is_finished());
     });
-    beside.print("beside made-up sources");
     println!("{:>40} datagrams", sent.load(Ordering::Relaxed));
-    assert_served(&alone, &beside, 1000);
     assert!(scene.node.connect().request(1, &[]) == acm_wire::client::ClientStatus::EDESTTYPE);
 }
