@@ -22,8 +22,8 @@ pub enum Request {
         /// Fields that are zero are not compared, and the ends of the record are ignored.
         ///
         /// acm-mio applies them in this request. C ibacm ignores them: the client then queries the SA by
-        /// [`Request::QuerySa`], because C ibacm caches one path for each GID. Until that response, `no_delay` is
-        /// [`ClientStatus::ENODATA`](acm_wire::client::ClientStatus::ENODATA).
+        /// [`Request::QuerySa`], because C ibacm caches one path for each GID. With `no_delay` there is no query, and
+        /// the response is [`ClientStatus::ENODATA`](acm_wire::client::ClientStatus::ENODATA).
         conditions: Option<PathRecord>,
         /// True to get a response at once. If the path is not cached, the response is
         /// [`ClientStatus::ENODATA`](acm_wire::client::ClientStatus::ENODATA), and the daemon resolves the path for
