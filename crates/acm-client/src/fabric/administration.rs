@@ -14,6 +14,8 @@ use std::os::fd::AsFd;
 /// Time-out of each of the four sends of a request.
 const TIMEOUT: Duration = Duration::from_secs(1);
 const RETRIES: u32 = 3;
+/// Bytes of the SA header, which the payload length of RMPP includes.
+const SA_HEADER: u32 = 20;
 /// Additional time for delays in the kernel and for the transfer of a long response.
 const SLACK: Duration = Duration::from_secs(30);
 
@@ -34,7 +36,7 @@ pub struct Administration {
 pub struct Table<R> {
     /// The received records.
     pub records: Vec<R>,
-    /// True if the response was incomplete. For example, ibsim forwards only the first segment of a response.
+    /// True if the response was incomplete. For example, ibsim forwards only the first datagram of a response.
     pub is_cut: bool,
 }
 
@@ -171,20 +173,24 @@ impl Administration {
     }
 }
 
-/// True if a response of `length` bytes is the first datagram of several, because nothing has assembled them.
+/// True if a response of `length` bytes is the first datagram of several, because nothing has assembled them. Its flags
+/// show it, or its data ends within a record: each datagram of ibsim has the flag of the last one.
 fn is_first_of_several(response: &MadRef<'_>, length: usize) -> bool {
-    response.rmpp().is_some_and(|rmpp| {
-        let flags = rmpp.flags;
-        flags.active() && flags.first() && !flags.last() && length <= size_of::<SaMad>()
-    })
+    let (Some(rmpp), Some(sa)) = (response.rmpp(), response.sa()) else { return false };
+    let (flags, record) = (rmpp.flags, u32::from(sa.attribute_offset.get()) * 8);
+    let data = rmpp.data2.get().saturating_sub(SA_HEADER);
+    let is_part = flags.first() && (!flags.last() || data.checked_rem(record).is_some_and(|rest| rest != 0));
+    flags.active() && is_part && length <= size_of::<SaMad>()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use ib_mad::{
+        Wire as _,
         rmpp::{Segmenter, SegmenterLimits},
         sa::{PathRecord, TableWriter},
+        wire::Be32,
     };
 
     #[test]
@@ -197,6 +203,11 @@ mod tests {
             let mut segments = Segmenter::new(table.as_bytes(), SegmenterLimits::default()).unwrap();
             let first = segments.poll_send(Duration::ZERO).unwrap();
             assert_eq!(is_first_of_several(&MadRef::new(&first).unwrap(), first.len()), is_cut, "{records}");
+            let mut of_ibsim = *SaMad::parse(&first).unwrap();
+            of_ibsim.rmpp.flags = of_ibsim.rmpp.flags.with_last(true);
+            of_ibsim.rmpp.data2 = Be32::new(of_ibsim.rmpp.data2.get().min(SA_HEADER + 200));
+            let of_ibsim = as_bytes(&of_ibsim);
+            assert_eq!(is_first_of_several(&MadRef::new(of_ibsim).unwrap(), 256), is_cut, "{records}, ibsim");
             // The kernel puts the records of all datagrams behind the header of the first.
             let whole = [&first[..], &table.as_bytes()[first.len().min(table.as_bytes().len())..]].concat();
             assert!(!is_first_of_several(&MadRef::new(&whole).unwrap(), whole.len()), "{records}");
