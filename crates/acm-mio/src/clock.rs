@@ -1,6 +1,7 @@
 //! The clock. No other file reads a clock.
 use acm_sansio::Time;
-use std::time::Instant;
+use core::time::Duration;
+use std::time::{Instant, SystemTime};
 
 /// Time since the start of the daemon, for the core.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +18,13 @@ impl Clock {
     #[expect(clippy::disallowed_methods, reason = "this is the one place")]
     pub(crate) fn now(self) -> Time {
         Time::ZERO + Instant::now().duration_since(self.start)
+    }
+
+    /// Returns the time from 1970 to the zero of this clock, as the system's date and time is now.
+    #[expect(clippy::disallowed_methods, reason = "this is the one place")]
+    pub(crate) fn epoch(self) -> Duration {
+        let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        since_1970.saturating_sub(self.now().since(Time::ZERO))
     }
 }
 

@@ -72,6 +72,9 @@ fn main() -> ExitCode {
     if args.reload {
         return ExitCode::from(control::run_reload(&args.run_dir));
     }
+    if !args.recording.is_empty() {
+        return ExitCode::from(control::run_recording(&args.run_dir, &args.recording));
+    }
     if args.leaves_terminal() {
         return match starter::run(args.start_limit()) {
             Ok(()) => ExitCode::SUCCESS,

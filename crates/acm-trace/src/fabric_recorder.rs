@@ -49,10 +49,10 @@ impl Crossing {
         Ok(Some(Self { delivered, node, port, headers: *headers, payload: payload.to_vec() }))
     }
 
-    fn packet(&self, now: Time) -> Packet {
+    fn packet(&self, stamp: Time) -> Packet {
         let Self { node, port, headers, payload, .. } = self;
         let comment = Comment::of(self.kind()).with("node", node).with("port", port);
-        let data = packet::record(now.as_nanos(), headers, payload);
+        let data = packet::record(stamp.as_nanos(), headers, payload);
         Packet { kind: self.kind(), data, comment: Some(comment) }
     }
 }
@@ -72,12 +72,12 @@ impl<W: Write> core::fmt::Debug for FabricRecorder<W> {
 }
 
 impl<W: Write> FabricRecorder<W> {
-    /// Starts a file.
+    /// Starts a file. `epoch` is the time from 1970-01-01 00:00 UTC to the start of the fabric; zero if time is virtual.
     ///
     /// # Errors
     /// Errors of writing to the file.
-    pub fn new(out: W) -> io::Result<Self> {
-        Ok(Self { writer: Writer::of_fabric(out)?, now: Time::ZERO })
+    pub fn new(out: W, epoch: Duration) -> io::Result<Self> {
+        Ok(Self { writer: Writer::of_fabric(out, epoch)?, now: Time::ZERO })
     }
 
     /// Writes a packet that a port sent or received at the time `at` after the start of the fabric. If `at` is before
@@ -87,7 +87,7 @@ impl<W: Write> FabricRecorder<W> {
     /// Errors of writing to the file.
     pub fn crossing(&mut self, at: Duration, crossing: &Crossing) -> io::Result<()> {
         self.now = self.now.max(Time::ZERO + at);
-        self.writer.packet(self.now, &crossing.packet(self.now))
+        self.writer.packet(self.now, &crossing.packet(self.now + self.writer.epoch()))
     }
 
     /// Returns the file, for example to flush the file between two packets.

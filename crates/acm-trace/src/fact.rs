@@ -1,6 +1,7 @@
 //! The entries of a trace.
 use crate::{Crossing, Note, OwnedInput};
 use acm_sansio::{Config, Output, Seed, Time, api::Deadline};
+use core::time::Duration;
 use serde::{Deserialize, Serialize};
 
 /// An entry of a trace.
@@ -73,6 +74,8 @@ pub struct Start {
     pub seed: Seed,
     /// The core's options.
     pub config: Config,
+    /// Time from 1970-01-01 00:00 UTC to the zero of the core's clock; zero if the clock is virtual.
+    pub epoch: Duration,
     /// True if the recording machine has the byte order of this machine. Clients' messages are in the byte order of
     /// the recording machine.
     pub same_byte_order: bool,
@@ -83,7 +86,14 @@ impl Start {
     #[must_use]
     pub fn new(config: &Config, seed: impl Into<Seed>) -> Self {
         let program = env!("CARGO_PKG_VERSION").to_owned();
-        Self { program, seed: seed.into(), config: config.clone(), same_byte_order: true }
+        Self { program, seed: seed.into(), config: config.clone(), epoch: Duration::ZERO, same_byte_order: true }
+    }
+
+    /// Sets the time from 1970-01-01 00:00 UTC to the zero of the core's clock. Wireshark then shows the date and the time
+    /// of each packet.
+    #[must_use]
+    pub fn with_epoch(self, epoch: Duration) -> Self {
+        Self { epoch, ..self }
     }
 }
 

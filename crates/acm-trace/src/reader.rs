@@ -9,6 +9,7 @@ use crate::{
     writer::{FABRIC, LINKS, RESOLUTION, hash},
 };
 use acm_sansio::{Config, Seed, Time};
+use core::time::Duration;
 use pcap_file::{
     Endianness,
     pcapng::{
@@ -43,6 +44,7 @@ struct Section {
     program: String,
     seed: Seed,
     config: u64,
+    epoch: Duration,
     /// True for a trace of a fabric, which has no core and no options.
     of_fabric: bool,
     started: bool,
@@ -116,7 +118,8 @@ impl<R: Read> Reader<R> {
                             DecodeFailure::Version(major) => TraceError::Version { major, offset },
                             DecodeFailure::Damage(damage) => damaged(damage),
                         })?;
-                        let nanos = u64::try_from(packet.timestamp.as_nanos()).unwrap_or(u64::MAX);
+                        let since_start = packet.timestamp.saturating_sub(section.epoch);
+                        let nanos = u64::try_from(since_start.as_nanos()).unwrap_or(u64::MAX);
                         self.push(decoded, &packet.data, offset, Time::from_nanos(nanos)).map_err(damaged)
                     }
                     _ => Ok(()),
@@ -206,15 +209,16 @@ impl Section {
         let wrong = |error: CommentError| TraceError::Damaged { offset, damage: error.into() };
         let config = comment.parsed("config", |text| u64::from_str_radix(text, 16).ok()).map_err(wrong)?;
         let seed = comment.parsed("seed", |text| u128::from_str_radix(text, 16).ok()).map_err(wrong)?;
+        let epoch = Duration::from_nanos(comment.optional("epoch").map_err(wrong)?.unwrap_or_default());
         let (program, seed) = (comment.get("program").map_err(wrong)?, Seed::new(seed.to_be_bytes()));
         let of_fabric = comment.text("view") == Some(FABRIC);
         let (started, ended) = (false, false);
-        Ok(Self { offset, minor, program, seed, config, of_fabric, started, ended, parser })
+        Ok(Self { offset, minor, program, seed, config, epoch, of_fabric, started, ended, parser })
     }
 
     fn start(&self, config: Config) -> Start {
         let same_byte_order = self.parser.section().endianness == Endianness::native();
-        Start { program: self.program.clone(), seed: self.seed, config, same_byte_order }
+        Start { program: self.program.clone(), seed: self.seed, config, epoch: self.epoch, same_byte_order }
     }
 }
 

@@ -96,11 +96,12 @@ impl<W: Write> Recorder<W> {
             return self.message(now, kind, &head, message);
         }
         self.ports.update_from_input(input);
+        let stamp = now + self.writer.epoch();
         let packet = match &self.mask {
-            None => encode::input(&self.ports, now, input),
+            None => encode::input(&self.ports, stamp, input),
             Some(mask) => {
                 let mut bytes = Vec::new();
-                encode::input(&self.ports, now, &mask.input(input, &mut bytes))
+                encode::input(&self.ports, stamp, &mask.input(input, &mut bytes))
             }
         };
         self.write(now, packet);
@@ -124,9 +125,10 @@ impl<W: Write> Recorder<W> {
             return self.message(now, kind, &head, reply);
         }
         self.ports.update_from_output(output);
+        let stamp = now + self.writer.epoch();
         let packet = match &self.mask {
-            None => encode::output(&self.ports, now, output),
-            Some(mask) => mask.output(output).and_then(|output| encode::output(&self.ports, now, &output)),
+            None => encode::output(&self.ports, stamp, output),
+            Some(mask) => mask.output(output).and_then(|output| encode::output(&self.ports, stamp, &output)),
         };
         self.write(now, packet);
     }

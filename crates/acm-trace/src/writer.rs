@@ -7,7 +7,7 @@ use crate::{
     fact::Start,
 };
 use acm_sansio::Time;
-use core::hash::Hasher as _;
+use core::{hash::Hasher as _, time::Duration};
 use pcap_file::{
     DataLink, Endianness,
     pcapng::{
@@ -43,6 +43,8 @@ const END_OF_OPTIONS: u32 = 0;
 /// Writes the blocks of a file.
 pub(crate) struct Writer<W: Write> {
     blocks: PcapNgWriter<W>,
+    /// Added to the time of each packet.
+    epoch: Duration,
     /// The block of the last packet, whose memory is reused.
     block: Vec<u8>,
 }
@@ -62,9 +64,14 @@ pub(crate) fn hash(bytes: &[u8]) -> u64 {
 }
 
 fn of_core(start: &Start, config: &Packet) -> SectionHeaderBlock<'static> {
-    let Start { program, seed, .. } = start;
+    let Start { program, seed, epoch, .. } = start;
     let seed: String = seed.to_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
-    section(comment(program).with("seed", seed).with("config", format_args!("{:016x}", hash(&config.data))))
+    let comment = comment(program).with("seed", seed).with("config", format_args!("{:016x}", hash(&config.data)));
+    section(with_epoch(comment, *epoch))
+}
+
+fn with_epoch(comment: Comment, epoch: Duration) -> Comment {
+    comment.with_some("epoch", Some(epoch.as_nanos()).filter(|nanos| *nanos > 0))
 }
 
 fn comment(program: &str) -> Comment {
@@ -86,25 +93,26 @@ fn section(comment: Comment) -> SectionHeaderBlock<'static> {
 impl<W: Write> Writer<W> {
     /// Starts a file with its first section.
     pub(crate) fn new(out: W, start: &Start, config: &Packet) -> io::Result<Self> {
-        Self::begin(out, of_core(start, config))
+        Self::begin(out, of_core(start, config), start.epoch)
     }
 
     /// Starts a trace of a fabric. Such a trace has neither seed nor options, but a reader of version 1.0 requires both
     /// values.
-    pub(crate) fn of_fabric(out: W) -> io::Result<Self> {
+    pub(crate) fn of_fabric(out: W, epoch: Duration) -> io::Result<Self> {
         let comment = comment(env!("CARGO_PKG_VERSION")).with("seed", 0).with("config", 0).with("view", FABRIC);
-        Self::begin(out, section(comment))
+        Self::begin(out, section(with_epoch(comment, epoch)), epoch)
     }
 
-    fn begin(out: W, section: SectionHeaderBlock<'static>) -> io::Result<Self> {
+    fn begin(out: W, section: SectionHeaderBlock<'static>, epoch: Duration) -> io::Result<Self> {
         let blocks = PcapNgWriter::with_section_header(out, section).map_err(failed)?;
-        let mut writer = Self { blocks, block: Vec::new() };
+        let mut writer = Self { blocks, epoch, block: Vec::new() };
         writer.interfaces()?;
         Ok(writer)
     }
 
     /// Starts another section.
     pub(crate) fn section(&mut self, start: &Start, config: &Packet) -> io::Result<()> {
+        self.epoch = start.epoch;
         self.block(&Block::SectionHeader(of_core(start, config)))?;
         self.interfaces()
     }
@@ -143,7 +151,7 @@ impl<W: Write> Writer<W> {
         let options = comment.map_or(0, |text| 4 + text.len().next_multiple_of(4)) + 12;
         let number = |size: usize| u32::try_from(size).map_err(io::Error::other);
         let total = number(FIXED + length + padding + options)?.to_ne_bytes();
-        let nanos = now.as_nanos();
+        let nanos = (now + self.epoch).as_nanos();
         let [high, low] =
             [nanos >> 32, nanos & u64::from(u32::MAX)].map(|half| u32::try_from(half).unwrap_or_default());
         let (interface, captured) = (u32::from(comment.is_none()), number(length)?);
@@ -165,6 +173,11 @@ impl<W: Write> Writer<W> {
         let [flags, end] = [direction(kind), END_OF_OPTIONS].map(u32::to_ne_bytes);
         block.extend_from_slice([flags, end, total].as_flattened());
         self.blocks.get_mut().write_all(block)
+    }
+
+    /// Returns the time from 1970 to the zero of the core's clock.
+    pub(crate) const fn epoch(&self) -> Duration {
+        self.epoch
     }
 
     /// Returns the file.

@@ -18,6 +18,7 @@ mod metrics;
 mod node;
 mod prefetch;
 mod preload_files;
+mod recording;
 mod recovery;
 mod reload;
 mod server_modes;

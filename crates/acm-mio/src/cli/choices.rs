@@ -1,5 +1,5 @@
 //! Values of the options `--fabric`, `--kernel`, `--interfaces` and `--record`.
-use core::str::FromStr;
+use core::{str::FromStr, time::Duration};
 use std::path::PathBuf;
 
 /// Value of `--fabric`.
@@ -103,6 +103,8 @@ pub(crate) struct RecordChoice {
     pub(crate) files: u32,
     /// Replace names and IP addresses.
     pub(crate) masked: bool,
+    /// Time after which the recording ends; `None` for the end of the daemon.
+    pub(crate) time: Option<Duration>,
 }
 
 impl FromStr for RecordChoice {
@@ -110,7 +112,7 @@ impl FromStr for RecordChoice {
     fn from_str(text: &str) -> Result<Self, String> {
         let mut words = text.split(',');
         let path = words.next().filter(|path| !path.is_empty()).ok_or("expected FILE")?;
-        let mut choice = Self { path: path.into(), size: 64 << 20, files: 4, masked: false };
+        let mut choice = Self { path: path.into(), size: 64 << 20, files: 4, masked: false, time: None };
         for word in words {
             match word.split_once('=') {
                 Some(("size", value)) => {
@@ -126,7 +128,12 @@ impl FromStr for RecordChoice {
                         .ok_or_else(|| format!("files={value}: expected a number from 1 to {MOST_FILES}"))?;
                 }
                 Some(("mask", "names")) => choice.masked = true,
-                _ => return Err(format!("{word:?}: expected size=BYTES, files=NUMBER or mask=names")),
+                Some(("time", value)) => {
+                    let seconds = value.parse::<u32>().ok().filter(|seconds| *seconds > 0);
+                    let seconds = seconds.ok_or_else(|| format!("time={value}: expected seconds"))?;
+                    choice.time = Some(Duration::from_secs(seconds.into()));
+                }
+                _ => return Err(format!("{word:?}: expected size=BYTES, files=NUMBER, time=SECONDS or mask=names")),
             }
         }
         Ok(choice)
@@ -173,14 +180,18 @@ mod tests {
 
     #[test]
     fn recording_has_a_size_a_number_of_files_and_a_mask() {
-        let default = RecordChoice { path: "/x/y".into(), size: 64 << 20, files: 4, masked: false };
+        let default = RecordChoice { path: "/x/y".into(), size: 64 << 20, files: 4, masked: false, time: None };
         assert_eq!("/x/y".parse(), Ok(default.clone()));
         let of = |size, files| RecordChoice { size, files, ..default.clone() };
         assert_eq!("/x/y,size=1G,files=1".parse(), Ok(of(1 << 30, 1)));
         assert_eq!("/x/y,files=1000,size=16384".parse(), Ok(of(16384, 1000)));
         assert_eq!("/x/y,size=16K,files=2,mask=names".parse(), Ok(RecordChoice { masked: true, ..of(16384, 2) }));
+        let time = Some(Duration::from_secs(90));
+        assert_eq!("/x/y,time=90".parse(), Ok(RecordChoice { time, ..default }));
         for bad in [
             "",
+            "x,time=0",
+            "x,time=1m",
             ",size=1M",
             "x,",
             "x,size",

@@ -28,7 +28,7 @@ Leaves the multicast groups and ends.
 .SH EXIT STATUS
 The daemon: 0 when the sockets are served, without \fB\-P\fR; 255 if ibacm would report a failed initialization; 1 for any other failure.
 .PP
-\fB\-\-check\fR: 0 if the daemon would serve, 1 if not, 3 if it would serve and SIGHUP would not apply a file. \fB\-\-status\fR, \fB\-\-cache\fR, \fB\-\-reload\fR, \fB\-\-metrics\fR: 0, or 1 if that failed.
+\fB\-\-check\fR: 0 if the daemon would serve, 1 if not, 3 if it would serve and SIGHUP would not apply a file. \fB\-\-status\fR, \fB\-\-cache\fR, \fB\-\-reload\fR, \fB\-\-recording\fR, \fB\-\-metrics\fR: 0, or 1 if that failed.
 .SH IN PLACE OF IBACM
 The units of acm\-mio and of ibacm exclude each other. These commands change over:
 .PP

@@ -78,6 +78,7 @@ pub(super) fn parse(head: &[u8]) -> Option<Request> {
         (b"GET", b"/metrics") => Request::Page(Page::Metrics),
         (b"GET", b"/status") => Request::Page(Page::Status),
         (b"GET" | b"DELETE", b"/cache") | (b"GET" | b"POST", b"/reload") => command(),
+        (b"POST" | b"DELETE", b"/recording") => command(),
         (b"GET", _) => Request::UnknownPage,
         _ => Request::OtherMethod,
     })
@@ -122,6 +123,7 @@ mod tests {
             ("GET / HTTP/1.1\r\n\r\n", Some(Request::UnknownPage)),
             ("GET /cache?a=b?c HTTP/1.1\r\n\r\n", Some(command("GET", "/cache", "a=b?c"))),
             ("DELETE /cache HTTP/1.1\r\n\r\n", Some(command("DELETE", "/cache", ""))),
+            ("DELETE /recording HTTP/1.1\r\n\r\n", Some(command("DELETE", "/recording", ""))),
             ("POST /reload HTTP/1.1\r\n\r\n", Some(command("POST", "/reload", ""))),
             ("DELETE /reload HTTP/1.1\r\n\r\n", Some(Request::OtherMethod)),
             ("POST /cache HTTP/1.1\r\n\r\n", Some(Request::OtherMethod)),

@@ -1,19 +1,27 @@
 //! The core with its recording.
-use super::recording::{LostFacts, Recording};
+use super::{
+    queue::Mark,
+    recording::{LostFacts, Recording},
+};
 use acm_sansio::{Acm, Input, Output, Time};
 use core::ops::Deref;
+use std::path::{Path, PathBuf};
 
 /// The core with its recording, if there is one. All inputs of the daemon pass through this type.
 #[derive(Debug)]
 pub(crate) struct Core {
     acm: Acm,
     recording: Option<Recording>,
+    /// Number of inputs so far.
+    inputs: u64,
+    /// Number of facts that finished recordings have lost.
+    lost_before: u64,
 }
 
 impl From<Acm> for Core {
     /// Returns a core without a recording.
     fn from(acm: Acm) -> Self {
-        Self { acm, recording: None }
+        Self::new(acm, None)
     }
 }
 
@@ -27,11 +35,12 @@ impl Deref for Core {
 impl Core {
     /// Returns a core that has had no input, with its recording.
     pub(crate) const fn new(acm: Acm, recording: Option<Recording>) -> Self {
-        Self { acm, recording }
+        Self { acm, recording, inputs: 0, lost_before: 0 }
     }
 
     /// Calls [`Acm::handle_input`], and records the input.
     pub(crate) fn handle_input(&mut self, now: Time, input: Input<'_>) {
+        self.inputs += 1;
         if let Some(recording) = &mut self.recording {
             recording.input(now, &input);
         }
@@ -71,8 +80,35 @@ impl Core {
         self.recording.as_mut().and_then(Recording::hand_over)
     }
 
+    /// Returns the beginning of a recording that starts now.
+    pub(crate) fn since(&self, now: Time) -> Mark {
+        Mark { nanos: now.as_nanos(), facts: self.inputs }
+    }
+
+    /// Records from now on. There must be no recording.
+    pub(crate) fn record(&mut self, recording: Recording) {
+        self.recording = Some(recording);
+    }
+
+    /// Ends the recording. Returns the path of its newest file.
+    pub(crate) fn end_recording(&mut self) -> Option<PathBuf> {
+        let recording = self.recording.take()?;
+        self.lost_before += recording.lost();
+        Some(recording.stop())
+    }
+
+    /// Returns the path of the recording's newest file.
+    pub(crate) fn recorded(&self) -> Option<&Path> {
+        self.recording.as_ref().map(Recording::path)
+    }
+
+    /// Returns the time at which the recording ends.
+    pub(crate) fn recorded_until(&self) -> Option<Time> {
+        self.recording.as_ref().and_then(Recording::until)
+    }
+
     /// Returns the number of facts that are in no file of the recording.
     pub(crate) fn facts_lost(&self) -> u64 {
-        self.recording.as_ref().map_or(0, Recording::lost)
+        self.lost_before + self.recording.as_ref().map_or(0, Recording::lost)
     }
 }

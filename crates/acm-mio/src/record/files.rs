@@ -120,7 +120,7 @@ mod tests {
     fn newest_file_has_the_name_and_the_oldest_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t");
-        let choice = RecordChoice { path: path.clone(), size: 10, files: 3, masked: false };
+        let choice = RecordChoice { path: path.clone(), size: 10, files: 3, masked: false, time: None };
         let mut own = Files::open(&choice, path.clone()).unwrap();
         assert!(!own.is_full(0, 1000) && own.is_full(1, 1000), "an empty file takes anything");
         own.write(b"one").unwrap();
@@ -144,7 +144,7 @@ mod tests {
         let (path, other) = (folder.path().join("t"), folder.path().join("other"));
         fs::write(&other, "precious").unwrap();
         std::os::unix::fs::symlink(&other, &path).unwrap();
-        let choice = RecordChoice { path: path.clone(), size: 10, files: 2, masked: false };
+        let choice = RecordChoice { path: path.clone(), size: 10, files: 2, masked: false, time: None };
         Files::open(&choice, path.clone()).unwrap().write(b"ours").unwrap();
         assert_eq!(fs::read_to_string(&other).unwrap(), "precious");
         assert_eq!(fs::read_to_string(&path).unwrap(), "ours");

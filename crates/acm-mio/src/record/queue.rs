@@ -19,11 +19,11 @@ pub(super) struct Batch {
 
 /// A position in a recording between two packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Mark {
+pub(crate) struct Mark {
     /// Number of facts before it: inputs and outputs of the core.
-    pub(super) facts: u64,
+    pub(crate) facts: u64,
     /// Time of the core in nanoseconds.
-    pub(super) nanos: u64,
+    pub(crate) nanos: u64,
 }
 
 #[derive(Debug, Default)]

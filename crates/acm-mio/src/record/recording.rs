@@ -5,7 +5,7 @@ use super::{
     writer,
 };
 use crate::cli::RecordChoice;
-use acm_sansio::{Acm, Config, Input, Output, Seed, Time};
+use acm_sansio::{Acm, Input, Output, Time};
 use acm_trace::{Mask, Recorder, Start};
 use core::time::Duration;
 use std::{
@@ -36,9 +36,10 @@ pub(crate) struct LostFacts {
     pub(crate) facts: u64,
 }
 
-/// A recording of the core from its first input.
+/// A recording of the core.
 #[derive(Debug)]
 pub(crate) struct Recording {
+    path: PathBuf,
     recorder: Recorder<Vec<u8>>,
     queue: Arc<Queue>,
     /// Position before the packets of the current turn.
@@ -50,22 +51,30 @@ pub(crate) struct Recording {
     broken: bool,
     now: Time,
     over: Receiver<()>,
+    /// Time at which the recording ends; `None` for the end of the daemon.
+    until: Option<Time>,
+    /// True if the end waits until the trace is written: at the end of the daemon.
+    waits: bool,
 }
 
 impl Recording {
-    /// Opens the files and starts the recording of a core that has had no input.
+    /// Opens the files and starts the recording of a core at `since`. A recording that does not begin at the first input can
+    /// be printed, counted and drawn, but not replayed.
     pub(crate) fn start(
         choice: &RecordChoice,
         start_dir: &Path,
-        core: &Config,
-        seed: Seed,
+        start: Start,
+        since: Mark,
         mask: [u8; 16],
     ) -> Result<Self, RecordError> {
         let path = start_dir.join(&choice.path);
         let failed = |error| RecordError { path: path.clone(), error };
         let files = Files::open(choice, path.clone()).map_err(failed)?;
-        let start = Start::new(core, seed);
         let mut recorder = Recorder::new(Vec::new(), &start).map_err(failed)?;
+        let now = Time::from_nanos(since.nanos);
+        if since.facts > 0 {
+            recorder.lost(now, since.facts);
+        }
         if choice.masked {
             recorder = recorder.masked(Mask::new(mask));
         }
@@ -82,8 +91,9 @@ impl Recording {
             choice.files,
             choice.size
         );
-        let (before, now) = (Mark::default(), Time::ZERO);
-        let mut recording = Self { recorder, queue, before, missing: 0, lost: 0, broken: false, now, over };
+        let (before, until) = (Mark::default(), choice.time.map(|time| now + time));
+        let mut recording =
+            Self { path, recorder, queue, before, missing: 0, lost: 0, broken: false, now, over, until, waits: true };
         recording.hand_over();
         Ok(recording)
     }
@@ -151,12 +161,28 @@ impl Recording {
         self.lost
     }
 
-    /// Ends the trace, and waits at most [`LAST`] until the trace is written.
+    /// Returns the time at which the recording ends, if it ends before the daemon.
+    pub(super) const fn until(&self) -> Option<Time> {
+        self.until
+    }
+
+    /// Returns the path of the newest file.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Ends the recording without waiting: the thread writes the last packets. Returns the path of the newest file.
+    pub(super) fn stop(mut self) -> PathBuf {
+        self.waits = false;
+        self.path.clone()
+    }
+
+    /// Ends the trace. At the end of the daemon, waits at most [`LAST`] until the trace is written.
     fn end(&mut self) {
         self.recorder.end();
         self.hand_over();
         self.queue.close();
-        if self.over.recv_timeout(LAST).is_err() {
+        if self.waits && self.over.recv_timeout(LAST).is_err() {
             tracing::warn!(target: "record", "the last packets are not written within {LAST:?}");
         }
     }
@@ -171,6 +197,7 @@ impl Drop for Recording {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use acm_sansio::Config;
     use acm_trace::{Entry, Fact, Reader, Replay};
     use std::fs;
 
@@ -180,7 +207,8 @@ mod tests {
 
     fn start(choice: &RecordChoice) -> (Acm, Recording) {
         let config = Config::default();
-        let recording = Recording::start(choice, Path::new("/"), &config, Seed::from(7), [9; 16]).unwrap();
+        let start = Start::new(&config, 7_u64);
+        let recording = Recording::start(choice, Path::new("/"), start, Mark::default(), [9; 16]).unwrap();
         (Acm::new(config, 7), recording)
     }
 
@@ -271,6 +299,30 @@ mod tests {
     }
 
     #[test]
+    fn recording_of_a_running_core_begins_with_a_gap() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t");
+        let choice = choice(&format!("{},time=60", path.display()));
+        let config = Config::default();
+        let mut acm = Acm::new(config.clone(), 7);
+        let (start, since) = (Start::new(&config, 0_u64), Mark { nanos: 5, facts: 9 });
+        let mut recording = Recording::start(&choice, Path::new("/"), start, since, [9; 16]).unwrap();
+        assert_eq!(recording.until(), Some(Time::from_nanos(5) + Duration::from_secs(60)));
+        input(&mut acm, &mut recording, 6);
+        drop(recording);
+        let trace = fs::read(&path).unwrap();
+        let mut kinds = Vec::new();
+        for entry in Reader::new(trace.as_slice()) {
+            if let Entry::Fact(dated) = entry.unwrap() {
+                kinds.push(format!("{:?}", dated.fact));
+            }
+        }
+        assert!(kinds[0].contains("Lost(9)") && kinds[1].contains("Interfaces") && kinds.len() == 3, "{kinds:?}");
+        let done = Replay::default().run(trace.as_slice()).unwrap();
+        assert_eq!((done.inputs, done.not_compared), (0, 1), "it cannot be replayed");
+    }
+
+    #[test]
     fn full_disk_ends_the_recording_but_not_the_core() {
         let (mut acm, mut recording) = start(&choice("/dev/full"));
         let broken = (0..100_000).any(|number| {
@@ -283,7 +335,8 @@ mod tests {
         let before = recording.lost();
         input(&mut acm, &mut recording, 100_000);
         assert_eq!((recording.hand_over(), recording.lost()), (None, before + 1));
-        let error = Recording::start(&choice("/none/t"), Path::new("/"), &Config::default(), Seed::from(7), [9; 16]);
+        let start = Start::new(&Config::default(), 7_u64);
+        let error = Recording::start(&choice("/none/t"), Path::new("/"), start, Mark::default(), [9; 16]);
         assert!(error.unwrap_err().to_string().starts_with("cannot record into /none/t: No such file"));
     }
 }

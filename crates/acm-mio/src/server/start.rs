@@ -25,10 +25,11 @@ use crate::{
     names::DefaultNames,
     preload::Files,
     providers::{LoadedLibraries, Providers},
-    record::{Core, RecordError, Recording},
+    record::{Core, Mark, RecordError, Recording},
     settings::{MissingFile, Settings},
 };
 use acm_sansio::{Acm, Config, Seed, Time};
+use acm_trace::Start;
 use acm_wire::files::opts::{LogTarget, Opt, Options};
 use listenfd::ListenFd;
 use mio::Poll;
@@ -197,7 +198,8 @@ fn record(args: &Args, config: Config, seed: Seed, start_dir: &Path) -> Result<C
     let recording = args.record.as_ref().map(|choice| {
         let mut mask = [0; 16];
         getrandom::fill(&mut mask).map_err(StartError::Seed)?;
-        Recording::start(choice, start_dir, &config, seed, mask).map_err(StartError::Record)
+        let start = Start::new(&config, seed).with_epoch(Clock::start().epoch());
+        Recording::start(choice, start_dir, start, Mark::default(), mask).map_err(StartError::Record)
     });
     let recording = recording.transpose()?;
     Ok(Core::new(Acm::new(config, seed), recording))

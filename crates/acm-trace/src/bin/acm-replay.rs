@@ -2,7 +2,9 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 use acm_sansio::Time;
-use acm_trace::{AnonymizeError, Dated, Entry, Mask, Reader, Replay, ReplayError, Stats, Timeline, anonymize, line};
+use acm_trace::{
+    AnonymizeError, Dated, Entry, Mask, Reader, Replay, ReplayError, Start, Stats, Timeline, anonymize, line,
+};
 use clap::{ArgGroup, Parser};
 use core::time::Duration;
 use std::{
@@ -60,7 +62,8 @@ enum Failed {
     #[error(transparent)]
     Replay(#[from] ReplayError),
     #[error(
-        "it begins in the middle of a recording: put the files before it in front of it (cat FILE.1 FILE | acm-replay -)"
+        "it does not begin at the start of the daemon: put the files before it in front of it (cat FILE.1 FILE | acm-replay \
+         -); the recording of a running daemon has none, and --print, --stats and --plot show it"
     )]
     Middle,
     #[error("a trace of a fabric, not of a core: there is nothing to replay; --print and --stats show it")]
@@ -102,7 +105,7 @@ impl Arguments {
             match &entry {
                 Entry::Fact(fact) if !self.has(fact) => continue,
                 Entry::Fact(fact) if self.print => writeln!(out, "{}", line::of(fact))?,
-                Entry::Start(start) if self.print => writeln!(out, "start of a core, version {}", start.program)?,
+                Entry::Start(start) if self.print => writeln!(out, "{}", started(start))?,
                 Entry::Note(note) => eprintln!("acm-replay: {}: {note}", path.display()),
                 _ => {}
             }
@@ -117,6 +120,15 @@ impl Arguments {
         }
         Ok(())
     }
+}
+
+/// Returns the line for the start of a core. `date -d @SECONDS` prints the time of its clock's zero.
+fn started(start: &Start) -> String {
+    let zero = match start.epoch {
+        Duration::ZERO => String::new(),
+        epoch => format!(", time 0 is @{}.{:09}", epoch.as_secs(), epoch.subsec_nanos()),
+    };
+    format!("start of a core, version {}{zero}", start.program)
 }
 
 fn open(path: &Path) -> Result<Box<dyn Read>, Failed> {

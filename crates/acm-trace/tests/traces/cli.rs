@@ -76,7 +76,7 @@ fn middle_of_a_recording_is_not_as_recorded() {
     fs::write(&path, common::trace(&[Fact::Lost(5), shutdown()])).unwrap();
     let (code, out, err) = result(&run(&[path.to_str().unwrap()]));
     assert_eq!((code, out.as_str()), (2, ""));
-    assert!(err.contains(": it begins in the middle of a recording: "), "{err}");
+    assert!(err.contains(": it does not begin at the start of the daemon: "), "{err}");
 }
 
 #[test]

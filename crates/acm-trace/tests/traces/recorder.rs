@@ -7,6 +7,7 @@ use acm_trace::{
 use acm_wire::{Address, client::perf_request};
 use core::time::Duration;
 use ib_mad::{Lid, Pkey};
+use pcap_file::pcapng::{Block, PcapNgReader};
 
 const PORT: PortId = PortId(0);
 
@@ -76,7 +77,7 @@ fn time_of_a_trace_does_not_go_back() {
     let times: Vec<Time> = facts(&recorder.finish().unwrap()).into_iter().map(|(time, _)| time).collect();
     assert_eq!(times, [5, 5, 5, 6, 6].map(at));
 
-    let mut recorder = FabricRecorder::new(Vec::new()).unwrap();
+    let mut recorder = FabricRecorder::new(Vec::new(), Duration::ZERO).unwrap();
     let crossing =
         Crossing { delivered: true, node: 1, port: 1, headers: PacketHeaders::default(), payload: vec![0; 256] };
     for seconds in [5, 3] {
@@ -84,6 +85,45 @@ fn time_of_a_trace_does_not_go_back() {
     }
     let times: Vec<Time> = facts(&recorder.finish().unwrap()).into_iter().map(|(time, _)| time).collect();
     assert_eq!(times, [5, 5, 5].map(at));
+}
+
+/// Returns the time of each packet as Wireshark reads it.
+fn wall_times(trace: &[u8]) -> Vec<Duration> {
+    let mut reader = PcapNgReader::new(trace).unwrap();
+    let mut times = Vec::new();
+    while let Some(block) = reader.next_block() {
+        if let Block::EnhancedPacket(packet) = block.unwrap() {
+            times.push(packet.timestamp);
+        }
+    }
+    times
+}
+
+#[test]
+fn packets_have_the_wall_clock_time_and_facts_that_of_the_core() {
+    let (second, epoch) = (Duration::from_secs(1), Duration::new(1_764_000_000, 123_456_789));
+    let start = Start::new(&Config::default(), 1).with_epoch(epoch);
+    let mut recorder = Recorder::new(Vec::new(), &start).unwrap();
+    recorder.input(Time::ZERO + second, &address_added());
+    // Another core in the same file has its own clock.
+    recorder.restart(&Start { epoch: epoch + 9 * second, ..start });
+    recorder.input(Time::ZERO + second, &port_up());
+    let trace = recorder.finish().unwrap();
+    let (times, of_facts) = (wall_times(&trace), facts(&trace));
+    assert_eq!(times, [0, 1, 1, 9, 10, 10].map(|seconds| epoch + seconds * second));
+    assert!(of_facts.len() == 4 && of_facts.iter().all(|(time, _)| *time == Time::ZERO + second), "{of_facts:?}");
+    let (copy, _) = anonymize(trace.as_slice(), Vec::new(), &Mask::new([1; 16])).unwrap();
+    assert_eq!(wall_times(&copy), times);
+
+    let mut fabric = FabricRecorder::new(Vec::new(), epoch).unwrap();
+    fabric
+        .crossing(
+            second,
+            &Crossing { delivered: true, node: 1, port: 1, headers: PacketHeaders::default(), payload: vec![0; 256] },
+        )
+        .unwrap();
+    let trace = fabric.finish().unwrap();
+    assert_eq!((wall_times(&trace)[0], facts(&trace)[0].0), (epoch + second, Time::ZERO + second));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use ib_mad::{AttributeId, Method, TransactionId, sa::SaMad};
 
 /// Records packets of a fabric: the second, true if delivered, the node, and the method. All have one transaction id.
 fn spans(packets: &[(u64, bool, u32, Method)]) -> Vec<Duration> {
-    let mut recorder = FabricRecorder::new(Vec::new()).unwrap();
+    let mut recorder = FabricRecorder::new(Vec::new(), Duration::ZERO).unwrap();
     for (second, delivered, node, method) in packets {
         let mad = SaMad::request(*method, AttributeId::PATH_RECORD, TransactionId::new(7));
         let (headers, payload) = (PacketHeaders::default(), ib_mad::as_bytes(&mad).to_vec());

@@ -1,11 +1,19 @@
 //! Requests of administrators over the status socket.
 use super::event_loop::Daemon;
 use crate::{
+    cli::RecordChoice,
     control::{Filter, Flushed, Page, Parameters, ReloadRequested, ReloadResult},
     log::limited,
     metrics::{Asked, Response},
+    record::Recording,
 };
-use acm_sansio::{Account, Input, Time};
+use acm_sansio::{Account, Input, Seed, Time};
+use acm_trace::Start;
+use core::time::Duration;
+use std::path::Path;
+
+/// Time after which a recording of a running daemon ends, unless its start gives another time.
+const RECORDING_TIME: Duration = Duration::from_secs(600);
 
 impl Daemon {
     /// Carries out a request of an administrator.
@@ -19,6 +27,8 @@ impl Daemon {
         }
         let result = match (asked.command.method.as_str(), asked.command.path.as_str()) {
             ("DELETE", "/cache") => self.flush(now, asked),
+            ("POST", "/recording") => self.start_recording(now, asked),
+            ("DELETE", "/recording") => Ok(self.stop_recording()),
             ("POST", "/reload") => {
                 self.begin_reload(now);
                 Ok(json(&ReloadRequested { number: self.reload.progress.requested }))
@@ -37,6 +47,53 @@ impl Daemon {
             Some(number) if number > progress.complete => json(&ReloadResult::Waits),
             Some(_) if progress.has_failed => Response::Failed(progress.problems.join("\n")),
             Some(_) => json(&ReloadResult::Complete(progress.problems.clone())),
+        }
+    }
+
+    /// Starts a recording into a file of the daemon's user.
+    fn start_recording(&mut self, now: Time, asked: &Asked) -> Result<Response, String> {
+        let mut parameters = Parameters::of_query(&asked.command.query)?;
+        let choice: RecordChoice = parameters.take("file").ok_or("expected file=FILE")?.parse()?;
+        if !choice.path.is_absolute() {
+            return Err(format!("{}: expected a full path", choice.path.display()));
+        }
+        if let Some(path) = self.acm.recorded() {
+            return Ok(Response::Failed(format!("a recording into {} is in progress", path.display())));
+        }
+        let time = choice.time.unwrap_or(RECORDING_TIME);
+        let choice = RecordChoice { time: Some(time), ..choice };
+        let mut mask = [0; 16];
+        if let Err(error) = getrandom::fill(&mut mask) {
+            return Ok(Response::Failed(error.to_string()));
+        }
+        // The seed of a running core would not make it replayable, and is secret.
+        let start = Start::new(self.acm.config(), Seed::from(0)).with_epoch(self.clock.epoch());
+        Ok(match Recording::start(&choice, Path::new("/"), start, self.acm.since(now), mask) {
+            Err(error) => Response::Failed(error.to_string()),
+            Ok(recording) => {
+                self.acm.record(recording);
+                let (user, program) = &asked.by;
+                let text = format!("recording into {} for {time:?}", choice.path.display());
+                tracing::info!(target: "record", "{user}, {program}, starts: {text}");
+                json(&text)
+            }
+        })
+    }
+
+    fn stop_recording(&mut self) -> Response {
+        match self.acm.end_recording() {
+            None => Response::Failed("there is no recording".to_owned()),
+            Some(path) => {
+                tracing::info!(target: "record", "the recording into {} ends", path.display());
+                json(&format!("the recording into {} has ended", path.display()))
+            }
+        }
+    }
+
+    /// Ends a recording whose time is over.
+    pub(super) fn end_due_recording(&mut self, now: Time) {
+        if self.acm.recorded_until().is_some_and(|until| until <= now) {
+            self.stop_recording();
         }
     }
 

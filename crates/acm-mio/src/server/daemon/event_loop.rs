@@ -151,6 +151,7 @@ impl Daemon {
         self.serve_metrics(now);
         self.systemd.tick(now, &self.acm);
         self.hand_over_record();
+        self.end_due_recording(now);
         Ok(())
     }
 
@@ -194,6 +195,7 @@ impl Daemon {
             self.host.lines.due(),
             self.metrics.due(),
             self.systemd.due(),
+            self.acm.recorded_until(),
         ]
         .into_iter()
         .flatten()

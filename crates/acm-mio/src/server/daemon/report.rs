@@ -23,6 +23,7 @@ fn numbers(acm: &Core, host: &Host, log: &Log, reload: &Reload) -> Vec<Number> {
         Number::counter("log_not_reopened", log.not_reopened()),
         Number::counter("files_not_applied", reload.not_applied),
         Number::counter("record_facts_lost", acm.facts_lost()),
+        Number::gauge("recording", acm.recorded().is_some().into()),
     ]);
     numbers
 }

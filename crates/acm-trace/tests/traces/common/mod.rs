@@ -200,7 +200,7 @@ pub(crate) fn of_fabric() -> (Vec<Crossing>, Vec<u8>) {
         crossing(true, 1, response, ib_mad::as_bytes(&answer)),
         crossing(false, 2, response, &[1, 2, 3]),
     ];
-    let mut recorder = FabricRecorder::new(Vec::new()).unwrap();
+    let mut recorder = FabricRecorder::new(Vec::new(), Duration::ZERO).unwrap();
     for (micros, crossing) in (1..).zip(&all) {
         recorder.crossing(Duration::from_micros(micros), crossing).unwrap();
     }

@@ -6,6 +6,7 @@ use std::{
     fs::File,
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
+    time::SystemTime,
 };
 
 /// A trace of the fabric. If the file cannot be written, the recording ends and the fabric continues.
@@ -18,7 +19,9 @@ pub(crate) struct Record {
 
 impl Record {
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
-        let recorder = FabricRecorder::new(BufWriter::new(File::create(path)?))?;
+        #[expect(clippy::disallowed_methods, reason = "the date of the recording, which no decision depends on")]
+        let epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let recorder = FabricRecorder::new(BufWriter::new(File::create(path)?), epoch)?;
         Ok(Self { path: path.to_path_buf(), recorder: Some(recorder) })
     }
 

@@ -1,0 +1,67 @@
+//! `--recording`: a recording of a running daemon.
+use acm_sansio::{Seed, Time};
+use acm_tests::{Binary, Finished, Node, binary, run, until};
+use acm_trace::{Dated, Entry, Fact, OwnedInput, Reader, Replay, Start};
+use core::time::Duration;
+use std::{fs, os::unix::fs::PermissionsExt, path::Path, time::UNIX_EPOCH};
+
+fn recording(node: &Node, words: &[&str]) -> Finished {
+    let dir = node.dir().to_str().unwrap();
+    run(binary(Binary::AcmMio), &[&["--run-dir", dir, "--recording"], words].concat())
+}
+
+fn start(file: &Path) -> Start {
+    match Reader::new(fs::read(file).unwrap().as_slice()).next() {
+        Some(Ok(Entry::Start(start))) => *start,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn facts(file: &Path) -> Vec<Dated> {
+    let fact = |entry| match entry {
+        Entry::Fact(dated) => Some(dated),
+        _ => None,
+    };
+    Reader::new(fs::read(file).unwrap().as_slice()).filter_map(|entry| fact(entry.unwrap())).collect()
+}
+
+#[test]
+fn recording_is_started_and_ended_in_a_running_daemon() {
+    let node = Node::embedded().join();
+    let file = node.dir().join("trace");
+    let (path, size) = (file.to_str().unwrap().to_owned(), "size=16K,files=2,time=600");
+    let started = recording(&node, &["start", &format!("{path},{size}")]);
+    assert_eq!(started.stdout, format!("recording into {path} for 600s\n"), "{started}");
+    let again = recording(&node, &["start", &path]);
+    assert!(again.code == Some(1) && again.stderr.contains("is in progress"), "{again}");
+    let _ = node.acme(&["-f", "n", "-s", "node1", "-d", "node1"]).path();
+    let stopped = recording(&node, &["stop"]);
+    assert_eq!(stopped.stdout, format!("the recording into {path} has ended\n"), "{stopped}");
+    assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    let facts = until("the file is complete", || {
+        let facts = facts(&file);
+        matches!(facts.last()?.fact, Fact::End).then_some(facts)
+    });
+    assert!(matches!(facts[0].fact, Fact::Lost(count) if count > 0), "{:?}", facts[0]);
+    assert!(facts.iter().any(|dated| matches!(dated.fact, Fact::Input(OwnedInput::ClientMessage { .. }))));
+    let done = Replay::default().run(fs::read(&file).unwrap().as_slice()).unwrap();
+    assert!(done.inputs == 0 && done.not_compared > 1, "{done:?}");
+    let written = file.metadata().unwrap().modified().unwrap().duration_since(UNIX_EPOCH).unwrap();
+    let recorded = start(&file).epoch + facts.last().unwrap().time.since(Time::ZERO);
+    assert!(written.abs_diff(recorded) < Duration::from_secs(60), "{written:?} {recorded:?}");
+    assert_eq!(start(&file).seed, Seed::from(0), "it is secret");
+    assert_eq!(recording(&node, &["stop"]).code, Some(1), "there is none");
+    let relative = recording(&node, &["start", "trace"]);
+    assert!(relative.stderr.contains("trace: expected a full path"), "{relative}");
+    let unwritable = recording(&node, &["start", "/none/at/all"]);
+    assert!(unwritable.stderr.contains("cannot record into /none/at/all: "), "{unwritable}");
+}
+
+#[test]
+fn recording_ends_after_its_time() {
+    let mut node = Node::embedded().join();
+    let path = node.dir().join("trace").to_str().unwrap().to_owned();
+    assert_eq!(recording(&node, &["start", &format!("{path},time=1")]).code, Some(0));
+    node.process.wait_for(&format!("the recording into {path} ends"), 1);
+    assert_eq!(recording(&node, &["stop"]).code, Some(1));
+}
