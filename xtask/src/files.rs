@@ -34,6 +34,7 @@ pub(crate) const FILES: &[File] = &[
     file("acm-mio", "dist/grafana-dashboard.json", "share/acm-mio/grafana-dashboard.json"),
     file("acm-mio", "dist/slurm/health", "share/acm-mio/slurm-health"),
     file("acm-mio", "dist/slurm/prolog", "share/acm-mio/slurm-prolog"),
+    file("acm-mio", "dist/acm-hardware-test", "share/acm-mio/hardware-test"),
     file("acm-mio", "dist/acm-mio.rules.yml", "share/acm-mio/acm-mio.rules.yml"),
     file("acm-mio", "dist/acm-mio.logrotate", "/etc/logrotate.d/acm-mio"),
     file("acm-mio", "dist/acm-mio.sysusers", "SYSTEMD/sysusers.d/acm-mio.conf"),
@@ -75,8 +76,9 @@ impl File {
     }
 
     pub(crate) fn mode(&self) -> u32 {
-        let is_executable =
-            ["bin/", "sbin/", "share/acm-mio/slurm-"].iter().any(|folder| self.path.starts_with(folder));
+        let is_executable = ["bin/", "sbin/", "share/acm-mio/hardware-test", "share/acm-mio/slurm-"]
+            .iter()
+            .any(|folder| self.path.starts_with(folder));
         // find-debuginfo looks for libraries among executable files.
         if is_executable || self.path.ends_with(".so") || self.path.ends_with(".so.1") { 0o755 } else { 0o644 }
     }

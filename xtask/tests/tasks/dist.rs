@@ -52,6 +52,7 @@ acm-mio -rw-r--r-- /usr/lib/sysusers.d/acm-mio.conf
 acm-mio -rwxr-xr-x /usr/sbin/acm-mio
 acm-mio -rw-r--r-- /usr/share/acm-mio/acm-mio.rules.yml
 acm-mio -rw-r--r-- /usr/share/acm-mio/grafana-dashboard.json
+acm-mio -rwxr-xr-x /usr/share/acm-mio/hardware-test
 acm-mio -rwxr-xr-x /usr/share/acm-mio/slurm-health
 acm-mio -rwxr-xr-x /usr/share/acm-mio/slurm-prolog
 acm-mio -rw-r--r-- /usr/share/lintian/overrides/acm-mio
