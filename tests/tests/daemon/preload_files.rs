@@ -1,5 +1,5 @@
 //! Routes and hosts from files: `ib_acme` gets paths to nodes without a daemon.
-use acm_tests::{Acme, Fabric, Node, until};
+use acm_tests::{Acme, Binary, Fabric, Node, binary, run, until};
 use core::fmt::Write;
 use nix::sys::signal::Signal;
 use std::{fs, path::Path};
@@ -105,6 +105,9 @@ fn sighup_reloads_tables_and_a_wrong_file_changes_nothing() {
     fs::remove_file(node.dir().join("hosts")).unwrap();
     node.process.signal(Signal::SIGHUP);
     node.process.wait_for("preload: the old one stays", 2);
+    let dir = node.dir().to_str().unwrap();
+    let status = || run(binary(Binary::AcmMio), &["--status", "--run-dir", dir]).success();
+    until("two failed readings", || status().contains("preload_not_read: 2\n").then_some(()));
     let log = node.log();
     assert!(log.contains("routes: no line of it is right") && log.contains("hosts: No such file"), "{log}");
     wait_for_sl(&node, 6);

@@ -64,6 +64,8 @@ pub(crate) struct Reload {
     pub(super) current: Settings,
     /// Number of files that were read at SIGHUP and not applied, since the start.
     pub(super) not_applied: u64,
+    /// Number of times that a preload file was not read, since the start.
+    pub(super) preload_not_read: u64,
     /// Files that are read as soon as they no longer change.
     pending: Option<Pending>,
     pub(super) progress: Progress,
@@ -76,7 +78,16 @@ pub(crate) struct Reload {
 impl Reload {
     pub(crate) fn new(settings: Settings, start_dir: PathBuf, descriptors: u64) -> Self {
         let (started, progress) = (settings.clone(), Progress::default());
-        Self { started, current: settings, not_applied: 0, pending: None, progress, start_dir, descriptors }
+        Self {
+            started,
+            current: settings,
+            not_applied: 0,
+            preload_not_read: 0,
+            pending: None,
+            progress,
+            start_dir,
+            descriptors,
+        }
     }
 
     /// Schedules the reading of the files as soon as they no longer change.

@@ -22,6 +22,7 @@ fn numbers(acm: &Core, host: &Host, log: &Log, reload: &Reload) -> Vec<Number> {
         Number::counter("log_lines_lost", log.lost()),
         Number::counter("log_not_reopened", log.not_reopened()),
         Number::counter("files_not_applied", reload.not_applied),
+        Number::counter("preload_not_read", reload.preload_not_read),
         Number::counter("record_facts_lost", acm.facts_lost()),
         Number::gauge("recording", acm.recorded().is_some().into()),
     ]);

@@ -129,6 +129,7 @@ impl Daemon {
         while let Some(table) = self.preload.as_mut().and_then(Loader::take) {
             self.input(now, Input::Preloaded(table));
         }
+        self.reload.preload_not_read += self.preload.as_mut().map_or(0, Loader::take_not_read);
     }
 
     /// Defers requests until the preload files are read for the first time. If there are no such files, notifies
