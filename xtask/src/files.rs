@@ -27,6 +27,9 @@ const fn file(package: &'static str, source: &'static str, path: &'static str) -
 pub(crate) const FILES: &[File] = &[
     file("acm-mio", "built/acm-mio", "sbin/acm-mio"),
     file("acm-mio", "dist/acm-mio.8", "share/man/man8/acm-mio.8"),
+    file("acm-mio", "dist/completions/acm-mio.bash", "share/bash-completion/completions/acm-mio"),
+    file("acm-mio", "dist/completions/acm-mio.fish", "share/fish/vendor_completions.d/acm-mio.fish"),
+    file("acm-mio", "dist/completions/acm-mio.zsh", "share/zsh/site-functions/_acm-mio"),
     file("acm-mio", "page/ibacm_opts.cfg.5", "share/man/man5/ibacm_opts.cfg.5"),
     file("acm-mio", "page/ibacm_addr.cfg.5", "share/man/man5/ibacm_addr.cfg.5"),
     file("acm-mio", "page/ibacm_hosts.data.5", "share/man/man5/ibacm_hosts.data.5"),

@@ -55,12 +55,15 @@ acm-mio -rw-r--r-- /usr/share/acm-mio/grafana-dashboard.json
 acm-mio -rwxr-xr-x /usr/share/acm-mio/hardware-test
 acm-mio -rwxr-xr-x /usr/share/acm-mio/slurm-health
 acm-mio -rwxr-xr-x /usr/share/acm-mio/slurm-prolog
+acm-mio -rw-r--r-- /usr/share/bash-completion/completions/acm-mio
+acm-mio -rw-r--r-- /usr/share/fish/vendor_completions.d/acm-mio.fish
 acm-mio -rw-r--r-- /usr/share/lintian/overrides/acm-mio
 acm-mio -rw-r--r-- /usr/share/man/man5/ibacm_addr.cfg.5.gz
 acm-mio -rw-r--r-- /usr/share/man/man5/ibacm_hosts.data.5.gz
 acm-mio -rw-r--r-- /usr/share/man/man5/ibacm_opts.cfg.5.gz
 acm-mio -rw-r--r-- /usr/share/man/man7/acm_prov.7.gz
 acm-mio -rw-r--r-- /usr/share/man/man8/acm-mio.8.gz
+acm-mio -rw-r--r-- /usr/share/zsh/site-functions/_acm-mio
 acm-replay -rwxr-xr-x /usr/bin/acm-replay
 acm-replay -rw-r--r-- /usr/lib/MULTIARCH/wireshark/plugins/acm.lua
 acm-replay -rw-r--r-- /usr/share/man/man1/acm-replay.1.gz

@@ -34,5 +34,5 @@ pub use group_name::{GroupName, LINK_SCOPE, NoGroup};
 pub use listing::{Group, Groups, Member, groups};
 pub use local_port::LocalPort;
 pub use membership::{Join, Joined, leave};
-pub use nodes::NodeNames;
+pub use nodes::{NodeNames, node_name};
 pub use parameters::{Differs, Parameters};

@@ -40,7 +40,7 @@ impl NodeNames {
         let mut all_received = None;
         if unknown.len() >= MANY {
             let table = administration.table("nodes", &Query::<NodeRecord>::new())?;
-            self.names.extend(table.records.iter().map(|node| (node.node_info.port_guid, name(node))));
+            self.names.extend(table.records.iter().map(|node| (node.node_info.port_guid, node_name(node))));
             all_received = Some(!table.is_cut);
         }
         for port in unknown {
@@ -50,7 +50,7 @@ impl NodeNames {
                 Some(true) => None,
                 _ => {
                     let query = Query::<NodeRecord>::new().port_guid(port);
-                    administration.table("a node", &query)?.records.first().and_then(name)
+                    administration.table("a node", &query)?.records.first().and_then(node_name)
                 }
             };
             entry.insert(found);
@@ -84,8 +84,9 @@ impl NodeNames {
             Some(all) => all,
             none => none.insert(administration.table("nodes", &Query::<NodeRecord>::new())?),
         };
-        let is_exact = |node: &&NodeRecord| name(node).as_deref() == Some(description);
-        let begins = |node: &&NodeRecord| name(node).is_some_and(|name| name.split(' ').next() == Some(description));
+        let is_exact = |node: &&NodeRecord| node_name(node).as_deref() == Some(description);
+        let begins =
+            |node: &&NodeRecord| node_name(node).is_some_and(|name| name.split(' ').next() == Some(description));
         if let Some(node) = all.records.iter().find(is_exact).or_else(|| all.records.iter().find(begins)) {
             return Ok(Some(gid(node)));
         }
@@ -98,8 +99,9 @@ impl NodeNames {
     }
 }
 
-/// Returns a node's description. Invalid UTF-8 and control characters are replaced.
-fn name(node: &NodeRecord) -> Option<String> {
+/// Returns a node's description; `None` if it is empty. Invalid UTF-8 and control characters are replaced.
+#[must_use]
+pub fn node_name(node: &NodeRecord) -> Option<String> {
     let text = String::from_utf8_lossy(node.node_description.node_string.as_text());
     let text: String = text.chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect();
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())

@@ -1,7 +1,8 @@
-//! The manual page `dist/acm-mio.8`: the text of `--help`, with files and signals. The page is a file in the
-//! repository, so that the daemon does not depend on a generator of manual pages.
+//! The manual page `dist/acm-mio.8`: the text of `--help`, with files and signals; and completions for shells. Both are
+//! files in the repository, so that the daemon does not depend on their generators.
 use super::Args;
 use clap::{Arg, Command, CommandFactory};
+use clap_complete::Shell;
 use clap_mangen::Man;
 use std::{fs, path::Path};
 
@@ -90,6 +91,22 @@ fn with_value(option: &Arg) -> String {
 
 fn escaped(text: &str) -> String {
     text.replace('-', "\\-")
+}
+
+#[test]
+fn completions_are_those_of_the_options() {
+    for (shell, end) in [(Shell::Bash, "bash"), (Shell::Fish, "fish"), (Shell::Zsh, "zsh")] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../dist/completions/acm-mio.{end}"));
+        let mut script = Vec::new();
+        clap_complete::generate(shell, &mut Args::command(), "acm-mio", &mut script);
+        assert!(String::from_utf8_lossy(&script).contains("recording"), "{path:?} has no options");
+        if std::env::var_os("UPDATE_MAN").is_some() {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, &script).unwrap();
+        }
+        let is_so = fs::read(&path).is_ok_and(|text| text == script);
+        assert!(is_so, "{path:?} is not of these options: UPDATE_MAN=1 cargo test -p acm-mio cli writes it");
+    }
 }
 
 #[test]

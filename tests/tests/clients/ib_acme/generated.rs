@@ -89,3 +89,20 @@ fn generated_files_are_in_the_given_directory() {
     let text = fs::read_to_string(sub.join("ibacm_addr.cfg")).unwrap();
     assert!(text.contains(" ibsim0 1 default") && !text.contains(" ibsim0 2 default"), "no Ethernet port: {text}");
 }
+
+#[test]
+fn daemon_resolves_hosts_of_the_generated_file_without_a_peer() {
+    let (lab, acme) = (Lab::new(3, &[]), binary(Binary::IbAcme));
+    let file = lab.run(1, &acme, &["generate-hosts"]).success();
+    let expected: Vec<String> = (1..=3).map(|number| format!("node{number} {}", lab.fabric.port(number).gid)).collect();
+    assert_eq!(file.lines().skip(1).collect::<Vec<_>>(), expected);
+    lab.write(1, "hosts", &file);
+    let options = ["addr_preload acm_hosts", "addr_data_file /etc/rdma/hosts"];
+    let node = lab.start(1, Kind::Rust, &options);
+    // No daemon runs at node3, which could respond to a multicast request.
+    let path = node.acme(&["-f", "n", "-s", "node1", "-d", "node3"]).path();
+    assert_eq!(path.dgid, lab.fabric.port(3).gid);
+    let some = lab.run(1, &acme, &["generate-hosts", "node[3-4]"]);
+    assert_eq!((some.code, some.stdout.lines().last()), (Some(1), expected.last().map(String::as_str)), "{some}");
+    assert!(some.stderr.contains("left out: node4: the subnet administrator has no such host"), "{some}");
+}

@@ -14,7 +14,8 @@ pub(crate) const SOCKET: &str = "/run/ibacm-unix.sock";
 ///
 /// One-letter options, output and exit status are those of rdma-core's ib_acme. A list of names is written node[1-3,5],
 /// which is node1 node2 node3 node5. The word vfabric in place of an option shows the parameters of a program's
-/// traffic. The word groups shows, joins and leaves multicast groups of the fabric. Both have --help.
+/// traffic. The word groups shows, joins and leaves multicast groups of the fabric. The word
+/// generate-hosts writes a host file for the daemon. Each has --help.
 #[derive(Debug, Parser)]
 #[command(name = "ib_acme", version, disable_help_flag = true, disable_version_flag = true, args_override_self = true)]
 pub(crate) struct Args {

@@ -47,7 +47,7 @@ fn print_usage(program: &str) {
          {program} -e [N] | -P [WHICH] [-s ADDRESS] [-S SERVICE]\n         \
          {program} --trace ADDRESS [-s ADDRESS] [-S SERVICE]\n\
          usage 2: {program} -A [FILE] | -O [FILE] [-D DIR] [-V]\n\
-         usage 3: {program} vfabric | groups | groups join | groups leave: with --help\n\n{}",
+         usage 3: {program} vfabric | groups | groups join | groups leave | generate-hosts: with --help\n\n{}",
         Args::command().help_template("{options}").render_help()
     );
     // A closed pipe is no error.

@@ -1,11 +1,11 @@
 //! Runs the commands of `ib_acme`.
-use super::{failure::Failure, groups, vfabric};
+use super::{failure::Failure, generate_hosts, groups, vfabric};
 use crate::output::{BROKEN_PIPE, Output};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::{ffi::OsString, process::ExitCode};
 
 /// Words that are commands in first position. Debian's program ignores words that are not options.
-const WORDS: [&str; 2] = ["vfabric", "groups"];
+const WORDS: [&str; 3] = ["vfabric", "groups", "generate-hosts"];
 
 #[derive(Debug, Parser)]
 #[command(name = "ib_acme", version)]
@@ -18,6 +18,7 @@ struct Line {
 enum Command {
     Vfabric(vfabric::Vfabric),
     Groups(groups::Groups),
+    GenerateHosts(generate_hosts::GenerateHosts),
 }
 
 /// Runs the command if the first word is one.
@@ -38,6 +39,7 @@ pub(crate) fn run(words: &[OsString]) -> Option<ExitCode> {
     let done = match &line.command {
         Command::Vfabric(command) => command.run(&mut out),
         Command::Groups(command) => command.run(&mut out),
+        Command::GenerateHosts(command) => command.run(&mut out),
     };
     let flushed = out.flush();
     Some(match done.and_then(|()| flushed.map_err(Failure::from)) {

@@ -1,8 +1,9 @@
-//! The commands `ib_acme vfabric` and `ib_acme groups`, which query the fabric.
+//! The commands `ib_acme vfabric`, `ib_acme groups` and `ib_acme generate-hosts`, which query the fabric.
 mod arguments;
 mod command;
 mod failure;
 mod format;
+mod generate_hosts;
 mod groups;
 mod join;
 mod library;
