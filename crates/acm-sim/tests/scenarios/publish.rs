@@ -3,7 +3,7 @@ use acm_sansio::{Config, Input, Output, PortId, api::Publication, config::Servic
 use acm_sim::{World, WorldConfig};
 use acm_wire::Address;
 use core::time::Duration;
-use ib_mad::{Gid, Lid, PortState, sa::PathRecord};
+use ib_mad::{Gid, Lid, Pkey, PortState, sa::PathRecord};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -158,4 +158,27 @@ fn nothing_is_published_without_the_option() {
     world.input(0, Input::Configure(config.into()));
     request_all(&mut world);
     assert_eq!(publications(&world), 0);
+}
+
+/// An endpoint closes with its last address, and all endpoints close with the daemon.
+#[test]
+fn endpoint_that_closes_withdraws_all_its_paths() {
+    let mut world = world(Config::default());
+    let storage = ["storage1", "storage2"].map(Address::from_text);
+    let pkey = Pkey::new(0x8001);
+    for (node, address) in storage.into_iter().enumerate() {
+        let port = ib_sim::Port { pkeys: vec![Pkey::DEFAULT_FULL, pkey], ..world.port(node).clone() };
+        world.subnet.set_port(World::port_id(node), port).unwrap();
+        world.settle();
+        world.input(node, Input::AddressAdded { port: PortId(0), pkey: Some(pkey), address });
+    }
+    world.run_for(SECOND);
+    let all = request_all(&mut world);
+    world.resolve(0, &storage[0], &storage[1]).unwrap();
+    assert!(read(&world, &storage[0], &storage[1]).is_some());
+    assert_eq!(published(&world), all.len() + 1);
+    world.input(0, Input::AddressRemoved { port: PortId(0), pkey: Some(pkey), address: storage[0] });
+    assert_eq!(published(&world), all.len());
+    world.input(0, Input::Shutdown);
+    assert_eq!(published(&world), 0);
 }
