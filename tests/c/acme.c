@@ -1,6 +1,7 @@
 // Does what ib_acme does, with the library's blocking functions. The test compares the output with Debian's ib_acme.
 //
 //   acme SOCKET path FORMAT SOURCE|- DEST [QUERY_SA]     FORMAT: i, n, l or g
+//   acme SOCKET twice FORMAT SOURCE DEST
 //   acme SOCKET perf INDEX
 //   acme SOCKET perf-of FORMAT ADDRESS                   FORMAT: i or n
 //   acme SOCKET ep INDEX
@@ -206,6 +207,8 @@ int main(int argc, char **argv)
         printf("%s,unable to contact service: %s\n", service, strerror(errno));
     } else if (!strcmp(what, "path") && argc > 5) {
         status = resolve(argv[3][0], strcmp(argv[4], "-") ? argv[4] : NULL, argv[5], argc > 6);
+    } else if (!strcmp(what, "twice") && argc > 5) {
+        status = resolve(argv[3][0], argv[4], argv[5], 0) || resolve(argv[3][0], argv[4], argv[5], 0);
     } else if (!strcmp(what, "perf")) {
         perf(atoi(argv[3]));
     } else if (!strcmp(what, "perf-of") && argc > 4) {

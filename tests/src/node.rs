@@ -162,19 +162,23 @@ impl NodeBuilder {
         self
     }
 
+    /// Starts the daemon after a shell script, such as one that sets a limit: the test's own limits do not change.
+    #[must_use]
+    pub fn after(mut self, script: &str) -> Self {
+        self.wrapper = ["/bin/sh", "-c", &format!("{script} && {RUN}")].map(str::to_owned).to_vec();
+        self
+    }
+
     /// Limits the number of file descriptors.
     #[must_use]
-    pub fn descriptors(mut self, limit: u32) -> Self {
-        // The shell sets the limit, so that the test's own limit does not change.
-        self.wrapper = ["/bin/sh", "-c", &format!("ulimit -n {limit} && {RUN}")].map(str::to_owned).to_vec();
-        self
+    pub fn descriptors(self, limit: u32) -> Self {
+        self.after(&format!("ulimit -n {limit}"))
     }
 
     /// Sets the soft limit of file descriptors, which the daemon may raise.
     #[must_use]
-    pub fn soft_descriptors(mut self, limit: u32) -> Self {
-        self.wrapper = ["/bin/sh", "-c", &format!("ulimit -S -n {limit} && {RUN}")].map(str::to_owned).to_vec();
-        self
+    pub fn soft_descriptors(self, limit: u32) -> Self {
+        self.after(&format!("ulimit -S -n {limit}"))
     }
 
     /// Starts the daemon in its own network namespace without this machine's devices, with its run directory as /run

@@ -7,12 +7,14 @@ use crate::{
     request::Request,
     response::{Endpoint, Resolved, Response},
     service::Service,
+    shared::SharedCache,
 };
 use acm_wire::{
     Address,
     client::{ClientStatus, Counters, Operation, PerfTarget},
 };
 use ib_mad::sa::PathRecord;
+use std::collections::{BTreeMap, VecDeque};
 
 /// A client that waits for each response. After a restart of the daemon, the next request reconnects.
 ///
@@ -28,7 +30,18 @@ pub struct Client {
     service: Service,
     options: Options,
     connection: Option<Connection>,
+    shared: SharedCache,
     reconnects: u64,
+}
+
+/// Returns the request for the path to an address.
+fn to(source: Option<&Address>, dest: &Address) -> Request {
+    let route = |path| Request::Route { path, no_delay: false };
+    match *dest {
+        Address::Lid(dlid) => route(PathRecord { dlid, ..PathRecord::default() }),
+        Address::Gid(dgid) => route(PathRecord { dgid, ..PathRecord::default() }),
+        dest => Request::Resolve { source: source.copied(), dest, conditions: None, no_delay: false },
+    }
 }
 
 impl Client {
@@ -46,7 +59,7 @@ impl Client {
     /// [`ClientError::Connect`].
     pub fn with_options(service: Service, options: Options) -> Result<Self, ClientError> {
         let connection = Connection::open(&service, options.clone())?;
-        Ok(Self { service, options, connection: Some(connection), reconnects: 0 })
+        Ok(Self { service, options, connection: Some(connection), shared: SharedCache::default(), reconnects: 0 })
     }
 
     /// Resolves the path from a local address to another address. Without `source`, `dest` must be an IP address: the
@@ -56,13 +69,7 @@ impl Client {
     /// # Errors
     /// As [`Client::ask`], and [`ClientError::Refused`].
     pub fn resolve(&mut self, source: Option<&Address>, dest: &Address) -> Result<Resolved, ClientError> {
-        let to = |path| Request::Route { path, no_delay: false };
-        let request = match *dest {
-            Address::Lid(dlid) => to(PathRecord { dlid, ..PathRecord::default() }),
-            Address::Gid(dgid) => to(PathRecord { dgid, ..PathRecord::default() }),
-            dest => Request::Resolve { source: source.copied(), dest, conditions: None, no_delay: false },
-        };
-        self.path(&request)
+        self.path(&to(source, dest))
     }
 
     /// Resolves the path to a name or an IP address with [conditions](Request::Resolve), such as a service id.
@@ -182,6 +189,82 @@ impl Client {
         Ok(all)
     }
 
+    /// Resolves the paths from a local address to many addresses, as [`Client::resolve`]. Returns the responses in the
+    /// order of `dests`. Up to [`Options::depth`] requests are in flight. For C ibacm, set a depth of 1, because it closes
+    /// a connection on which it reads two requests at once.
+    ///
+    /// ```no_run
+    /// # use acm_client::{Address, Client, Response, Service};
+    /// let mut client = Client::connect(Service::find()?)?;
+    /// let peers: Vec<Address> = (0..1000).map(|rank| Address::from_text(&format!("node{rank}"))).collect();
+    /// let responses = client.resolve_all(Some(&Address::from_text("node1")), &peers)?;
+    /// let found = responses.iter().filter(|response| matches!(response, Response::Path(_))).count();
+    /// println!("{found} of {}, {} without a request", peers.len(), client.shared_cache_hits());
+    /// # Ok::<(), acm_client::ClientError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Client::ask`]. The time limit is that of each response.
+    pub fn resolve_all(&mut self, source: Option<&Address>, dests: &[Address]) -> Result<Vec<Response>, ClientError> {
+        let mut responses = self.shared.find_all(dests.iter().map(|dest| to(source, dest)));
+        let unread = (0..).zip(&responses).filter(|(_, response)| response.is_none());
+        let unread: VecDeque<usize> = unread.map(|(number, _)| number).collect();
+        if !unread.is_empty() {
+            let request = |number| dests.get(number).map(|dest| to(source, dest));
+            self.send_all(unread, request, |number: usize, response| {
+                if let Some(unread) = responses.get_mut(number) {
+                    *unread = Some(response);
+                }
+            })?;
+        }
+        Ok(responses.into_iter().flatten().collect())
+    }
+
+    /// Sends requests, with many in flight, and passes each response to `found`.
+    fn send_all(
+        &mut self,
+        mut unsent: VecDeque<usize>,
+        request: impl Fn(usize) -> Option<Request>,
+        mut found: impl FnMut(usize, Response),
+    ) -> Result<(), ClientError> {
+        let mut connection = self.connected(Deadline::after(self.options.timeout))?;
+        let mut in_flight = BTreeMap::new();
+        let mut reconnects = true;
+        while !unsent.is_empty() || !in_flight.is_empty() {
+            let next = unsent.front().filter(|_| !connection.is_full());
+            let step = match next.and_then(|number| request(*number)) {
+                Some(request) => match connection.ask(&request) {
+                    Ok(id) => {
+                        in_flight.extend(unsent.pop_front().map(|number| (id, number)));
+                        Ok(())
+                    }
+                    Err(AskError::Full(_)) => Ok(()),
+                    Err(AskError::Connection(error)) => Err(error),
+                },
+                None => connection.next().map(|(id, response)| {
+                    if let Some(number) = in_flight.remove(&id) {
+                        found(number, response);
+                    }
+                }),
+            };
+            match step {
+                Err(error) if error.is_lost() && core::mem::take(&mut reconnects) => {
+                    unsent.extend(core::mem::take(&mut in_flight).into_values());
+                    connection = self.connected(Deadline::after(self.options.timeout))?;
+                }
+                other => other?,
+            }
+        }
+        self.keep(connection);
+        Ok(())
+    }
+
+    /// Returns the number of requests whose response was read from the memory of the daemon, without a request to it.
+    #[must_use]
+    pub const fn shared_cache_hits(&self) -> u64 {
+        self.shared.hits()
+    }
+
     /// Sends a request and waits for the response. If the connection is lost, the client tries to reconnect until
     /// [`Options::timeout`] expires, and sends the request again. Requests can be repeated, because no request changes
     /// the daemon's state.
@@ -190,6 +273,9 @@ impl Client {
     /// [`ClientError::TimedOut`], [`ClientError::Connect`] and [`ClientError::Protocol`]. [`ClientError::Closed`] and
     /// [`ClientError::Io`] if the connection is lost in the second attempt, too.
     pub fn ask(&mut self, request: &Request) -> Result<Response, ClientError> {
+        if let Some(found) = self.shared.find(request) {
+            return Ok(Response::Path(found));
+        }
         let deadline = Deadline::after(self.options.timeout);
         match self.try_ask(request, deadline) {
             Err(error) if error.is_lost() => self.try_ask(request, deadline),
@@ -210,24 +296,35 @@ impl Client {
     }
 
     fn try_ask(&mut self, request: &Request, deadline: Deadline) -> Result<Response, ClientError> {
-        let mut connection = match self.connection.take() {
-            Some(connection) => connection,
-            None => {
-                let connection = Connection::open_with_retry(&self.service, &self.options, deadline)?;
-                self.reconnects += 1;
-                connection
-            }
-        };
+        let mut connection = self.connected(deadline)?;
         // Timed-out requests stay in flight. If all requests in flight have timed out, the connection is replaced.
         let response = match connection.ask(request) {
             Ok(id) => connection.response_until(id, deadline),
             Err(AskError::Full(_)) => Ok(None),
             Err(AskError::Connection(error)) => Err(error),
         }?;
-        self.connection = (!connection.is_full()).then_some(connection);
+        self.keep(connection);
         let timed_out =
             || ClientError::TimedOut { service: self.service.clone(), after: self.options.timeout.unwrap_or_default() };
         response.ok_or_else(timed_out)
+    }
+
+    /// Takes the connection, or connects.
+    fn connected(&mut self, deadline: Deadline) -> Result<Connection, ClientError> {
+        if let Some(connection) = self.connection.take() {
+            return Ok(connection);
+        }
+        let connection = Connection::open_with_retry(&self.service, &self.options, deadline)?;
+        self.reconnects += 1;
+        Ok(connection)
+    }
+
+    /// Keeps the connection for the next request, and gets the memory of a daemon that shares its cache.
+    fn keep(&mut self, connection: Connection) {
+        if self.options.shared_cache && connection.has_shared_cache() {
+            self.shared.get(&self.service);
+        }
+        self.connection = (!connection.is_full()).then_some(connection);
     }
 
     fn path(&mut self, request: &Request) -> Result<Resolved, ClientError> {

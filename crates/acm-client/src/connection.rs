@@ -35,6 +35,9 @@ pub struct Options {
     /// Time limit for a connection attempt or a response; `None` for no limit. The default is 30 s: a daemon with
     /// default options always responds within this time.
     pub timeout: Option<Duration>,
+    /// If true, [`Client`](crate::Client) reads paths from the memory of a daemon that shares its cache. The default is
+    /// true.
+    pub shared_cache: bool,
     /// Maximum number of requests in flight, at least 1. The default is 64, the number at which acm-mio stops reading
     /// from a client.
     pub depth: usize,
@@ -42,7 +45,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { timeout: Some(Duration::from_secs(30)), depth: 64 }
+        Self { timeout: Some(Duration::from_secs(30)), shared_cache: true, depth: 64 }
     }
 }
 
@@ -51,6 +54,12 @@ impl Options {
     #[must_use]
     pub fn with_timeout(self, timeout: impl Into<Option<Duration>>) -> Self {
         Self { timeout: timeout.into(), ..self }
+    }
+
+    /// Returns the options with or without the use of a shared cache.
+    #[must_use]
+    pub const fn with_shared_cache(self, shared_cache: bool) -> Self {
+        Self { shared_cache, ..self }
     }
 
     /// Returns the options with this number of requests in flight.
@@ -229,6 +238,11 @@ impl Connection {
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.session.in_flight() >= self.options.depth.max(1)
+    }
+
+    /// Reports whether a response came from a daemon that shares its cache.
+    pub(crate) const fn has_shared_cache(&self) -> bool {
+        self.session.has_shared_cache()
     }
 
     /// Returns the address of the daemon.

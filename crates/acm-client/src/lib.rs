@@ -8,6 +8,8 @@
 //! | do the I/O in your own runtime | [`Session`], which does no I/O |
 //! | query the fabric: groups, nodes, parameters of a service | `fabric`, with the feature `fabric` |
 //!
+//! If the daemon shares its cache (`shared_cache on`), [`Client`] reads cached paths from its memory, without a request.
+//!
 //! [`Service`] is the address of the daemon: librdmacm's default, or an address from the user.
 #![forbid(unsafe_code)]
 #![deny(
@@ -31,6 +33,7 @@ mod request;
 mod response;
 mod service;
 mod session;
+mod shared;
 mod socket;
 
 pub use acm_wire::{

@@ -56,6 +56,7 @@ pub struct Session {
     sent: usize,
     input: Vec<u8>,
     taken: usize,
+    has_shared_cache: bool,
 }
 
 impl Session {
@@ -115,6 +116,7 @@ impl Session {
             if pending.operation != frame.operation {
                 return Err(ProtocolError::WrongOperation { expected: pending.operation, received: frame.operation });
             }
+            self.has_shared_cache |= frame.has_shared_cache();
             let mut response = pending.active.then(|| Response::read(&frame)).transpose()?;
             self.taken += frame.length();
             if let Some(Response::Path(found)) = &mut response {
@@ -137,6 +139,13 @@ impl Session {
         }
     }
 
+    /// Reports whether a response came from a daemon that shares its cache with its clients. [`Client`](crate::Client)
+    /// reads paths from that cache.
+    #[must_use]
+    pub const fn has_shared_cache(&self) -> bool {
+        self.has_shared_cache
+    }
+
     /// Returns the number of requests without a response, including cancelled and unsent requests.
     #[must_use]
     pub fn in_flight(&self) -> usize {
@@ -154,7 +163,7 @@ impl Session {
     pub fn reset(&mut self) -> Vec<RequestId> {
         self.output.clear();
         self.input.clear();
-        (self.sent, self.taken) = (0, 0);
+        (self.sent, self.taken, self.has_shared_cache) = (0, 0, false);
         let pending = core::mem::take(&mut self.pending).into_iter();
         pending.filter(|(_, pending)| pending.active).map(|(id, _)| RequestId(id)).collect()
     }

@@ -1,15 +1,16 @@
 //! A non-blocking stream socket, Unix or TCP.
 use crate::{deadline::Deadline, service::Service};
-use core::time::Duration;
+use core::{mem::MaybeUninit, time::Duration};
 use nix::{
     errno::Errno,
     poll::{PollFd, PollFlags, PollTimeout, poll},
 };
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use socket2::{Domain, SockAddr, Socket as Raw, Type};
 use std::{
-    io::{self, Read},
+    io::{self, IoSliceMut, Read},
     net::ToSocketAddrs,
-    os::fd::{AsFd, BorrowedFd},
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
     path::Path,
     thread,
 };
@@ -54,6 +55,25 @@ impl Socket {
         now(self.0.read(buffer))
     }
 
+    /// Reads a short message with a descriptor. Returns `None` if there is no message.
+    ///
+    /// # Errors
+    /// If the message has no descriptor, or the stream has ended.
+    pub(crate) fn receive_file(&self) -> io::Result<Option<OwnedFd>> {
+        let mut bytes = [0; 64];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = RecvAncillaryBuffer::new(&mut space);
+        let buffers = &mut [IoSliceMut::new(&mut bytes)];
+        if now(recvmsg(&self.0, buffers, &mut control, RecvFlags::CMSG_CLOEXEC).map_err(io::Error::from))?.is_none() {
+            return Ok(None);
+        }
+        let files = control.drain().filter_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(files) => Some(files),
+            _ => None,
+        });
+        files.flatten().next().map(Some).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    }
+
     /// Writes as many bytes as the socket accepts. Returns `None` if it accepts none.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<Option<usize>> {
         now(self.0.send_with_flags(bytes, nix::libc::MSG_NOSIGNAL))
@@ -66,9 +86,9 @@ impl AsFd for Socket {
     }
 }
 
-fn now(result: io::Result<usize>) -> io::Result<Option<usize>> {
+fn now<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
-        Ok(count) => Ok(Some(count)),
+        Ok(value) => Ok(Some(value)),
         Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => Ok(None),
         Err(error) => Err(error),
     }

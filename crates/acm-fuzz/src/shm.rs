@@ -52,6 +52,7 @@ fn lookups(memory: Arc<[AtomicU64]>) {
     let Ok(reader) = Reader::new(memory) else { return };
     let keys = keys();
     for now in [NOW, NOW + Duration::from_millis(900), Time::from_nanos(0), Time::from_nanos(u64::MAX)] {
+        let _ = reader.endpoint(Some(&Address::from_text("node1")), &Address::from_text("node2"), now);
         let mut results = Vec::new();
         reader.lookup_all(&keys, now, |key, found| {
             assert_eq!(found, reader.lookup(key, now));

@@ -50,6 +50,8 @@ pub(crate) const fn effect(option: &Opt<'_>) -> Effect {
         | Opt::AcmePlusKernelOnly(_)
         | Opt::InterfaceAddresses(_)
         | Opt::SaNotices(_)
+        | Opt::SharedCache(_)
+        | Opt::SharedCacheEntries(_)
         | Opt::Groups(_)
         | Opt::GroupSl(_)
         | Opt::SendDepth(_)

@@ -32,6 +32,7 @@ mod record;
 mod regular;
 mod server;
 mod settings;
+mod shared;
 mod source;
 mod starter;
 mod stream;

@@ -190,6 +190,7 @@ impl Settings {
             sa_depth,
             sa_notices,
             prefetch,
+            shared_cache,
             groups,
             group_sl,
             min_mtu,
@@ -211,6 +212,7 @@ impl Settings {
             acme_plus_kernel_only: _,
             client_timeout: _,
             metrics_listen: _,
+            shared_cache_entries: _,
             route_preload: _,
             route_data_file: _,
             addr_preload: _,
@@ -226,9 +228,6 @@ impl Settings {
             umad_debug_level: _,
             addr_prot: _,
         } = self.options();
-        let defaults = Config::default();
-        let as_size = |number: NonZeroU32| usize::try_from(number.get()).unwrap_or(usize::MAX);
-        let share = |total, percent: Percent| Share { total, percent: percent.get() };
         let connections = connections.map_or_else(|| descriptors::for_clients(descriptors), as_size);
         let limits = Limits {
             connections: share(connections, connection_share),
@@ -236,7 +235,7 @@ impl Settings {
             lookups: share(as_size(lookups), lookup_share),
             requests_per_client: requests_per_client.get(),
             remote_lookups: as_size(stranger_queue),
-            ..defaults.limits
+            ..Limits::default()
         };
         Config {
             addr_timeout,
@@ -250,6 +249,7 @@ impl Settings {
             resolve_depth: depth(resolve_depth),
             sa_depth: depth(sa_depth),
             prefetch: prefetch_mode(prefetch),
+            shared_cache,
             sa_notices,
             groups: groups.get(),
             group_sl,
@@ -259,7 +259,7 @@ impl Settings {
             providers: self.providers.iter().map(|known| known.name.clone()).collect(),
             subnets: self.subnets(),
             limits,
-            ..defaults
+            ..Config::default()
         }
     }
 
@@ -276,7 +276,7 @@ impl Settings {
 
     /// Returns the maximum number of interfaces on InfiniBand ports, and of their addresses.
     pub(crate) fn interface_addresses(&self) -> usize {
-        usize::try_from(self.options().interface_addresses.get()).unwrap_or(usize::MAX)
+        as_size(self.options().interface_addresses)
     }
 
     /// Returns the path of the lock file, which is in the run directory unless the options name another file.
@@ -287,6 +287,14 @@ impl Settings {
             path => PathBuf::from(path),
         }
     }
+}
+
+fn as_size(number: NonZeroU32) -> usize {
+    usize::try_from(number.get()).unwrap_or(usize::MAX)
+}
+
+const fn share(total: usize, percent: Percent) -> Share {
+    Share { total, percent: percent.get() }
 }
 
 /// Name of a line `provider` for subnets that no provider serves.

@@ -1,16 +1,19 @@
 //! A connection over a unix socket or TCP.
 use crate::peer::Peer;
 use acm_sansio::Account;
-use core::net::{IpAddr, Ipv4Addr};
+use core::{
+    mem::MaybeUninit,
+    net::{IpAddr, Ipv4Addr},
+};
 use mio::{
     event::Source,
     net::{TcpStream, UnixStream},
 };
 use nix::{getsockopt_impl, libc, sockopt_impl, sys::socket::GetSockOpt};
-use rustix::net::{RecvFlags, SendFlags, recv, sockopt};
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recv, sendmsg, sockopt};
 use std::{
-    io::{self, Read, Write},
-    os::fd::AsFd,
+    io::{self, IoSlice, Read, Write},
+    os::fd::{AsFd, BorrowedFd},
 };
 
 /// The user nobody, to whose account all programs with an unknown user belong.
@@ -80,6 +83,22 @@ impl Stream {
         match self {
             Self::Unix(stream) => unread_by_peer(stream),
             Self::Tcp(stream) => unread_by_peer(stream),
+        }
+    }
+
+    /// Sends a short message with a descriptor. Nothing may be unsent.
+    ///
+    /// # Errors
+    /// If this is a TCP connection, or the socket has no room.
+    pub(crate) fn send_with_file(&self, bytes: &[u8], file: BorrowedFd<'_>) -> io::Result<()> {
+        let Self::Unix(stream) = self else { return Err(io::ErrorKind::Unsupported.into()) };
+        let files = [file];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        control.push(SendAncillaryMessage::ScmRights(&files));
+        match sendmsg(stream, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL)? {
+            sent if sent == bytes.len() => Ok(()),
+            _ => Err(io::ErrorKind::WriteZero.into()),
         }
     }
 

@@ -20,7 +20,7 @@ pub struct Key {
 impl Key {
     /// Returns the key of the path from an endpoint to an address. Names are compared without regard to ASCII case.
     ///
-    /// `source` is the number of the endpoint, which the writer assigns; 0 leaves the choice to the daemon.
+    /// `source` is the number of the endpoint, which the writer assigns. 0 is for [sources](crate#sources).
     #[must_use]
     #[inline]
     pub fn new(source: u32, to: &Address) -> Self {
@@ -77,11 +77,6 @@ impl Key {
     #[inline]
     pub(crate) fn is_long(&self) -> bool {
         self.used() > 4
-    }
-
-    /// True for a key of this source endpoint.
-    pub(crate) fn has_source(&self, source: u32) -> bool {
-        self.meta >> 32 == u64::from(source)
     }
 
     /// SipHash-1-3 of the words without padding, each in little-endian order.

@@ -47,6 +47,19 @@
 //! | 4, 5 | GID; LID in network order |
 //! | 16 | query: a path record, 64 bytes, with a LID or GID and all constraints |
 //!
+//! # Sources
+//!
+//! The paths of a request begin at an endpoint of the daemon. A key with source endpoint 0 is for such a source. The
+//! service id in its path record is the number of the endpoint, and the rest of the record is zero.
+//!
+//! | request | key |
+//! |---|---|
+//! | from a local address to a name or an IP address | the local address |
+//! | nothing but a destination GID | a GID: the first 8 bytes of the destination, and zeros |
+//! | nothing but a destination LID | LID 0 |
+//!
+//! All other requests are sent to the daemon.
+//!
 //! # Search
 //!
 //! A key is stored in one of [`WINDOW`] neighbouring slots. The first of them is its home. The index of the home is

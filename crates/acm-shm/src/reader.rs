@@ -10,8 +10,9 @@ use crate::{
     sync::{AtomicU64, Ordering, fence, load},
     time::{CLOCK, Time},
 };
+use acm_wire::Address;
 use core::hint::{black_box, spin_loop};
-use ib_mad::sa::PathRecord;
+use ib_mad::{Gid, Guid, Lid, sa::PathRecord};
 use thiserror::Error;
 
 /// Number of repeated reads of slots that the writer is changing, for one lookup.
@@ -102,6 +103,30 @@ impl<M: Memory> Reader<M> {
     pub fn lookup(&self, key: &Key, now: Time) -> Lookup {
         let words = self.memory.words();
         self.check(words, now, search(self.window(words, key), key, now))
+    }
+
+    /// Returns the number of the endpoint at which a request begins: a request from a local address, or a request that
+    /// has nothing but a destination GID or LID. `None` if the client must send the request.
+    #[must_use]
+    #[inline]
+    pub fn endpoint(&self, source: Option<&Address>, dest: &Address, now: Time) -> Option<u32> {
+        let source = match (dest, source) {
+            (Address::Gid(gid), _) => Address::Gid(Gid::from_parts(gid.prefix(), Guid::default())),
+            (Address::Lid(_), _) => Address::Lid(Lid::NONE),
+            // No local address has another form.
+            (_, Some(Address::Gid(_) | Address::Lid(_)) | None) => return None,
+            (_, Some(source)) => *source,
+        };
+        match self.lookup(&Key::new(0, &source), now) {
+            Lookup::Path(path) => u32::try_from(path.service_id.get()).ok(),
+            _ => None,
+        }
+    }
+
+    /// Reports whether the mapping is in use at the time `now`.
+    #[must_use]
+    pub fn is_in_use(&self, now: Time) -> bool {
+        self.check(self.memory.words(), now, Lookup::Miss) == Lookup::Miss
     }
 
     /// Returns `found` if the mapping is in use.

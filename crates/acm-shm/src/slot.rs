@@ -86,6 +86,11 @@ pub(crate) fn entry(slot: &Slot) -> Option<(Key, Time, PathRecord)> {
     Some((key, Time::from_nanos(expiry), transmute!(path.map(u64::to_le))))
 }
 
+/// True if the slot has a key of this source endpoint, or if it is free and `source` is 0. Only the writer calls this.
+pub(crate) fn has_source(slot: &Slot, source: u32) -> bool {
+    load(&slot[AT_META]) >> 32 == u64::from(source)
+}
+
 /// True if the slot has no key. Only the writer calls this.
 pub(crate) fn is_free(slot: &Slot) -> bool {
     load(&slot[AT_META]) == 0

@@ -1,6 +1,6 @@
 //! The clock. No other file reads a clock.
 use core::{ops::Add, time::Duration};
-use rustix::time::{ClockId, clock_gettime};
+use nix::time::{ClockId, clock_gettime};
 
 /// `CLOCK_MONOTONIC_COARSE` (linux/time.h).
 pub(crate) const CLOCK: u64 = 6;
@@ -26,9 +26,12 @@ impl Time {
     #[must_use]
     #[inline]
     pub fn now() -> Self {
-        let now = clock_gettime(ClockId::MonotonicCoarse);
         let part = |number: i64| u64::try_from(number).unwrap_or(0);
-        Self(part(now.tv_sec).saturating_mul(1_000_000_000).saturating_add(part(now.tv_nsec)))
+        // The clock exists on every Linux. At time 0, no mapping is in use.
+        let now = clock_gettime(ClockId::CLOCK_MONOTONIC_COARSE);
+        now.map_or(Self(0), |now| {
+            Self(part(now.tv_sec()).saturating_mul(1_000_000_000).saturating_add(part(now.tv_nsec())))
+        })
     }
 }
 

@@ -6,12 +6,13 @@ use crate::{
         WINDOW, home, slots, words_for,
     },
     memory::Memory,
-    slot::{Probe, Slot, clear, entry, is_free, members, probe, put, set_expiry, set_members},
+    slot::{Probe, Slot, clear, entry, has_source, is_free, members, probe, put, set_expiry, set_members},
     sync::{AtomicU64, Ordering, store},
     time::{CLOCK, Time},
 };
+use acm_wire::Address;
 use core::{iter, num::NonZeroU64};
-use ib_mad::sa::PathRecord;
+use ib_mad::{ServiceId, sa::PathRecord};
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -116,6 +117,15 @@ impl<M: Memory> Writer<M> {
         Ok(())
     }
 
+    /// Stores the number of the endpoint at which the paths from a source begin. It does not expire.
+    ///
+    /// # Errors
+    /// As [`Writer::insert`].
+    pub fn insert_source(&mut self, source: &Address, endpoint: u32) -> Result<(), NotStored> {
+        let path = PathRecord { service_id: ServiceId::new(endpoint.into()), ..PathRecord::ZERO };
+        self.insert(&Key::new(0, source), &path, Time::from_nanos(u64::MAX))
+    }
+
     /// Changes the expiry of a key. Returns true if the key is stored.
     pub fn set_expiry(&mut self, key: &Key, expiry: Time) -> bool {
         find(self.window(key), key).map(|(_, slot)| set_expiry(slot, expiry)).is_some()
@@ -136,8 +146,8 @@ impl<M: Memory> Writer<M> {
     pub fn remove_source(&mut self, source: u32) -> usize {
         let mut removed = 0;
         for index in 0..self.slots {
-            let key = self.slots().get(index).and_then(entry).map(|(key, ..)| key);
-            if let Some(key) = key.filter(|key| key.has_source(source)) {
+            let slot = self.slots().get(index).filter(|slot| has_source(slot, source));
+            if let Some((key, ..)) = slot.and_then(entry) {
                 removed += usize::from(self.remove(&key));
             }
         }

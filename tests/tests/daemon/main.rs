@@ -23,5 +23,6 @@ mod recording;
 mod recovery;
 mod reload;
 mod server_modes;
+mod shared_cache;
 mod slurm;
 mod units;

@@ -4,10 +4,17 @@ use acm_tests::{
     Acme, Binary, Connection, Entry, Fabric, Finished, Node, Process, binary, example, program, run, until,
 };
 use acm_trace::{Kind, Reader, Replay, Stats};
-use acm_wire::client::ClientStatus;
+use acm_wire::client::{ClientStatus, Header, Opcode, SHARED_CACHE};
 use ib_mad::sa::PathRecord;
 use nix::sys::signal::Signal;
-use std::{fs, net::TcpListener, os::unix::fs::MetadataExt, path::Path, process::Command};
+use std::{
+    fs,
+    io::{Read, Write},
+    net::{TcpListener, TcpStream},
+    os::unix::fs::MetadataExt,
+    path::Path,
+    process::Command,
+};
 
 const SELF: [&str; 6] = ["-f", "n", "-s", "node1", "-d", "node1"];
 
@@ -64,6 +71,24 @@ fn loop_mode_serves_this_machine_only() {
     assert_eq!(client.service().to_string(), format!("127.0.0.1:{port}"));
     assert!(client.resolve(Some(&name), &name).is_ok());
     assert!(Connection::tcp("127.0.0.2", port).is_err(), "only 127.0.0.1");
+}
+
+/// A descriptor cannot be sent over TCP.
+#[test]
+fn tcp_client_of_a_daemon_with_a_shared_cache_sends_requests() {
+    let (node, port) = tcp("loop", "shared_cache on\n");
+    let mut client = Client::connect(Service::find_in(node.dir()).unwrap()).unwrap();
+    let name = Address::from_text("node1");
+    for _ in 0..3 {
+        assert!(client.resolve(Some(&name), &name).is_ok());
+    }
+    assert_eq!(client.shared_cache_hits(), 0);
+    assert_eq!(client.counters(PerfTarget::Total).unwrap().get(Counter::Resolve), 3);
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let request = Header::new(Opcode::new(SHARED_CACHE), ClientStatus::SUCCESS, 16, [0; 8]);
+    stream.write_all(ib_mad::as_bytes(&request)).unwrap();
+    assert_eq!(stream.read(&mut [0; 16]).unwrap_or(0), 0, "the daemon closes the connection");
+    assert_serves(Connection::tcp("127.0.0.1", port).unwrap());
 }
 
 #[test]

@@ -27,6 +27,7 @@ use crate::{
     providers::{LoadedLibraries, Providers},
     record::{Core, Mark, RecordError, Recording},
     settings::{MissingFile, Settings},
+    shared::SharedCache,
 };
 use acm_sansio::{Acm, Config, Seed, Time};
 use acm_trace::Start;
@@ -152,7 +153,9 @@ fn serve(
         choice => Kernel::open(&mut passed, choice),
     };
     let interfaces = Interfaces::open(args.interfaces(), settings.interface_addresses());
-    let core = settings.core(descriptors);
+    let mut core = settings.core(descriptors);
+    let shared = shared_cache(&options);
+    core.shared_cache = shared.is_some();
     tracing::info!(target: "main", "at most {} clients, {descriptors} file descriptors", core.limits.connections.total);
     let core = record(args, core, Seed::new(seed), &start_dir)?;
     let metrics_listen = options.metrics_listen;
@@ -160,6 +163,7 @@ fn serve(
     let reload = Reload::new(settings.clone(), start_dir, descriptors);
     let mut daemon = assemble(core, fabric, listener, (kernel, interfaces), signals, (log, lines), reload)
         .map_err(LoopError::Poll)?;
+    daemon.host.shared = shared;
     let registry = daemon.host.poll.registry();
     daemon.metrics = Metrics::open(run_dir, registry);
     daemon.metrics.configure(metrics_listen, registry);
@@ -183,6 +187,16 @@ fn serve(
     let ended = daemon.run();
     daemon.host.providers.stop();
     Ok(ended?)
+}
+
+/// Creates the memory that clients read. Without memory, they send all requests.
+fn shared_cache(options: &Options<'_>) -> Option<SharedCache> {
+    if !options.shared_cache {
+        return None;
+    }
+    let most = usize::try_from(options.shared_cache_entries.get()).unwrap_or(usize::MAX);
+    let created = SharedCache::create(most);
+    created.inspect_err(|error| tracing::warn!(target: "shared_cache", "no memory to share: {error}")).ok()
 }
 
 /// Starts the providers in shared libraries, if there are any.
@@ -307,6 +321,7 @@ fn assemble(
         providers: Providers::default(),
         poll,
         clients: Connections::default(),
+        shared: None,
         lines,
         done: false,
     };

@@ -278,6 +278,9 @@ impl Clients {
                 if conditional && result.is_ok() {
                     reply.mark_conditional();
                 }
+                if cx.config.shared_cache {
+                    reply.mark_shared();
+                }
                 self.reply(cx, id, reply);
             }
             Requester::Kernel(id) => {

@@ -53,6 +53,27 @@ fn replaced_mapping_is_not_used_and_its_paths_are_in_the_next() {
     assert!((0..20).all(|number| reader.lookup(&key(number), NOW) == Lookup::Replaced));
 }
 
+/// Only requests that the format lists have a source.
+#[test]
+fn endpoint_is_found_by_local_address_or_by_the_kind_of_destination() {
+    let (mut writer, reader) = pair(slots_for(8));
+    let [name, ip] = ["node1", "10.0.0.1"].map(Address::from_text);
+    let gid = |text: &str| Address::Gid(text.parse().unwrap());
+    for (source, number) in [(name, 1), (gid("fe80::"), 2), (Address::Lid(Lid::NONE), 3)] {
+        writer.insert_source(&source, number).unwrap();
+    }
+    let endpoint = |source: Option<&Address>, dest| reader.endpoint(source, &dest, NOW);
+    assert_eq!(endpoint(Some(&Address::from_text("NODE1")), ip), Some(1));
+    assert_eq!([endpoint(Some(&ip), name), endpoint(None, name)], [None; 2]);
+    assert_eq!([endpoint(None, gid("fe80::7")), endpoint(Some(&name), gid("fe80::7"))], [Some(2); 2]);
+    assert_eq!([endpoint(None, gid("fec0::7")), endpoint(Some(&gid("fe80::")), name)], [None; 2]);
+    assert_eq!(endpoint(None, Address::Lid(Lid::new(7))), Some(3));
+    assert_eq!(endpoint(Some(&Address::Lid(Lid::NONE)), name), None);
+    assert!(reader.is_in_use(NOW) && !reader.is_in_use(NOW + LIFETIME + NANO));
+    writer.remove(&Key::new(0, &name));
+    assert_eq!(endpoint(Some(&name), ip), None);
+}
+
 #[test]
 fn key_without_a_free_slot_is_not_stored() {
     let (mut writer, reader) = pair(WINDOW);

@@ -2,7 +2,7 @@
 use super::{
     Header, Opcode, Operation,
     entry::ENTRY_SIZE,
-    header::{CONDITIONAL, HEADER_SIZE, VERSION},
+    header::{CONDITIONAL, HEADER_SIZE, SHARED, VERSION},
 };
 use ib_mad::Wire;
 
@@ -38,6 +38,12 @@ impl Frame<'_> {
     #[must_use]
     pub const fn is_conditional(&self) -> bool {
         self.header.data2 & CONDITIONAL != 0
+    }
+
+    /// Reports whether the daemon that sent this response has a cache that clients read without a request.
+    #[must_use]
+    pub const fn has_shared_cache(&self) -> bool {
+        self.header.data2 & SHARED != 0
     }
 }
 

@@ -7,6 +7,13 @@ pub const VERSION: u8 = 1;
 /// Mark of a RESOLVE response in [`Header::data2`]: the path has the conditions of the request. C ibacm uses the byte
 /// internally for numbers below 8, and librdmacm ignores it.
 pub const CONDITIONAL: u8 = 0x80;
+/// Mark of a RESOLVE response in [`Header::data2`]: the daemon has a cache that clients read without a request. A client
+/// that wants it sends [`SHARED_CACHE`] on another connection.
+pub const SHARED: u8 = 0x40;
+/// The opcode of a request for the descriptor of the shared cache: a header and nothing else. The response is a header
+/// with the response bit, and the descriptor as ancillary data. The daemon then closes the connection, which serves no
+/// other request. C ibacm, and a daemon without such a cache, closes the connection at once. It is no [`Operation`].
+pub const SHARED_CACHE: u8 = 0x04;
 /// Size of the header in bytes.
 pub const HEADER_SIZE: usize = 16;
 
@@ -127,7 +134,7 @@ wire! {
         pub data0: u8,
         /// Index of the endpoint in PERF, 0 for the whole daemon; port number in EP, 0 for all ports.
         pub data1: u8,
-        /// [`CONDITIONAL`] or 0 in a RESOLVE response; 0 in every other message, and always from C ibacm.
+        /// [`CONDITIONAL`] and [`SHARED`] in a RESOLVE response; 0 in every other message, and always from C ibacm.
         pub data2: u8,
         /// Size of the message with its header, in the byte order of the opcode: see [`Header::length`].
         pub length_bytes: Octets<2>,

@@ -2,7 +2,7 @@
 use super::{
     ClientStatus, Entry, EntryFlags, Header, Opcode,
     entry::{ENTRY_SIZE, RESPONSE_PATH_FLAGS},
-    header::{CONDITIONAL, HEADER_SIZE},
+    header::{CONDITIONAL, HEADER_SIZE, SHARED},
 };
 use crate::Address;
 use core::{fmt, ops::Deref};
@@ -12,6 +12,8 @@ use ib_mad::{
     wire,
     wire::{Be16, Reserved, Text},
 };
+
+const DATA2: usize = core::mem::offset_of!(Header, data2);
 
 /// A response to RESOLVE or PERF in a buffer of fixed size: up to 160 bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,8 +59,12 @@ impl Reply {
 
     /// Marks that the path has the conditions of the request.
     pub const fn mark_conditional(&mut self) {
-        const DATA2: usize = core::mem::offset_of!(Header, data2);
-        self.bytes[DATA2] = CONDITIONAL;
+        self.bytes[DATA2] |= CONDITIONAL;
+    }
+
+    /// Marks that the daemon has a cache that clients read without a request.
+    pub const fn mark_shared(&mut self) {
+        self.bytes[DATA2] |= SHARED;
     }
 
     /// Returns the response to a failed resolution: only a header, and an opcode without the response bit, as in

@@ -252,6 +252,11 @@ values! {
         _ if ["no", "false"].iter().any(|no| text.eq_ignore_ascii_case(no)) => Some(false),
         number => number.parse::<i32>().ok().map(|number| number != 0),
     }, |value| if *value { "yes" } else { "no" };
+    on_off: bool = |text| match text {
+        _ if text.eq_ignore_ascii_case("on") => Some(true),
+        _ if text.eq_ignore_ascii_case("off") => Some(false),
+        _ => None,
+    }, |value| if *value { "on" } else { "off" };
     /// A number of minutes; -1 means "never".
     minutes: Option<Duration> = |text| match text {
         "-1" => Some(None),

@@ -192,6 +192,10 @@ options! {
     SaNotices sa_notices: bool = true, yes_no, "yes, no, true, false or a number";
     /// When all paths from a port are requested from the subnet administrator at once.
     Prefetch prefetch: Prefetch = Prefetch::Off, Prefetch, "off, auto or on";
+    /// True if clients read paths from memory that the daemon shares with them.
+    SharedCache shared_cache: bool = false, on_off, "on or off";
+    /// Maximum number of paths in that memory.
+    SharedCacheEntries shared_cache_entries: NonZeroU32 = nonzero(131_072), depth, "a number, at least 1";
     /// Maximum number of multicast groups of an endpoint, with `route_prot acm`. The C ibacm has two.
     Groups groups: GroupCount = GroupCount::TWO, GroupCount, "a number, 1 to 6";
     /// Service level of the multicast groups that the daemon creates.

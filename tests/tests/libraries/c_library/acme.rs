@@ -1,5 +1,6 @@
 //! A C program that does what `ib_acme` does with the library, compared with Debian's `ib_acme`.
 use super::installed::{quiet, shared, start, watch};
+use acm_client::{Client, Counter, PerfTarget, Service};
 use acm_tests::{Fabric, Finished, Kind, Lab, Node, program, run};
 use std::path::Path;
 
@@ -57,6 +58,23 @@ fn output_equals_debians_ib_acme() {
     assert_same(&acme, &socket, &commands);
     let output = watch(&acme, &[&socket, "path", "n", "node1", "node2", "verify"]);
     assert!(output.contains("SA verification: success\n"), "{output}");
+}
+
+/// The second lookup is not a request: the library reads the path from the daemon's memory.
+#[test]
+fn library_reads_the_shared_cache() {
+    let fabric = Fabric::serve(2, &[]);
+    let nodes = [1, 2].map(|number| Node::at(&fabric, number).option("shared_cache on").join());
+    let socket = nodes[0].socket().display().to_string();
+    let mut client = Client::connect(Service::Unix(nodes[0].socket())).unwrap();
+    let mut requests = || client.counters(PerfTarget::Total).unwrap().get(Counter::Resolve);
+    let acme = shared("acme");
+    let once = watch(&acme, &[&socket, "path", "n", "node1", "node2"]);
+    let before = requests();
+    let twice = watch(&acme, &[&socket, "twice", "n", "node1", "node2"]);
+    assert_eq!(requests() - before, 1);
+    let path = once.split_once("return status").unwrap().0;
+    assert_eq!(twice, path.repeat(2) + "return status 0x0\n");
 }
 
 /// The library is compatible with C ibacm, too.

@@ -10,6 +10,7 @@ use crate::{
     stream::Stream,
 };
 use acm_sansio::{Account, Acm, Event, Input, Time};
+use acm_wire::client::{FrameError, SHARED_CACHE};
 use core::time::Duration;
 use mio::{Interest, Token};
 use std::io;
@@ -119,6 +120,11 @@ impl Daemon {
                     continue;
                 }
                 Ok(None) => {}
+                Err(FrameError::Opcode(SHARED_CACHE)) => {
+                    host.share(index);
+                    self.close_client(now, index);
+                    return false;
+                }
                 Err(error) => {
                     host.log_event(&Event::BadFrame(client, error));
                     self.close_client(now, index);

@@ -15,6 +15,7 @@ use crate::{
     names::DefaultNames,
     preload::Loader,
     record::Core,
+    shared::SharedCache,
 };
 use acm_sansio::{Input, Time};
 use core::time::Duration;
@@ -104,6 +105,9 @@ impl Daemon {
             result => result.map_err(LoopError::Poll)?,
         };
         self.host.lines.write_counts(now);
+        if let Some(shared) = &mut self.host.shared {
+            shared.tick(now);
+        }
         if self.acm.poll_timeout().is_some_and(|at| at <= now) {
             // The fabric schedules the retries of outputs relative to this time, not to the time of its last event.
             if let Some(fabric) = &mut self.host.fabric {
@@ -196,6 +200,7 @@ impl Daemon {
             self.metrics.due(),
             self.systemd.due(),
             self.acm.recorded_until(),
+            self.host.shared.as_ref().map(SharedCache::due),
         ]
         .into_iter()
         .flatten()

@@ -6,6 +6,7 @@ use crate::{
     kernel::Kernel,
     log::{Lines, LogNames, limited},
     providers::Providers,
+    shared::SharedCache,
     source,
 };
 use acm_sansio::{ClientId, Event, Input, Output, PortId, api::SendFailure};
@@ -20,6 +21,8 @@ pub(crate) struct Host {
     pub(crate) providers: Providers,
     pub(crate) poll: Poll,
     pub(crate) clients: Connections,
+    /// The paths that clients read without a request; `None` without the option.
+    pub(crate) shared: Option<SharedCache>,
     pub(crate) lines: Lines,
     /// True if the core has left all groups, so that the loop may end.
     pub(crate) done: bool,
@@ -42,11 +45,23 @@ impl Host {
                 return Some(Input::SourceSelected { request, source });
             }
             Output::Provider { provider, call, what } => self.providers.call(provider, call, what),
+            Output::Publish(publication) => {
+                if let Some(shared) = &mut self.shared {
+                    shared.publish(&publication, &self.lines);
+                }
+            }
             Output::Log(event) => self.log_event(&event),
             Output::ShutdownDone => self.done = true,
             other => return self.carry_out_on_fabric(other),
         }
         None
+    }
+
+    /// Sends the descriptor of the shared cache to a client, if there is such a cache.
+    pub(super) fn share(&mut self, index: usize) {
+        if let (Some(shared), Some(connection)) = (&mut self.shared, self.clients.open.get(index)) {
+            shared.send_to(&connection.stream);
+        }
     }
 
     /// Writes an event of the core into the log, with names in place of ids.

@@ -6,6 +6,7 @@ use crate::{
     log::Log,
     metrics::{self, Number, Page, Snapshot},
     record::Core,
+    shared::SharedCache,
 };
 use acm_sansio::Time;
 
@@ -18,6 +19,7 @@ fn numbers(acm: &Core, host: &Host, log: &Log, reload: &Reload) -> Vec<Number> {
     if let Some(kernel) = &host.kernel {
         numbers.push(Number::counter("kernel_requests_lost", Kernel::lost(kernel)));
     }
+    numbers.extend(host.shared.iter().flat_map(SharedCache::numbers));
     numbers.extend([
         Number::counter("log_lines_lost", log.lost()),
         Number::counter("log_not_reopened", log.not_reopened()),

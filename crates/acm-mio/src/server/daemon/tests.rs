@@ -54,6 +54,7 @@ fn daemon(dir: &std::path::Path) -> Daemon {
             providers: Providers::default(),
             poll,
             clients: Connections::default(),
+            shared: None,
             lines: Lines::default(),
             done: false,
         },

@@ -50,6 +50,8 @@ const OTHER_VALUES: &[(&str, &str, Effect)] = &[
     ("interface_addresses", "7", Elsewhere("interface_addresses below, tests/ interfaces")),
     ("stranger_queue", "7", InCore(|core| core.limits.remote_lookups = 7)),
     ("prefetch", "on", InCore(|core| core.prefetch = Prefetch::On)),
+    ("shared_cache", "on", InCore(|core| core.shared_cache = true)),
+    ("shared_cache_entries", "7", Elsewhere("shared.rs")),
     ("sa_notices", "no", InCore(|core| core.sa_notices = false)),
     ("groups", "6", InCore(|core| core.groups = 6)),
     ("group_sl", "7", InCore(|core| core.group_sl = ServiceLevel::of::<7>())),

@@ -1,0 +1,167 @@
+//! Paths from the memory that a daemon shares with its clients.
+use crate::{
+    deadline::Deadline,
+    request::Request,
+    response::{Resolved, Response},
+    service::Service,
+    socket::Socket,
+};
+use acm_shm::{Key, Lookup, ReadOnly, Reader, Time};
+use acm_wire::{
+    Address,
+    client::{ClientStatus, Header, Opcode, SHARED_CACHE},
+};
+use core::time::Duration;
+use ib_mad::sa::PathRecord;
+use std::io;
+
+/// Time between two attempts to get the memory, and the time limit of an attempt.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Number of keys that are looked up with one reading of the clock.
+const CHUNK: usize = 256;
+
+/// The memory of the daemon, if it shares memory.
+#[derive(Debug, Default)]
+pub(crate) struct SharedCache {
+    reader: Option<Reader<ReadOnly>>,
+    next_attempt: Option<Time>,
+    hits: u64,
+}
+
+/// Returns source and destination of a request that has nothing else. Other requests are not answered from the memory.
+fn plain(request: &Request) -> Option<(Option<&Address>, Address)> {
+    match request {
+        Request::Resolve { source: Some(source), dest, conditions: None, .. } => {
+            matches!(dest, Address::Name(_) | Address::Ip4(_) | Address::Ip6(_)).then_some((Some(source), *dest))
+        }
+        Request::Route { path, .. } => {
+            let PathRecord { dgid, dlid, .. } = *path;
+            let is = |other: PathRecord| *path == other;
+            if is(PathRecord { dgid, ..PathRecord::default() }) && !dgid.is_zero() {
+                Some((None, Address::Gid(dgid)))
+            } else if is(PathRecord { dlid, ..PathRecord::default() }) && !dlid.is_zero() {
+                Some((None, Address::Lid(dlid)))
+            } else {
+                None
+            }
+        }
+        _ => None,
+    }
+}
+
+impl SharedCache {
+    /// Returns the number of requests that were not sent.
+    pub(crate) const fn hits(&self) -> u64 {
+        self.hits
+    }
+
+    /// Returns the response to a request, if the memory has it.
+    pub(crate) fn find(&mut self, request: &Request) -> Option<Resolved> {
+        let reader = self.reader.as_ref()?;
+        let (source, dest) = plain(request)?;
+        let now = Time::now();
+        let endpoint = reader.endpoint(source, &dest, now);
+        let found = endpoint.map(|endpoint| reader.lookup(&Key::new(endpoint, &dest), now));
+        if let Some(Lookup::Path(path)) = found {
+            self.hits += 1;
+            return Some(Resolved { path, source: None });
+        }
+        self.drop_unused(now);
+        None
+    }
+
+    /// Returns the response to each request, if the memory has it.
+    pub(crate) fn find_all(&mut self, mut requests: impl Iterator<Item = Request>) -> Vec<Option<Response>> {
+        let Some(reader) = &self.reader else { return requests.map(|_| None).collect() };
+        let mut responses = Vec::new();
+        let (mut keys, mut numbers) = (Vec::with_capacity(CHUNK), Vec::with_capacity(CHUNK));
+        loop {
+            let (now, first) = (Time::now(), responses.len());
+            for request in requests.by_ref().take(CHUNK) {
+                let endpoint =
+                    plain(&request).and_then(|(source, dest)| Some((reader.endpoint(source, &dest, now)?, dest)));
+                if let Some((endpoint, dest)) = endpoint {
+                    keys.push(Key::new(endpoint, &dest));
+                    numbers.push(responses.len());
+                }
+                responses.push(None);
+            }
+            if responses.len() == first {
+                break;
+            }
+            let mut places = numbers.drain(..);
+            reader.lookup_all(&keys, now, |_, lookup| {
+                let place = places.next().and_then(|number: usize| responses.get_mut(number));
+                if let (Some(place), Lookup::Path(path)) = (place, lookup) {
+                    self.hits += 1;
+                    *place = Some(Response::Path(Resolved { path, source: None }));
+                }
+            });
+            keys.clear();
+        }
+        self.drop_unused(Time::now());
+        responses
+    }
+
+    /// Drops memory that the daemon has replaced, or no longer changes.
+    fn drop_unused(&mut self, now: Time) {
+        self.reader = self.reader.take().filter(|reader| reader.is_in_use(now));
+    }
+
+    /// Gets the memory of a daemon that has some, at most once in [`PAUSE`].
+    pub(crate) fn get(&mut self, service: &Service) {
+        let now = Time::now();
+        if self.reader.is_none() && self.next_attempt.is_none_or(|at| at <= now) {
+            // Without the memory, requests are sent.
+            self.reader = request(service).ok();
+            self.next_attempt = Some(Time::now() + PAUSE);
+        }
+    }
+}
+
+/// Requests the memory on a connection of its own, which the daemon closes.
+fn request(service: &Service) -> io::Result<Reader<ReadOnly>> {
+    if !matches!(service, Service::Unix(_)) {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
+    let deadline = Deadline::after(Some(PAUSE));
+    let mut socket = Socket::connect(service, deadline)?;
+    let request = Header::new(Opcode::new(SHARED_CACHE), ClientStatus::SUCCESS, 16, [0; 8]);
+    // A new socket has room for the whole request.
+    socket.write(ib_mad::as_bytes(&request))?;
+    while socket.wait(false, deadline)? {
+        if let Some(file) = socket.receive_file()? {
+            return Reader::map(file).map_err(io::Error::other);
+        }
+    }
+    Err(io::ErrorKind::TimedOut.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ib_mad::{Lid, ServiceId};
+
+    #[test]
+    fn only_requests_with_nothing_but_source_and_destination_are_plain() {
+        let resolve = |source: Option<&str>, dest: Address, conditions| {
+            let source = source.map(Address::from_text);
+            plain(&Request::Resolve { source, dest, conditions, no_delay: true }).map(|(_, dest)| dest)
+        };
+        let name = Address::from_text("node2");
+        assert_eq!(resolve(Some("node1"), name, None), Some(name));
+        assert_eq!(resolve(None, Address::from_text("10.0.0.2"), None), None, "the routing table chooses the source");
+        let conditions = PathRecord { service_id: ServiceId::new(7), ..PathRecord::default() };
+        assert_eq!(resolve(Some("node1"), name, Some(conditions)), None);
+        assert_eq!(resolve(Some("node1"), Address::Lid(Lid::new(7)), None), None, "the daemon refuses it");
+        let route = |path| plain(&Request::Route { path, no_delay: false }).map(|(_, dest)| dest);
+        let (dlid, dgid) = (Lid::new(7), "fe80::7".parse().unwrap());
+        assert_eq!(route(PathRecord { dlid, ..PathRecord::default() }), Some(Address::Lid(dlid)));
+        assert_eq!(route(PathRecord { dgid, ..PathRecord::default() }), Some(Address::Gid(dgid)));
+        for path in [PathRecord { dlid, dgid, ..conditions }, PathRecord { dgid, ..conditions }, PathRecord::default()]
+        {
+            assert_eq!(route(path), None);
+        }
+        assert_eq!(plain(&Request::QuerySa { path: PathRecord { dgid, ..PathRecord::default() } }), None);
+    }
+}

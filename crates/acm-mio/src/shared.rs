@@ -1,0 +1,241 @@
+//! The memory in which clients read paths without a request (`shared_cache`).
+//!
+//! A client gets the memory's descriptor on a connection of its own: it sends [`SHARED_CACHE`], gets one message with the
+//! descriptor, and the connection ends.
+use crate::{
+    log::{Lines, limited},
+    metrics::Number,
+    stream::Stream,
+};
+use acm_sansio::{EndpointId, Time, api::Publication};
+use acm_shm::{Identity, Key, NotStored, Shared, Time as ShmTime, Writer, slots_for};
+use acm_wire::client::{ClientStatus, Header, Opcode, SHARED_CACHE};
+use core::{num::NonZeroU64, time::Duration};
+use std::io;
+
+/// Time between two heartbeats. Clients wait for one for [`acm_shm::LIFETIME`].
+const HEARTBEAT: Duration = Duration::from_millis(250);
+/// Number of paths for which there is room at the start. Then the memory is doubled.
+const FIRST: usize = 4096;
+/// Steps of the clock of clients, which is behind the daemon's clock. A path expires earlier by twice as much.
+const CLOCK_STEP: Duration = Duration::from_millis(10);
+
+/// The memory that clients read.
+#[derive(Debug)]
+pub(crate) struct SharedCache {
+    writer: Writer<Shared>,
+    /// Number of paths for which there is room.
+    room: usize,
+    /// Maximum of `room`: `shared_cache_entries`.
+    most: usize,
+    heartbeat_at: Time,
+    not_stored: u64,
+    clients: u64,
+}
+
+/// Returns the number of an endpoint in keys, or `None` beyond 65,535 endpoints. Number 0 is for local addresses.
+///
+/// A client may look up the number before the endpoint closes, and the path afterwards. The number therefore contains
+/// the generation: the next endpoint with this index has other paths.
+fn number(endpoint: EndpointId) -> Option<u32> {
+    let index = u16::try_from(endpoint.index()).ok()?.checked_add(1)?;
+    Some(endpoint.generation() << 16 | u32::from(index))
+}
+
+fn create(room: usize) -> io::Result<Writer<Shared>> {
+    let random = || getrandom::u64().map_err(|error| io::Error::other(error.to_string()));
+    let identity = Identity { generation: NonZeroU64::MIN | random()?, seed: [random()?, random()?] };
+    Writer::create(slots_for(room), identity, ShmTime::now())
+}
+
+impl SharedCache {
+    /// Creates memory for at most `most` paths.
+    pub(crate) fn create(most: usize) -> io::Result<Self> {
+        let room = most.min(FIRST);
+        Ok(Self { writer: create(room)?, room, most, heartbeat_at: Time::ZERO, not_stored: 0, clients: 0 })
+    }
+
+    /// Carries out a change. Clients see it at once.
+    pub(crate) fn publish(&mut self, publication: &Publication, lines: &Lines) {
+        match publication {
+            Publication::Source { address, endpoint } => match endpoint.and_then(number) {
+                Some(number) => self.insert(lines, |writer| writer.insert_source(address, number)),
+                None => self.remove(&Key::new(0, address)),
+            },
+            Publication::Path { endpoint, dest, path, lifetime } => {
+                let Some(number) = number(*endpoint) else { return };
+                let until = ShmTime::now() + lifetime.saturating_sub(2 * CLOCK_STEP);
+                self.insert(lines, |writer| writer.insert(&Key::new(number, dest), path, until));
+            }
+            Publication::Withdrawn { endpoint, dest } => {
+                let Some(number) = number(*endpoint) else { return };
+                self.remove(&Key::new(number, dest));
+            }
+            Publication::AllWithdrawn(endpoint) => {
+                let Some(number) = number(*endpoint) else { return };
+                self.writer.remove_source(number);
+            }
+        }
+    }
+
+    fn remove(&mut self, key: &Key) {
+        // A path that did not fit is not stored.
+        self.writer.remove(key);
+    }
+
+    fn insert(&mut self, lines: &Lines, mut insert: impl FnMut(&mut Writer<Shared>) -> Result<(), NotStored>) {
+        let mut stored = insert(&mut self.writer);
+        if (stored.is_err() || self.writer.entries() > self.room) && self.room < self.most {
+            self.grow(lines);
+            stored = insert(&mut self.writer);
+        }
+        self.not_stored += u64::from(stored.is_err());
+    }
+
+    /// Moves all paths to larger memory. Clients of the old memory request the new one.
+    fn grow(&mut self, lines: &Lines) {
+        let room = self.most.min(self.room.saturating_mul(2));
+        match create(room) {
+            Ok(next) => {
+                let old = core::mem::replace(&mut self.writer, next);
+                self.room = room;
+                self.not_stored += u64::try_from(old.replace(&mut self.writer)).unwrap_or(u64::MAX);
+            }
+            Err(error) => {
+                // There is no next attempt.
+                self.most = self.room;
+                limited!(lines, WARN, "shared_cache", "no memory for {room} paths, {} have room: {error}", self.room);
+            }
+        }
+    }
+
+    /// Returns the time of the next heartbeat.
+    pub(crate) const fn due(&self) -> Time {
+        self.heartbeat_at
+    }
+
+    /// Sends a heartbeat if it is due.
+    pub(crate) fn tick(&mut self, now: Time) {
+        if self.heartbeat_at <= now {
+            self.writer.heartbeat(ShmTime::now());
+            self.heartbeat_at = now + HEARTBEAT;
+        }
+    }
+
+    /// Sends the descriptor to a client that requested it.
+    pub(crate) fn send_to(&mut self, stream: &Stream) {
+        let head = Header::new(Opcode::new(SHARED_CACHE).ack(), ClientStatus::SUCCESS, 16, [0; 8]);
+        // A client that gets no descriptor sends requests.
+        self.clients += u64::from(stream.send_with_file(ib_mad::as_bytes(&head), self.writer.file()).is_ok());
+    }
+
+    /// Returns the numbers for the log, `--status` and metrics.
+    pub(crate) fn numbers(&self) -> [Number; 4] {
+        let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        [
+            Number::gauge("shared_cache_entries", number(self.writer.entries())),
+            Number::gauge("shared_cache_room", number(self.room)),
+            Number::counter("shared_cache_clients", self.clients),
+            Number::counter("shared_cache_not_stored", self.not_stored),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acm_shm::{Lookup, Reader};
+    use acm_wire::Address;
+    use core::net::Ipv4Addr;
+    use ib_mad::{Lid, sa::PathRecord};
+
+    const ENDPOINT: EndpointId = EndpointId::new(3, 0);
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    fn lid(number: u32) -> Lid {
+        Lid::new(u16::try_from(number % 0xc000).unwrap())
+    }
+
+    fn dest(number: u32) -> Address {
+        Address::Ip4(Ipv4Addr::from_bits(0x0a00_0000 + number))
+    }
+
+    fn path(number: u32, lifetime: Duration) -> Publication {
+        let path = PathRecord { dlid: lid(number), ..PathRecord::ZERO };
+        Publication::Path { endpoint: ENDPOINT, dest: dest(number), path, lifetime }
+    }
+
+    fn find(shared: &SharedCache, number: u32) -> Lookup {
+        let reader = Reader::map(shared.writer.file()).unwrap();
+        let now = ShmTime::now();
+        let Some(endpoint) = reader.endpoint(Some(&dest(0)), &dest(number), now) else { return Lookup::Miss };
+        reader.lookup(&Key::new(endpoint, &dest(number)), now)
+    }
+
+    #[test]
+    fn client_finds_what_is_published_until_it_is_withdrawn() {
+        let (mut shared, lines) = (SharedCache::create(9).unwrap(), Lines::default());
+        let mut publish = |publication| {
+            shared.publish(&publication, &lines);
+            [1, 2].map(|number| matches!(find(&shared, number), Lookup::Path(path) if path.dlid == lid(number)))
+        };
+        assert_eq!(publish(path(1, MINUTE)), [false, false], "no source");
+        assert_eq!(publish(Publication::Source { address: dest(0), endpoint: Some(ENDPOINT) }), [true, false]);
+        assert_eq!(publish(path(2, MINUTE)), [true, true]);
+        assert_eq!(publish(Publication::Withdrawn { endpoint: ENDPOINT, dest: dest(1) }), [false, true]);
+        assert_eq!(publish(path(1, 2 * CLOCK_STEP)), [false, true], "expired by the slowest clock");
+        assert_eq!(publish(Publication::AllWithdrawn(ENDPOINT)), [false, false]);
+        assert_eq!(publish(path(1, MINUTE)), [true, false]);
+        assert_eq!(publish(Publication::Source { address: dest(0), endpoint: None }), [false, false]);
+    }
+
+    /// The client looked up the source before its endpoint closed, and looks up the path afterwards.
+    #[test]
+    fn path_of_a_later_endpoint_is_not_found_by_the_source_of_an_earlier_one() {
+        let (mut shared, lines) = (SharedCache::create(9).unwrap(), Lines::default());
+        shared.publish(&Publication::Source { address: dest(0), endpoint: Some(ENDPOINT) }, &lines);
+        shared.publish(&path(1, MINUTE), &lines);
+        let reader = Reader::map(shared.writer.file()).unwrap();
+        let source = reader.endpoint(Some(&dest(0)), &dest(1), ShmTime::now()).unwrap();
+        let found = || reader.lookup(&Key::new(source, &dest(1)), ShmTime::now());
+        assert!(matches!(found(), Lookup::Path(_)));
+        shared.publish(&Publication::AllWithdrawn(ENDPOINT), &lines);
+        let endpoint = EndpointId::new(ENDPOINT.index(), 1);
+        let Publication::Path { dest, path, lifetime, .. } = path(1, MINUTE) else { unreachable!() };
+        shared.publish(&Publication::Path { endpoint, dest, path, lifetime }, &lines);
+        assert_eq!(found(), Lookup::Miss);
+        assert_eq!(number(EndpointId::new(65_535, 0)), None);
+    }
+
+    #[test]
+    fn full_memory_is_replaced_by_larger_memory_up_to_the_option() {
+        let most = FIRST * 2;
+        let (mut shared, lines) = (SharedCache::create(most).unwrap(), Lines::default());
+        let number = |shared: &SharedCache, name| {
+            shared.numbers().iter().find(|number| number.name == name).map(|number| number.value).unwrap()
+        };
+        let source = Publication::Source { address: dest(0), endpoint: Some(ENDPOINT) };
+        shared.publish(&source, &lines);
+        shared.publish(&path(1, MINUTE), &lines);
+        let first = Reader::map(shared.writer.file()).unwrap();
+        (2..=8192).for_each(|number| shared.publish(&path(number, MINUTE), &lines));
+        assert_eq!(number(&shared, "shared_cache_room"), 8192);
+        assert_eq!(first.lookup(&Key::new(4, &dest(1)), ShmTime::now()), Lookup::Replaced);
+        assert!(matches!(find(&shared, 1), Lookup::Path(_)), "it moved");
+        // Beyond the option there is no room at some time, and nothing is replaced.
+        (8193..40_000).for_each(|number| shared.publish(&path(number, MINUTE), &lines));
+        let (entries, lost) = (number(&shared, "shared_cache_entries"), number(&shared, "shared_cache_not_stored"));
+        assert_eq!((number(&shared, "shared_cache_room"), entries + lost), (8192, 40_000));
+        assert!(lost > 20_000 && matches!(find(&shared, 1), Lookup::Path(_)));
+    }
+
+    #[test]
+    fn heartbeat_is_sent_four_times_a_second() {
+        let mut shared = SharedCache::create(9).unwrap();
+        shared.tick(Time::ZERO);
+        assert_eq!(shared.due(), Time::ZERO + HEARTBEAT);
+        assert!(HEARTBEAT * 4 <= acm_shm::LIFETIME);
+        shared.tick(Time::ZERO + HEARTBEAT / 2);
+        assert_eq!(shared.due(), Time::ZERO + HEARTBEAT);
+    }
+}

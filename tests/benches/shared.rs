@@ -1,0 +1,105 @@
+//! Measures a rank of a job that resolves its peers: over the socket, and from the memory of the daemon
+//! (`shared_cache`). `cargo bench -p acm-tests --bench shared`. C ibacm takes part if the benchmark runs as root with
+//! Debian's `ibacm` installed.
+//!
+//! All ways take turns in each round. The results are medians over the rounds, in paths per second. Each request to C
+//! ibacm is for the same path, because its cache is filled by names only.
+#![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+use acm_client::{Address, Client, Options, Response, Service};
+use acm_tests::{Fabric, Kind, Lab, Node};
+use core::time::Duration;
+use std::{env, path::Path, thread, time::Instant};
+
+const PEERS: u32 = 1000;
+const ROUNDS: usize = 15;
+const TIME: Duration = Duration::from_millis(200);
+
+/// A way to resolve paths, which returns the number of paths.
+type Way<'a> = &'a (dyn Fn(&mut Client) -> usize + Sync);
+
+fn client(socket: &Path, shared: bool) -> Client {
+    Client::with_options(Service::Unix(socket.to_owned()), Options::default().with_shared_cache(shared)).unwrap()
+}
+
+/// Returns the number of paths per second with a number of threads, each with a client of its own.
+fn rate(threads: usize, time: Duration, socket: &Path, shared: bool, way: Way<'_>) -> f64 {
+    thread::scope(|scope| {
+        let run = || {
+            let mut client = client(socket, shared);
+            // The client learns of the memory by its first response.
+            way(&mut client);
+            let (start, mut paths) = (Instant::now(), 0);
+            while start.elapsed() < time {
+                paths += way(&mut client);
+            }
+            paths as f64 / start.elapsed().as_secs_f64()
+        };
+        let all: Vec<_> = (0..threads).map(|_| scope.spawn(run)).collect();
+        all.into_iter().map(|thread| thread.join().unwrap()).sum()
+    })
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn main() {
+    let (rounds, time) = match env::args().any(|arg| arg == "--bench") {
+        true => (ROUNDS, TIME),
+        false => (1, Duration::from_millis(20)),
+    };
+    let fabric = Fabric::start(&["--nodes", &PEERS.to_string()]);
+    let node = Node::at(&fabric, 1).option("shared_cache on").option("log_level 0").option("prefetch on").join();
+    let peers: Vec<Address> = (1..=PEERS).map(|number| Address::Lid(fabric.port(number).lid)).collect();
+    let one_by_one = |client: &mut Client| peers.iter().filter(|peer| client.resolve(None, peer).is_ok()).count();
+    let batch = |client: &mut Client| {
+        let responses = client.resolve_all(None, &peers).unwrap();
+        responses.iter().filter(|response| matches!(response, Response::Path(_))).count()
+    };
+    assert_eq!(one_by_one(&mut client(&node.socket(), false)), peers.len());
+    let lab = nix::unistd::geteuid().is_root().then(|| Lab::new(2, &[]));
+    let ibacm = lab.as_ref().map(|lab| [1, 2].map(|number| lab.start(number, Kind::C, &[])));
+    let name = |number: u32| Address::from_text(&format!("node{number}"));
+    let of_c = |client: &mut Client| (0..100).filter(|_| client.resolve(Some(&name(1)), &name(2)).is_ok()).count();
+    let socket = node.socket();
+    let ways: [(&str, usize, bool, Way<'_>); 6] = [
+        ("socket, one by one", 1, false, &one_by_one),
+        ("socket, 64 in flight", 1, false, &batch),
+        ("memory, one by one", 1, true, &one_by_one),
+        ("memory, resolve_all", 1, true, &batch),
+        ("memory, one by one, 2 threads", 2, true, &one_by_one),
+        ("memory, resolve_all, 2 threads", 2, true, &batch),
+    ];
+    let mut rates = vec![Vec::new(); ways.len() + 1];
+    for _ in 0..rounds {
+        for ((_, threads, shared, way), rates) in ways.iter().zip(&mut rates) {
+            rates.push(rate(*threads, time, &socket, *shared, *way));
+        }
+        if let Some([first, _]) = &ibacm {
+            rates[ways.len()].push(rate(1, time, &first.socket(), false, &of_c));
+        }
+    }
+    println!("paths per second, medians of {rounds} x {time:?}, and ratio to the socket");
+    let names = ways.iter().map(|(name, ..)| *name).chain(["C ibacm, one by one"]);
+    let rates: Vec<(&str, f64)> =
+        names.zip(rates).filter(|(_, rates)| !rates.is_empty()).map(|(name, rates)| (name, median(rates))).collect();
+    for (name, rate) in &rates {
+        println!("{name:>32} {rate:>12.0} {:>8.1}", rate / rates[0].1);
+    }
+    let mut client = client(&socket, true);
+    one_by_one(&mut client);
+    let mut times: Vec<u128> = peers
+        .iter()
+        .cycle()
+        .take(100_000)
+        .map(|peer| {
+            let start = Instant::now();
+            assert!(client.resolve(None, peer).is_ok());
+            start.elapsed().as_nanos()
+        })
+        .collect();
+    times.sort_unstable();
+    let at = |percent: usize| times[times.len() * percent / 100];
+    println!("memory, each of 100,000 lookups with two readings of the clock: p50 {} ns, p99 {} ns", at(50), at(99));
+}

@@ -1,0 +1,180 @@
+//! The option `shared_cache`: clients read paths from the daemon's memory, and send requests when it has none.
+use acm_client::{Address, Client, Counter, Options, PerfTarget, Response, Service};
+use acm_tests::{Fabric, Node, NodeBuilder, Process, until};
+use acm_wire::client::{ClientStatus, Header, Opcode, SHARED_CACHE};
+use core::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+use ib_mad::Lid;
+use nix::sys::signal::Signal;
+use std::{
+    io::{Read, Write},
+    os::unix::net::UnixStream,
+    thread,
+};
+
+fn name(number: u32) -> Address {
+    Address::from_text(&format!("node{number}"))
+}
+
+fn on(fabric: &Fabric, number: u32) -> NodeBuilder {
+    Node::at(fabric, number).option("shared_cache on")
+}
+
+fn connect(node: &Node, shared: bool) -> Client {
+    let options = Options::default().with_timeout(Duration::from_secs(2)).with_shared_cache(shared);
+    Client::with_options(Service::Unix(node.socket()), options).unwrap()
+}
+
+fn lid_of(client: &mut Client, number: u32) -> Option<Lid> {
+    client.resolve(Some(&name(1)), &name(number)).ok().map(|found| found.path.dlid)
+}
+
+#[test]
+fn second_request_for_a_path_is_not_sent() {
+    let fabric = Fabric::start(&["--nodes", "3"]);
+    let [mut node, _second, _third] = [1, 2, 3].map(|number| on(&fabric, number).join());
+    let mut client = connect(&node, true);
+    let requests = |client: &mut Client| client.counters(PerfTarget::Total).unwrap().get(Counter::Resolve);
+    let first = client.resolve(Some(&name(1)), &name(2)).unwrap();
+    let sent = requests(&mut client);
+    let again = client.resolve(Some(&name(1)), &name(2)).unwrap();
+    assert_eq!((again, requests(&mut client), client.shared_cache_hits()), (first, sent, 1));
+    // The path in a response is published before the response, also for another process.
+    let mut other = connect(&node, true);
+    let gid = Address::Gid(fabric.port(3).gid);
+    let by_gid = client.resolve(None, &gid).unwrap();
+    assert_eq!(client.resolve(None, &gid).unwrap(), by_gid);
+    // A client learns of the memory by its first response.
+    let all = [name(2), name(3), Address::Lid(fabric.port(2).lid), gid, Address::Lid(Lid::NONE)];
+    for hits in [0, 4] {
+        let responses = other.resolve_all(Some(&name(1)), &all).unwrap();
+        let lids: Vec<Option<Lid>> = responses
+            .iter()
+            .map(|response| match response {
+                Response::Path(found) => Some(found.path.dlid),
+                _ => None,
+            })
+            .collect();
+        let [second, third] = [2, 3].map(|number| Some(fabric.port(number).lid));
+        assert_eq!(lids, [second, third, second, third, None]);
+        assert_eq!(other.shared_cache_hits(), hits);
+    }
+    assert_eq!(hits_of_two(&mut connect(&node, false)), 0, "the client does not use it");
+    node.process.signal(Signal::SIGUSR1);
+    node.process.wait_for("shared_cache_clients: 2", 1);
+    node.process.wait_for("shared_cache_not_stored: 0", 1);
+}
+
+/// Resolves a path twice, and returns the number of requests that were not sent.
+fn hits_of_two(client: &mut Client) -> u64 {
+    (0..2).for_each(|_| assert!(lid_of(client, 2).is_some()));
+    client.shared_cache_hits()
+}
+
+/// As soon as a request gets another path, nobody reads the old one.
+#[test]
+fn no_reader_gets_a_path_that_a_request_does_not_get_any_more() {
+    let fabric = Fabric::start(&["--nodes", "2"]);
+    let [node, _second] = [1, 2].map(|number| on(&fabric, number).join());
+    let (mut requester, old) = (connect(&node, false), fabric.port(2).lid);
+    assert_eq!(lid_of(&mut requester, 2), Some(old));
+    let (is_new, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
+    thread::scope(|scope| {
+        let readers: Vec<_> = (0..8)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut client = connect(&node, true);
+                    while !is_over.load(Ordering::Relaxed) {
+                        let new = is_new.load(Ordering::Acquire);
+                        let lid = lid_of(&mut client, 2);
+                        assert!(!new || lid != Some(old), "the old path");
+                    }
+                    client.shared_cache_hits()
+                })
+            })
+            .collect();
+        thread::sleep(Duration::from_millis(100));
+        fabric.control("lid node2 1 77");
+        until("a request gets the new LID", || (lid_of(&mut requester, 2) == Some(Lid::new(77))).then_some(()));
+        is_new.store(true, Ordering::Release);
+        thread::sleep(Duration::from_millis(200));
+        is_over.store(true, Ordering::Relaxed);
+        for reader in readers {
+            assert!(reader.join().unwrap() > 100, "paths were read");
+        }
+    });
+}
+
+#[test]
+fn memory_of_a_stopped_or_killed_daemon_is_not_used() {
+    let fabric = Fabric::start(&["--nodes", "2"]);
+    let [mut node, _second] = [1, 2].map(|number| on(&fabric, number).join());
+    let mut client = connect(&node, true);
+    let resolves = |client: &mut Client| (0..2).all(|_| lid_of(client, 2) == Some(fabric.port(2).lid));
+    assert!(resolves(&mut client) && client.shared_cache_hits() == 1);
+    node.process.signal(Signal::SIGSTOP);
+    until("the client misses the heartbeat", || lid_of(&mut client, 2).is_none().then_some(()));
+    node.process.signal(Signal::SIGCONT);
+    until("the client reads again", || {
+        let hits = client.shared_cache_hits();
+        (resolves(&mut client) && client.shared_cache_hits() > hits).then_some(())
+    });
+    node.process.signal(Signal::SIGKILL);
+    until("the client misses the heartbeat", || lid_of(&mut client, 2).is_none().then_some(()));
+    // A new daemon has new memory.
+    fabric.control("lid node2 1 78");
+    node.process = Process::start(&mut on(&fabric, 1).command(node.dir()));
+    let hits = client.shared_cache_hits();
+    until("the path is read from the new memory", || {
+        let lid = lid_of(&mut client, 2);
+        assert!(lid.is_none_or(|lid| lid == Lid::new(78)), "a path of the killed daemon");
+        (client.shared_cache_hits() > hits).then_some(())
+    });
+}
+
+/// A file may have 512 KiB, and the memory has more.
+#[test]
+fn daemon_without_memory_to_share_serves_requests() {
+    let fabric = Fabric::start(&["--nodes", "2"]);
+    let [node, _second] = [1, 2].map(|number| on(&fabric, number).after("trap '' XFSZ && ulimit -f 1024").join());
+    assert!(node.log().contains("no memory to share"), "{}", node.log());
+    assert_eq!(hits_of_two(&mut connect(&node, true)), 0);
+    assert_eq!(request_memory(&node), [0; 0]);
+}
+
+/// Writes a request for the memory, and returns the response.
+fn request_memory(node: &Node) -> Vec<u8> {
+    let mut stream = UnixStream::connect(node.socket()).unwrap();
+    let head = Header::new(Opcode::new(SHARED_CACHE), ClientStatus::SUCCESS, 16, [7; 8]);
+    stream.write_all(ib_mad::as_bytes(&head)).unwrap();
+    let mut response = Vec::new();
+    // The end of the stream, or a reset.
+    let _ = stream.read_to_end(&mut response);
+    response
+}
+
+/// Clients without support for the memory, and daemons without the option.
+#[test]
+fn daemon_without_the_option_closes_the_connection_and_serves_others() {
+    let fabric = Fabric::start(&["--nodes", "2"]);
+    let (node, second) = (Node::at(&fabric, 1).join(), on(&fabric, 2).join());
+    let mut client = connect(&node, true);
+    assert_eq!(hits_of_two(&mut client), 0);
+    assert_eq!(request_memory(&node), [0; 0]);
+    assert!(lid_of(&mut client, 2).is_some());
+    // With the option, a client that reads the message without the descriptor gets a header.
+    assert_eq!(request_memory(&second).len(), 16);
+}
+
+/// Debian's `ib_acme` with responses that have the mark: of a new path, and of a cached one.
+#[test]
+fn client_without_support_for_the_memory_gets_responses() {
+    let fabric = Fabric::start(&["--nodes", "2"]);
+    let [node, _second] = [1, 2].map(|number| on(&fabric, number).join());
+    for _ in 0..2 {
+        assert_eq!(node.acme(&["-f", "n", "-s", "node1", "-d", "node2", "-v"]).verified().dlid, fabric.port(2).lid);
+    }
+    assert_eq!(node.acme(&["-e", "1"]).finished.code, Some(0));
+}
