@@ -163,14 +163,22 @@ impl Administration {
                 if received.failure().is_some() {
                     return Err(no_answer);
                 }
-                let status = received.mad_header()?.status;
-                if !status.is_ok() {
-                    return Err(FabricError::Refused { what: what.to_owned(), status });
-                }
-                return Ok(received.mad.to_vec());
+                return accepted(what, received.mad);
             }
         }
     }
+}
+
+/// Returns the bytes of a response.
+///
+/// # Errors
+/// [`FabricError::Refused`] with the status of the response.
+fn accepted(what: &str, response: &[u8]) -> Result<Vec<u8>, FabricError> {
+    let status = MadRef::new(response)?.header().status;
+    if !status.is_ok() {
+        return Err(FabricError::Refused { what: what.to_owned(), status });
+    }
+    Ok(response.to_vec())
 }
 
 /// True if a response of `length` bytes is the first datagram of several, because nothing has assembled them. Its flags
@@ -192,6 +200,17 @@ mod tests {
         sa::{PathRecord, TableWriter},
         wire::Be32,
     };
+
+    #[test]
+    fn response_with_an_error_status_is_refused() {
+        for status in [Status::default(), Status::BUSY, Status::SA_NO_RECORDS, Status::SA_REQUEST_INVALID] {
+            let mut response = Query::<PathRecord>::new().get(TransactionId::ZERO);
+            response.header.status = status;
+            let accepted = accepted("a path", as_bytes(&response));
+            assert_eq!(accepted.as_ref().err().and_then(FabricError::status), Some(status).filter(|it| !it.is_ok()));
+            assert!(accepted.map_or(true, |bytes| bytes == as_bytes(&response)));
+        }
+    }
 
     #[test]
     fn table_is_cut_if_only_its_first_datagram_arrived() {

@@ -20,7 +20,11 @@ impl LocalPort {
     /// # Errors
     /// There is no such port, or the kernel has no umad file for it.
     pub fn find(device: Option<&str>, number: Option<u8>) -> Result<Self, FabricError> {
-        let ports = Self::all()?;
+        Self::choose(&Self::all()?, device, number)
+    }
+
+    /// Returns the first of these ports that [`find`](Self::find) returns.
+    fn choose(ports: &[(String, sysfs::Port)], device: Option<&str>, number: Option<u8>) -> Result<Self, FabricError> {
         let matches = |name: &str, port: &sysfs::Port| {
             device.is_none_or(|device| device == name) && number.is_none_or(|number| number == port.number)
         };
@@ -90,4 +94,44 @@ impl LocalPort {
 fn devices() -> Result<Vec<sysfs::Device>, FabricError> {
     let scan = Sysfs::default().scan();
     Ok(scan.map_err(|source| FabricError::Device { what: "InfiniBand devices".to_owned(), source })?.devices)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ib_device::{LinkLayer, sysfs::UmadFile};
+    use ib_mad::{Lid, PortState, ServiceLevel, id::Lmc};
+
+    fn port(device: &str, number: u8, state: PortState) -> (String, sysfs::Port) {
+        let umad = UmadFile { name: "umad0".to_owned(), path: PathBuf::from("/dev/infiniband/umad0") };
+        let port = sysfs::Port {
+            number,
+            state,
+            link_layer: LinkLayer::InfiniBand,
+            lid: Lid::new(1),
+            lmc: Lmc::default(),
+            sm_lid: Lid::new(2),
+            sm_sl: ServiceLevel::default(),
+            rate: None,
+            gids: Vec::new(),
+            pkeys: Vec::new(),
+            umad: Some(umad),
+        };
+        (device.to_owned(), port)
+    }
+
+    #[test]
+    fn first_active_port_of_the_device_with_the_number_is_found() {
+        let (active, down) = (PortState::ACTIVE, PortState::DOWN);
+        let ports = [port("a", 1, down), port("a", 2, active), port("b", 1, active), port("b", 2, active)];
+        let name = |device, number| LocalPort::choose(&ports, device, number).map(|port| port.name());
+        assert_eq!(name(None, None).unwrap(), "a port 2");
+        assert_eq!(name(None, Some(1)).unwrap(), "b port 1");
+        assert_eq!(name(Some("b"), None).unwrap(), "b port 1");
+        assert_eq!(name(Some("b"), Some(2)).unwrap(), "b port 2");
+        let error = name(Some("a"), Some(1)).unwrap_err();
+        assert!(matches!(&error, FabricError::NoSuchPort { requested, .. } if requested == "a port 1"), "{error}");
+        let error = LocalPort::choose(&ports[..1], None, None).unwrap_err();
+        assert!(matches!(&error, FabricError::NoActivePort(states) if states.starts_with("a port 1: ")), "{error}");
+    }
 }

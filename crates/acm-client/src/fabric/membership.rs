@@ -93,19 +93,18 @@ impl Join {
         };
         let mut query = member.join_state(self.join_state);
         if self.create {
-            query = self.with_parameters(administration, query)?;
+            query = self.with_parameters(self.broadcast(administration)?.as_ref(), query);
         }
         let record = administration.set(&what, &query)?;
         Ok(Joined { record, before })
     }
 
-    /// Adds the parameters of a new group to a query.
+    /// Adds the parameters of a new group to a query. `broadcast` is the broadcast group of its partition.
     fn with_parameters(
         &self,
-        administration: &mut Administration,
+        broadcast: Option<&McMemberRecord>,
         query: Query<McMemberRecord>,
-    ) -> Result<Query<McMemberRecord>, FabricError> {
-        let broadcast = self.broadcast(administration)?;
+    ) -> Query<McMemberRecord> {
         let qkey = self.qkey.or(broadcast.map(|broadcast| broadcast.qkey));
         let qkey = qkey.or((self.name == GroupName::Acm).then_some(ACM_QKEY));
         let qkey = qkey.unwrap_or(IPOIB_QKEY);
@@ -118,7 +117,7 @@ impl Join {
         if let Some(rate) = self.rate.or(broadcast.map(|broadcast| broadcast.rate.value())) {
             query = query.rate(Selector::Exactly, rate);
         }
-        Ok(query)
+        query
     }
 
     /// Returns the partition's broadcast group, if a new group gets its parameters.
@@ -147,5 +146,33 @@ pub fn leave(administration: &mut Administration, mgid: Gid, kind: JoinState) ->
         Ok(_) => Ok(true),
         Err(FabricError::Refused { status: Status::SA_REQUEST_INVALID | Status::SA_NO_RECORDS, .. }) => Ok(false),
         Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn qkey_of_a_new_group_is_given_or_of_the_broadcast_group_or_of_its_kind() {
+        let broadcast = McMemberRecord { qkey: Qkey::new(5), ..McMemberRecord::default() };
+        let ip = Join::new(GroupName::Ip(Ipv4Addr::new(239, 0, 0, 1).into()));
+        let given = Join { qkey: Some(Qkey::new(7)), ..ip };
+        let cases = [
+            (given, Some(&broadcast), 7),
+            (ip, Some(&broadcast), 5),
+            (ip, None, 0x0b1b),
+            (Join::new(GroupName::Acm), None, 0x8001_0000),
+        ];
+        for (join, broadcast, expected) in cases {
+            let query = join.with_parameters(broadcast, Query::new());
+            assert_eq!(query.record().qkey.get(), expected, "{join:?}");
+        }
+    }
+
+    #[test]
+    fn new_group_is_in_the_partition_of_full_members() {
+        let limited = Join { pkey: Pkey::new(0x0005), ..Join::new(GroupName::Acm) };
+        assert_eq!(limited.with_parameters(None, Query::new()).record().pkey, Pkey::new(0x8005));
     }
 }

@@ -28,6 +28,8 @@ mod resolve;
 mod run_state;
 mod server;
 mod services;
+#[cfg(test)]
+mod testing;
 mod trace;
 mod usage;
 

@@ -142,3 +142,34 @@ fn show(out: &mut Output, title: &str, path: &PathRecord) -> io::Result<()> {
     out.line(format_args!("  rate: {}", code(path.rate.value().get())))?;
     out.line(format_args!("  packet lifetime: {}", code(path.packet_life_time.value().get())))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        args::Args,
+        output::Output,
+        services::ask_all,
+        testing::{LOST, with_daemon},
+    };
+    use clap::Parser;
+
+    #[test]
+    fn verification_queries_the_sa_for_the_path_and_sets_the_exit_status() {
+        let cases = [
+            (&["-v"][..], "node2", 0, Some("SA verification: success")),
+            (&["-v"], LOST, -1, Some("SA verification: failed No data available")),
+            (&[], LOST, 0, None),
+        ];
+        for (words, dest, status, expected) in cases {
+            let mut out = Output::in_memory();
+            let (result, queried) = with_daemon(|socket| {
+                let args = ["ib_acme", "-S", socket, "-f", "n", "-s", "node1", "-d", dest];
+                let args = Args::parse_from([&args[..], words].concat());
+                ask_all(&args, &mut out)
+            });
+            let text = String::from_utf8(out.into_bytes()).unwrap();
+            let verified = text.lines().find(|line| line.starts_with("SA verification"));
+            assert_eq!((result.unwrap(), verified, queried.len()), (status, expected, words.len()), "{text}");
+        }
+    }
+}

@@ -79,8 +79,7 @@ impl Groups {
             query = query.mgid(name.mgid(self.pkey.unwrap_or(Pkey::DEFAULT_FULL), self.scope));
         }
         let mut found = fabric::groups(&mut administration, &query)?;
-        // Filtered here, because a query by P_Key would distinguish full and limited members.
-        found.groups.retain(|group| self.pkey.is_none_or(|pkey| pkey.same_partition(group.record.pkey)));
+        found.groups.retain(|group| self.is_listed(&group.record));
         if self.json {
             let groups: Vec<_> = found.groups.iter().map(show::group_json).collect();
             let is_whole = !found.is_cut;
@@ -106,6 +105,13 @@ impl Groups {
     }
 }
 
+impl Groups {
+    /// True if `--pkey` does not exclude the group. A query by P_Key would distinguish full and limited members.
+    fn is_listed(&self, group: &McMemberRecord) -> bool {
+        self.pkey.is_none_or(|pkey| pkey.same_partition(group.pkey))
+    }
+}
+
 impl LeaveGroup {
     fn run(&self, out: &mut Output) -> Result<(), Failure> {
         let mut administration = self.local.administration()?;
@@ -116,5 +122,28 @@ impl LeaveGroup {
             return Ok(());
         }
         Err(Failure::Text(format!("{port} is no {kind} of {mgid}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        groups: Groups,
+    }
+
+    #[test]
+    fn groups_of_another_partition_are_left_out() {
+        let listed = |words: &[&str], pkey| {
+            let record = McMemberRecord { pkey: Pkey::new(pkey), ..McMemberRecord::default() };
+            Line::parse_from([&["groups"], words].concat()).groups.is_listed(&record)
+        };
+        let of_five = &["--pkey", "0x8005"][..];
+        assert_eq!([0x8005, 0x0005, 0x8006].map(|pkey| listed(of_five, pkey)), [true, true, false]);
+        assert_eq!([0x8005, 0x8006].map(|pkey| listed(&[], pkey)), [true, true]);
     }
 }

@@ -1,24 +1,11 @@
 //! `ib_acme vfabric` with a daemon that has paths to one peer.
 use super::{failure::Failure, vfabric::Vfabric};
-use crate::output::Output;
-use acm_client::{
-    Address, ClientStatus,
-    ib_mad::{
-        Gid, ServiceLevel,
-        sa::{PathRecord, QosSl},
-    },
+use crate::{
+    output::Output,
+    testing::{PEER, with_daemon},
 };
-use acm_wire::client::{ClientRequest, EpHead, Opcode, Reply, Resolve, ep_reply, next_frame};
+use acm_client::ib_mad::{Gid, sa::PathRecord};
 use clap::Parser;
-use std::{
-    io::{Read, Write},
-    os::unix::net::{UnixListener, UnixStream},
-    sync::{Arc, Mutex},
-    thread,
-};
-
-/// The port that has a path.
-const PEER: &str = "fe80::2";
 
 #[derive(Parser)]
 struct Line {
@@ -26,55 +13,13 @@ struct Line {
     vfabric: Vfabric,
 }
 
-/// Responds to requests until the client closes the connection. Keeps the queried paths.
-fn respond(mut stream: &UnixStream, queried: &Mutex<Vec<PathRecord>>) {
-    let mut received = Vec::new();
-    loop {
-        let mut bytes = [0; 1000];
-        match stream.read(&mut bytes) {
-            Ok(count @ 1..) => received.extend_from_slice(&bytes[..count]),
-            _ => return,
-        }
-        while let Some(frame) = next_frame(&received).unwrap() {
-            let (tid, length, mut response) = (frame.tid(), frame.length(), Vec::new());
-            match ClientRequest::parse(&frame) {
-                ClientRequest::Endpoint { index: 1, .. } => {
-                    let addresses = [Address::from_text("node1")];
-                    ep_reply(tid, 1, &EpHead::default(), addresses.iter(), |bytes| response.extend_from_slice(bytes));
-                }
-                ClientRequest::Resolve(Ok(Resolve::Address { .. })) => {
-                    let path = PathRecord { sgid: "fe80::1".parse().unwrap(), ..PathRecord::default() };
-                    response.extend_from_slice(&Reply::resolved(tid, &path, None));
-                }
-                ClientRequest::Resolve(Ok(Resolve::QuerySa { path, entry })) => {
-                    queried.lock().unwrap().push(*path);
-                    let qos_sl = QosSl::default().with_sl(ServiceLevel::new(3).unwrap());
-                    let found = PathRecord { qos_sl, ..*path };
-                    let has_path = path.dgid == PEER.parse::<Gid>().unwrap();
-                    let result = if has_path { Ok(&found) } else { Err(ClientStatus::ENODATA) };
-                    response.extend_from_slice(&Reply::queried(tid, entry, result));
-                }
-                _ => response.extend_from_slice(&Reply::refused(Opcode::EP, tid, ClientStatus::EINVAL)),
-            }
-            stream.write_all(&response).unwrap();
-            received.drain(..length);
-        }
-    }
-}
-
 /// Runs the command. Returns its result, its output, and the paths that it queried.
 fn run(words: &[&str]) -> (Result<(), Failure>, String, Vec<PathRecord>) {
-    let folder = tempfile::tempdir().unwrap();
-    let socket = folder.path().join("s");
-    let listener = UnixListener::bind(&socket).unwrap();
-    let queried = Arc::new(Mutex::new(Vec::new()));
-    let paths = Arc::clone(&queried);
-    let daemon = thread::spawn(move || respond(&listener.accept().unwrap().0, &paths));
     let mut out = Output::in_memory();
-    let line = Line::parse_from([&["vfabric", "-S", socket.to_str().unwrap()], words].concat());
-    let result = line.vfabric.run(&mut out);
-    daemon.join().unwrap();
-    let queried = queried.lock().unwrap().clone();
+    let (result, queried) = with_daemon(|socket| {
+        let line = Line::parse_from([&["vfabric", "-S", socket], words].concat());
+        line.vfabric.run(&mut out)
+    });
     (result, String::from_utf8(out.into_bytes()).unwrap(), queried)
 }
 
@@ -96,4 +41,14 @@ fn one_missing_path_is_a_failure_and_the_others_are_printed() {
     assert!(text.lines().any(|line| line.starts_with(&format!("any      {PEER}  "))), "{text}");
     assert!(text.contains("any to fe80::3: no path: "), "{text}");
     assert!(run(&["--to", PEER]).0.is_ok());
+}
+
+/// `fd00::9` may be a GID or an IPv6 address. A GID of another subnet has no path.
+#[test]
+fn address_with_another_prefix_than_the_local_gid_is_resolved() {
+    for (dest, expected) in [("fd00::9", PEER), ("fe80::9", "fe80::9")] {
+        let (_, text, queried) = run(&["--to", dest]);
+        let dgids: Vec<Gid> = queried.iter().map(|path| path.dgid).collect();
+        assert_eq!(dgids, [expected.parse().unwrap()], "{text}");
+    }
 }
