@@ -319,6 +319,20 @@ mod tests {
         );
     }
 
+    /// Until then the kernel drops messages, so that a dump would be incomplete.
+    #[test]
+    fn dump_after_a_loss_waits_until_the_socket_is_drained() {
+        let mut interfaces = opened();
+        while interfaces.receive(Time::ZERO) {}
+        assert_eq!(interfaces.poll_timeout(), Some(Time::ZERO));
+        interfaces.apply(Time::ZERO, &Notification::Lost);
+        assert_eq!((interfaces.poll_timeout(), number(&interfaces, "interface_messages_lost")), (None, 1));
+        interfaces.handle_timeout(Time::ZERO);
+        assert_eq!(number(&interfaces, "interface_dumps"), 0);
+        while interfaces.receive(Time::ZERO) {}
+        assert_eq!(interfaces.poll_timeout(), Some(Time::ZERO));
+    }
+
     #[test]
     fn interface_without_a_port_is_logged_once() {
         let log = captured_log(tracing::Level::INFO, || {

@@ -183,6 +183,17 @@ fn interface_and_its_child_are_in_their_partitions() {
     assert_eq!(table.addresses().len(), 2);
 }
 
+#[test]
+fn source_is_link_local_only_for_a_link_local_destination() {
+    for addresses in [["fd00::1", "fe80::1"], ["fe80::1", "fd00::1"]] {
+        let mut table = table(InterfaceChoice::On);
+        apply(&mut table, RouteNetlinkMessage::NewLink(ipoib(4, "ib0", GID, Some(0xffff), None)));
+        addresses.iter().for_each(|address| _ = apply(&mut table, new_address(4, address)));
+        assert_eq!(table.source_on(4, ip("fd00::9")), Some(ip("fd00::1")), "{addresses:?}");
+        assert_eq!(table.source_on(4, ip("fe80::9")), Some(ip("fe80::1")), "{addresses:?}");
+    }
+}
+
 /// A missing attribute is no change of the link.
 #[test]
 fn message_without_attributes_of_its_link_changes_nothing() {
@@ -196,15 +207,15 @@ fn message_without_attributes_of_its_link_changes_nothing() {
 fn bond_is_on_the_port_and_partition_of_its_active_part() {
     let (first, second) = (GID, "fe80::2:c903:0:2");
     let mut table = table(InterfaceChoice::On);
-    for (index, name, port) in [(4, "ib0", first), (5, "ib1", second)] {
-        apply(&mut table, RouteNetlinkMessage::NewLink(ipoib(index, name, port, Some(0x8005), Some(9))));
+    for (index, name, port, pkey) in [(4, "ib0", first, 0x8005), (5, "ib1", second, 0x8006)] {
+        apply(&mut table, RouteNetlinkMessage::NewLink(ipoib(index, name, port, Some(pkey), Some(9))));
     }
     apply(&mut table, RouteNetlinkMessage::NewLink(ipoib(9, "bond0", first, None, None)));
     apply(&mut table, new_address(9, "10.0.0.1"));
     assert_eq!(table.addresses(), [at(first, 0x8005, "10.0.0.1")]);
     let failed_over = ipoib(9, "bond0", second, None, None);
     assert_eq!(apply(&mut table, RouteNetlinkMessage::NewLink(failed_over)), Change::Addresses);
-    assert_eq!(table.addresses(), [at(second, 0x8005, "10.0.0.1")]);
+    assert_eq!(table.addresses(), [at(second, 0x8006, "10.0.0.1")]);
     // The link layer of a bond is that of its parts; without a part it is Ethernet.
     let mut empty = ipoib(9, "bond0", second, None, None);
     empty.header.link_layer_type = LinkLayerType::Ether;

@@ -193,6 +193,7 @@ impl Connection {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core::time::Duration;
     use std::io::Read;
 
     #[test]
@@ -217,5 +218,21 @@ mod tests {
             assert!(connection.unsent() > 0);
         }
         assert!(connection.out.len() < behind + 2 * HIGH_WATER, "{}", connection.out.len());
+    }
+
+    #[test]
+    fn client_has_unread_responses_while_some_are_unsent() {
+        let (ours, mut theirs) = mio::net::UnixStream::pair().unwrap();
+        let mut connection = Connection::new(ClientId::new(0, 0), Stream::Unix(ours), Peer::Unknown);
+        let (first, later) = (Time::ZERO, Time::ZERO + Duration::from_secs(1));
+        assert_eq!(connection.check(first), None);
+        while connection.unsent() == 0 {
+            connection.push(&[0; 4096]);
+            assert!(connection.flush());
+        }
+        assert_eq!([first, later].map(|now| connection.check(now)), [Some(first); 2]);
+        // The client has read the responses in the kernel. The others are not sent yet.
+        while theirs.read(&mut [0; 4096]).is_ok() {}
+        assert_eq!((connection.stream.unread(), connection.check(later)), (0, Some(later)));
     }
 }

@@ -66,6 +66,19 @@ fn unexpected_message_is_logged_once_with_its_outcome() {
 }
 
 #[test]
+fn message_of_netlink_itself_is_neither_logged_nor_answered() {
+    for raw_type in [0, 1, 4, 15, 16] {
+        let mut bytes = encode(&request(), 9);
+        bytes[4..6].copy_from_slice(&u16::to_ne_bytes(raw_type));
+        let mut service = Service::new(PORT_ID);
+        let mut found = KernelDatagram::default();
+        let log = captured_log(tracing::Level::INFO, || found = service.parse(&bytes));
+        let is_ignored = log.is_empty() && found.requests.is_empty() && found.refusals.is_empty();
+        assert_eq!(is_ignored, raw_type < 16, "{raw_type}: {log}");
+    }
+}
+
+#[test]
 fn unexpected_messages_are_logged_up_to_a_bound() {
     let log = captured_log(tracing::Level::INFO, || {
         let mut service = Service::new(1);

@@ -113,7 +113,10 @@ mod tests {
         Address,
         client::{EntryFlags, path_request},
     };
-    use ib_mad::{Lid, Pkey, Qpn, sa::PathRecord};
+    use ib_mad::{
+        AttributeId, Lid, Pkey, Qpn, Wire, as_bytes,
+        sa::{McMemberRecord, PathRecord},
+    };
 
     #[test]
     fn watchdog_interval_is_half_of_the_time_out_of_this_process() {
@@ -131,9 +134,14 @@ mod tests {
             "0 of 0 ports active, 0 of 0 groups joined, 0 clients, 0 paths known, 0 lookups"
         );
         let mut acm = Acm::new(Config::default(), 1);
+        let mut joins = Vec::new();
         let mut input = |input: Input<'_>| {
             acm.drive(Time::ZERO, input, |output| match output {
                 Output::OpenEndpoint { endpoint, .. } => Some(Input::EndpointOpened { endpoint, qpn: Qpn::of::<7>() }),
+                Output::SaSend(send) if send.mad.header.attribute_id == AttributeId::MC_MEMBER_RECORD => {
+                    joins.push((send.id, send.mad));
+                    None
+                }
                 _ => None,
             });
         };
@@ -155,6 +163,11 @@ mod tests {
         let message = path_request(&path, EntryFlags::empty(), [1; 8]);
         input(Input::ClientMessage { client: ClientId::new(0, 0), message: &message });
         assert_eq!(status_line(&acm), "1 of 2 ports active, 0 of 2 groups joined, 3 clients, 2 paths known, 1 lookups");
+        let (id, mut joined) = joins[0];
+        joined.header.method = joined.header.method.response().unwrap();
+        McMemberRecord::parse_mut(&mut joined.data.0).unwrap().mlid = Lid::new(0xc001);
+        acm.drive(Time::ZERO, Input::SaResponse { id, mad: as_bytes(&joined) }, |_| None);
+        assert_eq!(status_line(&acm), "1 of 2 ports active, 1 of 2 groups joined, 3 clients, 2 paths known, 1 lookups");
     }
 
     #[test]

@@ -188,6 +188,8 @@ struct TestFabric {
     on_open: Box<dyn FnMut() -> Result<ib_mad::Qpn, FabricError>>,
     /// The present ports.
     ports: Rc<RefCell<Vec<NamedPort>>>,
+    /// True until the daemon has noticed ports that were added.
+    has_new_ports: bool,
 }
 
 impl TestFabric {
@@ -199,7 +201,7 @@ impl TestFabric {
 impl Default for TestFabric {
     fn default() -> Self {
         let on_open = Box::new(|| Err(FabricError::NoDevice));
-        Self { events: 0, on_sa_send: Box::new(|| true), on_open, ports: Rc::default() }
+        Self { events: 0, on_sa_send: Box::new(|| true), on_open, ports: Rc::default(), has_new_ports: false }
     }
 }
 
@@ -213,11 +215,12 @@ impl Fabric for TestFabric {
     fn known_port(&self, device: &str, number: u8) -> Option<PortId> {
         (device == "sim0").then(|| PortId(u32::from(number) - 1))
     }
-    fn port_named(&self, _device: &[u8], _number: u8) -> Option<PortId> {
-        None
+    fn port_named(&self, device: &[u8], number: u8) -> Option<PortId> {
+        let ports = self.ports.borrow();
+        ports.iter().find(|port| port.device.as_bytes() == device && port.number == number).map(|port| port.id)
     }
     fn has_new_ports(&mut self) -> bool {
-        false
+        core::mem::take(&mut self.has_new_ports)
     }
     fn next_event(&mut self) -> Result<Option<Input<'_>>, FabricError> {
         self.events = self.events.saturating_sub(1);

@@ -54,6 +54,47 @@ fn default_names_are_removed_when_an_address_file_appears() {
     assert_eq!(addresses(&daemon), 1);
 }
 
+/// A name of the file in one partition is not the host's name in the first partition.
+#[test]
+fn name_in_a_partition_is_removed_with_the_address_file_although_it_is_a_default_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut daemon, _) = with_names(dir.path());
+    let attributes = PortAttributes {
+        lid: Lid::new(1),
+        gids: vec!["fe80::1".parse().unwrap()],
+        pkeys: vec![Pkey::DEFAULT_FULL, Pkey::new(0x8001)],
+        ..PortAttributes::default()
+    };
+    daemon.input(Time::ZERO, Input::PortUp { port: PortId(0), attributes });
+    let file = dir.path().join("addr");
+    std::fs::write(&file, "host sim0 1 0x8001\n").unwrap();
+    let args = ["acm-mio", "-O", "/none", "-A", file.to_str().unwrap()];
+    let without_file = core::mem::replace(&mut daemon.reload.current, Settings::read(&Args::parse_from(args)));
+    daemon.change_addresses(Time::ZERO, &[]);
+    let is_served = |daemon: &Daemon| daemon.acm.report().to_string().contains("0x8001");
+    assert!(is_served(&daemon), "{}", daemon.acm.report());
+    let before = core::mem::replace(&mut daemon.reload.current, without_file).addresses.unwrap();
+    daemon.change_addresses(Time::ZERO, &before);
+    assert!(!is_served(&daemon), "{}", daemon.acm.report());
+}
+
+#[test]
+fn addresses_of_a_device_that_is_added_later_are_served() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut daemon = daemon(dir.path());
+    let file = dir.path().join("addr");
+    std::fs::write(&file, "other sim0 1 default\n").unwrap();
+    daemon.reload.current = Settings::read(&Args::parse_from(["acm-mio", "-O", "/none", "-A", file.to_str().unwrap()]));
+    let ports = Rc::default();
+    daemon.host.fabric = Some(Box::new(TestFabric { ports: Rc::clone(&ports), ..TestFabric::default() }));
+    daemon.fabric_events(Time::ZERO).unwrap();
+    assert_eq!(addresses(&daemon), 1, "node1");
+    ports.borrow_mut().push(NamedPort { id: PortId(0), device: "sim0".into(), number: 1 });
+    daemon.host.fabric = Some(Box::new(TestFabric { ports, has_new_ports: true, ..TestFabric::default() }));
+    daemon.fabric_events(Time::ZERO).unwrap();
+    assert_eq!(addresses(&daemon), 2);
+}
+
 #[test]
 fn files_are_applied_when_they_have_not_changed_for_half_a_second() {
     let dir = tempfile::tempdir().unwrap();
