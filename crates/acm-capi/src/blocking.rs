@@ -27,20 +27,25 @@ pub(crate) fn connect(dest: Option<&[u8]>) -> core::result::Result<(), ConnectFa
         }
         Some(name) => {
             let name = core::str::from_utf8(name).map_err(|_| failed(Errno::EINVAL))?;
-            let mut first_error = None;
-            let found = address::host(name, address::port())?.into_iter().find_map(|service| match open(service) {
-                Ok(client) => Some(client),
-                Err(errno) => {
-                    first_error = first_error.or(Some(errno));
-                    None
-                }
-            });
-            found.ok_or_else(|| failed(first_error.unwrap_or(Errno::ENOENT)))?
+            first_connected(address::host(name, address::port())?, open).map_err(failed)?
         }
         None => address::service(None).and_then(open).map_err(failed)?,
     };
     *client = Some(connected);
     Ok(())
+}
+
+/// Returns the first connection to one of the addresses of a host. If there is none, returns the first error.
+fn first_connected<T>(services: Vec<Service>, mut open: impl FnMut(Service) -> Result<T>) -> Result<T> {
+    let mut first_error = None;
+    let connected = services.into_iter().find_map(|service| match open(service) {
+        Ok(client) => Some(client),
+        Err(errno) => {
+            first_error = first_error.or(Some(errno));
+            None
+        }
+    });
+    connected.ok_or(first_error.unwrap_or(Errno::ENOENT))
 }
 
 fn open(service: Service) -> Result<Client> {
@@ -81,6 +86,20 @@ fn with_client<T>(call: impl FnOnce(&mut Client) -> core::result::Result<T, Clie
 mod tests {
     use super::*;
     use std::os::unix::net::UnixListener;
+
+    #[test]
+    fn addresses_of_a_host_are_tried_in_order_and_the_first_error_is_returned() {
+        let hosts = |ports: &[u16]| ports.iter().map(|port| Service::Tcp { host: "h".into(), port: *port }).collect();
+        let open = |service: Service| match service {
+            Service::Tcp { port: 1, .. } => Err(Errno::ECONNREFUSED),
+            Service::Tcp { port: 2, .. } => Err(Errno::ETIMEDOUT),
+            other => Ok(other.to_string()),
+        };
+        assert_eq!(first_connected(hosts(&[1, 2]), open), Err(Errno::ECONNREFUSED));
+        assert_eq!(first_connected(hosts(&[2, 1]), open), Err(Errno::ETIMEDOUT));
+        assert_eq!(first_connected(hosts(&[1, 2, 3, 4]), open), Ok("h:3".to_owned()));
+        assert_eq!(first_connected(hosts(&[]), open), Err(Errno::ENOENT));
+    }
 
     /// All in one test, because a process has one connection.
     #[test]
