@@ -5,9 +5,7 @@
 use crate::{
     convert::{self, HEADER},
     queue::{LogLine, PluginEvent},
-    rates, registry,
-    slots::{self, Slot, running},
-    text,
+    rates, registry, slots, text,
 };
 use acm_provider::abi::{Endpoint, Header, Message, Port, SaHandler, SaMad};
 use acm_sansio::api::ProviderMessage;
@@ -72,18 +70,6 @@ unsafe extern "C" {
     fn acm_increment_counter(counter: c_int);
 }
 
-/// Returns the library that called a function from `address`. If the address is in no library, returns the library that
-/// this thread is calling, or the only library of the program.
-fn calling_library(address: *const c_void) -> Option<&'static Slot> {
-    let called = || running().and_then(|(slot, _)| slot.slot());
-    let only = || {
-        let mut all = slots::all();
-        let (_, first) = all.next()?;
-        all.next().is_none().then_some(first)
-    };
-    slots::at(address.addr()).map(|(_, slot)| slot).or_else(called).or_else(only)
-}
-
 #[unsafe(no_mangle)]
 extern "C" fn acm_plugin_takes(level: c_int) -> c_int {
     (level <= LOG_LEVEL.load(Ordering::Relaxed)).into()
@@ -91,7 +77,7 @@ extern "C" fn acm_plugin_takes(level: c_int) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn acm_plugin_write(level: c_int, text: *const u8, size: usize, address: *const c_void) {
-    let Some(slot) = calling_library(address) else { return };
+    let Some(slot) = slots::calling(address) else { return };
     // SAFETY: `shim.c` passes the size of `text` in bytes.
     let text = unsafe { slice::from_raw_parts(text, size) };
     let level = u8::try_from(level).unwrap_or(0);
@@ -103,7 +89,7 @@ unsafe extern "C" fn acm_plugin_write(level: c_int, text: *const u8, size: usize
 #[unsafe(no_mangle)]
 extern "C" fn acm_plugin_count(counter: c_int, address: *const c_void) {
     let counter = usize::try_from(counter).ok().and_then(|counter| Counter::ALL.get(counter));
-    if let (Some(counter), Some(slot)) = (counter, calling_library(address)) {
+    if let (Some(counter), Some(slot)) = (counter, slots::calling(address)) {
         slot.queue.push(slot.provider, PluginEvent::Message(ProviderMessage::IncrementCounter(*counter)));
     }
 }
@@ -272,6 +258,23 @@ mod tests {
         assert_eq!(&formatted(c"node1", 1), b"\0#######");
         assert_eq!(&formatted(c"node1", 0), b"########");
         assert_eq!(&formatted(c"node1", 8), b"node1\0##");
+    }
+
+    /// Otherwise a name could select any file that is called `address`.
+    #[test]
+    fn interface_name_with_a_path_has_no_gid() {
+        let folder = tempfile::tempdir().unwrap();
+        let address = "80:00:00:48:fe:80:00:00:00:00:00:00:00:02:c9:03:00:00:00:01\n";
+        fs::write(folder.path().join("address"), address).unwrap();
+        assert!(convert::gid_of_interface(address).is_some());
+        let mut gid = [0; 16];
+        for name in
+            [format!("../../..{}", folder.path().display()), format!("lo/../../../..{}", folder.path().display())]
+        {
+            let name = CString::new(name).unwrap();
+            // SAFETY: the name ends with a 0, and the GID is writable.
+            assert_eq!(unsafe { acm_if_get_sgid(name.as_ptr(), &raw mut gid) }, FAILED, "{name:?}");
+        }
     }
 
     #[test]

@@ -125,3 +125,17 @@ impl Plugins {
         matches!(ended.recv_timeout(limit), Err(std::sync::mpsc::RecvTimeoutError::Disconnected))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_of_libraries_wait_for_no_room_after_the_stop() {
+        let plugins = Plugins::new(|| {}, CString::default());
+        let (queue, provider) = (Arc::clone(&plugins.queue), ProviderId(1));
+        assert!(queue.push(provider, PluginEvent::LinesLost(1)));
+        assert!(plugins.stop(Duration::from_secs(60)));
+        assert!(!queue.push(provider, PluginEvent::LinesLost(2)));
+    }
+}

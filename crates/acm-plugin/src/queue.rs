@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn excess_lines_are_dropped_and_counted_and_other_events_accepted() {
         let queue = Queue::new(|| {});
-        (0..LINE_CAPACITY + 5).for_each(|_| queue.push_line(FROM, line("x")));
+        (0..1024 + 5).for_each(|_| queue.push_line(FROM, line("x")));
         assert!(queue.push(FROM, PluginEvent::LinesLost(77)));
         while queue.take().is_some_and(|(_, event)| event != PluginEvent::LinesLost(77)) {}
         queue.push_line(FROM, line("next"));

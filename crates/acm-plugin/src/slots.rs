@@ -57,6 +57,18 @@ pub(crate) fn at(address: usize) -> Option<(SlotId, &'static Slot)> {
     all().find(|(_, slot)| (slot.range.0..slot.range.1).contains(&address))
 }
 
+/// Returns the library that called a function from `address`. If the address is in no library, returns the library that
+/// this thread is calling, or the only library of the program.
+pub(crate) fn calling(address: *const c_void) -> Option<&'static Slot> {
+    let called = || running().and_then(|(slot, _)| slot.slot());
+    let only = || {
+        let mut all = all();
+        let (_, first) = all.next()?;
+        all.next().is_none().then_some(first)
+    };
+    at(address.addr()).map(|(_, slot)| slot).or_else(called).or_else(only)
+}
+
 impl SlotId {
     /// Returns an id for a test, without a library.
     #[cfg(test)]
@@ -122,8 +134,9 @@ mod tests {
         Slot::new(ProviderId(number), String::new(), range, Arc::new(Queue::new(|| {})))
     }
 
+    /// All in one test, because a program has one table.
     #[test]
-    fn numbers_and_addresses_identify_libraries() {
+    fn numbers_addresses_and_calls_identify_libraries() {
         let ids: Vec<SlotId> = (0..64).map(|number| claim(slot(number)).unwrap()).collect();
         assert_eq!(claim(slot(64)), None, "the table is full");
         for (slot_id, provider) in ids.iter().zip(0..) {
@@ -135,5 +148,9 @@ mod tests {
             let at = |offset| at(usize::from(provider) * 0x1000 + offset).map(|(slot_id, _)| slot_id);
             assert_eq!([at(0), at(1), at(0x10), at(0x11)], [None, Some(*slot_id), Some(*slot_id), None]);
         }
+        let provider = |address| calling(core::ptr::without_provenance(address)).map(|slot| slot.provider);
+        assert_eq!([provider(0x2001), provider(0)], [Some(ProviderId(2)), None], "the address is in no library");
+        let _running = Running::new(ids[5], "resolve");
+        assert_eq!([provider(0x2001), provider(0)], [2, 5].map(|number| Some(ProviderId(number))));
     }
 }

@@ -31,6 +31,16 @@ fn each_defect_has_its_message() {
 }
 
 #[test]
+fn name_of_a_provider_has_at_most_63_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let compiled =
+        |length| compile(folder.path(), &format!("lib{length}.so"), &[&format!("-DNAME=\"{}\"", "n".repeat(length))]);
+    assert_eq!(Library::open(&compiled(63)).unwrap().name(), "n".repeat(63));
+    let message = Library::open(&compiled(64)).unwrap_err().to_string();
+    assert!(message.ends_with(": its provider has no usable name"), "{message}");
+}
+
+#[test]
 fn files_that_are_not_libraries_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let message = |path: &Path| Library::open(path).unwrap_err().to_string();
