@@ -75,6 +75,8 @@ pub const STRUCTURES: &[Structure] = &[
     #[cfg(feature = "opa")]
     Structure::of::<crate::opa::OpaPathRecord>(),
     #[cfg(feature = "opa")]
+    Structure::of::<crate::opa::OpaVirtualFabric>(),
+    #[cfg(feature = "opa")]
     Structure::of::<crate::opa::OpaPortStatus>(),
     #[cfg(feature = "opa")]
     Structure::of::<crate::opa::OpaVlStatus>(),

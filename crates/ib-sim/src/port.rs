@@ -1,7 +1,7 @@
 //! Nodes and ports, and how a subnet creates them.
 use alloc::{format, string::String, vec, vec::Vec};
 use core::fmt;
-use ib_mad::{Gid, Guid, Lid, Mtu, Pkey, PortState, Rate, ServiceLevel, id::Lmc};
+use ib_mad::{Gid, Guid, Lid, Mtu, Pkey, PortState, Rate, ServiceLevel, id::Lmc, opa::OpaVirtualFabric};
 
 /// Returns the state if a port of the simulated subnet can have it.
 #[cfg(any(feature = "client", feature = "server"))]
@@ -229,6 +229,9 @@ pub struct SubnetConfig {
     pub subnet_prefix: u64,
     /// The administrator of the subnet.
     pub sa: crate::subnet::sa::SaMode,
+    /// Virtual fabrics that the administrator lists as that of Omni-Path does. If there are none, it answers no
+    /// datagram of Omni-Path.
+    pub virtual_fabrics: Vec<OpaVirtualFabric>,
 }
 
 impl Default for SubnetConfig {
@@ -243,6 +246,7 @@ impl Default for SubnetConfig {
             subnet_timeout: 18,
             subnet_prefix: Gid::DEFAULT_PREFIX,
             sa: crate::subnet::sa::SaMode::Internal,
+            virtual_fabrics: Vec::new(),
         }
     }
 }

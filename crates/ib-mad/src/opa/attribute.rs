@@ -1,6 +1,7 @@
 //! Attributes of Omni-Path by class and attribute id.
 use super::{
     OpaDataPortCounters, OpaErrorPortCounters, OpaNodeInfo, OpaPathRecord, OpaPortInfo, OpaPortStatus, OpaSwitchInfo,
+    OpaVirtualFabric,
 };
 use crate::{AttributeId, DecodeError, MgmtClass, Wire, attribute::Structure, smp::NodeDescription};
 
@@ -74,6 +75,7 @@ attributes! {
     SUBN_LID_ROUTED 0x0012 OpaSwitchInfo,
     SUBN_LID_ROUTED 0x0015 OpaPortInfo,
     SUBN_ADM 0x0035 OpaPathRecord,
+    SUBN_ADM 0x0089 OpaVirtualFabric,
     PERF 0x0040 OpaPortStatus,
     PERF 0x0042 OpaDataPortCounters,
     PERF 0x0043 OpaErrorPortCounters,

@@ -25,6 +25,7 @@ mod route;
 mod switch_info;
 #[cfg(test)]
 mod tests;
+mod virtual_fabric;
 
 pub use attribute::{OPA_BASE_VERSION, OPA_CLASS_VERSION, OPA_MAD_SIZE, OpaAttribute};
 pub use code::{
@@ -46,4 +47,8 @@ pub use port_words::{
 pub use route::OpaDirectedRoute;
 pub use switch_info::{
     OpaAdaptiveRouting, OpaLifeTimeChange, OpaRoutingMode, OpaSwitchCapability, OpaSwitchInfo, OpaSwitchPort0,
+};
+pub use virtual_fabric::{
+    OpaBaseSl, OpaLifeTimeFactor, OpaMaxMtu, OpaMaxRate, OpaOtherSl, OpaVirtualFabric, OpaVirtualFabricMask,
+    OpaVirtualFabricOptions,
 };

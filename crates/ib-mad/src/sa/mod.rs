@@ -29,7 +29,7 @@ mod port_info_record;
 mod query;
 mod query_ref;
 mod random_forwarding_table_record;
-mod record;
+pub(crate) mod record;
 mod selected;
 mod server;
 mod service_association_record;

@@ -11,9 +11,9 @@ use crate::{
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Query<R: SaRecord> {
     /// Record with the requested values; only fields whose bit is in the mask are used.
-    pub(super) record: R,
+    pub(crate) record: R,
     /// Component mask.
-    pub(super) mask: u64,
+    pub(crate) mask: u64,
 }
 
 impl<R: SaRecord> Default for Query<R> {
@@ -115,6 +115,7 @@ impl<R: SaRecord> Query<R> {
     #[must_use]
     pub fn mad(&self, method: Method, tid: TransactionId) -> SaMad {
         let mut mad = SaMad::request(method, R::ID, tid);
+        [mad.header.base_version, mad.header.class_version] = R::VERSIONS;
         mad.sa.component_mask = Be64::new(self.mask);
         mad.sa.attribute_offset = words::<R>();
         mad.data = Octets::of(&self.record);

@@ -1,5 +1,5 @@
 //! The interface of all records: component masks, setters, and iteration over a response.
-use super::Compare;
+use super::{Compare, SA_CLASS_VERSION};
 use crate::{AttributeId, DecodeError, Wire, wire::Field};
 use core::marker::PhantomData;
 
@@ -7,6 +7,8 @@ use core::marker::PhantomData;
 pub trait SaRecord: Wire + Default {
     /// Attribute id of the record.
     const ID: AttributeId;
+    /// Base version and class version of the record's datagrams: those of InfiniBand, or of Omni-Path.
+    const VERSIONS: [u8; 2] = [1, SA_CLASS_VERSION];
     /// Component mask; bits without a name are kept.
     type Mask: bitflags::Flags<Bits = u64> + Copy;
     /// Fields of the component mask's bits.
@@ -39,12 +41,12 @@ impl Component {
 
 /// Defines a record's mask, its [`SaRecord`] implementation and the setters of its [`Query`](crate::sa::Query).
 ///
-/// Each line is `/// doc` and `MASK_NAME = bits "field path" setter(arguments) |record| statement;`. Without setter and
+/// A record of Omni-Path has `in` and its versions. Each line is `/// doc` and `MASK_NAME = bits "field path" setter(arguments) |record| statement;`. Without setter and
 /// statement the component has only a name. `[array] setter(argument)` sets one element of an array field, for a mask
 /// with one bit for each element. After the field, parentheses name a comparison other than equality: `(graded Type)`,
 /// or a variant of [`Compare`](crate::sa::Compare).
 macro_rules! sa_record {
-    ($(#[$($m:tt)*])* $record:ident $id:ident $mask:ident; $(
+    ($(#[$($m:tt)*])* $record:ident $id:ident $mask:ident $(in $versions:expr)?; $(
         $(#[$($cm:tt)*])* $bit:ident = $value:literal $field:literal $(($($compare:tt)*))?
             $([$array:ident] $one:ident($one_arg:ident: $one_t:ty))?
             $($setter:ident($($arg:ident: $t:ty),*) |$r:ident| $set:expr)?;
@@ -60,6 +62,7 @@ macro_rules! sa_record {
         }
         impl $crate::sa::SaRecord for $record {
             const ID: $crate::AttributeId = $crate::AttributeId::$id;
+            $(const VERSIONS: [u8; 2] = $versions;)?
             type Mask = $mask;
             const COMPONENTS: &'static [$crate::sa::Component] =
                 &[$($crate::sa::Component {
@@ -106,7 +109,7 @@ macro_rules! sa_record {
         }
     };
 }
-pub(super) use sa_record;
+pub(crate) use sa_record;
 
 /// The records of a response, in place.
 #[derive(Clone, Debug)]

@@ -82,6 +82,15 @@ pub(super) fn check_version(header: &MadHeader) -> Result<(), DecodeError> {
     }
 }
 
+/// Checks the base version and the class version of a datagram.
+pub(super) fn check_versions(header: &MadHeader, [base, class]: [u8; 2]) -> Result<(), DecodeError> {
+    match (header.base_version, header.class_version) {
+        (found, _) if found != base => Err(DecodeError::BadValue { what: "base_version", value: found.into() }),
+        (_, found) if found != class => Err(DecodeError::BadValue { what: "class_version", value: found.into() }),
+        _ => Ok(()),
+    }
+}
+
 /// Checks the vendor of the datagram against that of `A`, if `A` has one.
 ///
 /// # Errors

@@ -1,5 +1,5 @@
 //! Records of subnet administration in a datagram or message.
-use super::{MadRef, layout::check_version};
+use super::{MadRef, layout::check_versions};
 use crate::{
     AttributeId, DecodeError, Method, MgmtClass, Status, Wire,
     rmpp::{RmppHeader, RmppType},
@@ -39,7 +39,7 @@ impl<'a> MadRef<'a> {
         if self.class() != MgmtClass::SUBN_ADM {
             return Err(DecodeError::BadValue { what: "mgmt_class", value: self.class().get().into() });
         }
-        check_version(self.header())?;
+        check_versions(self.header(), R::VERSIONS)?;
         self.records_of(R::ID)
     }
 

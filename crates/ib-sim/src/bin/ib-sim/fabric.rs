@@ -2,7 +2,12 @@
 use crate::record::Record;
 use clap::Args;
 use core::error::Error;
-use ib_mad::{Lid, Mtu, Pkey, Rate, id::Lmc};
+use ib_mad::{
+    Lid, Mtu, Pkey, Rate,
+    id::Lmc,
+    opa::{OpaBaseSl, OpaVirtualFabric},
+    wire::{Be16, Text},
+};
 use ib_sim::{SaMode, Settings, Subnet, SubnetConfig, server::Server, uplink::Uplink};
 use std::path::{Path, PathBuf};
 
@@ -38,6 +43,9 @@ pub(crate) struct Fabric {
     /// PortInfo.SubnetTimeOut: a packet crosses the subnet in 4.096 us x 2^N.
     #[arg(long, value_name = "N", default_value_t = 18, value_parser = clap::value_parser!(u8).range(0..32))]
     subnet_timeout: u8,
+    /// A virtual fabric, which the subnet administrator lists as that of Omni-Path does. May be repeated.
+    #[arg(long, value_name = "NAME:PKEY:SL", value_parser = virtual_fabric)]
+    virtual_fabric: Vec<OpaVirtualFabric>,
     /// Loss of datagrams (0.3 or 30%).
     #[arg(long, value_name = "PROBABILITY")]
     loss: Option<String>,
@@ -73,6 +81,20 @@ pub(crate) struct Fabric {
 
 fn pkey(text: &str) -> Result<Pkey, String> {
     u16::from_str_radix(text.trim_start_matches("0x"), 16).map(Pkey::new).map_err(|error| error.to_string())
+}
+
+fn virtual_fabric(text: &str) -> Result<OpaVirtualFabric, String> {
+    let [sl, of_partition, name] = text.rsplitn(3, ':').collect::<Vec<_>>()[..] else {
+        return Err("not NAME:PKEY:SL".to_owned());
+    };
+    let sl = sl.parse().ok().filter(|sl| *sl < 32).ok_or("the SL is a number below 32")?;
+    let base_sl = OpaBaseSl::default().with_sl(sl);
+    Ok(OpaVirtualFabric {
+        pkey: pkey(of_partition)?,
+        name: Text::new(name.as_bytes()),
+        base_sl,
+        ..OpaVirtualFabric::default()
+    })
 }
 
 fn mtu(text: &str) -> Result<Mtu, String> {
@@ -120,6 +142,10 @@ impl Fabric {
             sm_lid: self.sm_lid,
             subnet_timeout: self.subnet_timeout,
             sa: if self.ibsim.is_some() { SaMode::External } else { SaMode::Internal },
+            virtual_fabrics: (0..)
+                .zip(&self.virtual_fabric)
+                .map(|(index, fabric)| OpaVirtualFabric { index: Be16::new(index), ..*fabric })
+                .collect(),
             ..SubnetConfig::default()
         };
         let mut subnet = Subnet::new(config.clone(), self.seed);

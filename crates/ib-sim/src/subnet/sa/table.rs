@@ -7,6 +7,7 @@ use crate::{
 use alloc::{boxed::Box, vec, vec::Vec};
 use ib_mad::{
     AttributeId, Gid, Lid, Method, Status,
+    opa::OpaVirtualFabric,
     sa::{
         JoinState, McMemberMask, McMemberRecord, NodeRecord, PathMask, PathRecord, Query, SA_CLASS_VERSION, SaMad,
         SaRecord, TableError, TableWriter, table_length,
@@ -20,7 +21,12 @@ impl Subnet {
     /// Returns the response to a GetTable request as one message, in the form in which Linux's umad returns the segments
     /// of RMPP, or the error. `None` if the datagram is not such a request.
     pub(crate) fn table_response(&mut self, port: PortId, request: &SaMad) -> Option<Result<Table, Box<SaMad>>> {
-        if request.header.method != Method::GET_TABLE || request.header.class_version != SA_CLASS_VERSION {
+        let is_known = if is_of_omni_path(request) {
+            !self.config.virtual_fabrics.is_empty()
+        } else {
+            request.header.class_version == SA_CLASS_VERSION
+        };
+        if request.header.method != Method::GET_TABLE || !is_known {
             return None;
         }
         let table = self.settings().sa.status.filter(|status| !status.is_ok());
@@ -34,6 +40,12 @@ impl Subnet {
 
     fn table(&self, port: PortId, request: &SaMad) -> Result<Table, Status> {
         match request.header.attribute_id {
+            OpaVirtualFabric::ID if is_of_omni_path(request) => {
+                let query = query::<OpaVirtualFabric>(request)?;
+                let all = self.config.virtual_fabrics.iter().copied();
+                written(request, &all.filter(|record| query.matches(record)).collect::<Vec<_>>())
+            }
+            _ if is_of_omni_path(request) => Err(Status::METHOD_ATTRIBUTE_NOT_SUPPORTED),
             AttributeId::PATH_RECORD => written(request, &self.paths(port, &query(request)?)?),
             AttributeId::MC_MEMBER_RECORD => {
                 written(request, &self.members(&query(request)?, request.sa.sm_key.get() != 0))
@@ -94,6 +106,11 @@ impl Subnet {
         };
         self.ports().filter_map(record).filter(|record| query.matches(record)).collect()
     }
+}
+
+/// True if the datagram is in the format of Omni-Path.
+fn is_of_omni_path(request: &SaMad) -> bool {
+    [request.header.base_version, request.header.class_version] == OpaVirtualFabric::VERSIONS
 }
 
 /// Returns the records as one message, with their number.
@@ -173,6 +190,29 @@ mod tests {
         assert_eq!(paths(&mut subnet, new().sgid(gid(99))), Err(Status::SA_INVALID_GID));
         let errors = subnet.counters();
         assert_eq!((errors.sa_path_queries, errors.sa_errors), (7, 2));
+    }
+
+    #[test]
+    fn virtual_fabrics_are_listed_in_datagrams_of_omni_path() {
+        let fabric = |index: u16| OpaVirtualFabric { index: index.into(), ..OpaVirtualFabric::default() };
+        let config = SubnetConfig { virtual_fabrics: (0..20).map(fabric).collect(), ..SubnetConfig::default() };
+        let (mut with, mut without) = (Subnet::new(config, 1), Subnet::new(SubnetConfig::default(), 1));
+        let port = PortId::new(1, 1);
+        let all = Query::<OpaVirtualFabric>::new();
+        let (count, message) = with.table_response(port, &all.get_table(TransactionId::new(1))).unwrap().unwrap();
+        let found: Vec<_> = MadRef::new(&message).unwrap().records().unwrap().copied().collect();
+        assert_eq!((count, found), (20, (0..20).map(fabric).collect()));
+        let (count, _) = with.table_response(port, &all.index(7).get_table(TransactionId::new(1))).unwrap().unwrap();
+        assert_eq!(count, 1);
+        assert_eq!(without.table_response(port, &all.get_table(TransactionId::new(1))), None);
+        // Another attribute in such a datagram, and the attribute in a datagram of InfiniBand.
+        let mut paths = all.get_table(TransactionId::new(1));
+        paths.header.attribute_id = AttributeId::PATH_RECORD;
+        let plain = SaMad::request(Method::GET_TABLE, OpaVirtualFabric::ID, TransactionId::new(1));
+        for request in [paths, plain] {
+            let refused = with.table_response(port, &request).unwrap().unwrap_err();
+            assert_eq!(refused.header.status, Status::METHOD_ATTRIBUTE_NOT_SUPPORTED);
+        }
     }
 
     #[test]

@@ -13,5 +13,6 @@ mod show;
 #[cfg(test)]
 mod tests;
 mod vfabric;
+mod virtual_fabrics;
 
 pub(crate) use command::{add_to, run};

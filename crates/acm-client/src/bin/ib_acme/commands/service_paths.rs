@@ -2,7 +2,7 @@
 use super::peers::{Paths, Peer};
 use acm_client::{
     fabric::Parameters,
-    ib_mad::{Pkey, ServiceId, id::ServiceRange, sa::PathRecord},
+    ib_mad::{ServiceId, id::ServiceRange, sa::PathRecord},
 };
 
 /// The paths of a service in a partition to all peers.
@@ -17,27 +17,17 @@ pub(super) struct ServicePaths {
 }
 
 impl ServicePaths {
-    /// Requests the path to each peer.
-    pub(super) fn query(
-        paths: &mut Paths,
-        peers: &[Peer],
-        service: Option<ServiceId>,
-        pkey: Option<Pkey>,
-        qos_class: Option<u16>,
-    ) -> Self {
+    /// Requests the path to each peer with the service id, P_Key, service level and class of `conditions`.
+    pub(super) fn query(paths: &mut Paths, peers: &[Peer], conditions: &PathRecord) -> Self {
+        let PathRecord { service_id, pkey, qos_sl, .. } = *conditions;
         let mut found = Vec::new();
         for peer in peers {
-            let mut record = peer.ends;
-            record.service_id = service.unwrap_or_default();
-            record.pkey = pkey.unwrap_or_default();
-            record.qos_sl = record.qos_sl.with_qos_class(qos_class.unwrap_or_default());
-            let path = paths.path(&record).map_err(|why| match pkey {
-                Some(pkey) => format!("no path in {pkey}: {why}"),
-                None => format!("no path: {why}"),
+            let path = paths.path(&PathRecord { service_id, pkey, qos_sl, ..peer.ends }).map_err(|why| {
+                if pkey.is_zero() { format!("no path: {why}") } else { format!("no path in {pkey}: {why}") }
             });
             found.push((peer.name.clone(), path));
         }
-        Self::new(service, found)
+        Self::new((!service_id.is_zero()).then_some(service_id), found)
     }
 
     /// Returns these paths with their common parameters.

@@ -6,11 +6,15 @@ use super::{
     library::Library,
     peers::{Paths, Peer},
     service_paths::ServicePaths,
+    virtual_fabrics,
 };
 use crate::{output::Output, ranges::Names, requirements::service_id};
 use acm_client::{
     fabric::GroupName,
-    ib_mad::{Pkey, ServiceId, sa::PathRecord},
+    ib_mad::{
+        Pkey, ServiceId, ServiceLevel,
+        sa::{PathRecord, QosSl},
+    },
 };
 
 /// Show P_Key, SL, MTU and rate of a program's traffic, as the subnet administrator returns them for a service id.
@@ -30,6 +34,12 @@ pub(crate) struct Vfabric {
     /// Query each partition in the port's table of P_Keys.
     #[arg(long, conflicts_with = "pkey")]
     each_partition: bool,
+    /// List the virtual fabrics of Omni-Path's fabric manager. Implies --umad.
+    #[arg(long, conflicts_with_all = ["service_id", "pkey", "each_partition", "name", "qos_class", "to", "mgid", "shell", "service"])]
+    list: bool,
+    /// Virtual fabric of Omni-Path's fabric manager: its P_Key and service level are in the queries. Implies --umad.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["pkey", "each_partition", "mgid", "service"])]
+    name: Option<String>,
     /// Quality of service class, up to 4095.
     #[arg(long, value_name = "CLASS", value_parser = clap::value_parser!(u16).range(..4096))]
     qos_class: Option<u16>,
@@ -66,20 +76,38 @@ impl Vfabric {
         if self.shell && (!is_one || !self.mgid.is_empty() && !self.to.is_empty()) {
             return Err(Failure::Text("--shell is for one service or group, and one partition".to_owned()));
         }
-        let mut paths = Paths::open(self.service.as_deref(), self.umad || !self.mgid.is_empty(), &self.local, out)?;
+        if self.list {
+            return virtual_fabrics::list(&mut self.local.administration()?, self.json, out);
+        }
+        let fabric = match &self.name {
+            Some(name) => Some(virtual_fabrics::named(&mut self.local.administration()?, name)?),
+            None => None,
+        };
+        let is_direct = self.umad || fabric.is_some() || !self.mgid.is_empty();
+        let mut paths = Paths::open(self.service.as_deref(), is_direct, &self.local, out)?;
         let groups = self.groups(&mut paths);
         let peers = if groups.is_empty() || !self.to.is_empty() { self.peers(&mut paths)? } else { Vec::new() };
         let services = if self.service_id.is_empty() { vec![None] } else { somes(&self.service_id) };
         let pkeys = match self.pkey.as_slice() {
             _ if self.each_partition => somes(&paths.partitions()),
+            [] if fabric.is_some() => fabric.iter().map(|fabric| Some(fabric.pkey)).collect(),
             [] => vec![None],
             named => somes(named),
         };
+        // Service levels above 15 of Omni-Path do not fit into a path record: then the P_Key alone is the condition.
+        let sl = fabric.and_then(|fabric| ServiceLevel::new(fabric.base_sl.sl())).unwrap_or_default();
+        let qos_sl = QosSl::default().with_qos_class(self.qos_class.unwrap_or_default()).with_sl(sl);
         let mut rows: Vec<ServicePaths> =
             groups.into_iter().map(|group| ServicePaths::new(None, vec![group])).collect();
         for service in services.into_iter().filter(|_| !peers.is_empty()) {
             for pkey in &pkeys {
-                rows.push(ServicePaths::query(&mut paths, &peers, service, *pkey, self.qos_class));
+                let conditions = PathRecord {
+                    service_id: service.unwrap_or_default(),
+                    pkey: pkey.unwrap_or_default(),
+                    qos_sl,
+                    ..PathRecord::default()
+                };
+                rows.push(ServicePaths::query(&mut paths, &peers, &conditions));
             }
         }
         match rows.as_slice() {
