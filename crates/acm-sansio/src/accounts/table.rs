@@ -330,6 +330,12 @@ mod tests {
             accounts.give_back(a, holding);
             accounts.take(b, holding);
             assert_eq!((accounts.held(a, holding), accounts.must_yield(b, holding, share)), (50, None));
+            // From 41 and 40, one would change places with the other.
+            (0..9).for_each(|_| accounts.give_back(a, holding));
+            (0..10).for_each(|_| accounts.give_back(b, holding));
+            (0..19).for_each(|_| accounts.take(c, holding));
+            assert_eq!((accounts.held(a, holding), accounts.must_yield(b, holding, share)), (41, None));
+            assert_eq!(accounts.must_yield(c, holding, share), Some(a));
             assert_eq!(accounts.must_yield(KERNEL, holding, share), None, "it has more than its floor");
         }
     }

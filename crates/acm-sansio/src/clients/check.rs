@@ -37,6 +37,9 @@ impl Clients {
                 ensure(has_query(query), || format!("{id} waits for {query}, which does not exist"))?;
             }
         }
+        for id in self.conditions.requests() {
+            ensure(self.requests.all.get(id).is_some(), || format!("conditions of {id}, which does not exist"))?;
+        }
         for (account, id, holdings) in cx.accounts.iter() {
             let counted = held.get(&id).copied().unwrap_or(0);
             ensure(holdings.requests == counted, || {

@@ -65,6 +65,11 @@ impl Conditions {
         self.waiting.remove(&request)
     }
 
+    /// Returns the requests whose conditions are stored.
+    pub(crate) fn requests(&self) -> impl Iterator<Item = RequestId> {
+        self.waiting.keys().copied()
+    }
+
     /// Queues a request whose address is resolved.
     pub(crate) fn resolved(&mut self, request: ResolvedAddress) {
         self.resolved.push_back(request);

@@ -47,6 +47,20 @@ fn pauses_between_joins_grow_to_60_s_and_restart_after_a_success() {
     }
 }
 
+#[test]
+fn join_that_ends_because_its_port_goes_down_is_no_failure() {
+    let mut world = World::new(WorldConfig::default());
+    world.run_for(Duration::from_secs(1));
+    world.subnet.settings_mut().sa.mute = true;
+    let since = world.transcript.len();
+    world.subnet.restart_sm(None);
+    world.run_for(Duration::from_secs(1));
+    assert!(!joins(&world, since).is_empty(), "the join is pending");
+    world.subnet.set_port_state(World::port_id(0), PortState::DOWN).unwrap();
+    world.run_for(Duration::from_secs(60));
+    assert_eq!(world.stat(0, "joins_failed"), 0);
+}
+
 /// The join is sent and answered, and the subnet manager loses the membership, all at one instant.
 #[test]
 fn membership_lost_at_the_instant_of_the_join_is_requested_again() {

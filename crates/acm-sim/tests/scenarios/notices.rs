@@ -115,6 +115,23 @@ fn node_that_returns_with_another_lid_is_found_at_once() {
 }
 
 #[test]
+fn name_that_was_not_found_is_looked_up_again_when_a_port_appears() {
+    let mut world = world(3, Config { negative_timeout: Some(3600 * SECOND), ..Config::default() });
+    let (source, unknown) = (names(1)[0], Address::from_text("nobody"));
+    let looks_up = |world: &mut World| {
+        let start = world.now();
+        assert!(world.resolve(0, &source, &unknown).is_err());
+        world.now() > start
+    };
+    assert_eq!([looks_up(&mut world), looks_up(&mut world)], [true, false], "the failure is cached");
+    let gid = first_gid(&world, 2);
+    forge(&mut world, 0, TrapNumber::GID_OUT_OF_SERVICE, gid);
+    assert!(!looks_up(&mut world), "a port that disappears has no new names");
+    forge(&mut world, 0, TrapNumber::GID_IN_SERVICE, gid);
+    assert!(looks_up(&mut world));
+}
+
+#[test]
 fn refused_subscription_is_logged_once_and_retried() {
     let mut world = WorldConfig::default();
     world.core.log_level = acm_sansio::api::Level::Always;

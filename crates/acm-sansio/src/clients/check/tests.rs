@@ -99,6 +99,18 @@ fn charges_match_what_is_held() {
 }
 
 #[test]
+fn conditions_end_with_their_request() {
+    let (mut cx, mut clients) = empty();
+    let client = client(&mut cx, &mut clients, 0);
+    let id = of_client(&mut cx, &mut clients, client, lookup());
+    clients.conditions.keep(id, Some(&PathRecord::default()));
+    clients.take_request(&mut cx, id);
+    assert_eq!(check(&cx, &clients), Ok(()));
+    clients.conditions.keep(id, Some(&PathRecord::default()));
+    fails(&cx, &clients, "which does not exist");
+}
+
+#[test]
 fn query_sa_request_has_an_open_query() {
     let (mut cx, mut clients) = empty();
     let client = client(&mut cx, &mut clients, 0);

@@ -63,13 +63,29 @@ fn two_nodes_with_new_lids_find_each_other() {
     }
 }
 
+/// The endpoint closes with its last address. Peers may have the location of its queue pair in their caches.
+#[test]
+fn addresses_that_return_with_a_new_endpoint_are_announced() {
+    let mut world = world_with_cache(Config::default());
+    let (port, pkey) = (PortId(0), None);
+    let addresses = World::addresses(1);
+    addresses.iter().for_each(|address| world.input(1, Input::AddressRemoved { port, pkey, address: *address }));
+    world.run_for(Duration::from_secs(5));
+    assert_eq!(world.stat(1, "announcements"), 0);
+    addresses.iter().for_each(|address| world.input(1, Input::AddressAdded { port, pkey, address: *address }));
+    world.run_for(Duration::from_secs(5));
+    assert_eq!(world.stat(1, "announcements"), 3);
+}
+
 /// A response to the old queue pair would be lost.
 #[test]
 fn peer_announces_its_new_queue_pair() {
     let mut world = world_with_cache(Config::default());
+    let queries = path_queries(&world).len();
     world.lose_endpoints(1);
     let qpn = world.qpn(1);
     world.run_for(Duration::from_secs(5));
+    assert_eq!(path_queries(&world).len(), queries + 1, "the path in use is refreshed");
     assert_eq!((world.stat(1, "announcements"), world.stat(0, "announcements")), (3, 0));
     let before = world.transcript.len();
     assert!(world.resolve(1, &World::addresses(1)[1], &World::addresses(0)[1]).is_ok());
