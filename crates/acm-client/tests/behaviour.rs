@@ -140,12 +140,14 @@ fn cancelled_request_is_not_returned_although_its_response_was_received() {
     server.join().unwrap();
 }
 
-/// The server does not respond before it has received all requests, which do not fit into the buffers of the socket.
+/// The server reads nothing before the client waits, and the requests do not fit into the buffers of the socket.
 #[test]
 fn rest_of_the_requests_is_sent_while_the_client_waits() {
     const REQUESTS: u16 = 20_000;
     let address = ServerAddress::new();
-    let server = address.serve(vec![Box::new(|peer| {
+    let (go, wait) = std::sync::mpsc::channel();
+    let server = address.serve(vec![Box::new(move |peer| {
+        wait.recv().unwrap();
         let last = (0..REQUESTS).map(|_| peer.next().unwrap()).last().unwrap();
         peer.respond(&Reply::resolved(last, &path(REQUESTS), None));
         assert_eq!(peer.next(), None);
@@ -153,6 +155,7 @@ fn rest_of_the_requests_is_sent_while_the_client_waits() {
     let deep = options(LONG).with_depth(REQUESTS.into());
     let mut connection = Connection::open(&address.service(), deep).unwrap();
     let last = (1..=REQUESTS).map(|lid| connection.ask(&route(lid)).unwrap()).last().unwrap();
+    go.send(()).unwrap();
     assert!(matches!(connection.response_to(last).unwrap(), Response::Path(_)));
     drop(connection);
     server.join().unwrap();

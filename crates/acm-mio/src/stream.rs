@@ -149,6 +149,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn send_buffer_of_a_client_has_4608_bytes() {
+        let (stream, _other) = std::os::unix::net::UnixStream::pair().unwrap();
+        limit_send_buffer(&stream);
+        assert_eq!(sockopt::socket_send_buffer_size(&stream).unwrap(), 4608, "the smallest of Linux");
+    }
+
+    #[test]
     fn loopback_addresses_are_one_account() {
         let account = |text: &str| account_of(text.parse().unwrap());
         let local = account("127.0.0.1");

@@ -288,8 +288,8 @@ mod tests {
 
     #[test]
     fn request_that_cannot_be_queued_can_be_sent_later() {
-        // This slot has no library, and so no queue.
-        let slot = slots::SlotId::of_a_test(3);
+        // The table has no such slot, and so the slot has no queue.
+        let slot = slots::SlotId::of_a_test(64);
         let endpoint = Endpoint { port: ptr::null_mut(), pkey: 0xffff };
         registry::add_endpoint(&raw const endpoint, slot, acm_sansio::EndpointId::new(7, 8));
         let mad = acm_alloc_sa_mad(&raw const endpoint, ptr::null_mut(), None);

@@ -9,9 +9,6 @@ use ib_mad::{
 
 pub use ib_mad::acm::group_mgid;
 
-/// Maximum number of groups in a request.
-pub const MAX_GROUPS: usize = 6;
-
 /// A datagram between daemons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MulticastMessage<'a> {
@@ -106,7 +103,7 @@ impl<'a> MulticastMessage<'a> {
 }
 
 /// Returns a request for `dest` by `source`, which is a member of `groups` (least preferred first). Groups after the
-/// first [`MAX_GROUPS`] are left out.
+/// sixth are left out.
 #[must_use]
 pub fn request(tid: TransactionId, dest: &Address, source: &Address, groups: &[Gid]) -> AcmMad {
     let ((dest_type, dest), (src_type, src)) = (dest.encode(), source.encode());

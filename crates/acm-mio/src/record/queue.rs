@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn queue_is_full_at_8_mib() {
         let queue = Queue::default();
-        assert_eq!(queue.put(&mut vec![1; BOUND - 1], mark(0)), Put::Taken);
+        assert_eq!(queue.put(&mut vec![1; (8 << 20) - 1], mark(0)), Put::Taken);
         assert_eq!(queue.put(&mut vec![1; 2], mark(1)), Put::Full);
         assert_eq!(queue.put(&mut vec![1; 1], mark(1)), Put::Taken);
         assert_eq!(queue.put(&mut vec![1; 1], mark(2)), Put::Full);

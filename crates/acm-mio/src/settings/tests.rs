@@ -303,27 +303,6 @@ fn bounds_and_other_options_reach_the_core() {
     assert_eq!((config.limits.connections.total, config.sa_depth), (65_280, Depth::Auto));
 }
 
-/// The numbers of docs/deadlines.md.
-#[test]
-fn limits_without_options_are_those_of_the_documentation() {
-    let settings = settings_of("");
-    let limits = Limits {
-        connections: Share { total: 3840, percent: 90 },
-        requests: Share { total: 65_536, percent: 90 },
-        lookups: Share { total: 65_536, percent: 90 },
-        requests_per_client: 64,
-        remote_lookups: 4096,
-        destinations: 131_072,
-        unsolicited: 65_536,
-        negatives: 4096,
-        renewals: 1024,
-        responders: 16,
-        reports: 16_384,
-    };
-    assert_eq!(settings.core(4096).limits, limits);
-    assert_eq!((settings.interface_addresses(), settings.receive_depth().get()), (1024, 1024));
-}
-
 #[test]
 fn core_emits_events_of_the_log_level() {
     let level = |text: &str| settings_of(text).core(1024).log_level;

@@ -18,7 +18,9 @@ fn documented(table: &str, what: &str) -> usize {
 #[test]
 fn table_of_bounds_has_the_defaults() {
     let table = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/deadlines.md")).unwrap();
-    let limits = settings_of("").core(1024).limits;
+    let settings = settings_of("");
+    let config = settings.core(1024);
+    let limits = config.limits;
     for (what, limit) in [
         ("pending requests", limits.requests.total),
         ("pending requests of a client", limits.requests_per_client as usize),
@@ -30,6 +32,9 @@ fn table_of_bounds_has_the_defaults() {
         ("destinations in the refresh queues of each port", limits.renewals),
         ("entries of the negative cache", limits.negatives),
         ("peers that wait for the route of one response", limits.responders),
+        ("groups of an endpoint", config.groups.into()),
+        ("received datagrams of an endpoint that are not yet handled", settings.receive_depth().get() as usize),
+        ("interfaces on InfiniBand ports, and their addresses", settings.interface_addresses()),
     ] {
         assert_eq!(documented(&table, what), limit, "{what}");
     }
