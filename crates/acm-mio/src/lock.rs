@@ -111,6 +111,6 @@ mod tests {
     fn absent_lock_file_has_no_holder() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(holder(&dir.path().join("pid")).unwrap(), None);
-        assert!(holder(&dir.path().join("pid/pid")).is_ok(), "its directory is missing as well");
+        assert_eq!(holder(&dir.path().join("pid/pid")).unwrap(), None, "its directory is missing as well");
     }
 }

@@ -280,8 +280,8 @@ unsafe fn resolve(
         return Err(Errno::EPROTO);
     };
     let alternates = if has_alternates { blocking::alternates(&found.path)? } else { Vec::new() };
-    let path = write::new_paths(&found.path, &alternates)?;
     let number = c_int::try_from(1 + alternates.len()).map_err(|_| Errno::EPROTO)?;
+    let path = write::new_paths(&found.path, &alternates)?;
     if let (Some(source), true) = (&found.source, print != 0) {
         write::print_source(source);
     }

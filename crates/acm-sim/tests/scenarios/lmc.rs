@@ -175,8 +175,8 @@ fn paths_between_other_lids_are_cached_one_by_one() {
         }
         // The LIDs after those of the local port belong to another one.
         let wanted = PathRecord { slid: Lid::new(primary.slid.get() ^ 4), dgid: primary.dgid, ..PathRecord::default() };
-        let client = world.request(0, &path_request(&wanted, EntryFlags::empty(), [3; 8]));
         let before = world.transcript.len();
+        let client = world.request(0, &path_request(&wanted, EntryFlags::empty(), [3; 8]));
         assert_eq!(world.wait(client), Err(ClientStatus::ESRCADDR));
         assert!(!world.transcript[before..].iter().any(|(.., output)| matches!(output, Output::SaSend(_))));
     }
