@@ -54,6 +54,9 @@ impl External {
             for endpoint in all {
                 self.stop_serving(cx, endpoint, Failure::EndpointClosed);
             }
+        } else if !self.hangs {
+            // The port may have returned before the provider has closed it.
+            self.resume_serving(cx);
         }
         self.proceed(cx);
     }

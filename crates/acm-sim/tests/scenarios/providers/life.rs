@@ -79,6 +79,25 @@ fn port_is_opened_before_and_closed_after_its_endpoints() {
 }
 
 #[test]
+fn event_of_a_port_that_went_down_is_not_delivered_later() {
+    let mut machine = Machine::started();
+    machine.fake(ONE).functions();
+    let mut other_manager = attributes(OF_ONE, 8);
+    other_manager.sm_lid = ib_mad::Lid::new(2);
+    machine.up(1, &other_manager);
+    // The first call has not returned. The second event waits for its turn.
+    machine.input(Input::ClientReregister(PortId(1)));
+    machine.input(Input::PortDown(PortId(1)));
+    machine.up(1, &other_manager);
+    machine.run(MS);
+    assert_eq!(machine.fake(ONE).functions(), ["handle_event"], "the port is as the provider has it");
+    let client = machine.resolve(1, "one");
+    machine.run(MS);
+    assert_eq!(machine.status(client), Some(0), "its endpoint is served again");
+    machine.replay();
+}
+
+#[test]
 fn new_partition_opens_an_endpoint_and_keeps_the_port_open() {
     let mut machine = Machine::started();
     machine.fake(ONE).functions();

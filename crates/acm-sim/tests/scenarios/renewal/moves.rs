@@ -65,16 +65,16 @@ fn two_nodes_with_new_lids_find_each_other() {
 
 /// The endpoint closes with its last address. Peers may have the location of its queue pair in their caches.
 #[test]
-fn addresses_that_return_with_a_new_endpoint_are_announced() {
+fn address_that_returns_with_a_new_endpoint_is_announced() {
     let mut world = world_with_cache(Config::default());
     let (port, pkey) = (PortId(0), None);
     let addresses = World::addresses(1);
     addresses.iter().for_each(|address| world.input(1, Input::AddressRemoved { port, pkey, address: *address }));
     world.run_for(Duration::from_secs(5));
     assert_eq!(world.stat(1, "announcements"), 0);
-    addresses.iter().for_each(|address| world.input(1, Input::AddressAdded { port, pkey, address: *address }));
+    world.input(1, Input::AddressAdded { port, pkey, address: addresses[0] });
     world.run_for(Duration::from_secs(5));
-    assert_eq!(world.stat(1, "announcements"), 3);
+    assert_eq!(world.stat(1, "announcements"), 1);
 }
 
 /// A response to the old queue pair would be lost.

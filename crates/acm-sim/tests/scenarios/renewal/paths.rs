@@ -1,6 +1,6 @@
 //! Paths in use are refreshed before they expire, and after events that may have made them wrong.
 use super::shared::*;
-use acm_sansio::{Config, Output};
+use acm_sansio::{Config, Output, api::GaugeScope};
 use acm_sim::{World, WorldConfig};
 use acm_wire::client::{ClientStatus, Counter};
 use core::time::Duration;
@@ -90,6 +90,29 @@ fn unused_path_is_refreshed_when_it_is_used_after_a_restart() {
     let path = world.resolve(0, &name(0), &name(1)).unwrap();
     assert_eq!((world.now(), path.dlid == Lid::new(200)), (start, false), "the stale path, at once");
     assert_eq!((path_queries(&world).len(), cached(&mut world, 1)), (queries + 2, Lid::new(200)));
+}
+
+/// Returns the number of node 0's destinations with a path.
+fn paths(world: &World) -> usize {
+    let mut found = 0;
+    world.node(0).acm.each_gauge(&mut |name, of, value| {
+        if (name, of) == ("destinations", GaugeScope::State("ready")) {
+            found = value;
+        }
+    });
+    found
+}
+
+/// Without a query: the peer asks again if it needs a response.
+#[test]
+fn stale_path_that_no_local_user_has_requested_is_removed() {
+    let mut world = World::new(WorldConfig::default());
+    let before = paths(&world);
+    world.resolve(1, &name(1), &name(0)).unwrap();
+    assert_eq!(paths(&world), before + 1, "the path of the response");
+    world.subnet.restart_sm(None);
+    world.run_for(20 * MINUTE);
+    assert_eq!(paths(&world), before);
 }
 
 #[test]
