@@ -1,8 +1,8 @@
 //! Providers as shared libraries: Debian's `libibacmp.so` in acm-mio beside C ibacm, unusable libraries, and libraries
 //! that crash or hang.
-use acm_tests::{Connection, Entry, Kind, Lab, LabNode, program, request, run, until};
+use acm_tests::{Binary, Connection, Entry, Kind, Lab, LabNode, binary, program, request, run, until};
 use nix::sys::signal::Signal;
-use std::{fs, path::Path};
+use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 use tempfile::TempDir;
 
 /// Starts acm-mio with C ibacm's provider for all subnets.
@@ -140,13 +140,17 @@ fn test_library() -> TempDir {
 
 /// Starts a node whose daemon has the test provider, which crashes or hangs on request.
 fn with_test_library(lab: &Lab) -> (LabNode, TempDir) {
+    with_test_library_in(lab, &binary(Binary::AcmMio))
+}
+
+fn with_test_library_in(lab: &Lab, daemon: &Path) -> (LabNode, TempDir) {
     let libraries = test_library();
     // The test provider joins no group, so the other endpoint's provider joins one.
     let lines =
         [format!("provider_lib_path {}", libraries.path().display()), "provider test 0xfec0000000000000".into()];
     lab.fabric.control("gid node1:1 1 0 fec0::11");
     lab.write(1, "ibacm_addr.cfg", "a1 ibsim0 1 default\nb1 ibsim1 1 default\n");
-    let node = lab.start(1, Kind::Rust, &[&lines[0], &lines[1]]);
+    let node = lab.start_build(1, daemon, &[&lines[0], &lines[1]]);
     node.wait_for("provider: test: add_address: b1 type 1 endpoint 1", 1);
     (node, libraries)
 }
@@ -162,6 +166,25 @@ fn crash_of_a_library_is_named_in_the_last_line() {
     let last = log.lines().last().unwrap_or_default();
     let ends = last.starts_with("acm-mio: provider test (/") && last.ends_with("ends the daemon: SIGSEGV in resolve");
     assert!(ends, "{log}");
+}
+
+/// A script starts the daemon where `lo` has an address of IP over InfiniBand: 4 bytes, and the GID of the port.
+#[test]
+fn library_gets_the_gid_of_an_interface() {
+    let lab = Lab::with_nodes(&["node1", "node1:1"], &[]);
+    let folder = tempfile::tempdir().unwrap();
+    let (script, unshare) = (folder.path().join("start"), program("unshare", "util-linux"));
+    let daemon = binary(Binary::AcmMio);
+    let address = "80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:03:00:00:00:11";
+    let net = "/sys/class/net";
+    let make = format!("mount -t tmpfs none {net} && mkdir {net}/lo && echo {address} > {net}/lo/address");
+    let words = format!("{} --user --map-root-user --mount /bin/sh -c", unshare.display());
+    let text = format!("#!/bin/sh\nexec {words} '{make} && exec {} \"$@\"' sh \"$@\"\n", daemon.display());
+    fs::write(&script, text).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let (node, _libraries) = with_test_library_in(&lab, &script);
+    let _ = node.acme(&["-f", "n", "-s", "b1", "-d", "helpers"]);
+    node.wait_for("provider: test: resolve: lo 0 fe80::2:c903:0:11, none -1, path -1, null -1", 1);
 }
 
 /// The other subnet is served, and the shutdown does not wait.

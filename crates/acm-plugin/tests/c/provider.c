@@ -1,4 +1,5 @@
 /* A provider for tests. The requested name selects its action. Compiled with -DWRONG_..., it has a defect. */
+#include <arpa/inet.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -194,8 +195,15 @@ static int resolve(void *context, struct acm_msg *message, uint64_t id)
 		acm_log(0, "mask %llx, none %llx, null %llx\n", (unsigned long long) be64toh(acm_path_comp_mask(&path)),
 			(unsigned long long) be64toh(acm_path_comp_mask(&(struct ibv_path_record){0})),
 			(unsigned long long) be64toh(acm_path_comp_mask(NULL)));
-		acm_log(0, "lo %d, none %d, path %d, null %d\n", acm_if_get_sgid((char *) "lo", &gid),
-			acm_if_get_sgid((char *) "no-such-if", &gid), acm_if_get_sgid((char *) "../net/lo", &gid), acm_if_get_sgid(NULL, &gid));
+		char text[64] = "";
+		int found = acm_if_get_sgid((char *) "lo", &gid);
+
+		if (!found) {
+			text[0] = ' ';
+			inet_ntop(AF_INET6, &gid, text + 1, sizeof(text) - 1);
+		}
+		acm_log(0, "lo %d%s, none %d, path %d, null %d\n", found, text, acm_if_get_sgid((char *) "no-such-if", &gid),
+			acm_if_get_sgid((char *) "../net/lo", &gid), acm_if_get_sgid(NULL, &gid));
 		acm_log(0, "%s %d\n", opts_file, opts_file == acm_get_opts_file());
 		respond(NULL);
 	}
