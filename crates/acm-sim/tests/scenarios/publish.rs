@@ -1,5 +1,5 @@
 //! Paths that clients read without a request (`shared_cache`): never another one than a request would get.
-use acm_sansio::{Config, Input, Output, PortId, api::Publication, config::ServiceIds};
+use acm_sansio::{Config, Input, Output, PortId, config::ServiceIds};
 use acm_sim::{World, WorldConfig};
 use acm_wire::Address;
 use core::time::Duration;
