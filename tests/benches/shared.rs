@@ -2,11 +2,11 @@
 //! (`shared_cache`). `cargo bench -p acm-tests --bench shared`. C ibacm takes part if the benchmark runs as root with
 //! Debian's `ibacm` installed.
 //!
-//! All ways take turns in each round. The results are medians over the rounds, in paths per second. Each request to C
-//! ibacm is for the same path, because its cache is filled by names only.
+//! All ways take turns in each round. The results are medians and quartiles over the rounds, in paths per second. Each
+//! request to C ibacm is for the same path, because its cache is filled by names only.
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 use acm_client::{Address, Client, Options, Response, Service};
-use acm_tests::{Fabric, Kind, Lab, Node};
+use acm_tests::{Fabric, Kind, Lab, Node, until};
 use core::time::Duration;
 use std::{env, path::Path, thread, time::Instant};
 
@@ -39,9 +39,10 @@ fn rate(threads: usize, time: Duration, socket: &Path, shared: bool, way: Way<'_
     })
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+/// Returns the first quartile, the median and the third quartile.
+fn quartiles(mut values: Vec<f64>) -> [f64; 3] {
     values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+    [1, 2, 3].map(|quarter| values[values.len() * quarter / 4])
 }
 
 fn main() {
@@ -50,21 +51,22 @@ fn main() {
         false => (1, Duration::from_millis(20)),
     };
     let fabric = Fabric::start(&["--nodes", &PEERS.to_string()]);
-    let node = Node::at(&fabric, 1).option("shared_cache on").option("log_level 0").option("prefetch on").join();
+    let node = Node::at(&fabric, 1).option("shared_cache on").option("log_level 0").option("prefetch on").serve();
     let peers: Vec<Address> = (1..=PEERS).map(|number| Address::Lid(fabric.port(number).lid)).collect();
     let one_by_one = |client: &mut Client| peers.iter().filter(|peer| client.resolve(None, peer).is_ok()).count();
     let batch = |client: &mut Client| {
         let responses = client.resolve_all(None, &peers).unwrap();
         responses.iter().filter(|response| matches!(response, Response::Path(_))).count()
     };
-    assert_eq!(one_by_one(&mut client(&node.socket(), false)), peers.len());
+    until("all paths", || (one_by_one(&mut client(&node.socket(), false)) == peers.len()).then_some(()));
     let lab = nix::unistd::geteuid().is_root().then(|| Lab::new(2, &[]));
     let ibacm = lab.as_ref().map(|lab| [1, 2].map(|number| lab.start(number, Kind::C, &[])));
     let name = |number: u32| Address::from_text(&format!("node{number}"));
     let of_c = |client: &mut Client| (0..100).filter(|_| client.resolve(Some(&name(1)), &name(2)).is_ok()).count();
     let socket = node.socket();
-    let ways: [(&str, usize, bool, Way<'_>); 6] = [
+    let ways: [(&str, usize, bool, Way<'_>); 7] = [
         ("socket, one by one", 1, false, &one_by_one),
+        ("socket, one by one, 2 threads", 2, false, &one_by_one),
         ("socket, 64 in flight", 1, false, &batch),
         ("memory, one by one", 1, true, &one_by_one),
         ("memory, resolve_all", 1, true, &batch),
@@ -80,12 +82,12 @@ fn main() {
             rates[ways.len()].push(rate(1, time, &first.socket(), false, &of_c));
         }
     }
-    println!("paths per second, medians of {rounds} x {time:?}, and ratio to the socket");
+    println!("paths per second of {rounds} x {time:?}: median, quartiles, ratio to the first line");
     let names = ways.iter().map(|(name, ..)| *name).chain(["C ibacm, one by one"]);
-    let rates: Vec<(&str, f64)> =
-        names.zip(rates).filter(|(_, rates)| !rates.is_empty()).map(|(name, rates)| (name, median(rates))).collect();
-    for (name, rate) in &rates {
-        println!("{name:>32} {rate:>12.0} {:>8.1}", rate / rates[0].1);
+    let mut first = None;
+    for (name, rates) in names.zip(rates).filter(|(_, rates)| !rates.is_empty()) {
+        let [low, rate, high] = quartiles(rates);
+        println!("{name:>32} {rate:>12.0} {low:>12.0} .. {high:>12.0} {:>8.1}", rate / *first.get_or_insert(rate));
     }
     let mut client = client(&socket, true);
     one_by_one(&mut client);

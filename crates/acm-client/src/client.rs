@@ -190,7 +190,7 @@ impl Client {
     }
 
     /// Resolves the paths from a local address to many addresses, as [`Client::resolve`]. Returns the responses in the
-    /// order of `dests`. Up to [`Options::depth`] requests are in flight. For C ibacm, set a depth of 1, because it closes
+    /// order of `dests`. After the first response, up to [`Options::depth`] requests are in flight. For C ibacm, set a depth of 1, because it closes
     /// a connection on which it reads two requests at once.
     ///
     /// ```no_run
@@ -206,7 +206,10 @@ impl Client {
     /// # Errors
     /// As [`Client::ask`]. The time limit is that of each response.
     pub fn resolve_all(&mut self, source: Option<&Address>, dests: &[Address]) -> Result<Vec<Response>, ClientError> {
-        let mut responses = self.shared.find_all(dests.iter().map(|dest| to(source, dest)));
+        let Some((first, others)) = dests.split_first() else { return Ok(Vec::new()) };
+        // The first response shows whether the daemon has memory for the other requests.
+        let mut responses = vec![Some(self.ask(&to(source, first))?)];
+        responses.extend(self.shared.find_all(others.iter().map(|dest| to(source, dest))));
         let unread = (0..).zip(&responses).filter(|(_, response)| response.is_none());
         let unread: VecDeque<usize> = unread.map(|(number, _)| number).collect();
         if !unread.is_empty() {

@@ -99,6 +99,23 @@ fn miss(bencher: Bencher<'_, '_>, kind: Kind) {
     run(bencher, kind, [KEYS, 1 << 20], single);
 }
 
+/// The time is that of the slots: the source has no key.
+#[divan::bench(args = [4096, 131_072], sample_count = 200)]
+fn remove_source(bencher: Bencher<'_, '_>, keys: u32) {
+    let (mut writer, _reader) = mapped(Kind::Ip4, keys);
+    bencher.bench_local(|| writer.remove_source(2));
+}
+
+/// The writer creates larger memory and copies all keys.
+#[divan::bench(args = [4096, 65_536], sample_count = 20)]
+fn grow(bencher: Bencher<'_, '_>, keys: u32) {
+    let identity = Identity { generation: NonZeroU64::MAX, seed: [7, 11] };
+    bencher.with_inputs(|| mapped(Kind::Ip4, keys).0).bench_local_values(|writer| {
+        let mut next = Writer::create(slots_for(2 * keys as usize), identity, Time::now()).unwrap();
+        (writer.replace(&mut next), next)
+    });
+}
+
 #[divan::bench(sample_count = 2000)]
 fn insert_and_remove(bencher: Bencher<'_, '_>) {
     let (mut writer, _reader) = mapped(Kind::Ip4, KEYS);

@@ -1,12 +1,12 @@
 //! The option `shared_cache`: clients read paths from the daemon's memory, and send requests when it has none.
 use acm_client::{Address, Client, Counter, Options, PerfTarget, Response, Service};
 use acm_tests::{Fabric, Node, NodeBuilder, Process, until};
-use acm_wire::client::{ClientStatus, Header, Opcode, SHARED_CACHE};
+use acm_wire::client::{ClientStatus, EntryFlags, Header, Opcode, SHARED_CACHE, path_request};
 use core::{
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
-use ib_mad::Lid;
+use ib_mad::{Lid, sa::PathRecord};
 use nix::sys::signal::Signal;
 use std::{
     io::{Read, Write},
@@ -46,9 +46,9 @@ fn second_request_for_a_path_is_not_sent() {
     let gid = Address::Gid(fabric.port(3).gid);
     let by_gid = client.resolve(None, &gid).unwrap();
     assert_eq!(client.resolve(None, &gid).unwrap(), by_gid);
-    // A client learns of the memory by its first response.
+    // The first response shows that there is memory, which already has the path to the GID.
     let all = [name(2), name(3), Address::Lid(fabric.port(2).lid), gid, Address::Lid(Lid::NONE)];
-    for hits in [0, 4] {
+    for hits in [1, 5] {
         let responses = other.resolve_all(Some(&name(1)), &all).unwrap();
         let lids: Vec<Option<Lid>> = responses
             .iter()
@@ -134,14 +134,39 @@ fn memory_of_a_stopped_or_killed_daemon_is_not_used() {
     });
 }
 
-/// A file may have 512 KiB, and the memory has more.
+/// Limits the length of the daemon's files, also of its memory for clients.
+fn with_files_of(builder: NodeBuilder, bytes: u32) -> NodeBuilder {
+    builder.after(&format!("trap '' XFSZ && prlimit --pid $$ --fsize={bytes}"))
+}
+
 #[test]
 fn daemon_without_memory_to_share_serves_requests() {
     let fabric = Fabric::start(&["--nodes", "2"]);
-    let [node, _second] = [1, 2].map(|number| on(&fabric, number).after("trap '' XFSZ && ulimit -f 1024").join());
+    let [node, _second] = [1, 2].map(|number| with_files_of(on(&fabric, number), 1 << 20).join());
     assert!(node.log().contains("no memory to share"), "{}", node.log());
     assert_eq!(hits_of_two(&mut connect(&node, true)), 0);
+    assert!(!is_marked(&node));
     assert_eq!(request_memory(&node), [0; 0]);
+}
+
+/// There is memory for 4,096 paths, but not for 8,192.
+#[test]
+fn daemon_without_larger_memory_keeps_what_it_has() {
+    let fabric = Fabric::start(&["--nodes", "33", "--lmc", "7"]);
+    let mut node = with_files_of(on(&fabric, 1), 2 << 20).join();
+    let peers: Vec<Address> = (1..=33)
+        .map(|number| fabric.port(number).lid.get())
+        .flat_map(|first| (first..first + 128).map(|lid| Address::Lid(Lid::new(lid))))
+        .collect();
+    let mut client = connect(&node, true);
+    for _ in 0..2 {
+        let responses = client.resolve_all(None, &peers).unwrap();
+        assert!(responses.iter().all(|response| matches!(response, Response::Path(_))));
+    }
+    assert!(client.shared_cache_hits() > 4096, "{}", client.shared_cache_hits());
+    node.process.wait_for("no memory for 8192 paths, 4096 have room", 1);
+    node.process.signal(Signal::SIGUSR1);
+    node.process.wait_for("shared_cache_room: 4096", 1);
 }
 
 /// Writes a request for the memory, and returns the response.
@@ -155,6 +180,16 @@ fn request_memory(node: &Node) -> Vec<u8> {
     response
 }
 
+/// Reports whether a response has the mark of a daemon that shares its cache.
+fn is_marked(node: &Node) -> bool {
+    let mut stream = UnixStream::connect(node.socket()).unwrap();
+    let path = PathRecord { dlid: Lid::new(1), ..PathRecord::default() };
+    stream.write_all(&path_request(&path, EntryFlags::empty(), [7; 8])).unwrap();
+    let mut head = [0; 16];
+    stream.read_exact(&mut head).unwrap();
+    head[5] & 0x40 != 0
+}
+
 /// Clients without support for the memory, and daemons without the option.
 #[test]
 fn daemon_without_the_option_closes_the_connection_and_serves_others() {
@@ -162,6 +197,7 @@ fn daemon_without_the_option_closes_the_connection_and_serves_others() {
     let (node, second) = (Node::at(&fabric, 1).join(), on(&fabric, 2).join());
     let mut client = connect(&node, true);
     assert_eq!(hits_of_two(&mut client), 0);
+    assert_eq!([&node, &second].map(is_marked), [false, true]);
     assert_eq!(request_memory(&node), [0; 0]);
     assert!(lid_of(&mut client, 2).is_some());
     // With the option, a client that reads the message without the descriptor gets a header.
