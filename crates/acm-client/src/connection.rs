@@ -146,6 +146,25 @@ impl Connection {
     /// Reconnects within `time` instead of [`Options::timeout`], so that a job with a deadline of its own can pass the
     /// rest of its time. A `time` of zero does not wait: it makes one attempt on a Unix socket, and none on TCP.
     ///
+    /// A job that shows its progress while the daemon restarts calls this function with a short time until it succeeds.
+    /// A failed call changes nothing: no request and no received response is lost.
+    ///
+    /// ```no_run
+    /// use acm_client::{ClientError, Connection};
+    /// use std::time::Duration;
+    ///
+    /// fn wait_for_restart(connection: &mut Connection) -> Result<(), ClientError> {
+    ///     let lost = loop {
+    ///         match connection.reconnect_within(Some(Duration::from_millis(500))) {
+    ///             Err(ClientError::Connect { .. }) => eprintln!("the daemon restarts"),
+    ///             lost => break lost?,
+    ///         }
+    ///     };
+    ///     eprintln!("{} requests have to be sent again", lost.len());
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
     /// # Errors
     /// As [`Connection::reconnect`].
     pub fn reconnect_within(&mut self, time: Option<Duration>) -> Result<Vec<RequestId>, ClientError> {
