@@ -9,8 +9,8 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// Features that tests of ib-mad need, and the demonstration. Every task builds the workspace with the same features, so
-/// that no crate is built twice.
+/// Features that tests of ib-mad need, and the demonstration. Every task builds the workspace with the same features,
+/// so that no crate is built twice.
 pub(crate) const FEATURES: &str = "ib-mad/serde,ib-mad/arbitrary,ib-mad/capture,xtask/demo";
 
 /// The directory of the workspace.

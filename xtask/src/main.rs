@@ -38,10 +38,11 @@ enum Task {
     /// Show daemons on a simulated fabric, and a node that is resolved five ways. Needs no hardware, no root and no
     /// Debian package.
     Demo(demo::Demo),
-    /// Build packages of all programs and libraries: .deb and .rpm. Installs missing Debian packages and cargo-auditable.
+    /// Build packages of all programs and libraries: .deb and .rpm. Installs missing Debian packages and
+    /// cargo-auditable.
     Dist(dist::Dist),
-    /// Build and install all programs and libraries on this machine. Prints the files that it writes. Starts and enables
-    /// nothing. Needs root, but not with --root.
+    /// Build and install all programs and libraries on this machine. Prints the files that it writes. Starts and
+    /// enables nothing. Needs root, but not with --root.
     Install(install::Installation),
     /// Remove the files that `install` writes. Logs and changed configuration stay.
     Uninstall(files::Folders),
@@ -51,8 +52,8 @@ enum Task {
         #[command(flatten)]
         install: Install,
     },
-    /// Check the rules that no compiler checks: dependencies, licences, tests that documents name, first words of comments.
-    /// Part of `check`.
+    /// Check the rules that no compiler checks: dependencies, licences, tests that documents name, first words of
+    /// comments. Part of `check`.
     #[command(aliases = ["deps", "deviations"])]
     Rules {
         #[arg(long, hide = true)]

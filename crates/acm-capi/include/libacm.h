@@ -237,8 +237,8 @@ struct ib_acm_join {
     uint8_t join_state;
     // 1 to create the group if it does not exist.
     uint8_t create;
-    // Code of the MTU of a new group, for example 4 for 2048. The default is that of the partition's broadcast group, or
-    // the SA's choice.
+    // Code of the MTU of a new group, for example 4 for 2048. The default is that of the partition's broadcast group,
+    // or the SA's choice.
     uint8_t mtu;
     // Code of the rate of a new group, for example 3 for 10 Gb/s. The default is as for `mtu`.
     uint8_t rate;
@@ -483,15 +483,12 @@ int ib_acm_leave_group(const char *device, uint8_t port, const union ibv_gid *mg
 
 // Lists the multicast groups of the subnet, in the order of their GIDs.
 //
-// On success, returns 0 and sets `groups` and `count`. The caller releases `groups` with ib_acm_free_groups. On failure,
-// returns -1, sets `errno` as ib_acm_join_group, and writes nothing.
+// On success, returns 0 and sets `groups` and `count`. The caller releases `groups` with ib_acm_free_groups. On
+// failure, returns -1, sets `errno` as ib_acm_join_group, and writes nothing.
 //
 // # Safety
 // `device` is NULL or a string; `groups` and `count` are writable. NULL is EINVAL.
-int ib_acm_list_groups(const char *device,
-                       uint8_t port,
-                       struct ib_acm_group **groups,
-                       int *count);
+int ib_acm_list_groups(const char *device, uint8_t port, struct ib_acm_group **groups, int *count);
 
 // Releases the groups of ib_acm_list_groups, as `free` does. NULL is ignored.
 //
@@ -510,23 +507,21 @@ void ib_acm_free_groups(struct ib_acm_group *groups);
 int ib_acm_service_id(const char *text, uint64_t *service_id);
 
 // Queries the SA for the path with the fields of `path` that are not zero, for example `service_id` and `dgid`. If the
-// path has neither `sgid` nor `slid`, it begins at the local port. The SA chooses what is zero: with `pkey` and `sl` zero, the
-// partition and the service level of the service.
+// path has neither `sgid` nor `slid`, it begins at the local port. The SA chooses what is zero: with `pkey` and `sl`
+// zero, the partition and the service level of the service.
 //
 // On success, returns 0 and writes the path to `path`. On failure, returns -1 and sets `errno`: ENODATA if there is no
 // such path, otherwise as ib_acm_join_group.
 //
 // # Safety
 // `device` is NULL or a string; `path` is readable and writable. NULL is EINVAL.
-int ib_acm_query_path(const char *device,
-                      uint8_t port,
-                      struct ibv_path_record *path);
+int ib_acm_query_path(const char *device, uint8_t port, struct ibv_path_record *path);
 
-// Finds the local port at which a path begins, by its `sgid`, and the attributes of an address handle for the path. For
-// both, `port` and `attributes` may be NULL. `path_mtu` of a queue pair is the code in the path's `mtu`.
+// Finds the local port at which a path begins, by its `sgid`, and the attributes of an address handle for the path.
+// For both, `port` and `attributes` may be NULL. `path_mtu` of a queue pair is the code in the path's `mtu`.
 //
-// On success, returns 0. On failure, returns -1 and sets `errno`: ENODEV if no local port has the `sgid`, ENOENT if the
-// port's table has no P_Key of the path's partition.
+// On success, returns 0. On failure, returns -1 and sets `errno`: ENODEV if no local port has the `sgid`, ENOENT if
+// the port's table has no P_Key of the path's partition.
 //
 // # Safety
 // `path` is readable; `port` and `attributes` are NULL or writable. If `path` is NULL, `errno` is EINVAL.

@@ -8,8 +8,8 @@ use ib_mad::{Lid, sa::PathRecord};
 /// The number of LIDs of a port with the largest LMC, 7.
 const MAX_LIDS: u16 = 128;
 
-/// Returns the request for a path between the same ports. `index` is below the number of LIDs of each port; 0 stands for
-/// the given path.
+/// Returns the request for a path between the same ports. `index` is below the number of LIDs of each port; 0 stands
+/// for the given path.
 ///
 /// The LIDs of a port differ in their lowest bits (LMC, IBTA 3.5.10), so that the exclusive or with an index changes a
 /// LID to another one of the same port, whatever the first of them is.
@@ -25,9 +25,9 @@ fn other(path: &PathRecord, conditions: &PathRecord, index: u16) -> PathRecord {
 /// that uses them can migrate (APM) from one to another without new lookups, if their routes through the fabric differ.
 /// With LMC 0 there are none, and the subnet administrator is not queried.
 ///
-/// `conditions` are those of the request for the path, if any; its ends are ignored. `ask` sends a request and waits for
-/// the response; [`Client::alternates`](crate::Client::alternates) is this function for a client. The list ends at the
-/// first path that the daemon refuses. C ibacm caches one path for each GID, so that beside it the list is empty.
+/// `conditions` are those of the request for the path, if any; its ends are ignored. `ask` sends a request and waits
+/// for the response; [`Client::alternates`](crate::Client::alternates) is this function for a client. The list ends at
+/// the first path that the daemon refuses. C ibacm caches one path for each GID, so that beside it the list is empty.
 ///
 /// # Errors
 /// Those of `ask`.

@@ -190,8 +190,8 @@ impl Client {
     }
 
     /// Resolves the paths from a local address to many addresses, as [`Client::resolve`]. Returns the responses in the
-    /// order of `dests`. After the first response, up to [`Options::depth`] requests are in flight. For C ibacm, set a depth of 1, because it closes
-    /// a connection on which it reads two requests at once.
+    /// order of `dests`. After the first response, up to [`Options::depth`] requests are in flight. For C ibacm, set a
+    /// depth of 1, because it closes a connection on which it reads two requests at once.
     ///
     /// ```no_run
     /// # use acm_client::{Address, Client, Response, Service};

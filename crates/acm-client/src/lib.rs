@@ -8,7 +8,8 @@
 //! | do the I/O in your own runtime | [`Session`], which does no I/O |
 //! | query the fabric: groups, nodes, parameters of a service | `fabric`, with the feature `fabric` |
 //!
-//! If the daemon shares its cache (`shared_cache on`), [`Client`] reads cached paths from its memory, without a request.
+//! If the daemon shares its cache (`shared_cache on`), [`Client`] reads cached paths from its memory, without a
+//! request.
 //!
 //! [`Service`] is the address of the daemon: librdmacm's default, or an address from the user.
 #![forbid(unsafe_code)]

@@ -48,18 +48,18 @@ pub(crate) struct Args {
     /// Print the state and the counters of the running daemon, and exit: 0, or 1 if none responds in the run directory.
     #[arg(long)]
     pub(crate) status: bool,
-    /// Write the metrics of the running daemon into FILE, for node_exporter's textfile collector, and exit: 0, or 1 if that
-    /// failed; then FILE is removed. A new file replaces FILE at once.
+    /// Write the metrics of the running daemon into FILE, for node_exporter's textfile collector, and exit: 0, or 1 if
+    /// that failed; then FILE is removed. A new file replaces FILE at once.
     #[arg(long, value_name = "FILE")]
     pub(crate) metrics: Option<PathBuf>,
-    /// Start or stop a recording of the running daemon, and exit: 0, or 1 if that failed.
-    /// `start FILE[,size=64M,files=4][,mask=names][,time=600]` records for that many seconds, into a file with a full path
-    /// that the daemon's user may write; `stop` ends it earlier. The recording can be shown and counted, but not replayed.
-    /// Only root and the daemon's user may do this.
+    /// Start or stop a recording of the running daemon, and exit: 0, or 1 if that failed. `start
+    /// FILE[,size=64M,files=4][,mask=names][,time=600]` records for that many seconds, into a file with a full path
+    /// that the daemon's user may write; `stop` ends it earlier. The recording can be shown and counted, but not
+    /// replayed. Only root and the daemon's user may do this.
     #[arg(long, value_name = "COMMAND", num_args = 1..)]
     pub(crate) recording: Vec<String>,
-    /// Make the running daemon read its files again, as SIGHUP does, wait until they are applied, and exit: 0, or 1 if a
-    /// file is not applied, with the reason. Only root and the daemon's user may do this.
+    /// Make the running daemon read its files again, as SIGHUP does, wait until they are applied, and exit: 0, or 1 if
+    /// a file is not applied, with the reason. Only root and the daemon's user may do this.
     #[arg(long)]
     pub(crate) reload: bool,
     /// Show or change the cache of the running daemon, and exit: 0, or 1 if that failed. `list [CONDITION...]` prints a
@@ -83,9 +83,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "MODE")]
     pub(crate) interfaces: Option<InterfaceChoice>,
     /// Record the inputs and outputs of the daemon's core, for acm-replay and Wireshark:
-    /// `FILE[,size=64M,files=4][,mask=names][,time=SECONDS]`. FILE is the newest file, FILE.1 the one before it. A reader of
-    /// the files can guess transaction ids, so that only the daemon's user may read them. `mask=names` replaces names and IP
-    /// addresses. After `time` seconds the recording ends.
+    /// `FILE[,size=64M,files=4][,mask=names][,time=SECONDS]`. FILE is the newest file, FILE.1 the one before it. A
+    /// reader of the files can guess transaction ids, so that only the daemon's user may read them. `mask=names`
+    /// replaces names and IP addresses. After `time` seconds the recording ends.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<RecordChoice>,
     /// Directory of the sockets, port files and the lock file. It is created if it is missing.

@@ -1,7 +1,7 @@
 //! The memory in which clients read paths without a request (`shared_cache`).
 //!
-//! A client gets the memory's descriptor on a connection of its own: it sends [`SHARED_CACHE`], gets one message with the
-//! descriptor, and the connection ends.
+//! A client gets the memory's descriptor on a connection of its own: it sends [`SHARED_CACHE`], gets one message with
+//! the descriptor, and the connection ends.
 use crate::{
     log::{Lines, limited},
     metrics::Number,

@@ -22,8 +22,8 @@ const FAILED: c_int = -1;
 
 static LOG_LEVEL: AtomicI32 = AtomicI32::new(0);
 
-/// The variable `opts_file` of ibacm_prov(7), a pointer to a string: the path of the option file. Libraries read it from
-/// any thread.
+/// The variable `opts_file` of ibacm_prov(7), a pointer to a string: the path of the option file. Libraries read it
+/// from any thread.
 #[unsafe(export_name = "opts_file")]
 static OPTION_FILE: AtomicPtr<c_char> = AtomicPtr::new(c"/etc/rdma/ibacm_opts.cfg".as_ptr().cast_mut());
 

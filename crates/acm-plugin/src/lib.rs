@@ -18,9 +18,9 @@
 //! responses. As in ibacm, a handler may run while a function runs. A library may send events from any thread, even
 //! during a call.
 //!
-//! There are two locks: one for the registry and one for the queue. A thread holds at most one lock, and does not call a
-//! library while it holds the lock. The loop holds the queue's lock only to remove one event. A thread of a library waits up to 10 s
-//! (`queue::PUSH_TIMEOUT`) if the queue is full.
+//! There are two locks: one for the registry and one for the queue. A thread holds at most one lock, and does not call
+//! a library while it holds the lock. The loop holds the queue's lock only to remove one event. A thread of a library
+//! waits up to 10 s (`queue::PUSH_TIMEOUT`) if the queue is full.
 //!
 //! A library is never closed, because it may have threads that are still running.
 #![warn(missing_debug_implementations)]

@@ -266,9 +266,9 @@ impl Acm {
         &self.context.config
     }
 
-    /// Returns the path that a request from an endpoint gets now from the cache, unless the path is marked as stale. The
-    /// request has nothing but a destination, and a source if the destination is a name or an IP address. This is the
-    /// path that [`Publication::Path`](crate::api::Publication::Path) may have.
+    /// Returns the path that a request from an endpoint gets now from the cache, unless the path is marked as stale.
+    /// The request has nothing but a destination, and a source if the destination is a name or an IP address. This is
+    /// the path that [`Publication::Path`](crate::api::Publication::Path) may have.
     #[must_use]
     pub fn fresh_path(&self, endpoint: EndpointId, dest: &Address) -> Option<PathRecord> {
         let provider = self.context.endpoint(endpoint)?.provider;

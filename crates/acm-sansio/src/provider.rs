@@ -165,20 +165,20 @@ pub trait Provider: Observe {
     /// Returns the path from an endpoint to a target.
     fn resolve(&mut self, cx: &mut Context, endpoint: EndpointId, target: Target<'_>, need: Need) -> Resolution;
     /// Called when a waiting request of an account ends before its lookup, because its client disconnected or its
-    /// deadline passed. With `ticket`, the lookup continues for the cache and stays charged to the account. Returns what
-    /// was tried so far.
+    /// deadline passed. With `ticket`, the lookup continues for the cache and stays charged to the account. Returns
+    /// what was tried so far.
     fn waiter_left(&mut self, cx: &mut Context, token: Token, account: AccountId, ticket: bool) -> AttemptDetails;
     /// Ends an account's need of the lookup that it queued last with this urgency, because an account below its floor
-    /// needs room. Its requests fail with [`Bound::Lookups`](crate::api::failure::Bound::Lookups); those of other accounts
-    /// wait on. Returns `false` if no such lookup is queued.
+    /// needs room. Its requests fail with [`Bound::Lookups`](crate::api::failure::Bound::Lookups); those of other
+    /// accounts wait on. Returns `false` if no such lookup is queued.
     fn cancel_queued(&mut self, _cx: &mut Context, _account: AccountId, _urgency: Urgency) -> bool {
         false
     }
 
     /// Called when a datagram arrived at an endpoint with a queue pair of the core.
     fn datagram(&mut self, _cx: &mut Context, _endpoint: EndpointId, _source: &DatagramSource, _payload: &[u8]) {}
-    /// Called when the subnet administrator has answered a [`Context::sa_query`], or when it will not. The response is a
-    /// MAD; the response to [`SaQuery::PathTable`](crate::sa::SaQuery::PathTable) is a message of any length.
+    /// Called when the subnet administrator has answered a [`Context::sa_query`], or when it will not. The response is
+    /// a MAD; the response to [`SaQuery::PathTable`](crate::sa::SaQuery::PathTable) is a message of any length.
     fn sa_done(&mut self, cx: &mut Context, endpoint: EndpointId, token: Token, result: Result<MadRef<'_>, SaError>);
 
     /// Called when the timer of [`Cx::set_timer`] is due.
@@ -201,8 +201,8 @@ pub trait Observe: fmt::Debug {
     fn fresh_path(&self, _cx: &Context, _endpoint: EndpointId, _dest: &Address) -> Option<PathRecord> {
         None
     }
-    /// Calls `emit` for the cache entries in the next slots from `from` on, of which it visits a limited number. Returns
-    /// the slot after them, or `None` at the end.
+    /// Calls `emit` for the cache entries in the next slots from `from` on, of which it visits a limited number.
+    /// Returns the slot after them, or `None` at the end.
     fn entries(&self, _from: usize, _emit: &mut dyn FnMut(CacheEntry)) -> Option<usize> {
         None
     }

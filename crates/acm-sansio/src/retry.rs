@@ -15,8 +15,8 @@
 //! | request to the SA for an account | `timeout` to 5/4 of it | the same | none | yes | after `retries`; the device repeats it |
 //!
 //! The device does not repeat the daemon's own requests to the SA (joins, leaves, subscriptions, renewals, tables),
-//! because the devices of all nodes would do so in step. Without a response within `timeout` they have failed, and their
-//! policy above applies; leaves are repeated at once, `retries` times.
+//! because the devices of all nodes would do so in step. Without a response within `timeout` they have failed, and
+//! their policy above applies; leaves are repeated at once, `retries` times.
 //!
 //! | [`Spread`] | for each port of the fabric | at least |
 //! |---|---|---|
@@ -70,9 +70,9 @@ pub struct Spread {
     pub least: Duration,
 }
 
-/// Joins after the subnet manager lost its groups, and joins of ports that come up in a fabric of more than
-/// [`AT_ONCE`] ports. 10,000 nodes join within 1 s, which is 20 percent of a subnet administrator that answers in 20 us.
-/// Requests of users rarely wait behind two of them then.
+/// Joins after the subnet manager lost its groups, and joins of ports that come up in a fabric of more than [`AT_ONCE`]
+/// ports. 10,000 nodes join within 1 s, which is 20 percent of a subnet administrator that answers in 20 us. Requests
+/// of users rarely wait behind two of them then.
 pub const JOIN_SPREAD: Spread = Spread { per_port: Duration::from_micros(100), least: Duration::from_millis(100) };
 /// A port pauses its queries after a slow response: on average for twice the time in which a subnet administrator with
 /// 20 us for each handles a query of every node.
@@ -82,7 +82,8 @@ pub const SA_TURN: Spread = Spread { per_port: Duration::from_micros(80), least:
 pub const AT_ONCE: u32 = 512;
 /// Subscriptions to notices, after the joins. A port has four of them, which are 20 percent of the same administrator.
 pub const NOTICES_SPREAD: Spread = Spread { per_port: Duration::from_micros(400), least: Duration::from_millis(400) };
-/// The first renewal after a change that every node learns of, after the subscriptions, and the interval to the next one.
+/// The first renewal after a change that every node learns of, after the subscriptions, and the interval to the next
+/// one.
 pub const RENEW_SPREAD: Spread = Spread { per_port: Duration::from_millis(1), least: Duration::from_secs(1) };
 /// The shortest interval between two renewals of a port. All nodes together start 5,000 in a second, or up to twice as
 /// many if nodes with low LIDs have not seen a high one.
@@ -123,9 +124,9 @@ pub const PROVIDER_CALL: Duration = Duration::from_secs(10);
 const PREFETCH_RECORD: Duration = Duration::from_micros(3);
 /// The shortest spread of tables after many lookups, whose responses show the size of the fabric.
 pub const PREFETCH_SOON: Duration = Duration::from_secs(1);
-/// The shortest spread of tables that no lookup waits for. A node that has just started estimates the size of the fabric
-/// by its own LID. With 1 s, nodes with low LIDs would overload the subnet administrator of 10,000 nodes tenfold. With
-/// 100 s, the tables of all take at most 85 percent of its time.
+/// The shortest spread of tables that no lookup waits for. A node that has just started estimates the size of the
+/// fabric by its own LID. With 1 s, nodes with low LIDs would overload the subnet administrator of 10,000 nodes
+/// tenfold. With 100 s, the tables of all take at most 85 percent of its time.
 pub const PREFETCH_LATER: Duration = Duration::from_secs(100);
 /// The time-out for leaving groups at shutdown.
 pub const SHUTDOWN: Duration = Duration::from_secs(2);

@@ -75,10 +75,11 @@
 //!
 //! # Concurrency
 //!
-//! The writer makes the sequence counter of a slot odd, changes the slot, and makes the counter even. A reader uses what
-//! it has read only if the counter was even before and is the same afterwards; otherwise it reads again, at most
-//! [`RETRIES`] times in a lookup. A new member, its removal and a new expiry are one store each. A writer that is killed
-//! leaves at most one odd counter: lookups that meet it return [`Lookup::Busy`] if they do not find their key elsewhere.
+//! The writer makes the sequence counter of a slot odd, changes the slot, and makes the counter even. A reader uses
+//! what it has read only if the counter was even before and is the same afterwards; otherwise it reads again, at most
+//! [`RETRIES`] times in a lookup. A new member, its removal and a new expiry are one store each. A writer that is
+//! killed leaves at most one odd counter: lookups that meet it return [`Lookup::Busy`] if they do not find their key
+//! elsewhere.
 //!
 //! # Trust
 //!

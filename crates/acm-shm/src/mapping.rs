@@ -45,8 +45,9 @@ impl Mapping {
     fn words(&self) -> &[AtomicU64] {
         // SAFETY: `new` mapped this many words, and only `drop` unmaps them. Every value of eight bytes is a valid
         // `AtomicU64`, and the start of a page is aligned. The file cannot become shorter, so every word can be
-        // accessed. Other processes change words only by atomic stores; whatever else they do, every load here is atomic.
-        // Of read-only words there are only relaxed loads, because `Memory` cannot be used outside of this crate.
+        // accessed. Other processes change words only by atomic stores; whatever else they do, every load here is
+        // atomic. Of read-only words there are only relaxed loads, because `Memory` cannot be used outside of this
+        // crate.
         unsafe { slice::from_raw_parts(self.start.as_ptr(), self.words) }
     }
 }

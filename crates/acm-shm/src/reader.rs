@@ -32,7 +32,8 @@ pub enum Lookup {
     Busy,
     /// The writer has replaced the mapping. The client requests the next one.
     Replaced,
-    /// The writer has sent no heartbeat for [`LIFETIME`](crate::LIFETIME), or uses a clock with another origin (a time namespace).
+    /// The writer has sent no heartbeat for [`LIFETIME`](crate::LIFETIME), or uses a clock with another origin (a time
+    /// namespace).
     Stopped,
 }
 

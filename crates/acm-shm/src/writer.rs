@@ -43,7 +43,8 @@ pub struct Writer<M> {
 }
 
 impl Writer<Arc<[AtomicU64]>> {
-    /// Returns a writer and its memory, for readers in the same process; `None` if there are fewer than [`WINDOW`] slots.
+    /// Returns a writer and its memory, for readers in the same process; `None` if there are fewer than [`WINDOW`]
+    /// slots.
     pub fn in_process(slots: usize, identity: Identity, now: Time) -> Option<(Self, Arc<[AtomicU64]>)> {
         let memory: Arc<[AtomicU64]> = iter::repeat_with(|| AtomicU64::new(0)).take(words_for(slots)?).collect();
         Some((Self::new(memory.clone(), slots, identity, now), memory))

@@ -72,7 +72,8 @@ impl<W: Write> core::fmt::Debug for FabricRecorder<W> {
 }
 
 impl<W: Write> FabricRecorder<W> {
-    /// Starts a file. `epoch` is the time from 1970-01-01 00:00 UTC to the start of the fabric; zero if time is virtual.
+    /// Starts a file. `epoch` is the time from 1970-01-01 00:00 UTC to the start of the fabric; zero if time is
+    /// virtual.
     ///
     /// # Errors
     /// Errors of writing to the file.

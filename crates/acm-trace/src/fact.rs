@@ -89,8 +89,8 @@ impl Start {
         Self { program, seed: seed.into(), config: config.clone(), epoch: Duration::ZERO, same_byte_order: true }
     }
 
-    /// Sets the time from 1970-01-01 00:00 UTC to the zero of the core's clock. Wireshark then shows the date and the time
-    /// of each packet.
+    /// Sets the time from 1970-01-01 00:00 UTC to the zero of the core's clock. Wireshark then shows the date and the
+    /// time of each packet.
     #[must_use]
     pub fn with_epoch(self, epoch: Duration) -> Self {
         Self { epoch, ..self }

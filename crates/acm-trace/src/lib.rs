@@ -33,9 +33,9 @@
 //! Inputs are marked inbound and outputs outbound (`epb_flags`). Comments have the form `acm NAME key=value key=value`.
 //! The comment of the section header holds `version`, `program`, `seed` and `config` (a hash of the options). The seed
 //! is secret, because it predicts the core's transaction ids. A recording that begins in a running core has zeros
-//! instead. `epoch`, if present, is the time from 1970 to the zero of the core's clock, in nanoseconds. The comment of an
-//! InfiniBand packet holds the name of its [`Kind`] and values without a field in its headers: `id`, `port`, `endpoint`,
-//! `timeout_ns`, `retries` and others.
+//! instead. `epoch`, if present, is the time from 1970 to the zero of the core's clock, in nanoseconds. The comment of
+//! an InfiniBand packet holds the name of its [`Kind`] and values without a field in its headers: `id`, `port`,
+//! `endpoint`, `timeout_ns`, `retries` and others.
 //!
 //! A packet of interface 1 begins with a header of 8 bytes: the letters `ACMT`, the major and the minor version (1 byte
 //! each), and the code of its [`Kind`] (2 bytes, most significant byte first). The body depends on the kind:
@@ -66,8 +66,8 @@
 //! Numbers are in network byte order. A client's message is in the byte order of the recording machine. The section
 //! header indicates this byte order.
 //!
-//! Version 1.6 also adds `epoch`. A recording that begins in a running core has a gap (`lost`) before its first fact: it
-//! cannot be replayed.
+//! Version 1.6 also adds `epoch`. A recording that begins in a running core has a gap (`lost`) before its first fact:
+//! it cannot be replayed.
 //!
 //! In a newer minor version, a reader skips unknown parts and reports a [`Note`] for each. Another major version is an
 //! error.

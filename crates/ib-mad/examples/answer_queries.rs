@@ -1,5 +1,5 @@
-//! A subnet administrator with a list of nodes. It answers Get and GetTable of NodeRecord, and keeps the transfers of its
-//! tables until they are acknowledged: `cargo run --example answer_queries`.
+//! A subnet administrator with a list of nodes. It answers Get and GetTable of NodeRecord, and keeps the transfers of
+//! its tables until they are acknowledged: `cargo run --example answer_queries`.
 use core::{error::Error, time::Duration};
 use ib_mad::{
     AttributeId, Lid, MadRef, Method, Status, TransactionId, as_bytes,

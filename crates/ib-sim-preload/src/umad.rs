@@ -155,8 +155,8 @@ impl File {
         if methods == [0; 2] {
             return Ok(());
         }
-        // SAFETY: `file` compared the descriptor's inode before, so that it is open. Closing it in another thread at the
-        // same time is a race in the program.
+        // SAFETY: `file` compared the descriptor's inode before, so that it is open. Closing it in another thread at
+        // the same time is a race in the program.
         let socket = unsafe { BorrowedFd::borrow_raw(fd) };
         let served = client::register_umad_agent(socket, agent, MgmtClass::new(class), class_version, methods);
         served.map_err(|error| {
@@ -170,8 +170,8 @@ impl File {
         if self.state.fetch_and(!bit, Ordering::AcqRel) & bit == 0 {
             return Err(libc::EINVAL);
         }
-        // SAFETY: `file` compared the descriptor's inode before, so that it is open. Closing it in another thread at the
-        // same time is a race in the program.
+        // SAFETY: `file` compared the descriptor's inode before, so that it is open. Closing it in another thread at
+        // the same time is a race in the program.
         let socket = unsafe { BorrowedFd::borrow_raw(fd) };
         client::unregister_umad_agent(socket, id).map_err(|error| error.raw_os_error().unwrap_or(libc::EIO))
     }

@@ -39,8 +39,8 @@ pub enum Event {
         /// The request, with its transaction id.
         mad: Box<SaMad>,
     },
-    /// A table arrived: the response to a GetTable request of [`Subnet::send_mad`](crate::subnet::Subnet::send_mad). An error is
-    /// an [`Event::Mad`].
+    /// A table arrived: the response to a GetTable request of [`Subnet::send_mad`](crate::subnet::Subnet::send_mad). An
+    /// error is an [`Event::Mad`].
     Table {
         /// Port that sent the request.
         port: PortId,
@@ -69,9 +69,9 @@ pub enum Event {
         /// The change.
         change: PortChange,
     },
-    /// A request to the external administrator ([`SaMode::External`](crate::subnet::sa::SaMode::External)). The administrator
-    /// responds by [`Subnet::respond_to_mad`](crate::subnet::Subnet::respond_to_mad). Every transmission of a request has the
-    /// same id.
+    /// A request to the external administrator ([`SaMode::External`](crate::subnet::sa::SaMode::External)). The
+    /// administrator responds by [`Subnet::respond_to_mad`](crate::subnet::Subnet::respond_to_mad). Every transmission
+    /// of a request has the same id.
     SaRequest {
         /// The id for the response.
         request: RequestId,

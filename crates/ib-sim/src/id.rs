@@ -77,7 +77,8 @@ impl fmt::Debug for QpId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AgentId(pub u64);
 
-/// A request to an external administrator ([`SaMode::External`](crate::subnet::sa::SaMode::External)). No number is used twice.
+/// A request to an external administrator ([`SaMode::External`](crate::subnet::sa::SaMode::External)). No number is
+/// used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RequestId(pub(crate) u64);
 

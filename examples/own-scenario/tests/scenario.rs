@@ -1,5 +1,5 @@
-//! A node that gets another LID, on a fabric that loses datagrams. Only virtual time passes, and each run gives the same
-//! result.
+//! A node that gets another LID, on a fabric that loses datagrams. Only virtual time passes, and each run gives the
+//! same result.
 use acm_sim::{
     World, WorldConfig,
     ib_mad::Lid,

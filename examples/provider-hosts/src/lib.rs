@@ -1,8 +1,8 @@
 //! A provider that finds paths in a file, for a small and static subnet. It sends no requests.
 //!
 //! A line of the file is `ADDRESS GID LID`. The address is a name or an IP address. The line `hosts_file PATH` in the
-//! daemon's option file names the file. The default is `/etc/rdma/hosts.data`. The file is read when a port becomes active,
-//! and when the subnet manager requests a client reregistration.
+//! daemon's option file names the file. The default is `/etc/rdma/hosts.data`. The file is read when a port becomes
+//! active, and when the subnet manager requests a client reregistration.
 mod table;
 
 use acm_provider::{

@@ -1,5 +1,5 @@
-//! `path_service_ids auto`, the default, with a real OpenSM: with QoS policies by service id, by port group and by both,
-//! and without QoS.
+//! `path_service_ids auto`, the default, with a real OpenSM: with QoS policies by service id, by port group and by
+//! both, and without QoS.
 use crate::opensm::record;
 use acm_tests::{Node, OpenSm, Process};
 use acm_wire::client::EntryFlags;

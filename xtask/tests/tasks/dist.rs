@@ -1,5 +1,5 @@
-//! `cargo xtask dist` with stand-ins for the programs: the content of packages, and their scripts. `.ci/packages` has the
-//! checks of the programs.
+//! `cargo xtask dist` with stand-ins for the programs: the content of packages, and their scripts. `.ci/packages` has
+//! the checks of the programs.
 use crate::built::{run, stand_ins};
 use std::{
     fs,

@@ -124,8 +124,8 @@ pub unsafe extern "C" fn ib_acm_leave_group(
 
 /// Lists the multicast groups of the subnet, in the order of their GIDs.
 ///
-/// On success, returns 0 and sets `groups` and `count`. The caller releases `groups` with ib_acm_free_groups. On failure,
-/// returns -1, sets `errno` as ib_acm_join_group, and writes nothing.
+/// On success, returns 0 and sets `groups` and `count`. The caller releases `groups` with ib_acm_free_groups. On
+/// failure, returns -1, sets `errno` as ib_acm_join_group, and writes nothing.
 ///
 /// # Safety
 /// `device` is NULL or a string; `groups` and `count` are writable. NULL is EINVAL.
@@ -219,8 +219,8 @@ pub unsafe extern "C" fn ib_acm_service_id(text: *const c_char, service_id: *mut
 }
 
 /// Queries the SA for the path with the fields of `path` that are not zero, for example `service_id` and `dgid`. If the
-/// path has neither `sgid` nor `slid`, it begins at the local port. The SA chooses what is zero: with `pkey` and `sl` zero, the
-/// partition and the service level of the service.
+/// path has neither `sgid` nor `slid`, it begins at the local port. The SA chooses what is zero: with `pkey` and `sl`
+/// zero, the partition and the service level of the service.
 ///
 /// On success, returns 0 and writes the path to `path`. On failure, returns -1 and sets `errno`: ENODATA if there is no
 /// such path, otherwise as ib_acm_join_group.
@@ -245,11 +245,11 @@ pub unsafe extern "C" fn ib_acm_query_path(device: *const c_char, port: u8, path
     })
 }
 
-/// Finds the local port at which a path begins, by its `sgid`, and the attributes of an address handle for the path. For
-/// both, `port` and `attributes` may be NULL. `path_mtu` of a queue pair is the code in the path's `mtu`.
+/// Finds the local port at which a path begins, by its `sgid`, and the attributes of an address handle for the path.
+/// For both, `port` and `attributes` may be NULL. `path_mtu` of a queue pair is the code in the path's `mtu`.
 ///
-/// On success, returns 0. On failure, returns -1 and sets `errno`: ENODEV if no local port has the `sgid`, ENOENT if the
-/// port's table has no P_Key of the path's partition.
+/// On success, returns 0. On failure, returns -1 and sets `errno`: ENODEV if no local port has the `sgid`, ENOENT if
+/// the port's table has no P_Key of the path's partition.
 ///
 /// # Safety
 /// `path` is readable; `port` and `attributes` are NULL or writable. If `path` is NULL, `errno` is EINVAL.

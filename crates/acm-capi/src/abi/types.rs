@@ -186,8 +186,8 @@ pub struct Join {
     pub join_state: u8,
     /// 1 to create the group if it does not exist.
     pub create: u8,
-    /// Code of the MTU of a new group, for example 4 for 2048. The default is that of the partition's broadcast group, or
-    /// the SA's choice.
+    /// Code of the MTU of a new group, for example 4 for 2048. The default is that of the partition's broadcast group,
+    /// or the SA's choice.
     pub mtu: u8,
     /// Code of the rate of a new group, for example 3 for 10 Gb/s. The default is as for `mtu`.
     pub rate: u8,

@@ -64,13 +64,13 @@ impl NodeNames {
         self.names.get(&port)?.as_deref()
     }
 
-    /// Finds a port by the description of its node, or by the first word of the description: `node7` for
-    /// `node7 mlx5_0`. Returns the first match. The first call queries the SA for the one node; the second call, or a name
+    /// Finds a port by the description of its node, or by the first word of the description: `node7` for `node7
+    /// mlx5_0`. Returns the first match. The first call queries the SA for the one node; the second call, or a name
     /// that is a first word, for all nodes, once.
     ///
     /// # Errors
-    /// The SA does not respond, or [`FabricError::Cut`] if the response with all nodes was incomplete and does not contain
-    /// the node.
+    /// The SA does not respond, or [`FabricError::Cut`] if the response with all nodes was incomplete and does not
+    /// contain the node.
     pub fn find(&mut self, administration: &mut Administration, description: &str) -> Result<Option<Gid>, FabricError> {
         let prefix = administration.port().gid().prefix();
         let gid = |node: &NodeRecord| Gid::from_parts(prefix, node.node_info.port_guid);

@@ -54,8 +54,8 @@ fn random_operations_increment_each_counter() {
 /// `claims_confirmed` and `claims_refuted` need a claim about a path in use and a response to the check, which happens
 /// in one of some thousand sequences. `acm-sim`'s tests `spoofing` and `claims` cover them. `provider_no_turn` needs
 /// more requests than the limit of lookups allows here. `acm-sim`'s tests `providers` cover it. `missing_objects` and
-/// `missing_destinations` count defects. `paths_refuted` needs a query of a client that finds no path like a cached one;
-/// `acm-sim`'s tests `partitions` cover it.
+/// `missing_destinations` count defects. `paths_refuted` needs a query of a client that finds no path like a cached
+/// one; `acm-sim`'s tests `partitions` cover it.
 const RARE: [&str; 6] = [
     "claims_confirmed",
     "claims_refuted",

@@ -155,8 +155,8 @@ impl Metrics {
         self.connections.iter().flatten().map(|connection| connection.until).min()
     }
 
-    /// Serves the sockets that are ready. At most one page is written in each iteration of the loop, or one request of an
-    /// administrator is returned.
+    /// Serves the sockets that are ready. At most one page is written in each iteration of the loop, or one request of
+    /// an administrator is returned.
     pub(crate) fn serve(
         &mut self,
         now: Time,

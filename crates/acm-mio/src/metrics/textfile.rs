@@ -7,8 +7,8 @@ use std::{
     path::Path,
 };
 
-/// Writes the metrics into a new file, which replaces `file`. Without a daemon, removes `file`, so that no old numbers are
-/// read. Returns the exit status: 0, or 1 if that failed.
+/// Writes the metrics into a new file, which replaces `file`. Without a daemon, removes `file`, so that no old numbers
+/// are read. Returns the exit status: 0, or 1 if that failed.
 pub(crate) fn run(run_dir: &Path, file: &Path) -> u8 {
     let text = ask(run_dir, "GET", "/metrics");
     let result = text.and_then(|text| {
@@ -34,8 +34,8 @@ fn replace(file: &Path, content: &[u8]) -> io::Result<()> {
     fs::rename(&name, file)
 }
 
-/// Converts OpenMetrics text to the text format of Prometheus, which node_exporter reads. There the name of a counter has
-/// the suffix `_total` in all lines, and there is no end mark.
+/// Converts OpenMetrics text to the text format of Prometheus, which node_exporter reads. There the name of a counter
+/// has the suffix `_total` in all lines, and there is no end mark.
 fn prometheus_text(text: &str) -> String {
     let counters: BTreeSet<&str> =
         text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.strip_suffix(" counter")).collect();

@@ -58,8 +58,8 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    /// Opens the files and starts the recording of a core at `since`. A recording that does not begin at the first input can
-    /// be printed, counted and drawn, but not replayed.
+    /// Opens the files and starts the recording of a core at `since`. A recording that does not begin at the first
+    /// input can be printed, counted and drawn, but not replayed.
     pub(crate) fn start(
         choice: &RecordChoice,
         start_dir: &Path,

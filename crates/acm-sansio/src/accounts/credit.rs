@@ -77,8 +77,8 @@ impl<T: Copy> CreditQueue<T> {
         positions.0.push(AccountPosition { account, urgency, position });
     }
 
-    /// Puts an item that had its turn back to the front, also before items that requests wait for, for all accounts that
-    /// need it.
+    /// Puts an item that had its turn back to the front, also before items that requests wait for, for all accounts
+    /// that need it.
     pub(crate) fn rejoin(
         &mut self,
         positions: &mut QueuePositions,

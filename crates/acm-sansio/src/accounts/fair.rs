@@ -1,5 +1,5 @@
-//! A fair queue: its lanes are served round-robin, so that a lane with many items delays only itself. A lane that had no
-//! turn in this round comes before the others. Within a lane, items that a request waits for come before tickets.
+//! A fair queue: its lanes are served round-robin, so that a lane with many items delays only itself. A lane that had
+//! no turn in this round comes before the others. Within a lane, items that a request waits for come before tickets.
 use crate::{
     api::id::handle,
     collections::{

@@ -13,8 +13,8 @@ use alloc::vec::Vec;
 
 impl Acm {
     /// Applies new options to everything that follows. Operations in progress keep their deadlines, and state beyond a
-    /// lowered limit stays until it ends. The parameters of joins, `loopback`, `sa_notices` and `shared_cache` keep their
-    /// values.
+    /// lowered limit stays until it ends. The parameters of joins, `loopback`, `sa_notices` and `shared_cache` keep
+    /// their values.
     pub(crate) fn configure(&mut self, config: &Config) {
         let Context { cx, ports, sa, .. } = &mut self.context;
         let Config { min_mtu, min_rate, loopback, groups, group_sl, sa_notices, shared_cache, .. } = cx.config;

@@ -134,8 +134,8 @@ impl Acm {
         }
     }
 
-    /// Returns the endpoint of an input about a queue pair. If it was removed, or its provider opened it without a queue
-    /// pair of the core, the input is counted as stale.
+    /// Returns the endpoint of an input about a queue pair. If it was removed, or its provider opened it without a
+    /// queue pair of the core, the input is counted as stale.
     pub(super) fn with_queue_pair(&mut self, endpoint: EndpointId) -> Option<&mut Endpoint> {
         let Context { cx, ports, .. } = &mut self.context;
         cx.named(ports.endpoint_mut(endpoint).filter(|found| !found.provider.is_external()))

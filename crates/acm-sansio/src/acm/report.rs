@@ -67,11 +67,11 @@ impl Acm {
         Report::new(&self.context, &self.providers)
     }
 
-    /// Calls `emit` for the entries in the next slots of the cache from `from` on. Returns the slot after them, or `None`
-    /// at the end.
+    /// Calls `emit` for the entries in the next slots of the cache from `from` on. Returns the slot after them, or
+    /// `None` at the end.
     ///
-    /// One call visits at most 256 slots, so that a large cache does not delay the caller. Between two calls entries may be
-    /// added and removed; one that exists all the time is found once.
+    /// One call visits at most 256 slots, so that a large cache does not delay the caller. Between two calls entries
+    /// may be added and removed; one that exists all the time is found once.
     pub fn cache_entries(&self, from: usize, emit: &mut dyn FnMut(CacheEntry)) -> Option<usize> {
         self.providers.get(ProviderId::BUILT_IN).entries(from, emit)
     }

@@ -85,8 +85,8 @@ pub enum Prefetch {
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ServiceIds {
-    /// Queries name the requested service id, unless responses of the subnet administrator showed that the path does not
-    /// depend on it.
+    /// Queries name the requested service id, unless responses of the subnet administrator showed that the path does
+    /// not depend on it.
     #[default]
     Auto,
     /// Queries name no service id.
@@ -107,8 +107,8 @@ impl ServiceIds {
         Self::Ranges(ranges)
     }
 
-    /// Returns the service id to query instead of `id`, or zero for none. With [`ServiceIds::Auto`], responses may change
-    /// it.
+    /// Returns the service id to query instead of `id`, or zero for none. With [`ServiceIds::Auto`], responses may
+    /// change it.
     #[must_use]
     pub fn canonical(&self, id: ServiceId) -> ServiceId {
         match self {
@@ -152,8 +152,8 @@ pub struct Config {
     pub path_service_ids: ServiceIds,
     /// `loopback_prot local`: local addresses are resolved without a request.
     pub loopback: bool,
-    /// `timeout`: time to wait for a response before each retry. A multicast request also waits for the time that its port
-    /// needs to cross the subnet ([`PortAttributes::subnet_time`](crate::api::port::PortAttributes::subnet_time)).
+    /// `timeout`: time to wait for a response before each retry. A multicast request also waits for the time that its
+    /// port needs to cross the subnet ([`PortAttributes::subnet_time`](crate::api::port::PortAttributes::subnet_time)).
     pub timeout: Duration,
     /// `retries`: number of retries.
     pub retries: u32,
@@ -185,8 +185,8 @@ pub struct Config {
     /// The least important level that is logged. Events below it cost nothing.
     pub log_level: Level,
     /// Names of the providers outside of the core, in the order of their ids.
-    /// [`Acm::add_provider`](crate::Acm::add_provider) adds one. [`Input::Configure`](crate::api::Input::Configure) does not
-    /// change the list.
+    /// [`Acm::add_provider`](crate::Acm::add_provider) adds one. [`Input::Configure`](crate::api::Input::Configure)
+    /// does not change the list.
     pub providers: Vec<String>,
     /// `provider`: the provider of each subnet. A port of an unassigned subnet has no endpoints.
     pub subnets: Subnets,

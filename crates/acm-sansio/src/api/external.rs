@@ -79,7 +79,8 @@ pub enum ProviderCall {
         #[cfg_attr(feature = "serde", serde(with = "crate::api::hex"))]
         message: Vec<u8>,
     },
-    /// `query`: a client's request for a path from the subnet administrator. [`ProviderMessage::ResolveResponse`] follows.
+    /// `query`: a client's request for a path from the subnet administrator. [`ProviderMessage::ResolveResponse`]
+    /// follows.
     Query {
         /// The id for the response.
         request: ExternalRequestId,

@@ -40,8 +40,8 @@ pub enum Input<'a> {
     /// A connection was closed. The client's open requests end without a response.
     #[cfg_attr(feature = "serde", serde(rename = "ClientGone"))]
     ClientClosed(ClientId),
-    /// The kernel requests a path. [`Output::KernelReply`](crate::api::Output::KernelReply) follows, exactly once, within
-    /// [`Config::kernel_deadline`](crate::api::config::Config::kernel_deadline).
+    /// The kernel requests a path. [`Output::KernelReply`](crate::api::Output::KernelReply) follows, exactly once,
+    /// within [`Config::kernel_deadline`](crate::api::config::Config::kernel_deadline).
     #[cfg_attr(feature = "serde", serde(skip))]
     KernelRequest {
         /// The id for the reply. No other open request has it.
@@ -112,8 +112,8 @@ pub enum Input<'a> {
         #[cfg_attr(feature = "serde", serde(skip))]
         payload: &'a [u8],
     },
-    /// The result of [`Output::OpenEndpoint`](crate::api::Output::OpenEndpoint): the endpoint has a queue pair, or another
-    /// one than before.
+    /// The result of [`Output::OpenEndpoint`](crate::api::Output::OpenEndpoint): the endpoint has a queue pair, or
+    /// another one than before.
     EndpointOpened {
         /// The endpoint.
         endpoint: EndpointId,
@@ -123,8 +123,8 @@ pub enum Input<'a> {
     /// An endpoint lost its queue pair and the attached groups because its device was closed. The core requests another
     /// queue pair now, or when the port is up again.
     EndpointLost(EndpointId),
-    /// [`Output::OpenEndpoint`](crate::api::Output::OpenEndpoint) failed. The core retries after a pause, and at the next
-    /// change of the port.
+    /// [`Output::OpenEndpoint`](crate::api::Output::OpenEndpoint) failed. The core retries after a pause, and at the
+    /// next change of the port.
     EndpointFailed(EndpointId),
     /// A port became active, or is active with changed attributes.
     PortUp {
@@ -157,8 +157,8 @@ pub enum Input<'a> {
     },
     /// Routes or addresses were loaded from a file. They replace the previous table.
     Preloaded(Preload),
-    /// New options for everything that follows. `min_mtu`, `min_rate`, `groups`, `group_sl`, `sa_notices`, `shared_cache`
-    /// and `loopback` keep their values, because joined groups and peers depend on them.
+    /// New options for everything that follows. `min_mtu`, `min_rate`, `groups`, `group_sl`, `sa_notices`,
+    /// `shared_cache` and `loopback` keep their values, because joined groups and peers depend on them.
     Configure(Box<Config>),
     /// All addresses of this machine's interfaces on InfiniBand ports. The list replaces the previous one. An address
     /// of [`Input::AddressAdded`] that is in the list belongs to the port of its interface.
@@ -171,8 +171,9 @@ pub enum Input<'a> {
         #[cfg_attr(feature = "serde", serde(rename = "said"))]
         message: ProviderMessage,
     },
-    /// Removes these destinations from the cache, so that the next request for each starts a new lookup. The ids are those
-    /// of [`Acm::cache_entries`](crate::Acm::cache_entries). Local addresses stay, and lookups in progress continue.
+    /// Removes these destinations from the cache, so that the next request for each starts a new lookup. The ids are
+    /// those of [`Acm::cache_entries`](crate::Acm::cache_entries). Local addresses stay, and lookups in progress
+    /// continue.
     Flush(Vec<DestId>),
     /// Leaves all groups; [`Output::ShutdownDone`](crate::api::Output::ShutdownDone) follows.
     Shutdown,

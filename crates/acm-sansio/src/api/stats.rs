@@ -151,8 +151,8 @@ stats! {
         notices: u64,
         /// Reports that are malformed or do not come from the subnet manager.
         reports_not_believed: u64,
-        /// Reports beyond [`Limits::reports`](crate::api::config::Limits::reports): they get no response, so that they are
-        /// sent again.
+        /// Reports beyond [`Limits::reports`](crate::api::config::Limits::reports): they get no response, so that they
+        /// are sent again.
         reports_refused: u64,
         /// Queue pairs that could not be opened.
         endpoints_failed: u64,

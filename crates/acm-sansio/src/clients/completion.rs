@@ -196,8 +196,8 @@ impl Clients {
         }
     }
 
-    /// Removes a request that is answered or abandoned. The id exists: a timer, a query and a client's list that have it
-    /// end with the request.
+    /// Removes a request that is answered or abandoned. The id exists: a timer, a query and a client's list that have
+    /// it end with the request.
     pub(crate) fn take_request(&mut self, cx: &mut Cx, id: RequestId) -> Option<OpenRequest> {
         let requester = cx.existing(self.requests.all.get(id))?.requester;
         if let Requester::Client { id: client, .. } = requester {

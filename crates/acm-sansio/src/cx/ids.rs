@@ -2,8 +2,8 @@
 use super::Cx;
 
 impl Cx {
-    /// Returns the object that an input names. If it was removed, the input is counted as stale: it may have crossed the
-    /// output that reported the removal.
+    /// Returns the object that an input names. If it was removed, the input is counted as stale: it may have crossed
+    /// the output that reported the removal.
     pub(crate) fn named<T>(&mut self, found: Option<T>) -> Option<T> {
         self.stats.stale_inputs += u64::from(found.is_none());
         found

@@ -32,7 +32,8 @@ impl External {
         self.queue_request(cx, endpoint, Query::Counters, need)
     }
 
-    /// Requests a path from the subnet administrator through the provider. [`Context::complete`] follows with the token.
+    /// Requests a path from the subnet administrator through the provider. [`Context::complete`] follows with the
+    /// token.
     pub(crate) fn query_sa(
         &mut self,
         cx: &mut Context,

@@ -98,8 +98,8 @@ impl Ports {
         self.endpoints.get_mut(id)
     }
 
-    /// Increments a counter of an endpoint, if it exists. The result of a QUERY_SA request may arrive after its endpoint
-    /// was removed.
+    /// Increments a counter of an endpoint, if it exists. The result of a QUERY_SA request may arrive after its
+    /// endpoint was removed.
     pub(crate) fn count(&mut self, id: EndpointId, counter: Counter) {
         if let Some(endpoint) = self.endpoints.get_mut(id) {
             endpoint.counters.count(counter);

@@ -1,5 +1,5 @@
-//! Carries out the actions of destinations: their lookups get credits, timers, datagrams and queries only here, and their
-//! requests are answered here. The renewal of a path that is served is in `refresh/recheck.rs`.
+//! Carries out the actions of destinations: their lookups get credits, timers, datagrams and queries only here, and
+//! their requests are answered here. The renewal of a path that is served is in `refresh/recheck.rs`.
 use super::{
     dest::{Action, DestState, History, Lookup, MulticastRequest, Ready, Remote, Responder, Routing, Stage},
     endpoint::group_share::handling_time,

@@ -13,7 +13,8 @@ use crate::{
 pub(crate) const PAGE: usize = 256;
 
 impl Ibacmp {
-    /// Calls `emit` for the entries in the next slots from `from` on. Returns the slot after them, or `None` at the end.
+    /// Calls `emit` for the entries in the next slots from `from` on. Returns the slot after them, or `None` at the
+    /// end.
     pub(crate) fn page_of_entries(&self, from: usize, emit: &mut dyn FnMut(CacheEntry)) -> Option<usize> {
         let end = from.saturating_add(PAGE).min(self.cache.slots());
         for id in (from..end).filter_map(|slot| self.cache.key_at(slot)) {
@@ -22,8 +23,8 @@ impl Ibacmp {
         (end < self.cache.slots()).then_some(end)
     }
 
-    /// Removes destinations, so that the next request for each starts a new lookup. A local address stays, and so does a
-    /// destination whose lookup is in progress.
+    /// Removes destinations, so that the next request for each starts a new lookup. A local address stays, and so does
+    /// a destination whose lookup is in progress.
     pub(crate) fn flush_entries(&mut self, cx: &mut Context, ids: &[DestId]) {
         for id in ids {
             let Some(dest) = self.cache.get(*id) else { continue };

@@ -2,8 +2,8 @@
 //!
 //! A path is published when a request gets it from the cache, so that the next requests for it need not be sent. It is
 //! withdrawn as soon as the cache would give another response: [`Cache::enter`](super::cache::Cache::enter) and
-//! [`Cache::change`](super::cache::Cache::change) notice this for one destination, and an event of an endpoint withdraws
-//! all of its paths.
+//! [`Cache::change`](super::cache::Cache::change) notice this for one destination, and an event of an endpoint
+//! withdraws all of its paths.
 //!
 //! A published path is used without the provider's notice. It is therefore published for a limited time: in each
 //! [`LEASE`] the first use of a destination is a request, which is a use for eviction, renewal and confirmation.

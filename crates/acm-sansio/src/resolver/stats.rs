@@ -34,7 +34,8 @@ stats! {
         defences: u64,
         /// Requests that failed at once because of a cached failure.
         negative_answers: u64,
-        /// Cached failures that were dropped early because of [`Limits::negatives`](crate::api::config::Limits::negatives).
+        /// Cached failures that were dropped early because of
+        /// [`Limits::negatives`](crate::api::config::Limits::negatives).
         negatives_evicted: u64,
         /// Renewals that were started.
         renewals: u64,

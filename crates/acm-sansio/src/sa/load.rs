@@ -28,8 +28,8 @@ impl SaClient {
         self.queues.ports.get(&port).map_or(Time::ZERO, |port_queue| port_queue.pacer.next())
     }
 
-    /// Reports whether a renewal of a port may start: its subscriptions are complete or have failed, no query waits, and
-    /// no join or renewal is in flight. If not, the renewal has to wait for its next turn.
+    /// Reports whether a renewal of a port may start: its subscriptions are complete or have failed, no query waits,
+    /// and no join or renewal is in flight. If not, the renewal has to wait for its next turn.
     pub(crate) fn may_renew(&self, port: PortId) -> bool {
         let is_subscribing = self.notices.get(&port).is_some_and(PortNotices::is_first_round);
         !is_subscribing && self.queues.ports.get(&port).is_none_or(PortQueue::may_renew)

@@ -2,8 +2,9 @@
 //!
 //! Each port has four subscriptions, which are requested one after the other. A refused subscription is retried with
 //! growing pauses and logged once; nothing else depends on it. Reports are accepted only from QP 1 of the subnet
-//! manager's LID. A host that can send from there causes at most [`Limits::reports`](crate::api::config::Limits::reports)
-//! new lookups in four seconds; its reports change no cached path by themselves.
+//! manager's LID. A host that can send from there causes at most
+//! [`Limits::reports`](crate::api::config::Limits::reports) new lookups in four seconds; its reports change no cached
+//! path by themselves.
 use super::{
     client::SaClient,
     query::SaQuery,
@@ -36,8 +37,8 @@ pub enum Notice {
 }
 
 impl SaClient {
-    /// Schedules all subscriptions of a port after a random pause, because every node of the subnet may do the same. The
-    /// joins of all nodes go first.
+    /// Schedules all subscriptions of a port after a random pause, because every node of the subnet may do the same.
+    /// The joins of all nodes go first.
     pub(crate) fn renew_notices(&mut self, cx: &mut Cx, ports: &Ports, port: PortId) {
         let takes_reports = ports.attributes(port).is_some_and(|attributes| attributes.takes_reports);
         if !(takes_reports && cx.config.sa_notices && cx.running == Running::Serving) {

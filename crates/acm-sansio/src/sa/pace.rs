@@ -1,9 +1,9 @@
 //! The pace of a port's renewals: path queries that no account waits for, because the old path is served meanwhile.
 //!
-//! After a change that every node learns of, the first renewal starts at a random time, and the interval to the next one
-//! is long at first. It shrinks with each response as long as the subnet administrator (SA) is as fast as in calm times,
-//! and doubles when it is slower. The shortest interval grows with the fabric, so that the renewals of all nodes take a
-//! tenth of an SA that answers in 20 us. One renewal of a port is in flight at a time.
+//! After a change that every node learns of, the first renewal starts at a random time, and the interval to the next
+//! one is long at first. It shrinks with each response as long as the subnet administrator (SA) is as fast as in calm
+//! times, and doubles when it is slower. The shortest interval grows with the fabric, so that the renewals of all nodes
+//! take a tenth of an SA that answers in 20 us. One renewal of a port is in flight at a time.
 use crate::{
     api::Time,
     retry::{self, JOIN_SPREAD, NOTICES_SPREAD, RENEW, RENEW_INTERVAL, RENEW_SPREAD},

@@ -113,8 +113,8 @@ pub(crate) struct PortQueue {
     memberships: FairQueue<SaQueryId>,
     /// The join or leave that is in flight or pausing.
     membership_under_way: Option<SaQueryId>,
-    /// Queries for tables that wait. They need no credit, because a slow table must not delay other queries. An endpoint
-    /// has at most one.
+    /// Queries for tables that wait. They need no credit, because a slow table must not delay other queries. An
+    /// endpoint has at most one.
     tables: Vec<SaQueryId>,
     pub(crate) window: Window<true>,
     /// The time before which no query is sent that needs a credit.

@@ -130,8 +130,8 @@ fn unknown_names_among_known_names_cost_few_milliseconds() {
     assert!(beside <= 2 * calm);
 }
 
-/// Each of 60 nodes requests 40 others in the same instant. A receive queue has 512 datagrams, and a node handles 200 in
-/// a millisecond. The request of a node tells all others where it is.
+/// Each of 60 nodes requests 40 others in the same instant. A receive queue has 512 datagrams, and a node handles 200
+/// in a millisecond. The request of a node tells all others where it is.
 #[test]
 fn names_that_all_nodes_request_at_once_cost_few_multicasts() {
     let handling = Some(Handling { cost: Duration::from_micros(5), receive_depth: 512 });

@@ -7,8 +7,8 @@ pub const VERSION: u8 = 1;
 /// Mark of a RESOLVE response in [`Header::data2`]: the path has the conditions of the request. C ibacm uses the byte
 /// internally for numbers below 8, and librdmacm ignores it.
 pub const CONDITIONAL: u8 = 0x80;
-/// Mark of a RESOLVE response in [`Header::data2`]: the daemon has a cache that clients read without a request. A client
-/// that wants it sends [`SHARED_CACHE`] on another connection.
+/// Mark of a RESOLVE response in [`Header::data2`]: the daemon has a cache that clients read without a request. A
+/// client that wants it sends [`SHARED_CACHE`] on another connection.
 pub const SHARED: u8 = 0x40;
 /// The opcode of a request for the descriptor of the shared cache: a header and nothing else. The response is a header
 /// with the response bit, and the descriptor as ancillary data. The daemon then closes the connection, which serves no

@@ -54,8 +54,8 @@ macro_rules! options {
         }
 
         /// The values of all options except the providers. [`Default`] has the values of the C ibacm on Debian, with
-        /// three exceptions: on Debian, `provider_lib_path` contains the architecture, and `sa_depth` and `resolve_depth`
-        /// are 1.
+        /// three exceptions: on Debian, `provider_lib_path` contains the architecture, and `sa_depth` and
+        /// `resolve_depth` are 1.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct Options<'a> { $($(#[$m])* pub $name: $t,)* }
 

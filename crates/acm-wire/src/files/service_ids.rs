@@ -18,8 +18,8 @@ pub enum ServiceIds<'a> {
     List(ServiceIdList<'a>),
 }
 
-/// Ids and ranges, separated by commas: `lustre`, `storage-scale`, `iser`, `nfs-rdma`, `tcp:PORT`, `tcp:A-B` (also `udp`, `ib` and
-/// `ipoib`), numbers (decimal, or hex with 0x), ranges of numbers `A-B`. Ranges do not overlap.
+/// Ids and ranges, separated by commas: `lustre`, `storage-scale`, `iser`, `nfs-rdma`, `tcp:PORT`, `tcp:A-B` (also
+/// `udp`, `ib` and `ipoib`), numbers (decimal, or hex with 0x), ranges of numbers `A-B`. Ranges do not overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ServiceIdList<'a>(&'a str);
 

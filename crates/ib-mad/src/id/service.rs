@@ -84,8 +84,8 @@ impl ServiceId {
 
 /// A range of service ids.
 ///
-/// Its text form is a program (`lustre`, `storage-scale`, `iser`, `nfs-rdma`), ports (`tcp:987`, `udp:7-9`, `ib:1`, `ipoib:1`), or numbers
-/// (`0x1000`, `0x1000-0x1fff`).
+/// Its text form is a program (`lustre`, `storage-scale`, `iser`, `nfs-rdma`), ports (`tcp:987`, `udp:7-9`, `ib:1`,
+/// `ipoib:1`), or numbers (`0x1000`, `0x1000-0x1fff`).
 ///
 /// ```
 /// use ib_mad::{ServiceId, id::ServiceRange};

@@ -171,8 +171,8 @@ impl<S: Clone + PartialEq, B: AsRef<[u8]>, const N: usize> Transfers<S, B, N> {
         deadlines.min()
     }
 
-    /// Sends segments again whose acknowledgements are late. Returns the number of transfers that ended after their last
-    /// retry; [`poll_send`](Self::poll_send) then returns an ABORT to each receiver.
+    /// Sends segments again whose acknowledgements are late. Returns the number of transfers that ended after their
+    /// last retry; [`poll_send`](Self::poll_send) then returns an ABORT to each receiver.
     pub fn handle_timeout(&mut self, now: Duration) -> usize {
         let mut failed = 0;
         for slot in &mut self.entries {

@@ -41,10 +41,10 @@ impl Component {
 
 /// Defines a record's mask, its [`SaRecord`] implementation and the setters of its [`Query`](crate::sa::Query).
 ///
-/// A record of Omni-Path has `in` and its versions. Each line is `/// doc` and `MASK_NAME = bits "field path" setter(arguments) |record| statement;`. Without setter and
-/// statement the component has only a name. `[array] setter(argument)` sets one element of an array field, for a mask
-/// with one bit for each element. After the field, parentheses name a comparison other than equality: `(graded Type)`,
-/// or a variant of [`Compare`](crate::sa::Compare).
+/// A record of Omni-Path has `in` and its versions. Each line is `/// doc` and `MASK_NAME = bits "field path"
+/// setter(arguments) |record| statement;`. Without setter and statement the component has only a name. `[array]
+/// setter(argument)` sets one element of an array field, for a mask with one bit for each element. After the field,
+/// parentheses name a comparison other than equality: `(graded Type)`, or a variant of [`Compare`](crate::sa::Compare).
 macro_rules! sa_record {
     ($(#[$($m:tt)*])* $record:ident $id:ident $mask:ident $(in $versions:expr)?; $(
         $(#[$($cm:tt)*])* $bit:ident = $value:literal $field:literal $(($($compare:tt)*))?

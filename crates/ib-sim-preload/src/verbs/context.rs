@@ -236,8 +236,8 @@ impl Context {
             Message::Port { port, change } => {
                 self.events.push(AsyncEvent { number: change.code().into(), element: (*port).into() });
             }
-            // This library sends no MADs by this connection. The server refuses a request if its state changed after this
-            // library checked the request. Such a request counts as lost.
+            // This library sends no MADs by this connection. The server refuses a request if its state changed after
+            // this library checked the request. Such a request counts as lost.
             _ => {}
         }
     }

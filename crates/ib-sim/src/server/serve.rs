@@ -181,7 +181,8 @@ impl Server {
         })
     }
 
-    /// Attaches a real subnet manager to the subnet, whose mode must be [`SaMode::External`](crate::subnet::sa::SaMode).
+    /// Attaches a real subnet manager to the subnet, whose mode must be
+    /// [`SaMode::External`](crate::subnet::sa::SaMode).
     ///
     /// # Errors
     /// The system's error.

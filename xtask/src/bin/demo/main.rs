@@ -1,5 +1,5 @@
-//! The demonstration: daemons on a simulated fabric, and a node resolved five ways. `cargo xtask demo` builds this program
-//! together with the daemon, and runs it.
+//! The demonstration: daemons on a simulated fabric, and a node resolved five ways. `cargo xtask demo` builds this
+//! program together with the daemon, and runs it.
 #![forbid(unsafe_code)]
 #![deny(
     clippy::unwrap_used,

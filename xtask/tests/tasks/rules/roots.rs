@@ -10,8 +10,8 @@ const FOR_TESTS: [&str; 4] = ["acm-sim", "acm-fuzz", "acm-provider-test", "acm-t
 /// Crates that may have unsafe code (rule 5).
 const WITH_UNSAFE: [&str; 7] =
     ["acm-capi", "acm-plugin", "acm-provider", "acm-provider-test", "acm-shm", "ib-device", "ib-sim-preload"];
-/// Module files with functions: the library of one function for each fuzz target, and a class whose messages are in other
-/// files.
+/// Module files with functions: the library of one function for each fuzz target, and a class whose messages are in
+/// other files.
 const WITH_FUNCTIONS: [&str; 2] = ["crates/acm-fuzz/src/lib.rs", "crates/ib-mad/src/cm/mod.rs"];
 
 /// The roots of the library and the programs of a package.

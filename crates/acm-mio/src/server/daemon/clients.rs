@@ -17,8 +17,8 @@ use std::io;
 
 /// Maximum number of steps in a client's turn: a message, or a read of at most 2,048 bytes.
 const STEPS: usize = 8;
-/// Maximum number of turns, of new clients, and of checks for unread responses in an iteration. They delay a client whose
-/// event comes during the iteration. Each iteration costs an `epoll_wait`.
+/// Maximum number of turns, of new clients, and of checks for unread responses in an iteration. They delay a client
+/// whose event comes during the iteration. Each iteration costs an `epoll_wait`.
 const CLIENT_BATCH: usize = 8;
 /// Number of checks of a client for unread responses within `client_timeout`.
 const CHECKS: u32 = 4;

@@ -119,8 +119,8 @@ impl Daemon {
     }
 }
 
-/// Reports whether an account may change the state of a daemon that runs as the user `own`. Members of the daemon's group
-/// may connect to the status socket, too.
+/// Reports whether an account may change the state of a daemon that runs as the user `own`. Members of the daemon's
+/// group may connect to the status socket, too.
 fn may_change(by: Account, own: u32) -> bool {
     matches!(by, Account::User(user) if user == 0 || user == own)
 }

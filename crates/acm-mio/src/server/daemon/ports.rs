@@ -115,8 +115,8 @@ impl Daemon {
         }
     }
 
-    /// Receives up to [`SOURCE_BATCH`] messages of rtnetlink, and passes the addresses of interfaces to the core if they
-    /// have changed.
+    /// Receives up to [`SOURCE_BATCH`] messages of rtnetlink, and passes the addresses of interfaces to the core if
+    /// they have changed.
     pub(super) fn interface_events(&mut self, now: Time) {
         let Some(interfaces) = &mut self.host.interfaces else { return };
         if core::mem::take(&mut self.ready.interfaces) {

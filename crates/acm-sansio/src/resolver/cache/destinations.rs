@@ -88,8 +88,8 @@ impl Cache {
         }
     }
 
-    /// Returns a destination that must exist: an operation, a timer or an index refers to it. If it does not exist, this
-    /// is a defect of this module, which is counted, and nothing is cached of the returned destination.
+    /// Returns a destination that must exist: an operation, a timer or an index refers to it. If it does not exist,
+    /// this is a defect of this module, which is counted, and nothing is cached of the returned destination.
     pub(crate) fn at(&self, id: DestId) -> &Dest {
         match self.dests.get(id) {
             Some(dest) => dest,
@@ -246,7 +246,8 @@ impl Cache {
         before
     }
 
-    /// Changes a cached path in place, or the checks of it. Its GID must not change. Returns `None` if no path is cached.
+    /// Changes a cached path in place, or the checks of it. Its GID must not change. Returns `None` if no path is
+    /// cached.
     pub(crate) fn change<R>(&mut self, id: DestId, change: impl FnOnce(&mut Ready) -> R) -> Option<R> {
         let dest = self.at_mut(id);
         let endpoint = dest.endpoint;

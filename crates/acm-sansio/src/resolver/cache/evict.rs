@@ -20,8 +20,8 @@ pub(crate) enum Eviction {
 impl Cache {
     /// Makes room for one more destination. An unsolicited destination only replaces another unsolicited one. A
     /// requested destination replaces an unsolicited one if possible, else a requested one. It may not exist, so that
-    /// its own room is made when the next one is requested, after it was found: until then the cache has one destination
-    /// more than its limit.
+    /// its own room is made when the next one is requested, after it was found: until then the cache has one
+    /// destination more than its limit.
     pub(crate) fn make_room(&mut self, class: EvictionClass, limits: &Limits) -> Eviction {
         let is_unsolicited = class == EvictionClass::Unsolicited;
         let full = if is_unsolicited {

@@ -41,8 +41,8 @@ pub(crate) const BY_GID: usize = 1;
 pub(crate) struct Dest {
     pub(crate) endpoint: EndpointId,
     pub(crate) key: DestKey,
-    /// Its kind changes only in [`Cache::enter`](crate::resolver::cache::Cache::enter), and whether it is busy only there
-    /// and in [`Cache::change`](crate::resolver::cache::Cache::change). Events change other fields in place.
+    /// Its kind changes only in [`Cache::enter`](crate::resolver::cache::Cache::enter), and whether it is busy only
+    /// there and in [`Cache::change`](crate::resolver::cache::Cache::change). Events change other fields in place.
     pub(crate) state: DestState,
     pub(crate) class: EvictionClass,
     pub(crate) origin: Origin,
@@ -108,8 +108,8 @@ impl Dest {
         self.origin == Origin::Group
     }
 
-    /// Returns the destination of the requests that it answers if they have nothing but a destination, or a source and a
-    /// destination. Returns `None` for requests with other properties.
+    /// Returns the destination of the requests that it answers if they have nothing but a destination, or a source and
+    /// a destination. Returns `None` for requests with other properties.
     pub(crate) fn plain_dest(&self) -> Option<Address> {
         match &self.key {
             DestKey::Address(address) => Some(address.canonical()),

@@ -1,5 +1,5 @@
-//! The events of a destination. Each notes what it shows and returns the action that follows. The kind of the state changes
-//! only when the action is carried out.
+//! The events of a destination. Each notes what it shows and returns the action that follows. The kind of the state
+//! changes only when the action is carried out.
 use super::{
     Dest, DestState, EvictionClass, MulticastRequest, Origin, Outcome, Ready, Remote, Stage, are_of_one_adapter,
     recheck::Next,

@@ -1,7 +1,7 @@
 //! A destination: its key, its states, its events, and who needs it.
 //!
-//! An event changes the state and returns an [`Action`]. The resolver carries the action out; nothing here sends, queries
-//! or sets a timer.
+//! An event changes the state and returns an [`Action`]. The resolver carries the action out; nothing here sends,
+//! queries or sets a timer.
 mod destination;
 mod events;
 mod history;

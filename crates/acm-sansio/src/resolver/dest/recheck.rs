@@ -1,9 +1,9 @@
 //! The checks of what is cached while its path is served: a probe of the owner before the address expires, the check of
 //! another host's claim to the address, and the renewal of the path by the subnet administrator (SA).
 //!
-//! The check of a claim begins with a random pause, in which the owner may defend its address before the group. Then the
-//! owner is asked by unicast, and after it the claimant. A claim that every node of a large fabric receives causes no
-//! multicast request.
+//! The check of a claim begins with a random pause, in which the owner may defend its address before the group. Then
+//! the owner is asked by unicast, and after it the claimant. A claim that every node of a large fabric receives causes
+//! no multicast request.
 use super::{Lookup, MulticastRequest, Remote};
 use crate::api::id::SaQueryId;
 use ib_mad::id::Lmc;

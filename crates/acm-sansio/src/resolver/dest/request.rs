@@ -20,7 +20,8 @@ pub(crate) struct MulticastRequest {
     /// The time when it was first sent; before that, the time since which it waits for its turn.
     pub(crate) since: Time,
     pub(crate) stage: Stage,
-    /// The last refusal by a receiver of the request. It ends nothing, because another peer may respond with the address.
+    /// The last refusal by a receiver of the request. It ends nothing, because another peer may respond with the
+    /// address.
     pub(crate) refused: Option<Failure>,
     pub(crate) lookup: Lookup,
 }

@@ -124,7 +124,8 @@ pub(crate) struct Ready {
 pub(crate) type Checks = (Option<Box<Verification>>, Option<Box<Renewal>>);
 
 impl Ready {
-    /// Creates the state for a path in this epoch of its endpoint. The default of the history is that of a local address.
+    /// Creates the state for a path in this epoch of its endpoint. The default of the history is that of a local
+    /// address.
     pub(crate) const fn new(remote: Option<Remote>, path: PathRecord, epoch: u32) -> Self {
         Self {
             remote,
@@ -211,8 +212,8 @@ impl DestState {
         }
     }
 
-    /// Reports whether a host is asked in order to check a claim about a path in use. It has less time to respond than the
-    /// group. A claimant that is asked first in a lookup has the time of the group.
+    /// Reports whether a host is asked in order to check a claim about a path in use. It has less time to respond than
+    /// the group. A claimant that is asked first in a lookup has the time of the group.
     pub(crate) fn asks_host(&self) -> bool {
         matches!(self, Self::Ready(Ready { verification: Some(verification), .. })
             if verification.request.to.is_some() && matches!(verification.check, Recheck::Claim(_)))

@@ -20,8 +20,8 @@ impl Endpoints {
         self.states.get(&id).unwrap_or(&self.empty)
     }
 
-    /// Returns the state of an endpoint that must have one: it has a request, a group or a table. If it has none, this is
-    /// a defect of this module, which is counted.
+    /// Returns the state of an endpoint that must have one: it has a request, a group or a table. If it has none, this
+    /// is a defect of this module, which is counted.
     pub(crate) fn at_mut(&mut self, id: EndpointId) -> &mut EndpointState {
         match self.states.get_mut(&id) {
             Some(state) => state,

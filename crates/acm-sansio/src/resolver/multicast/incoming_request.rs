@@ -89,9 +89,9 @@ impl Ibacmp {
         host
     }
 
-    /// Responds to a multicast request for a local address as soon as there is a path to the sender. The path is found by
-    /// the sender's GID, so that a response depends on no address that the sender claims. `claimed` is that address. If
-    /// a local user waits for the path to the sender at this address, the response waits for the same query.
+    /// Responds to a multicast request for a local address as soon as there is a path to the sender. The path is found
+    /// by the sender's GID, so that a response depends on no address that the sender claims. `claimed` is that address.
+    /// If a local user waits for the path to the sender at this address, the response waits for the same query.
     fn respond_when_routed(
         &mut self,
         cx: &mut Context,
@@ -161,8 +161,8 @@ impl Ibacmp {
         self.path_of_gid(cx, endpoint, remote).map(|ready| ready.path)
     }
 
-    /// Responds to a request that was sent to this node alone. Without a cached path the response goes by the parameters
-    /// of the group, as the request may have come: 10,000 nodes ask a host that moves in one second.
+    /// Responds to a request that was sent to this node alone. Without a cached path the response goes by the
+    /// parameters of the group, as the request may have come: 10,000 nodes ask a host that moves in one second.
     fn respond_at_once(&mut self, cx: &mut Context, endpoint: EndpointId, responder: &Responder) {
         let remote = &responder.remote;
         let path = self.cached_path_to(cx, endpoint, remote).or_else(|| self.path_by_group(cx, endpoint, remote));

@@ -113,8 +113,8 @@ impl Ibacmp {
         }
     }
 
-    /// Counts that two hosts have an address. It is logged once for each cache entry, because the adapters of a host may
-    /// share its name.
+    /// Counts that two hosts have an address. It is logged once for each cache entry, because the adapters of a host
+    /// may share its name.
     pub(crate) fn report_conflict(&mut self, cx: &mut Context, id: DestId, used: Gid, other: Gid) {
         self.stats.address_conflicts += 1;
         // The entry may have been removed since the first of them responded.

@@ -29,8 +29,8 @@ fn ends_soon(now: Time, until: Option<Time>, life: Option<Duration>) -> bool {
 }
 
 impl Ibacmp {
-    /// Marks all entries of an endpoint as possibly wrong, so that those in use are renewed. The others are renewed when
-    /// they are used.
+    /// Marks all entries of an endpoint as possibly wrong, so that those in use are renewed. The others are renewed
+    /// when they are used.
     pub(crate) fn mark_stale(&mut self, cx: &mut Context, endpoint: EndpointId) {
         self.endpoints.entry(endpoint).mark_stale();
         // Every node of the subnet does the same now.
@@ -114,8 +114,8 @@ impl Ibacmp {
         self.schedule_renewals(cx, port);
     }
 
-    /// Starts the renewal of a destination, which may have been removed since it was queued. Returns `false` if it needs
-    /// none.
+    /// Starts the renewal of a destination, which may have been removed since it was queued. Returns `false` if it
+    /// needs none.
     fn renew(&mut self, cx: &mut Context, id: DestId) -> bool {
         if self.cache.get(id).is_none() {
             return false;

@@ -2,8 +2,8 @@
 //!
 //! An endpoint queries the table with its query for one path, but without the destination. While there is no table, and
 //! for a path that is not in it, each path is queried as if there were no prefetch. In a fabric of 10,000 ports a table
-//! costs the SA as much time as some hundred queries. The tables of all ports are spread over a time that grows with the
-//! square of the fabric's size.
+//! costs the SA as much time as some hundred queries. The tables of all ports are spread over a time that grows with
+//! the square of the fabric's size.
 use crate::{
     api::{
         PathOrigin, ResolverEvent, SaError,

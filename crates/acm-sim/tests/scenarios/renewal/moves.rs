@@ -96,8 +96,8 @@ fn peer_announces_its_new_queue_pair() {
     assert!(responses.eq([qpn]));
 }
 
-/// Another port claims the peer's GID and name. Each `timeout`, claims cause at most two path queries: for the name, and
-/// for the GID that a response goes to.
+/// Another port claims the peer's GID and name. Each `timeout`, claims cause at most two path queries: for the name,
+/// and for the GID that a response goes to.
 #[test]
 fn forged_lid_change_causes_path_queries_and_changes_no_path() {
     let mut world = world_with_cache(Config { sa_notices: false, ..Config::default() });

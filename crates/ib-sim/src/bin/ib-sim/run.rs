@@ -154,7 +154,8 @@ impl Run {
     }
 }
 
-/// Returns the preload library of a program: beside it, as cargo builds them, or in `../lib/ib-sim`, as packages have it.
+/// Returns the preload library of a program: beside it, as cargo builds them, or in `../lib/ib-sim`, as packages have
+/// it.
 fn preload_of(program: &Path) -> PathBuf {
     let beside = program.with_file_name("libib_sim_preload.so");
     let installed = || program.ancestors().nth(2).map(|prefix| prefix.join("lib/ib-sim/libib_sim_preload.so"));

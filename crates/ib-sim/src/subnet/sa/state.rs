@@ -14,7 +14,8 @@ pub enum SaMode {
     #[default]
     Internal,
     /// An external administrator, by [`Event::SaRequest`](crate::event::Event::SaRequest) and
-    /// [`Subnet::respond_to_mad`](crate::subnet::Subnet::respond_to_mad). The subnet updates its groups from the responses.
+    /// [`Subnet::respond_to_mad`](crate::subnet::Subnet::respond_to_mad). The subnet updates its groups from the
+    /// responses.
     External,
 }
 

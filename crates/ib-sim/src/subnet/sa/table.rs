@@ -18,8 +18,8 @@ use ib_mad::{
 pub(crate) type Table = (u32, Vec<u8>);
 
 impl Subnet {
-    /// Returns the response to a GetTable request as one message, in the form in which Linux's umad returns the segments
-    /// of RMPP, or the error. `None` if the datagram is not such a request.
+    /// Returns the response to a GetTable request as one message, in the form in which Linux's umad returns the
+    /// segments of RMPP, or the error. `None` if the datagram is not such a request.
     pub(crate) fn table_response(&mut self, port: PortId, request: &SaMad) -> Option<Result<Table, Box<SaMad>>> {
         let is_known = if is_of_omni_path(request) {
             !self.config.virtual_fabrics.is_empty()

@@ -19,15 +19,15 @@ use std::{
 /// Write a host file for the daemon's option addr_data_file to standard output: names, and the port of each.
 ///
 /// The names are the first words of the node descriptions at the subnet administrator, which is queried through
-/// /dev/infiniband/umad. A host with several ports has its name at the first port of its first device. The exit status is
-/// 1 if a host was left out, with the reason on standard error.
+/// /dev/infiniband/umad. A host with several ports has its name at the first port of its first device. The exit status
+/// is 1 if a host was left out, with the reason on standard error.
 #[derive(Debug, clap::Args)]
 pub(crate) struct GenerateHosts {
     /// Hosts: names, or lists such as node[1-3]. The default is all hosts of the fabric.
     #[arg(value_name = "HOST")]
     only: Vec<String>,
-    /// Write also the IP addresses that the system (DNS, /etc/hosts) has for this name; % stands for the name of the host:
-    /// `%-ib`. Use it for names of IP over InfiniBand. May be repeated.
+    /// Write also the IP addresses that the system (DNS, /etc/hosts) has for this name; % stands for the name of the
+    /// host: `%-ib`. Use it for names of IP over InfiniBand. May be repeated.
     #[arg(long, value_name = "NAME")]
     ip: Vec<String>,
     #[command(flatten)]
@@ -90,7 +90,8 @@ impl GenerateHosts {
         if file.left_out.is_empty() { Ok(()) } else { Err(Failure::Printed) }
     }
 
-    /// Returns the file for the hosts of these ports. `resolve` returns the IP addresses that the system has for a name.
+    /// Returns the file for the hosts of these ports. `resolve` returns the IP addresses that the system has for a
+    /// name.
     fn file(&self, ports: impl Iterator<Item = HostPort>, resolve: impl Fn(&str) -> Vec<IpAddr>) -> HostFile {
         let mut all: BTreeMap<String, BTreeSet<HostPort>> = BTreeMap::new();
         for port in ports {

@@ -98,8 +98,8 @@ impl Paths {
         }
     }
 
-    /// Returns the P_Keys in the table of the local port. If the daemon's port is not at this host, returns the P_Keys of
-    /// the daemon's endpoints.
+    /// Returns the P_Keys in the table of the local port. If the daemon's port is not at this host, returns the P_Keys
+    /// of the daemon's endpoints.
     pub(super) fn partitions(&self) -> Vec<Pkey> {
         let of = |port: &sysfs::Port| port.pkeys.iter().map(|entry| entry.pkey).collect();
         match self {

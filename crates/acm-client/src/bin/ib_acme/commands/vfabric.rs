@@ -47,8 +47,8 @@ pub(crate) struct Vfabric {
     /// this port.
     #[arg(long, value_name = "ADDRESS")]
     to: Vec<String>,
-    /// Multicast group: its MGID, or a name as in `ib_acme groups`. May be repeated. If the group does not exist, shows the
-    /// parameters with which `groups join --create` creates it. Implies --umad.
+    /// Multicast group: its MGID, or a name as in `ib_acme groups`. May be repeated. If the group does not exist, shows
+    /// the parameters with which `groups join --create` creates it. Implies --umad.
     #[arg(long, value_name = "GROUP", conflicts_with_all = ["each_partition", "qos_class", "service"])]
     mgid: Vec<GroupName>,
     /// Print the common parameters of all peers as shell variables, for one service and partition.
