@@ -221,10 +221,10 @@ impl Path {
             traffic_class: byte("tclass"),
             reversible: byte("reversible") != 0,
             pkey: Pkey::new(number(field("pkey")).try_into().unwrap()),
-            sl: ServiceLevel::new(byte("sl")).unwrap(),
+            sl: ServiceLevel::checked(byte("sl")).unwrap(),
             mtu: Mtu::new(byte("mtu")),
             rate: Rate::new(byte("rate")),
-            packet_life_time: PacketLifeTime::new(byte("packet lifetime")).unwrap(),
+            packet_life_time: PacketLifeTime::checked(byte("packet lifetime")).unwrap(),
         }
     }
 }

@@ -141,7 +141,7 @@ impl Fabric {
         Port {
             state: line.split(' ').next().unwrap().to_owned(),
             lid: value(line, "lid").parse().unwrap(),
-            lmc: Lmc::new(value(line, "lmc").parse().unwrap()).unwrap(),
+            lmc: Lmc::checked(value(line, "lmc").parse().unwrap()).unwrap(),
             gid: value(line, "gid").parse().unwrap(),
             pkeys: value(line, "pkeys").split(',').map(pkey).collect(),
             mtu: mtu(line),

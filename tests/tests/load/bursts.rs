@@ -28,7 +28,7 @@ impl Peer {
         let qpn = client.open_qp(1, Qkey::GSI, 0).unwrap();
         let queue_pairs = lab.fabric.control("qps");
         let to = queue_pairs.lines().find_map(|line| line.strip_prefix("1/1 0x")).unwrap();
-        let to = Qpn::new(u32::from_str_radix(to, 16).unwrap()).unwrap();
+        let to = Qpn::checked(u32::from_str_radix(to, 16).unwrap()).unwrap();
         let port = lab.fabric.port(1);
         let route = GlobalRoute { dgid: port.gid, hop_limit: 1, ..GlobalRoute::default() };
         let way = AddressVector::local(port.lid, ServiceLevel::default()).with_grh(route);

@@ -67,7 +67,7 @@ pub unsafe extern "C" fn ib_acm_join_group(request: *const Join, group: *mut Gro
             qkey: Some(request.qkey).filter(|qkey| *qkey != 0).map(Qkey::new),
             mtu: Some(request.mtu).filter(|mtu| *mtu != 0).map(Mtu::new),
             rate: Some(request.rate).filter(|rate| *rate != 0).map(Rate::new),
-            sl: sl.map(|sl| ServiceLevel::new(sl).ok_or(Errno::EINVAL)).transpose()?,
+            sl: sl.map(|sl| ServiceLevel::checked(sl).ok_or(Errno::EINVAL)).transpose()?,
             ..fabric::Join::new(name)
         };
         // SAFETY: `device` is NULL or a string (libacm.h).

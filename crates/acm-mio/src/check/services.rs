@@ -151,7 +151,7 @@ mod tests {
     use ib_mad::{ServiceLevel, sa::QosSl};
 
     fn path(sl: u8) -> PathRecord {
-        PathRecord { qos_sl: QosSl::default().with_sl(ServiceLevel::new(sl).unwrap()), ..PathRecord::default() }
+        PathRecord { qos_sl: QosSl::default().with_sl(ServiceLevel::checked(sl).unwrap()), ..PathRecord::default() }
     }
 
     fn lines(has_qos: bool, lustre: Option<PathRecord>, option: &ServiceIds) -> Vec<String> {

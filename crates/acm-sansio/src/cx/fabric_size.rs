@@ -29,7 +29,7 @@ mod tests {
     fn largest_unicast_lid_without_its_path_bits_is_the_number_of_ports() {
         let mut size = FabricSize::default();
         let mut after = |lid, lmc| {
-            size.saw(Lid::new(lid), Lmc::new(lmc).unwrap());
+            size.saw(Lid::new(lid), Lmc::checked(lmc).unwrap());
             size.ports()
         };
         let sizes = [after(0, 0), after(40, 0), after(8, 0), after(0xc000, 0), after(0xffff, 0), after(803, 3)];

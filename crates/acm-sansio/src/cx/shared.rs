@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn size_of_the_fabric_follows_its_lids() {
         let mut cx = Cx::new(Config::default(), 1.into());
-        cx.saw_lid(Lid::new(803), Lmc::new(3).unwrap());
+        cx.saw_lid(Lid::new(803), Lmc::checked(3).unwrap());
         assert_eq!(cx.fabric_size(), 100);
     }
 

@@ -106,12 +106,12 @@ mod tests {
         };
         for changed in [
             PortAttributes { lid: Lid::new(5), ..open.clone() },
-            PortAttributes { lmc: Lmc::new(1).unwrap(), ..open.clone() },
+            PortAttributes { lmc: Lmc::checked(1).unwrap(), ..open.clone() },
             PortAttributes { gids: Vec::from([Gid::new([2; 16])]), ..open.clone() },
         ] {
             assert!(at(&changed).must_close() && !at(&changed).is_open(), "{changed:?}");
         }
-        let (sm_lid, sm_sl, pkeys) = (Lid::new(9), ServiceLevel::new(3).unwrap(), Vec::from([Pkey::DEFAULT_FULL]));
+        let (sm_lid, sm_sl, pkeys) = (Lid::new(9), ServiceLevel::checked(3).unwrap(), Vec::from([Pkey::DEFAULT_FULL]));
         let same = PortAttributes { sm_lid, sm_sl, pkeys, ..open.clone() };
         assert!(at(&same).is_open() && !at(&same).must_close());
         let down = ServedPort { target: None, ..at(&open) };

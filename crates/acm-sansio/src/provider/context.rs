@@ -248,7 +248,7 @@ mod tests {
         let endpoint = cx.ports.open(port, 0, ib_mad::Pkey::DEFAULT_FULL, ProviderId::BUILT_IN);
         assert_eq!((cx.port_id(endpoint), cx.port_id(EndpointId::new(9, 9))), (Some(port), None));
         assert!(cx.port_of(endpoint).is_none() && cx.lmc_of(endpoint) == Lmc::default(), "it is down");
-        let lmc = Lmc::new(3).unwrap();
+        let lmc = Lmc::checked(3).unwrap();
         cx.ports.up(port, &PortAttributes { port_number: 2, lmc, ..PortAttributes::default() });
         assert_eq!(cx.port_of(endpoint).map(|port| port.port_number), Some(2));
         assert_eq!(cx.lmc_of(endpoint), lmc);

@@ -71,7 +71,7 @@ fn preloaded_destination_is_found_by_each_key_without_queries() {
     assert_eq!((first.dgid, first.dlid), (there.gids[0], there.lid));
     assert_eq!((first.sgid, first.slid, first.pkey), (here.gids[0], here.lid, here.pkeys[0]));
     assert_eq!((first.mtu, first.rate), (Selected::exactly(there.mtu), Selected::exactly(there.rate)));
-    assert_eq!(first.packet_life_time, Selected::exactly(PacketLifeTime::new(here.subnet_timeout).unwrap()));
+    assert_eq!(first.packet_life_time, Selected::exactly(PacketLifeTime::checked(here.subnet_timeout).unwrap()));
     assert!(first.reversible_paths.reversible() && first.reversible_paths.num_path() == 1);
     assert_eq!(first.qos_sl.sl(), OF_FILE);
     assert_eq!((world.stat(0, "preload_used"), world.stat(0, "preload_loads")), (6, 2));

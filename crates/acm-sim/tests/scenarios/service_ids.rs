@@ -26,7 +26,7 @@ fn set_rules(world: &mut World, rules: &[(RangeInclusive<u32>, &[u32], u8)]) {
     let rules = rules.iter().map(|(ports, to, sl)| PathRule {
         service_ids: tcp(*ports.start())..=tcp(*ports.end()),
         to: to.iter().map(|node| world.port(*node as usize).gids[0]).collect(),
-        sl: ServiceLevel::new(*sl).unwrap(),
+        sl: ServiceLevel::checked(*sl).unwrap(),
     });
     let rules: Vec<PathRule> = rules.collect();
     let settings: &mut Settings = world.subnet.settings_mut();

@@ -140,7 +140,7 @@ fn source(input: &[u8]) -> Parsed<'_, Entry<'_>> {
     let (rest, guid) = field("a port GUID", |text| text.parse().ok()).parse(rest)?;
     let (rest, ()) = keyword(rest, "base LID")?;
     let (rest, base_lid) = field("a LID, 1 to 49151", unicast).parse(rest)?;
-    let lmc = field("an LMC, 0 to 7", |text| text.parse().ok().and_then(Lmc::new));
+    let lmc = field("an LMC, 0 to 7", |text| text.parse().ok().and_then(Lmc::checked));
     let (rest, lmc) = opt((blanks, tag_no_case("LMC"), take_while1(is_blank), cut(lmc)))
         .map(|found| found.map(|(_, _, _, lmc)| lmc))
         .parse(rest)?;
@@ -164,7 +164,7 @@ fn destination(input: &[u8]) -> Parsed<'_, Entry<'_>> {
     let unreachable = value(None, (opt(colon), blanks, tag_no_case("UNREACHABLE")));
     let path = (
         colon,
-        number("a service level, 0 to 15", |text| small(text, 15).and_then(ServiceLevel::new)),
+        number("a service level, 0 to 15", |text| small(text, 15).and_then(ServiceLevel::checked)),
         colon,
         number("an MTU's code, 0 to 63", |text| small(text, 63).map(Mtu::new)),
         colon,

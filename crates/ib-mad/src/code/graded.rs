@@ -38,7 +38,7 @@ impl Graded for PacketLifeTime {
         Some(self.get().into())
     }
     fn values() -> impl Iterator<Item = Self> {
-        (0..=Self::MAX.get()).filter_map(Self::new)
+        (0..=Self::MAX.get()).filter_map(Self::checked)
     }
 }
 

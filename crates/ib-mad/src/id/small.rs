@@ -44,7 +44,7 @@ macro_rules! small {
     ($($(#[$m:meta])* $name:ident($int:ty) $bits:literal $($fmt:literal)?;)*) => {$(
         $(#[$m])*
         ///
-        /// [`new`](Self::new) and `TryFrom` reject wider numbers; [`of`](Self::of) does not compile with a wider
+        /// [`checked`](Self::checked) and `TryFrom` reject wider numbers; [`of`](Self::of) does not compile with a wider
         /// number.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
         pub struct $name($int);
@@ -56,7 +56,7 @@ macro_rules! small {
 
             #[doc = concat!("Returns the value of a number; `None` if it is over ", $bits, " bits.")]
             #[must_use]
-            pub const fn new(value: $int) -> Option<Self> {
+            pub const fn checked(value: $int) -> Option<Self> {
                 if value <= Self::MAX.0 { Some(Self(value)) } else { None }
             }
             #[doc = concat!("Returns a constant. A number over ", $bits, " bits does not compile.")]
@@ -91,7 +91,7 @@ macro_rules! small {
             type Error = $crate::OutOfRange;
             fn try_from(value: $int) -> Result<Self, Self::Error> {
                 let (own, max) = (u64::from(value), Self::MAX.__to_bits());
-                Self::new(value).ok_or($crate::OutOfRange { what: stringify!($name), value: own, max })
+                Self::checked(value).ok_or($crate::OutOfRange { what: stringify!($name), value: own, max })
             }
         }
         impl From<$name> for $int {
@@ -111,7 +111,7 @@ macro_rules! small {
                 /// Reads a number in decimal, or in hex with the prefix `0x`.
                 fn from_str(text: &str) -> Result<Self, Self::Err> {
                     $crate::wire::parse_number(text)
-                        .and_then(|value| Self::new(value.try_into().ok()?))
+                        .and_then(|value| Self::checked(value.try_into().ok()?))
                         .ok_or($crate::ParseIdError { what: concat!(stringify!($name), " (", $bits, " bits)") })
                 }
             }
@@ -132,7 +132,7 @@ macro_rules! small {
                 core::fmt::Display::fmt(&Self::__from_bits(raw), f)
             }
         }
-        $crate::__value!($name($int) get Self::new, |_| None);
+        $crate::__value!($name($int) get Self::checked, |_| None);
         #[cfg(feature = "arbitrary")]
         impl<'a> arbitrary::Arbitrary<'a> for $name {
             fn arbitrary(u: &mut arbitrary::Unstructured<'a>) -> arbitrary::Result<Self> {
@@ -156,15 +156,15 @@ mod tests {
 
     #[test]
     fn numbers_over_the_width_are_rejected() {
-        assert_eq!(Qpn::new(0xff_ffff), Some(Qpn::MULTICAST));
-        assert_eq!(Qpn::new(0x100_0000), None);
+        assert_eq!(Qpn::checked(0xff_ffff), Some(Qpn::MULTICAST));
+        assert_eq!(Qpn::checked(0x100_0000), None);
         let refused = Qpn::try_from(0x100_0000).unwrap_err();
         assert_eq!(refused, OutOfRange { what: "Qpn", value: 0x100_0000, max: 0xff_ffff });
         assert_eq!(refused.to_string(), "Qpn: 0x1000000 is over 0xffffff");
-        assert_eq!((FlowLabel::new(1 << 20), FlowLabel::MAX.get()), (None, 0xf_ffff));
-        assert_eq!((ServiceLevel::new(16), VirtualLane::new(16), Lmc::new(8)), (None, None, None));
-        assert_eq!((TimeCode::new(32), Psn::new(1 << 24), VendorId::new(1 << 24)), (None, None, None));
-        assert_eq!(Producer::new(1 << 24), None);
+        assert_eq!((FlowLabel::checked(1 << 20), FlowLabel::MAX.get()), (None, 0xf_ffff));
+        assert_eq!((ServiceLevel::checked(16), VirtualLane::checked(16), Lmc::checked(8)), (None, None, None));
+        assert_eq!((TimeCode::checked(32), Psn::checked(1 << 24), VendorId::checked(1 << 24)), (None, None, None));
+        assert_eq!(Producer::checked(1 << 24), None);
         assert_eq!(ServiceLevel::try_from(15).map(u8::from), Ok(15));
     }
 

@@ -157,7 +157,7 @@ fn attribute_of_another_class_number_or_vendor_is_rejected() {
     assert!(mad.shared_as::<Notice>().is_err());
     let mut ping = Mad::get::<Ping>(0, tid);
     assert_eq!(ping.attribute_as::<Ping>(), Ok(&Ping::default()));
-    ping.datagram_mut::<VendorOuiMad>().unwrap().oui = VendorId::new(0x2c9).unwrap().into();
+    ping.datagram_mut::<VendorOuiMad>().unwrap().oui = VendorId::checked(0x2c9).unwrap().into();
     let other = DecodeError::BadValue { what: "oui", value: 0x2c9 };
     assert_eq!(ping.attribute_as::<Ping>(), Err(other));
 }

@@ -56,7 +56,7 @@ mod tests {
             .trap_number(TrapNumber::GID_IN_SERVICE)
             .producer(Producer::CLASS_MANAGER);
         assert_eq!(subscribe.set(TransactionId::new(1)).sa.component_mask.get(), 0x10f2);
-        assert_eq!(subscribe.qpn(Qpn::new(5).unwrap()).set(TransactionId::new(1)).sa.component_mask.get(), 0x11f2);
+        assert_eq!(subscribe.qpn(Qpn::checked(5).unwrap()).set(TransactionId::new(1)).sa.component_mask.get(), 0x11f2);
         assert_eq!(crate::as_bytes(subscribe.record())[18..28], [0, 0, 0, 0, 1, 1, 0, 3, 0, 64]);
     }
 

@@ -251,14 +251,14 @@ fn changed(port: Port, command: &str, rest: &[&str]) -> Result<Port, String> {
         ("init", []) => Port { state: PortState::INIT, ..port },
         ("ethernet", []) => Port { ethernet: true, lid: Lid::NONE, sm_lid: Lid::NONE, ..port },
         ("lmc", [text]) => {
-            let lmc = text.parse().ok().and_then(Lmc::new).ok_or_else(|| format!("no LMC: {text}"))?;
+            let lmc = text.parse().ok().and_then(Lmc::checked).ok_or_else(|| format!("no LMC: {text}"))?;
             Port { lmc, ..port }
         }
         ("lid", [text]) => Port { lid: lid(text)?, ..port },
         ("smlid", [text]) => Port { sm_lid: lid(text)?, ..port },
         ("smsl", [text]) => {
             let sl =
-                text.parse().ok().and_then(ServiceLevel::new).ok_or_else(|| format!("no service level: {text}"))?;
+                text.parse().ok().and_then(ServiceLevel::checked).ok_or_else(|| format!("no service level: {text}"))?;
             Port { sm_sl: sl, ..port }
         }
         ("rate", [text]) => {

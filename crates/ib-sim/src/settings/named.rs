@@ -122,7 +122,7 @@ impl Value for Rate {
 impl Value for PacketLifeTime {
     const WHAT: &'static str = "lifetime code (0 to 63)";
     fn read(text: &str) -> Option<Self> {
-        text.parse().ok().and_then(Self::new)
+        text.parse().ok().and_then(Self::checked)
     }
     fn write(&self) -> String {
         self.get().to_string()
@@ -131,7 +131,7 @@ impl Value for PacketLifeTime {
 impl Value for ServiceLevel {
     const WHAT: &'static str = "service level (0 to 15)";
     fn read(text: &str) -> Option<Self> {
-        text.parse().ok().and_then(Self::new)
+        text.parse().ok().and_then(Self::checked)
     }
     fn write(&self) -> String {
         self.get().to_string()
@@ -140,7 +140,7 @@ impl Value for ServiceLevel {
 impl Value for FlowLabel {
     const WHAT: &'static str = "flow label (0 to 1048575)";
     fn read(text: &str) -> Option<Self> {
-        text.parse().ok().and_then(Self::new)
+        text.parse().ok().and_then(Self::checked)
     }
     fn write(&self) -> String {
         self.get().to_string()

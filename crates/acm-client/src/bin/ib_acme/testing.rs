@@ -57,7 +57,7 @@ fn respond(mut stream: &UnixStream, queried: &Mutex<Vec<PathRecord>>) {
                 }
                 ClientRequest::Resolve(Ok(Resolve::QuerySa { path, entry })) => {
                     queried.lock().unwrap().push(*path);
-                    let qos_sl = QosSl::default().with_sl(ServiceLevel::new(3).unwrap());
+                    let qos_sl = QosSl::default().with_sl(ServiceLevel::checked(3).unwrap());
                     let found = PathRecord { qos_sl, ..*path };
                     let has_path = path.dgid == PEER.parse::<Gid>().unwrap();
                     let result = if has_path { Ok(&found) } else { Err(ClientStatus::ENODATA) };

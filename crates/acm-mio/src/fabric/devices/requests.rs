@@ -53,7 +53,7 @@ mod tests {
         let sent = SaSend { port: PortId(0), id: SaRequestId::new(1, 1), to, mad, timeout: Duration::ZERO, retries: 0 };
         let mut open = OpenRequest::new(sent);
         assert_eq!([(); 4].map(|()| open.may_be_sent_again()), [true, true, true, false]);
-        let of = |lid, qpn, lmc| open.is_answered_by(Lid::new(lid), qpn, Lmc::new(lmc).unwrap());
+        let of = |lid, qpn, lmc| open.is_answered_by(Lid::new(lid), qpn, Lmc::checked(lmc).unwrap());
         assert!(of(0x15, Qpn::GSI, 0) && of(0x14, Qpn::GSI, 2) && of(0x17, Qpn::GSI, 2));
         assert!(!of(0x14, Qpn::GSI, 0) && !of(0x18, Qpn::GSI, 2) && !of(0x13, Qpn::GSI, 2));
         assert!(!of(0x15, Qpn::masked(2), 0) && !of(0x15, Qpn::masked(0), 0));

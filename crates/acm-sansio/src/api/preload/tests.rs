@@ -4,7 +4,7 @@ use alloc::{format, vec::Vec};
 use ib_mad::{Gid, Guid, Lid, Mtu, Rate, ServiceLevel, id::Lmc};
 
 fn route(dlid: u16, sl: u8) -> Route {
-    Route { dlid: Lid::new(dlid), sl: ServiceLevel::new(sl).unwrap(), mtu: Mtu::B4096, rate: Rate::GBPS_100 }
+    Route { dlid: Lid::new(dlid), sl: ServiceLevel::checked(sl).unwrap(), mtu: Mtu::B4096, rate: Rate::GBPS_100 }
 }
 
 #[test]

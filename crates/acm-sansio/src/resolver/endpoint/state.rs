@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn changed_gid_lid_or_lmc_invalidates_paths() {
         let mut state = EndpointState::default();
-        let at = |gid: &str, lid, lmc| (gid.parse().unwrap(), Lid::new(lid), Lmc::new(lmc).unwrap());
+        let at = |gid: &str, lid, lmc| (gid.parse().unwrap(), Lid::new(lid), Lmc::checked(lmc).unwrap());
         let mut begin = |(gid, lid, lmc)| {
             let before = state.epoch;
             state.update_origin(gid, lid, lmc);

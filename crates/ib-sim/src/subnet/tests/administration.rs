@@ -291,7 +291,7 @@ proptest! {
 fn path_has_the_path_bits_of_the_setting_within_the_lmc() {
     for (lmc, bits) in [(0, 0), (1, 1), (2, 3)] {
         let mut subnet =
-            subnet_of(2, SubnetConfig { lmc: ib_mad::id::Lmc::new(lmc).unwrap(), ..SubnetConfig::default() });
+            subnet_of(2, SubnetConfig { lmc: ib_mad::id::Lmc::checked(lmc).unwrap(), ..SubnetConfig::default() });
         subnet.settings_mut().path.path_bits = 7;
         let query = Query::<PathRecord>::new().dgid(gid(&subnet, 2)).sgid(gid(&subnet, 1));
         let response = request(&mut subnet, 1, &query.get(tid()));

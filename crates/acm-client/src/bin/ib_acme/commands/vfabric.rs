@@ -95,7 +95,7 @@ impl Vfabric {
             named => somes(named),
         };
         // Service levels above 15 of Omni-Path do not fit into a path record: then the P_Key alone is the condition.
-        let sl = fabric.and_then(|fabric| ServiceLevel::new(fabric.base_sl.sl())).unwrap_or_default();
+        let sl = fabric.and_then(|fabric| ServiceLevel::checked(fabric.base_sl.sl())).unwrap_or_default();
         let qos_sl = QosSl::default().with_qos_class(self.qos_class.unwrap_or_default()).with_sl(sl);
         let mut rows: Vec<ServicePaths> =
             groups.into_iter().map(|group| ServicePaths::new(None, vec![group])).collect();

@@ -187,7 +187,7 @@ fn way_to(port: &PortAttributes) -> AddressVector {
 fn ports_have_all_their_attributes() {
     let config = SubnetConfig {
         ports_per_node: 2,
-        lmc: Lmc::new(1).unwrap(),
+        lmc: Lmc::checked(1).unwrap(),
         pkeys: vec![Pkey::new(0x8001), Pkey::DEFAULT_FULL],
         mtu: Mtu::B2048,
         rate: Rate::GBPS_40,
@@ -206,7 +206,7 @@ fn ports_have_all_their_attributes() {
                 port_number: number,
                 port_count: 2,
                 lid: Lid::new(2 * (16 + u16::from(number))),
-                lmc: Lmc::new(1).unwrap(),
+                lmc: Lmc::checked(1).unwrap(),
                 sm_lid: Lid::new(5),
                 sm_sl: ServiceLevel::default(),
                 gids: vec![Gid::from_parts(Gid::DEFAULT_PREFIX, Guid::new(guid))],

@@ -15,7 +15,7 @@ fn key(lid: u16, id: ServiceId) -> RouteKey {
 
 /// Subnet administrators return the service id of the query.
 fn path(id: ServiceId, sl: u8) -> PathRecord {
-    let qos_sl = QosSl::default().with_sl(ServiceLevel::new(sl).unwrap());
+    let qos_sl = QosSl::default().with_sl(ServiceLevel::checked(sl).unwrap());
     PathRecord { service_id: id, qos_sl, ..PathRecord::default() }
 }
 
