@@ -5,9 +5,10 @@
 //! and `stl_sm_types.h`, `stl_pm.h` of opa-ff 10.11 (<https://github.com/cornelisnetworks/opa-ff>).
 //!
 //! ```text
-//!   0  common header (24 bytes) 24  M_Key (8)                                                subnet management 32
-//!   attribute (2016)                                         by LID 32  DrSLID (4) | DrDLID (4) | initial path (64) |
-//!   return path (64) | reserved (8) | attribute (1872)   directed route
+//!   0  common header (24 bytes)
+//!  24  M_Key (8)                                                subnet management
+//!  32  attribute (2016)                                         by LID
+//!  32  DrSLID (4) | DrDLID (4) | initial path (64) | return path (64) | reserved (8) | attribute (1872)   directed route
 //!
 //!  24  RMPP header (12) | SA header (20) | record (1992)        subnet administration
 //!

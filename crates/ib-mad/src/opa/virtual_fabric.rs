@@ -78,10 +78,13 @@ wire! {
     /// Sources: `STL_VFINFO_RECORD` in `stl_sa_types.h` and `sa_VFabricRecord.c` of opa-fm.
     ///
     /// ```text
-    ///   0  index (2) | P_Key (2) | reserved (4) 8  name (64) 72  service id (8) | MGID (16) 96  needs SL 1, P_Key 1,
-    ///   1, SL 5 | MTU limited 1, 1, MTU 6 | rate limited 1, 1, rate 6 | factor 1, 4, exponent 3 100  options |
-    ///   bandwidth | priority | number of SLs 104  preemption rank | head of queue lifetime | SL of responses 1, 2, 5 |
-    ///   SL of multicasts 1, 2, 5 108  reserved (20)
+    ///   0  index (2) | P_Key (2) | reserved (4)
+    ///   8  name (64)
+    ///  72  service id (8) | MGID (16)
+    ///  96  needs SL 1, P_Key 1, 1, SL 5 | MTU limited 1, 1, MTU 6 | rate limited 1, 1, rate 6 | factor 1, 4, exponent 3
+    /// 100  options | bandwidth | priority | number of SLs
+    /// 104  preemption rank | head of queue lifetime | SL of responses 1, 2, 5 | SL of multicasts 1, 2, 5
+    /// 108  reserved (20)
     /// ```
     pub struct OpaVirtualFabric [128] {
         /// Number of the virtual fabric.

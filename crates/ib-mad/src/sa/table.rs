@@ -28,12 +28,16 @@ pub enum TableError {
 /// [`finish`](Self::finish) returns the message for a [`Segmenter`](crate::rmpp::Segmenter).
 ///
 /// ```
-/// use core::time::Duration; use ib_mad::{Lid, TransactionId, rmpp::{Segmenter, SegmenterLimits}, sa::{NodeRecord,
-/// Query, TableWriter, table_length}}; let request = Query::<NodeRecord>::new().get_table(TransactionId::new(1)); let
-/// mut table = TableWriter::new(&request, vec![0; table_length::<NodeRecord>(3)])?; for lid in [4, 5, 6] {
-/// table.push(&NodeRecord { lid: Lid::new(lid), ..NodeRecord::default() })?; } // The transfer owns the message; a
-/// server keeps one transfer for each request. let mut transfer = Segmenter::new(table.finish(),
-/// SegmenterLimits::default())?; assert_eq!(transfer.segments(), 2);
+/// use core::time::Duration;
+/// use ib_mad::{Lid, TransactionId, rmpp::{Segmenter, SegmenterLimits}, sa::{NodeRecord, Query, TableWriter, table_length}};
+/// let request = Query::<NodeRecord>::new().get_table(TransactionId::new(1));
+/// let mut table = TableWriter::new(&request, vec![0; table_length::<NodeRecord>(3)])?;
+/// for lid in [4, 5, 6] {
+///     table.push(&NodeRecord { lid: Lid::new(lid), ..NodeRecord::default() })?;
+/// }
+/// // The transfer owns the message; a server keeps one transfer for each request.
+/// let mut transfer = Segmenter::new(table.finish(), SegmenterLimits::default())?;
+/// assert_eq!(transfer.segments(), 2);
 /// assert_eq!(transfer.poll_send(Duration::ZERO).map(|segment| segment.len()), Some(256));
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
