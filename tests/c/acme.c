@@ -21,6 +21,9 @@ union address {
     struct sockaddr_in6 v6;
 };
 
+/* rdma-core's <infiniband/acm.h>, which libacm.h includes if it is there, does not have this flag. */
+_Static_assert(ACM_FLAGS_ALTERNATES == 1U << 29, "the flag is missing");
+
 static const char *service;
 
 static int failed_call(const char *what)

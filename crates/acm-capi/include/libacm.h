@@ -92,7 +92,6 @@ struct ibv_path_data {
 // Flags of requests.
 #define ACM_FLAGS_QUERY_SA (1U << 31)
 #define ACM_FLAGS_NODELAY (1U << 30)
-#define ACM_FLAGS_ALTERNATES (1U << 29)
 
 #define ACM_MAX_ADDRESS 64
 #define ACM_MAX_PROV_NAME 64
@@ -133,6 +132,11 @@ struct acm_ep_config_data {
     uint8_t prov_name[ACM_MAX_PROV_NAME];
     union acm_ep_info addrs[];
 };
+#endif
+
+#ifndef ACM_FLAGS_ALTERNATES
+// Flag of ib_acm_resolve_name and ib_acm_resolve_ip; rdma-core's <infiniband/acm.h> does not have it.
+#define ACM_FLAGS_ALTERNATES (1U << 29)
 #endif
 
 // Request kind: the path between two names. If `src_name` is NULL, the daemon selects the source. `dest_name` is

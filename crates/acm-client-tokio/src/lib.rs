@@ -27,7 +27,8 @@ const MAX_LOSSES: u8 = 2;
 /// The reason why a request has no response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AskError {
-    /// The daemon has the request and did not respond in time.
+    /// There was no response in time. The daemon has the request, or the request waited for one of the places in flight:
+    /// the time includes this wait.
     #[error("the daemon has not responded in time")]
     Late,
     /// There was no connection to the daemon when the time ended.

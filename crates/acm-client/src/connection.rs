@@ -176,13 +176,18 @@ impl Connection {
     /// Sends a request without waiting. Bytes that the socket does not accept now are sent with the next call.
     ///
     /// # Errors
-    /// [`AskError::Full`] if [`Options::depth`] requests are in flight, and as [`Connection::next`].
+    /// [`AskError::Full`] if [`Options::depth`] requests are in flight, and as [`Connection::next`]. The request is then
+    /// not in flight.
     pub fn ask(&mut self, request: &Request) -> Result<RequestId, AskError> {
         if self.is_full() {
             return Err(AskError::Full(self.options.depth.max(1)));
         }
         let id = self.session.ask(request);
-        self.send()?;
+        if let Err(error) = self.send() {
+            // The caller does not know the id: `reconnect` must not return it.
+            self.session.cancel(id);
+            return Err(error.into());
+        }
         Ok(id)
     }
 

@@ -317,7 +317,8 @@ impl<'a> MadRef<'a> {
         Ok(known.unwrap_or(AttributeRef::Unknown(data)))
     }
 
-    /// Returns the attribute if it is an `A`.
+    /// Returns the attribute if it is an `A`. For a table of subnet administration, which may be empty, use
+    /// [`records`](Self::records).
     ///
     /// # Errors
     /// [`DecodeError::BadValue`] if a version, the class, the attribute id or the vendor differs from that of `A`;

@@ -27,6 +27,10 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 impl Daemon {
     pub(super) fn accept(&mut self, now: Time) {
+        if self.ready.is_stopping {
+            self.ready.listener = false;
+            return;
+        }
         if self.ready.accept_at.is_some_and(|at| at <= now) {
             self.ready.accept_at = None;
             self.ready.listener = true;
@@ -179,6 +183,17 @@ impl Daemon {
             });
             self.close_client(now, index);
         }
+    }
+
+    /// Ends the service: closes all connections, accepts no more, and lets the core leave its groups.
+    ///
+    /// Open requests get no response. A client whose connection ends repeats them after a restart; an error would be
+    /// its result.
+    pub(super) fn stop(&mut self, now: Time) {
+        self.ready.is_stopping = true;
+        let open: Vec<usize> = self.host.clients.open.iter().map(|(index, _)| index).collect();
+        open.into_iter().for_each(|index| self.close_client(now, index));
+        self.input(now, Input::Shutdown);
     }
 
     /// Closes a connection and notifies the core.

@@ -83,13 +83,6 @@ impl Connections {
         connection.flush()
     }
 
-    /// Sends the responses of all clients, as far as their sockets accept them.
-    pub(super) fn send_all(&mut self) {
-        for (_, connection) in &mut self.open {
-            connection.flush();
-        }
-    }
-
     /// Returns the earliest time of a last check, among the connections that may have unread responses.
     pub(super) fn oldest_check(&self) -> Option<Time> {
         self.checked.first().map(|&(at, _)| at)

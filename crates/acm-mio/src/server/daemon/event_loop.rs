@@ -78,6 +78,8 @@ pub(crate) struct Ready {
     pub(super) interfaces: bool,
     pub(super) providers: bool,
     pub(super) listener: bool,
+    /// True if no more clients are accepted, because the daemon stops.
+    pub(super) is_stopping: bool,
     /// Time before which no client is accepted.
     pub(super) accept_at: Option<Time>,
 }
@@ -93,7 +95,6 @@ impl Daemon {
                 return Err(error);
             }
         }
-        self.host.clients.send_all();
         self.log_report();
         Ok(())
     }
@@ -227,7 +228,7 @@ impl Daemon {
                 SIGTERM | SIGINT => {
                     tracing::info!(target: "main", "shutting down");
                     self.systemd.stopping();
-                    self.input(now, Input::Shutdown);
+                    self.stop(now);
                 }
                 _ => {}
             }

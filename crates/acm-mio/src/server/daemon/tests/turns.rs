@@ -167,7 +167,7 @@ fn responses_to_100_clients_at_once_are_sent_in_turns() {
 }
 
 #[test]
-fn responses_are_sent_before_the_daemon_ends() {
+fn stop_closes_connections_without_responses_to_open_requests() {
     let dir = tempfile::tempdir().unwrap();
     let (mut daemon, mut events) = (daemon(dir.path()), Events::with_capacity(EVENTS));
     daemon.host.fabric = TestFabric::with_events(0);
@@ -176,9 +176,14 @@ fn responses_are_sent_before_the_daemon_ends() {
         client.write_all(&pending_request()).unwrap();
     }
     serve_all(&mut daemon, &mut events);
-    daemon.input(daemon.clock.now(), Input::Shutdown);
+    daemon.stop(daemon.clock.now());
+    let mut late = connect(dir.path());
+    late.write_all(&perf_request(0, [1; 8])).unwrap();
     daemon.run().unwrap();
-    assert_eq!(responses(&mut waiting, 88), [1; 100]);
+    drop(daemon);
+    for client in waiting.iter_mut().chain([&mut late]) {
+        assert_eq!(received(client), (0, true));
+    }
 }
 
 #[test]
