@@ -289,7 +289,8 @@ impl Settings {
     }
 }
 
-fn as_size(number: NonZeroU32) -> usize {
+/// Converts a number of an option to a size.
+pub(crate) fn as_size(number: NonZeroU32) -> usize {
     usize::try_from(number.get()).unwrap_or(usize::MAX)
 }
 

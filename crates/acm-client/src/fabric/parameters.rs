@@ -1,6 +1,6 @@
 //! Parameters for a program's traffic before the program has a connection.
 use core::{cmp::Ordering, fmt};
-use ib_mad::{Mtu, PacketLifeTime, Pkey, Rate, ServiceLevel, sa::PathRecord};
+use ib_mad::{Mtu, PacketLifeTime, Pkey, Rate, ServiceLevel, opa::OpaMtu, sa::PathRecord};
 
 /// Parameters that are valid for all peers, to configure a program that sends no path queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,11 +53,7 @@ impl Parameters {
     /// (`STL_MTU_8192` and `STL_MTU_10240` of opa-fm).
     #[must_use]
     pub const fn mtu_bytes(&self) -> Option<u16> {
-        match self.mtu.get() {
-            6 => Some(8192),
-            7 => Some(10_240),
-            _ => self.mtu.bytes(),
-        }
+        OpaMtu::new(self.mtu.get()).bytes()
     }
 
     fn and(self, other: &Self) -> Self {

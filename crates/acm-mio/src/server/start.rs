@@ -26,7 +26,7 @@ use crate::{
     preload::Files,
     providers::{LoadedLibraries, Providers},
     record::{Core, Mark, RecordError, Recording},
-    settings::{MissingFile, Settings},
+    settings::{MissingFile, Settings, as_size},
     shared::SharedCache,
 };
 use acm_sansio::{Acm, Config, Seed, Time};
@@ -194,8 +194,7 @@ fn shared_cache(options: &Options<'_>) -> Option<SharedCache> {
     if !options.shared_cache {
         return None;
     }
-    let most = usize::try_from(options.shared_cache_entries.get()).unwrap_or(usize::MAX);
-    let created = SharedCache::create(most);
+    let created = SharedCache::create(as_size(options.shared_cache_entries));
     created.inspect_err(|error| tracing::warn!(target: "shared_cache", "no memory to share: {error}")).ok()
 }
 

@@ -1,5 +1,5 @@
 //! Identifiers and codes of Omni-Path.
-use crate::{code, flags, id};
+use crate::{Mtu, code, flags, id};
 
 id! {
     /// Local identifier of Omni-Path: the address of a port or group in one fabric, 4 bytes, of which 24 bits are used.
@@ -28,6 +28,18 @@ code! {
         B8192 = 6 "8192",
         /// Packets with a payload of 10240 bytes.
         B10240 = 7 "10240",
+    }
+}
+
+impl OpaMtu {
+    /// Returns the payload in bytes; `None` for an undefined code. The first codes are those of [`Mtu`].
+    #[must_use]
+    pub const fn bytes(self) -> Option<u16> {
+        match self {
+            Self::B8192 => Some(8192),
+            Self::B10240 => Some(10_240),
+            _ => Mtu::new(self.get()).bytes(),
+        }
     }
 }
 

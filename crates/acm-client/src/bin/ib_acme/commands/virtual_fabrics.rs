@@ -68,7 +68,7 @@ fn fabric_json(found: &OpaVirtualFabric) -> Value {
         "pkey": found.pkey.to_string(),
         "sl": sl,
         "multicast_sl": multicast,
-        "mtu_bytes": mtu.is_limited().then(|| mtu.mtu().to_string().parse::<u32>().ok()),
+        "mtu_bytes": mtu.is_limited().then(|| mtu.mtu().bytes()),
         "rate_mbps": rate.is_limited().then(|| rate.rate().mbps()),
     })
 }
