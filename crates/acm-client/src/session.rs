@@ -116,7 +116,10 @@ impl Session {
             if pending.operation != frame.operation {
                 return Err(ProtocolError::WrongOperation { expected: pending.operation, received: frame.operation });
             }
-            self.has_shared_cache |= frame.has_shared_cache();
+            if frame.operation == Operation::Resolve {
+                // The option may be switched at any time.
+                self.has_shared_cache = frame.has_shared_cache();
+            }
             let mut response = pending.active.then(|| Response::read(&frame)).transpose()?;
             self.taken += frame.length();
             if let Some(Response::Path(found)) = &mut response {
@@ -139,8 +142,8 @@ impl Session {
         }
     }
 
-    /// Reports whether a response came from a daemon that shares its cache with its clients. [`Client`](crate::Client)
-    /// reads paths from that cache.
+    /// Reports whether the last response to a resolve came from a daemon that shares its cache with its clients.
+    /// [`Client`](crate::Client) reads paths from that cache.
     #[must_use]
     pub const fn has_shared_cache(&self) -> bool {
         self.has_shared_cache

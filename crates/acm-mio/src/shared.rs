@@ -5,12 +5,19 @@
 use crate::{
     log::{Lines, limited},
     metrics::Number,
+    settings::as_size,
     stream::Stream,
 };
 use acm_sansio::{EndpointId, Time, api::Publication};
 use acm_shm::{Identity, Key, NotStored, Shared, Time as ShmTime, Writer, slots_for};
-use acm_wire::client::{ClientStatus, Header, Opcode, SHARED_CACHE};
-use core::{num::NonZeroU64, time::Duration};
+use acm_wire::{
+    client::{ClientStatus, Header, Opcode, SHARED_CACHE},
+    files::opts::Options,
+};
+use core::{
+    num::{NonZeroU32, NonZeroU64},
+    time::Duration,
+};
 use std::io;
 
 /// Time between two heartbeats. Clients wait for one for [`acm_shm::LIFETIME`].
@@ -49,10 +56,21 @@ fn create(room: usize) -> io::Result<Writer<Shared>> {
 }
 
 impl SharedCache {
+    /// Creates the memory if the options request it. Without memory, clients send all requests.
+    pub(crate) fn open(options: &Options<'_>) -> Option<Self> {
+        let created = options.shared_cache.then(|| Self::create(as_size(options.shared_cache_entries)))?;
+        created.inspect_err(|error| tracing::warn!(target: "shared_cache", "no memory to share: {error}")).ok()
+    }
+
     /// Creates memory for at most `most` paths.
     pub(crate) fn create(most: usize) -> io::Result<Self> {
         let room = most.min(FIRST);
         Ok(Self { writer: create(room)?, room, most, heartbeat_at: Time::ZERO, not_stored: 0, clients: 0 })
+    }
+
+    /// Changes the maximum number of paths. Memory that has room for more keeps its size.
+    pub(crate) fn limit(&mut self, most: NonZeroU32) {
+        self.most = as_size(most).max(self.room);
     }
 
     /// Carries out a change. Clients see it at once.
@@ -138,6 +156,13 @@ impl SharedCache {
             Number::counter("shared_cache_clients", self.clients),
             Number::counter("shared_cache_not_stored", self.not_stored),
         ]
+    }
+}
+
+impl Drop for SharedCache {
+    /// Tells clients that the memory no longer changes. They would find that within a second.
+    fn drop(&mut self) {
+        self.writer.heartbeat(ShmTime::from_nanos(0));
     }
 }
 
@@ -227,6 +252,17 @@ mod tests {
         let (entries, lost) = (number(&shared, "shared_cache_entries"), number(&shared, "shared_cache_not_stored"));
         assert_eq!((number(&shared, "shared_cache_room"), entries + lost), (8192, 40_000));
         assert!(lost > 20_000 && matches!(find(&shared, 1), Lookup::Path(_)));
+    }
+
+    #[test]
+    fn memory_is_not_used_as_soon_as_it_is_dropped() {
+        let mut shared = SharedCache::create(9).unwrap();
+        shared.publish(&Publication::Source { address: dest(0), endpoint: Some(ENDPOINT) }, &Lines::default());
+        let reader = Reader::map(shared.writer.file()).unwrap();
+        let lookup = || reader.lookup(&Key::new(0, &dest(0)), ShmTime::now());
+        assert!(matches!(lookup(), Lookup::Path(_)));
+        drop(shared);
+        assert_eq!(lookup(), Lookup::Stopped);
     }
 
     #[test]

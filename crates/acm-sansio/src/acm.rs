@@ -73,7 +73,7 @@ impl Acm {
         let mut acm = Self {
             context: Context::new(config, seed.into()),
             providers: Providers::new(provider),
-            sources: Sources::new(),
+            sources: Sources::default(),
             pending_inputs: VecDeque::new(),
         };
         for name in names {
@@ -175,9 +175,8 @@ impl Acm {
 
     /// Emits what changed of the paths that clients read without a request. Only the built-in provider publishes paths.
     fn publish(&mut self) {
-        if self.context.config.shared_cache {
-            self.providers.get_mut(ProviderId::BUILT_IN).emit_publications(&mut self.context);
-        }
+        self.providers.get_mut(ProviderId::BUILT_IN).emit_publications(&mut self.context);
+        self.publish_sources();
     }
 
     /// Handles one input and carries out all outputs that follow from it.
@@ -284,9 +283,7 @@ impl Acm {
         cx.check()?;
         clients.check(cx, |query| sa.has(query))?;
         sa.check(cx)?;
-        ensure(!cx.config.shared_cache || self.sources == self.context.ports.sources(), || {
-            "the published sources are not those of the ports".into()
-        })?;
+        ensure(self.are_sources_published(), || "the published sources are not those of the ports".into())?;
         self.providers.check(&self.context)
     }
 

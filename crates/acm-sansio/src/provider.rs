@@ -184,8 +184,8 @@ pub trait Provider: Observe {
     /// Called when the timer of [`Cx::set_timer`] is due.
     fn timeout(&mut self, cx: &mut Context, token: Token);
 
-    /// Called after each input and timer, if [`Config::shared_cache`](crate::Config::shared_cache) is set: emits the
-    /// changes of published paths before all other outputs.
+    /// Called after each input and timer: emits the changes of published paths before all other outputs, if
+    /// [`Config::shared_cache`](crate::Config::shared_cache) is set.
     fn emit_publications(&mut self, _cx: &mut Context) {}
 }
 

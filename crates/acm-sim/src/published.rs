@@ -60,8 +60,10 @@ impl Published {
     /// Checks that a request would get each published path from the cache.
     ///
     /// # Panics
-    /// If a published path is not in the cache, or is marked as stale there.
+    /// If a published path is not in the cache, or is marked as stale there, or if anything is published without the
+    /// option.
     pub fn check(&self, acm: &Acm, now: Time) {
+        assert!(acm.config().shared_cache || self.sources.is_empty() && self.paths.is_empty(), "at {now}: {self:?}");
         for ((endpoint, dest), (path, _)) in self.paths.iter().filter(|(_, (_, until))| now < *until) {
             let fresh = acm.fresh_path(*endpoint, dest);
             assert_eq!(fresh, Some(*path), "at {now}: {dest} from {endpoint} is published");

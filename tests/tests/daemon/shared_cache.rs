@@ -9,6 +9,7 @@ use core::{
 use ib_mad::{Lid, sa::PathRecord};
 use nix::sys::signal::Signal;
 use std::{
+    fs,
     io::{Read, Write},
     os::unix::net::UnixStream,
     thread,
@@ -132,6 +133,30 @@ fn memory_of_a_stopped_or_killed_daemon_is_not_used() {
         assert!(lid.is_none_or(|lid| lid == Lid::new(78)), "a path of the killed daemon");
         (client.shared_cache_hits() > hits).then_some(())
     });
+}
+
+#[test]
+fn sighup_switches_the_memory_on_and_off() {
+    let fabric = Fabric::start(&["--nodes", "2"]);
+    let [mut node, _second] = [1, 2].map(|number| Node::at(&fabric, number).join());
+    let mut client = connect(&node, true);
+    let options = fs::read_to_string(node.dir().join("opts")).unwrap();
+    let mut times = 0;
+    let mut switch = |value: &str| {
+        fs::write(node.dir().join("opts"), format!("{options}shared_cache {value}\n")).unwrap();
+        node.process.signal(Signal::SIGHUP);
+        times += 1;
+        node.process.wait_for("files read again", times);
+        is_marked(&node)
+    };
+    assert_eq!(hits_of_two(&mut client), 0);
+    assert!(switch("on"));
+    until("the path is read", || (hits_of_two(&mut client) > 0).then_some(()));
+    let hits = client.shared_cache_hits();
+    assert!(!switch("off"));
+    assert_eq!(hits_of_two(&mut client), hits, "the memory is not used any more");
+    assert!(switch("on"));
+    until("the path is read again", || (hits_of_two(&mut client) > hits).then_some(()));
 }
 
 /// Limits the length of the daemon's files, also of its memory for clients.

@@ -5,7 +5,7 @@ use super::{
 };
 use acm_sansio::{
     Acm, ClientId, EndpointId, Event, Input, KernelRequestId, Output, RequestId, Time,
-    api::{ProviderMessage, SaSend},
+    api::{ProviderMessage, Publication, SaSend},
 };
 use acm_sim::Published;
 use core::time::Duration;
@@ -135,7 +135,12 @@ impl Harness {
             Output::SaReply { mad, .. } => assert_eq!(mad.header.method, Method::REPORT_RESP),
             Output::Provider { provider, call, what } => self.providers.called(provider, call, what),
             Output::Publish(publication) => {
-                assert!(self.acm.config().shared_cache, "{publication:?}");
+                let is_withdrawn = match &publication {
+                    Publication::Source { endpoint, .. } => endpoint.is_none(),
+                    Publication::Path { .. } => false,
+                    Publication::Withdrawn { .. } | Publication::AllWithdrawn(_) => true,
+                };
+                assert!(is_withdrawn || self.acm.config().shared_cache, "{publication:?}");
                 self.published.apply(self.now, publication);
             }
             Output::Attach { .. } | Output::Detach { .. } => {}

@@ -26,7 +26,7 @@ use crate::{
     preload::Files,
     providers::{LoadedLibraries, Providers},
     record::{Core, Mark, RecordError, Recording},
-    settings::{MissingFile, Settings, as_size},
+    settings::{MissingFile, Settings},
     shared::SharedCache,
 };
 use acm_sansio::{Acm, Config, Seed, Time};
@@ -154,7 +154,7 @@ fn serve(
     };
     let interfaces = Interfaces::open(args.interfaces(), settings.interface_addresses());
     let mut core = settings.core(descriptors);
-    let shared = shared_cache(&options);
+    let shared = SharedCache::open(&options);
     core.shared_cache = shared.is_some();
     tracing::info!(target: "main", "at most {} clients, {descriptors} file descriptors", core.limits.connections.total);
     let core = record(args, core, Seed::new(seed), &start_dir)?;
@@ -187,15 +187,6 @@ fn serve(
     let ended = daemon.run();
     daemon.host.providers.stop();
     Ok(ended?)
-}
-
-/// Creates the memory that clients read. Without memory, they send all requests.
-fn shared_cache(options: &Options<'_>) -> Option<SharedCache> {
-    if !options.shared_cache {
-        return None;
-    }
-    let created = SharedCache::create(as_size(options.shared_cache_entries));
-    created.inspect_err(|error| tracing::warn!(target: "shared_cache", "no memory to share: {error}")).ok()
 }
 
 /// Starts the providers in shared libraries, if there are any.

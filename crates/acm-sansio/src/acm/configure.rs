@@ -13,12 +13,11 @@ use alloc::vec::Vec;
 
 impl Acm {
     /// Applies new options to everything that follows. Operations in progress keep their deadlines, and state beyond a
-    /// lowered limit stays until it ends. The parameters of joins, `loopback`, `sa_notices` and `shared_cache` keep
-    /// their values.
+    /// lowered limit stays until it ends. The parameters of joins, `loopback` and `sa_notices` keep their values.
     pub(crate) fn configure(&mut self, config: &Config) {
         let Context { cx, ports, sa, .. } = &mut self.context;
-        let Config { min_mtu, min_rate, loopback, groups, group_sl, sa_notices, shared_cache, .. } = cx.config;
-        let kept = Config { min_mtu, min_rate, loopback, groups, group_sl, sa_notices, shared_cache, ..config.clone() };
+        let Config { min_mtu, min_rate, loopback, groups, group_sl, sa_notices, .. } = cx.config;
+        let kept = Config { min_mtu, min_rate, loopback, groups, group_sl, sa_notices, ..config.clone() };
         let new = Config { providers: core::mem::take(&mut cx.config.providers), ..kept };
         let before = core::mem::replace(&mut cx.config, new);
         cx.widest.widen(&cx.config);
@@ -28,6 +27,9 @@ impl Acm {
         }
         let other_groups = before.route_protocol != cx.config.route_protocol;
         let other_subnets = before.subnets != cx.config.subnets;
+        if before.shared_cache != cx.config.shared_cache {
+            self.switch_publications();
+        }
         for port in ports {
             if other_subnets {
                 self.log_not_served(port);

@@ -1,29 +1,61 @@
 //! The endpoints at which the paths of requests begin, for clients that read paths without a request (`shared_cache`).
 use super::Acm;
-use crate::api::{Output, Publication, id::EndpointId};
+use crate::{
+    api::{Output, Publication, id::EndpointId},
+    provider::Context,
+};
 use acm_wire::Address;
-use alloc::{collections::BTreeMap, vec::Vec};
+use alloc::collections::BTreeMap;
 
 /// The sources that are published.
-pub(super) type Sources = BTreeMap<Address, EndpointId>;
+#[derive(Debug, Default)]
+pub(super) struct Sources {
+    published: BTreeMap<Address, EndpointId>,
+    /// True if they may differ from those of the ports.
+    changed: bool,
+}
 
 impl Acm {
-    /// Rebuilds the index of local addresses, and publishes what changed.
+    /// Rebuilds the index of local addresses.
     pub(super) fn index_addresses(&mut self) {
         self.context.ports.index_addresses();
-        if !self.context.config.shared_cache {
+        self.sources.changed = true;
+    }
+
+    /// Applies a change of `shared_cache`. Paths are published by later requests.
+    pub(super) fn switch_publications(&mut self) {
+        self.sources.changed = true;
+        let Context { cx, ports, .. } = &mut self.context;
+        if !cx.config.shared_cache {
+            let withdrawn = ports.all_endpoints().map(|(id, _)| Output::Publish(Publication::AllWithdrawn(id)));
+            withdrawn.for_each(|output| cx.outputs.push_front(output));
+        }
+    }
+
+    /// Emits what an input has changed, before its other outputs.
+    pub(super) fn publish_sources(&mut self) {
+        if !core::mem::take(&mut self.sources.changed) {
             return;
         }
-        let now = self.context.ports.sources();
-        let before = core::mem::take(&mut self.sources);
+        let now = self.shared_sources();
+        let before = core::mem::take(&mut self.sources.published);
         let is_gone = |address: &&Address| !now.contains_key(address);
         let gone = before.keys().filter(is_gone).map(|address| (*address, None));
         let is_new = |(address, endpoint): &(&Address, &EndpointId)| before.get(address) != Some(endpoint);
         let new = now.iter().filter(is_new).map(|(address, endpoint)| (*address, Some(*endpoint)));
-        let changes: Vec<_> = gone.chain(new).collect();
-        for (address, endpoint) in changes {
+        for (address, endpoint) in gone.chain(new) {
             self.context.outputs.push_front(Output::Publish(Publication::Source { address, endpoint }));
         }
-        self.sources = now;
+        self.sources.published = now;
+    }
+
+    /// Returns the sources of requests that clients need not send.
+    fn shared_sources(&self) -> BTreeMap<Address, EndpointId> {
+        if self.context.config.shared_cache { self.context.ports.sources() } else { BTreeMap::new() }
+    }
+
+    /// Reports whether the sources of the ports are published.
+    pub(super) fn are_sources_published(&self) -> bool {
+        self.sources.published == self.shared_sources()
     }
 }

@@ -164,7 +164,8 @@ pub struct Config {
     pub sa_depth: Depth,
     /// `prefetch`: when an endpoint requests all paths from its port at once.
     pub prefetch: Prefetch,
-    /// `shared_cache`: emit [`Output::Publish`](crate::Output::Publish).
+    /// `shared_cache`: emit [`Output::Publish`](crate::Output::Publish). What was published is withdrawn when it is
+    /// switched off.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub shared_cache: bool,
     /// `sa_notices`: subscribe to notices about ports and groups that appear and disappear.

@@ -69,6 +69,10 @@ impl Ibacmp {
 
     /// Emits the changes of an input before its other outputs.
     pub(super) fn emit_changes(&mut self, cx: &mut Context) {
+        if !cx.config().shared_cache {
+            // Paths that were published before the option was switched off have been withdrawn.
+            self.cache.publications.clear();
+        }
         while let Some(publication) = self.cache.publications.pop() {
             cx.outputs.push_front(Output::Publish(publication));
         }

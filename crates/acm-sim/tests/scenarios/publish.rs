@@ -153,11 +153,33 @@ fn nothing_is_published_without_the_option() {
         world.transcript.iter().filter(|(_, _, output)| is_publication(output)).count()
     };
     assert_eq!(publications(&world), 0);
-    // The option is read at the start.
-    let config = Config { shared_cache: true, ..Config::default() };
-    world.input(0, Input::Configure(config.into()));
-    request_all(&mut world);
-    assert_eq!(publications(&world), 0);
+}
+
+#[test]
+fn option_is_switched_on_and_off_while_the_daemon_runs() {
+    let mut world = World::new(WorldConfig { nodes: 3, ..WorldConfig::default() });
+    // Joins of groups, and subscriptions to notices.
+    world.run_for(10 * SECOND);
+    let [source, ..] = World::addresses(0);
+    let all = request_all(&mut world);
+    for is_on in [true, false, true] {
+        let before = world.transcript.len();
+        world.input(0, Input::Configure(Config { shared_cache: is_on, ..Config::default() }.into()));
+        assert_eq!(published(&world), 0, "paths are published by requests");
+        request_all(&mut world);
+        assert!(all.iter().all(|dest| read(&world, &source, dest).is_some() == is_on));
+        if !is_on {
+            // A path that was published before is withdrawn once, with all others.
+            world.subnet.set_port_state(World::port_id(1), PortState::DOWN).unwrap();
+            world.settle();
+            world.subnet.set_port_state(World::port_id(1), PortState::ACTIVE).unwrap();
+            world.run_for(10 * SECOND);
+            let outputs =
+                world.transcript[before..].iter().filter(|(_, node, _)| *node == 0).map(|(.., output)| output);
+            let later = outputs.skip_while(|output| matches!(output, Output::Publish(_)));
+            assert_eq!(later.filter(|output| matches!(output, Output::Publish(_))).count(), 0);
+        }
+    }
 }
 
 /// An endpoint closes with its last address, and all endpoints close with the daemon.

@@ -1,6 +1,6 @@
 //! SIGHUP: reads the option file and the address file again, and applies their changes.
 use super::{event_loop::Daemon, reload::Reading};
-use crate::{preload::Files, settings::Settings};
+use crate::{preload::Files, settings::Settings, shared::SharedCache};
 use acm_sansio::{Input, Time};
 
 impl Daemon {
@@ -33,8 +33,18 @@ impl Daemon {
         self.reload.not_applied += new.not_applied.len() as u64;
         self.reload.note_complete(new.problems.clone(), !new.not_applied.is_empty());
         self.reload.log_changes(&new);
-        let config = new.core(self.reload.descriptors);
+        let mut config = new.core(self.reload.descriptors);
+        match &mut self.host.shared {
+            Some(shared) if options.shared_cache => shared.limit(options.shared_cache_entries),
+            Some(_) => {}
+            None => self.host.shared = SharedCache::open(&options),
+        }
+        config.shared_cache &= self.host.shared.is_some();
+        let is_shared = config.shared_cache;
         self.input(now, Input::Configure(config.into()));
+        if !is_shared {
+            self.host.shared = None;
+        }
         self.client_timeout = options.client_timeout;
         self.host.providers.log_to(&self.log, options.log_level);
         if options.metrics_listen != self.reload.current.options().metrics_listen {
