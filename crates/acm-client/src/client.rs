@@ -231,12 +231,13 @@ impl Client {
         mut found: impl FnMut(usize, Response),
     ) -> Result<(), ClientError> {
         let mut connection = self.connected(Deadline::after(self.options.timeout))?;
+        self.shared.report(|lookups| connection.report_lookups(lookups));
         let mut in_flight = BTreeMap::new();
         let mut reconnects = true;
         while !unsent.is_empty() || !in_flight.is_empty() {
             let next = unsent.front().filter(|_| !connection.is_full());
             let step = match next.and_then(|number| request(*number)) {
-                Some(request) => match connection.ask(&request) {
+                Some(request) => match connection.queue(&request) {
                     Ok(id) => {
                         in_flight.extend(unsent.pop_front().map(|number| (id, number)));
                         Ok(())
@@ -300,6 +301,7 @@ impl Client {
 
     fn try_ask(&mut self, request: &Request, deadline: Deadline) -> Result<Response, ClientError> {
         let mut connection = self.connected(deadline)?;
+        self.shared.report(|lookups| connection.report_lookups(lookups));
         // Timed-out requests stay in flight. If all requests in flight have timed out, the connection is replaced.
         let response = match connection.ask(request) {
             Ok(id) => connection.response_until(id, deadline),
@@ -347,5 +349,15 @@ impl Client {
             Response::Endpoint(_) => Operation::Endpoint,
         };
         ClientError::Protocol { service, source: ProtocolError::WrongOperation { expected, received } }
+    }
+}
+
+impl Drop for Client {
+    /// Reports the last lookups in the shared cache, if the socket accepts the report now.
+    fn drop(&mut self) {
+        if let Some(connection) = &mut self.connection {
+            self.shared.report(|lookups| connection.report_lookups(lookups));
+            connection.flush();
+        }
     }
 }

@@ -6,6 +6,7 @@ use crate::{
     response::Response,
     service::Service,
     session::{RequestId, Session},
+    shared,
     socket::Socket,
 };
 use core::time::Duration;
@@ -179,16 +180,36 @@ impl Connection {
     /// [`AskError::Full`] if [`Options::depth`] requests are in flight, and as [`Connection::next`]. The request is then
     /// not in flight.
     pub fn ask(&mut self, request: &Request) -> Result<RequestId, AskError> {
-        if self.is_full() {
-            return Err(AskError::Full(self.options.depth.max(1)));
-        }
-        let id = self.session.ask(request);
+        let id = self.queue(request)?;
         if let Err(error) = self.send() {
             // The caller does not know the id: `reconnect` must not return it.
             self.session.cancel(id);
             return Err(error.into());
         }
         Ok(id)
+    }
+
+    /// Sends a report of lookups in the shared cache with the next request. Returns `false` if the daemon has no such
+    /// cache.
+    pub(crate) fn report_lookups(&mut self, lookups: u64) -> bool {
+        self.session.report_lookups(lookups)
+    }
+
+    /// Sends what is queued, as far as the socket accepts it now.
+    pub(crate) fn flush(&mut self) {
+        // The next call returns the error.
+        let _ = self.send();
+    }
+
+    /// Queues a request, which is sent when [`Connection::next`] has to wait: many requests are one write.
+    ///
+    /// # Errors
+    /// [`AskError::Full`].
+    pub(crate) fn queue(&mut self, request: &Request) -> Result<RequestId, AskError> {
+        if self.is_full() {
+            return Err(AskError::Full(self.options.depth.max(1)));
+        }
+        Ok(self.session.ask(request))
     }
 
     /// Waits for the next response to any request.
@@ -267,6 +288,14 @@ impl Connection {
     /// Reports whether a response came from a daemon that shares its cache.
     pub(crate) const fn has_shared_cache(&self) -> bool {
         self.session.has_shared_cache()
+    }
+
+    /// Returns the number of paths for which the daemon's shared cache has room; `None` if it has no such cache, or if
+    /// there was no response with a path or an endpoint.
+    #[must_use]
+    pub fn shared_cache_room(&self) -> Option<usize> {
+        let reader = self.has_shared_cache().then(|| shared::request(&self.service).ok()).flatten()?;
+        Some(reader.room())
     }
 
     /// Returns the address of the daemon.

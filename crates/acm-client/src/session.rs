@@ -2,7 +2,7 @@
 use crate::{error::ProtocolError, request::Request, response::Response};
 use acm_wire::{
     Address,
-    client::{ClientStatus, Operation, next_response},
+    client::{ClientStatus, Header, Opcode, Operation, SHARED_CACHE_USE, next_response},
 };
 use core::fmt;
 use ib_mad::sa::PathRecord;
@@ -73,6 +73,15 @@ impl Session {
         RequestId(self.last)
     }
 
+    /// Queues a report of lookups in the shared cache of the daemon, unless no response shows that it has one.
+    pub(crate) fn report_lookups(&mut self, lookups: u64) -> bool {
+        if self.has_shared_cache {
+            let report = Header::new(Opcode::new(SHARED_CACHE_USE), ClientStatus::SUCCESS, 16, lookups.to_be_bytes());
+            self.output.extend_from_slice(ib_mad::as_bytes(&report));
+        }
+        self.has_shared_cache
+    }
+
     /// Cancels a request: its response will be dropped. The request stays [in flight](Self::in_flight) until the
     /// response arrives, because the daemon still processes it. Returns `false` if the request was not waiting for a
     /// response.
@@ -116,8 +125,9 @@ impl Session {
             if pending.operation != frame.operation {
                 return Err(ProtocolError::WrongOperation { expected: pending.operation, received: frame.operation });
             }
-            if frame.operation == Operation::Resolve {
-                // The option may be switched at any time.
+            // The option may be switched at any time. Some refusals have no mark.
+            let has_mark = matches!(frame.operation, Operation::Resolve | Operation::Endpoint);
+            if has_mark && (frame.has_shared_cache() || frame.header.status == ClientStatus::SUCCESS) {
                 self.has_shared_cache = frame.has_shared_cache();
             }
             let mut response = pending.active.then(|| Response::read(&frame)).transpose()?;
@@ -142,7 +152,7 @@ impl Session {
         }
     }
 
-    /// Reports whether the last response to a resolve came from a daemon that shares its cache with its clients.
+    /// Reports whether the last response with a path or an endpoint came from a daemon that shares its cache with its clients.
     /// [`Client`](crate::Client) reads paths from that cache.
     #[must_use]
     pub const fn has_shared_cache(&self) -> bool {

@@ -26,6 +26,7 @@ pub(crate) struct SharedCache {
     reader: Option<Reader<ReadOnly>>,
     next_attempt: Option<Time>,
     hits: u64,
+    reported: u64,
 }
 
 /// Returns source and destination of a request that has nothing else. Other requests are not answered from the memory.
@@ -53,6 +54,13 @@ impl SharedCache {
     /// Returns the number of requests that were not sent.
     pub(crate) const fn hits(&self) -> u64 {
         self.hits
+    }
+
+    /// Reports the number of requests that were not sent, unless `report` returns `false`.
+    pub(crate) fn report(&mut self, report: impl FnOnce(u64) -> bool) {
+        if self.hits > self.reported && report(self.hits - self.reported) {
+            self.reported = self.hits;
+        }
     }
 
     /// Returns the response to a request, if the memory has it.
@@ -120,7 +128,7 @@ impl SharedCache {
 }
 
 /// Requests the memory on a connection of its own, which the daemon closes.
-fn request(service: &Service) -> io::Result<Reader<ReadOnly>> {
+pub(crate) fn request(service: &Service) -> io::Result<Reader<ReadOnly>> {
     if !matches!(service, Service::Unix(_)) {
         return Err(io::ErrorKind::Unsupported.into());
     }

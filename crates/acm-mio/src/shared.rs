@@ -38,6 +38,8 @@ pub(crate) struct SharedCache {
     heartbeat_at: Time,
     not_stored: u64,
     clients: u64,
+    /// Lookups that clients report. They may report any number.
+    lookups: u64,
 }
 
 /// Returns the number of an endpoint in keys, or `None` beyond 65,535 endpoints. Number 0 is for local addresses.
@@ -65,7 +67,7 @@ impl SharedCache {
     /// Creates memory for at most `most` paths.
     pub(crate) fn create(most: usize) -> io::Result<Self> {
         let room = most.min(FIRST);
-        Ok(Self { writer: create(room)?, room, most, heartbeat_at: Time::ZERO, not_stored: 0, clients: 0 })
+        Ok(Self { writer: create(room)?, room, most, heartbeat_at: Time::ZERO, not_stored: 0, clients: 0, lookups: 0 })
     }
 
     /// Changes the maximum number of paths. Memory that has room for more keeps its size.
@@ -147,13 +149,19 @@ impl SharedCache {
         self.clients += u64::from(stream.send_with_file(ib_mad::as_bytes(&head), self.writer.file()).is_ok());
     }
 
+    /// Counts lookups that a client reports.
+    pub(crate) const fn count_lookups(&mut self, lookups: u64) {
+        self.lookups = self.lookups.wrapping_add(lookups);
+    }
+
     /// Returns the numbers for the log, `--status` and metrics.
-    pub(crate) fn numbers(&self) -> [Number; 4] {
+    pub(crate) fn numbers(&self) -> [Number; 5] {
         let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
         [
             Number::gauge("shared_cache_entries", number(self.writer.entries())),
             Number::gauge("shared_cache_room", number(self.room)),
             Number::counter("shared_cache_clients", self.clients),
+            Number::counter("shared_cache_lookups", self.lookups),
             Number::counter("shared_cache_not_stored", self.not_stored),
         ]
     }

@@ -93,6 +93,12 @@ impl<M: Memory> Reader<M> {
         self.generation
     }
 
+    /// Returns the number of keys for which the mapping has room, as in [`slots_for`](crate::slots_for).
+    #[must_use]
+    pub const fn room(&self) -> usize {
+        self.slots.saturating_sub(WINDOW - 1) / 2
+    }
+
     #[cfg(all(test, not(loom)))]
     pub(crate) const fn memory(&self) -> &M {
         &self.memory

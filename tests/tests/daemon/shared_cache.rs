@@ -1,6 +1,6 @@
 //! The option `shared_cache`: clients read paths from the daemon's memory, and send requests when it has none.
 use acm_client::{Address, Client, Counter, Options, PerfTarget, Response, Service};
-use acm_tests::{Fabric, Node, NodeBuilder, Process, until};
+use acm_tests::{Binary, Fabric, Node, NodeBuilder, Process, binary, run, until};
 use acm_wire::client::{ClientStatus, EntryFlags, Header, Opcode, SHARED_CACHE, path_request};
 use core::{
     sync::atomic::{AtomicBool, Ordering},
@@ -63,8 +63,14 @@ fn second_request_for_a_path_is_not_sent() {
         assert_eq!(other.shared_cache_hits(), hits);
     }
     assert_eq!(hits_of_two(&mut connect(&node, false)), 0, "the client does not use it");
+    let hits = client.shared_cache_hits() + other.shared_cache_hits();
+    // One client reports with its next request, and the other at its end.
+    assert!(client.counters(PerfTarget::Total).is_ok());
+    drop(other);
+    client.counters(PerfTarget::Total).unwrap();
     node.process.signal(Signal::SIGUSR1);
     node.process.wait_for("shared_cache_clients: 2", 1);
+    node.process.wait_for(&format!("shared_cache_lookups: {hits}"), 1);
     node.process.wait_for("shared_cache_not_stored: 0", 1);
 }
 
@@ -238,4 +244,7 @@ fn client_without_support_for_the_memory_gets_responses() {
         assert_eq!(node.acme(&["-f", "n", "-s", "node1", "-d", "node2", "-v"]).verified().dlid, fabric.port(2).lid);
     }
     assert_eq!(node.acme(&["-e", "1"]).finished.code, Some(0));
+    // Ours shows the memory.
+    let ours = run(binary(Binary::IbAcme), &["-S", node.socket().to_str().unwrap(), "-e"]).stdout;
+    assert!(ours.contains("\n Shared cache: room for 4096 paths\n"), "{ours}");
 }

@@ -1,5 +1,6 @@
 //! The receive buffer that all clients share.
-use acm_wire::client::{FrameError, next_frame};
+use acm_wire::client::{FrameError, Header, next_frame};
+use ib_mad::Wire as _;
 use std::io::{self, Read};
 
 /// Size of the buffer in bytes: three of the longest requests, which have 592 bytes. A connection from which reading is
@@ -75,6 +76,20 @@ impl ReceiveBuffer {
         Ok(self.bytes.get(start..end))
     }
 
+    /// Returns the number in a report with the opcode [`SHARED_CACHE_USE`], and marks the report as handled. Returns
+    /// `None` until the report is complete.
+    ///
+    /// [`SHARED_CACHE_USE`]: acm_wire::client::SHARED_CACHE_USE
+    pub(super) fn next_report(&mut self) -> Result<Option<u64>, FrameError> {
+        let Ok((header, _)) = Header::parse_prefix(self.rest()) else { return Ok(None) };
+        if usize::from(header.length()) != size_of::<Header>() {
+            return Err(FrameError::Length(header.length()));
+        }
+        let lookups = u64::from_be_bytes(header.tid.0);
+        self.taken += size_of::<Header>();
+        Ok(Some(lookups))
+    }
+
     /// Returns the bytes that are not handled.
     pub(super) fn rest(&self) -> &[u8] {
         self.bytes.get(self.taken..self.filled).unwrap_or_default()
@@ -84,7 +99,23 @@ impl ReceiveBuffer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use acm_wire::client::perf_request;
+    use acm_wire::client::{ClientStatus, Opcode, SHARED_CACHE_USE, perf_request};
+
+    #[test]
+    fn report_is_handled_once_it_is_complete() {
+        let report = Header::new(Opcode::new(SHARED_CACHE_USE), ClientStatus::SUCCESS, 16, 77_u64.to_be_bytes());
+        let bytes = [ib_mad::as_bytes(&report), &perf_request(0, [7; 8])].concat();
+        let mut buffer = ReceiveBuffer::default();
+        buffer.begin(&bytes[..15]);
+        assert_eq!(buffer.next_message(), Err(FrameError::Opcode(SHARED_CACHE_USE)));
+        assert_eq!(buffer.next_report(), Ok(None));
+        buffer.begin(&bytes);
+        assert_eq!(buffer.next_report(), Ok(Some(77)));
+        assert_eq!(buffer.next_message().unwrap().unwrap(), &bytes[16..]);
+        let long = Header::new(Opcode::new(SHARED_CACHE_USE), ClientStatus::SUCCESS, 17, [0; 8]);
+        buffer.begin(ib_mad::as_bytes(&long));
+        assert_eq!(buffer.next_report(), Err(FrameError::Length(17)));
+    }
 
     #[test]
     fn message_split_over_two_turns_is_complete_in_the_second() {

@@ -10,7 +10,7 @@ use crate::{
     ports::Endpoint,
     provider::{Context, Need},
 };
-use acm_wire::client::{ClientStatus, EpHead, Opcode, PerfTarget, Reply, ep_reply};
+use acm_wire::client::{ClientStatus, EpHead, Opcode, PerfTarget, Reply, ep_reply, mark_shared};
 use alloc::vec::Vec;
 use ib_mad::wire::Text;
 
@@ -34,6 +34,9 @@ impl Acm {
         };
         let mut bytes = Vec::new();
         ep_reply(tid, index, &head, endpoint.addresses.iter(), |piece| bytes.extend_from_slice(piece));
+        if self.context.config.shared_cache {
+            mark_shared(&mut bytes);
+        }
         self.context.output(Output::LongReply { client, bytes });
     }
 

@@ -7,13 +7,17 @@ pub const VERSION: u8 = 1;
 /// Mark of a RESOLVE response in [`Header::data2`]: the path has the conditions of the request. C ibacm uses the byte
 /// internally for numbers below 8, and librdmacm ignores it.
 pub const CONDITIONAL: u8 = 0x80;
-/// Mark of a RESOLVE response in [`Header::data2`]: the daemon has a cache that clients read without a request. A
+/// Mark of a RESOLVE or EP response in [`Header::data2`]: the daemon has a cache that clients read without a request. A
 /// client that wants it sends [`SHARED_CACHE`] on another connection.
 pub const SHARED: u8 = 0x40;
 /// The opcode of a request for the descriptor of the shared cache: a header and nothing else. The response is a header
 /// with the response bit, and the descriptor as ancillary data. The daemon then closes the connection, which serves no
 /// other request. C ibacm, and a daemon without such a cache, closes the connection at once. It is no [`Operation`].
 pub const SHARED_CACHE: u8 = 0x04;
+/// The opcode of a report: a header and nothing else, whose transaction id is the number of requests that the client
+/// has not sent since its last report, because it read the path from the shared cache. It has no response, and the
+/// connection goes on. A client sends it only after a response with the mark [`SHARED`]. It is no [`Operation`].
+pub const SHARED_CACHE_USE: u8 = 0x05;
 /// Size of the header in bytes.
 pub const HEADER_SIZE: usize = 16;
 

@@ -22,7 +22,7 @@ pub use build::{
 };
 pub use entry::{Entry, EntryFlags, EntryKind};
 pub use frame::{Frame, FrameError, next_frame, next_response};
-pub use header::{ClientStatus, Header, Opcode, Operation, SHARED_CACHE};
-pub use reply::{Counter, Counters, EpHead, MAX_EP_ADDRESSES, Reply, ep_reply};
+pub use header::{ClientStatus, Header, Opcode, Operation, SHARED_CACHE, SHARED_CACHE_USE};
+pub use reply::{Counter, Counters, EpHead, MAX_EP_ADDRESSES, Reply, ep_reply, mark_shared};
 pub use request::{ClientRequest, PerfTarget, Resolve, Route};
 pub use response::{EpResponse, ResolveResponse};

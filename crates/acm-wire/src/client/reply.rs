@@ -63,8 +63,8 @@ impl Reply {
     }
 
     /// Marks that the daemon has a cache that clients read without a request.
-    pub const fn mark_shared(&mut self) {
-        self.bytes[DATA2] |= SHARED;
+    pub fn mark_shared(&mut self) {
+        mark_shared(&mut self.bytes);
     }
 
     /// Returns the response to a failed resolution: only a header, and an opcode without the response bit, as in
@@ -213,6 +213,13 @@ wire! {
         pub address_count: Be16,
         /// Name of the provider that serves the endpoint.
         pub provider: Text<64>,
+    }
+}
+
+/// Marks in a RESOLVE or EP response that the daemon has a cache that clients read without a request.
+pub fn mark_shared(response: &mut [u8]) {
+    if let Some(byte) = response.get_mut(DATA2) {
+        *byte |= SHARED;
     }
 }
 

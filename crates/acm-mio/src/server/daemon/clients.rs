@@ -10,7 +10,7 @@ use crate::{
     stream::Stream,
 };
 use acm_sansio::{Account, Acm, Event, Input, Time};
-use acm_wire::client::{FrameError, SHARED_CACHE};
+use acm_wire::client::{FrameError, SHARED_CACHE, SHARED_CACHE_USE};
 use core::time::Duration;
 use mio::{Interest, Token};
 use std::io;
@@ -118,22 +118,31 @@ impl Daemon {
             if connection.held_back {
                 return false;
             }
-            match received.next_message() {
+            let error = match received.next_message() {
                 Ok(Some(message)) => {
                     acm.drive(now, Input::ClientMessage { client, message }, |output| host.carry_out(output));
                     continue;
                 }
-                Ok(None) => {}
+                Ok(None) => None,
                 Err(FrameError::Opcode(SHARED_CACHE)) => {
                     host.share(index);
                     self.close_client(now, index);
                     return false;
                 }
-                Err(error) => {
-                    host.log_event(&Event::BadFrame(client, error));
-                    self.close_client(now, index);
-                    return false;
-                }
+                Err(FrameError::Opcode(SHARED_CACHE_USE)) => match received.next_report() {
+                    Ok(Some(lookups)) => {
+                        host.count_lookups(lookups);
+                        continue;
+                    }
+                    Ok(None) => None,
+                    Err(error) => Some(error),
+                },
+                Err(error) => Some(error),
+            };
+            if let Some(error) = error {
+                host.log_event(&Event::BadFrame(client, error));
+                self.close_client(now, index);
+                return false;
             }
             if !connection.readable || !connection.fill(received) {
                 return false;

@@ -64,6 +64,13 @@ impl Host {
         }
     }
 
+    /// Counts lookups in the shared cache that a client reports.
+    pub(super) fn count_lookups(&mut self, lookups: u64) {
+        if let Some(shared) = &mut self.shared {
+            shared.count_lookups(lookups);
+        }
+    }
+
     /// Writes an event of the core into the log, with names in place of ids.
     pub(super) fn log_event(&self, event: &Event) {
         self.with_names(|names| self.lines.event(event, names));
