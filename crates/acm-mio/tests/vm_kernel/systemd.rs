@@ -14,6 +14,7 @@ fn units_start_reload_and_restart_the_daemon() {
     let expected = [
         "started",
         "resolves",
+        "shared",
         "state",
         "privileges",
         "kernel",

@@ -16,7 +16,7 @@ WatchdogSec=20
 RestartSec=100ms
 RestartMaxDelaySec=100ms
 END
-printf 'log_file /var/log/acm-mio/log\nlog_level 1\n' > $run/opts
+printf 'log_file /var/log/acm-mio/log\nlog_level 1\nshared_cache on\n' > $run/opts
 printf 'node1 sim0 1 default\n' > $run/addr
 systemd-sysusers "$1/acm-mio.sysusers"
 boot 'Requires=acm-mio.socket acm-mio.service'
@@ -27,6 +27,9 @@ joined() { show StatusText | grep -q '1 of 1 ports active, 1 of 1 groups joined'
 
 check started until_true started
 check resolves resolves
+# Under the unit's filter of system calls, the memory exists and has the path.
+shared() { $run/acm-mio --status | grep -q '^ *shared_cache_entries: *[1-9]'; }
+check shared until_true shared
 check state until_true joined
 main=$(show MainPID)
 status() { in_it cat "/proc/$main/status"; }
