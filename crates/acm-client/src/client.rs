@@ -208,19 +208,25 @@ impl Client {
     pub fn resolve_all(&mut self, source: Option<&Address>, dests: &[Address]) -> Result<Vec<Response>, ClientError> {
         let Some((first, others)) = dests.split_first() else { return Ok(Vec::new()) };
         // The first response shows whether the daemon has memory for the other requests.
-        let mut responses = vec![Some(self.ask(&to(source, first))?)];
-        responses.extend(self.shared.find_all(others.iter().map(|dest| to(source, dest))));
-        let unread = (0..).zip(&responses).filter(|(_, response)| response.is_none());
-        let unread: VecDeque<usize> = unread.map(|(number, _)| number).collect();
+        let mut responses = Vec::with_capacity(dests.len());
+        responses.push(self.ask(&to(source, first))?);
+        let mut unread = VecDeque::new();
+        self.shared.find_all(others.iter().map(|dest| to(source, dest)), |found| {
+            if found.is_none() {
+                unread.push_back(responses.len());
+            }
+            // Replaced by the response of the daemon.
+            responses.push(found.map_or(Response::Refused(ClientStatus::ENODATA), Response::Path));
+        });
         if !unread.is_empty() {
             let request = |number| dests.get(number).map(|dest| to(source, dest));
             self.send_all(unread, request, |number: usize, response| {
                 if let Some(unread) = responses.get_mut(number) {
-                    *unread = Some(response);
+                    *unread = response;
                 }
             })?;
         }
-        Ok(responses.into_iter().flatten().collect())
+        Ok(responses)
     }
 
     /// Sends requests, with many in flight, and passes each response to `found`.

@@ -1,11 +1,5 @@
 //! Paths from the memory that a daemon shares with its clients.
-use crate::{
-    deadline::Deadline,
-    request::Request,
-    response::{Resolved, Response},
-    service::Service,
-    socket::Socket,
-};
+use crate::{deadline::Deadline, request::Request, response::Resolved, service::Service, socket::Socket};
 use acm_shm::{Key, Lookup, ReadOnly, Reader, Time};
 use acm_wire::{
     Address,
@@ -78,13 +72,17 @@ impl SharedCache {
         None
     }
 
-    /// Returns the response to each request, if the memory has it.
-    pub(crate) fn find_all(&mut self, mut requests: impl Iterator<Item = Request>) -> Vec<Option<Response>> {
-        let Some(reader) = &self.reader else { return requests.map(|_| None).collect() };
-        let mut responses = Vec::new();
+    /// Passes the response to each request to `respond`, in order; `None` if the memory does not have it.
+    pub(crate) fn find_all(
+        &mut self,
+        mut requests: impl Iterator<Item = Request>,
+        mut respond: impl FnMut(Option<Resolved>),
+    ) {
+        let Some(reader) = &self.reader else { return requests.for_each(|_| respond(None)) };
+        let mut responses = Vec::with_capacity(CHUNK);
         let (mut keys, mut numbers) = (Vec::with_capacity(CHUNK), Vec::with_capacity(CHUNK));
         loop {
-            let (now, first) = (Time::now(), responses.len());
+            let now = Time::now();
             for request in requests.by_ref().take(CHUNK) {
                 let endpoint =
                     plain(&request).and_then(|(source, dest)| Some((reader.endpoint(source, &dest, now)?, dest)));
@@ -94,7 +92,7 @@ impl SharedCache {
                 }
                 responses.push(None);
             }
-            if responses.len() == first {
+            if responses.is_empty() {
                 break;
             }
             let mut places = numbers.drain(..);
@@ -102,13 +100,14 @@ impl SharedCache {
                 let place = places.next().and_then(|number: usize| responses.get_mut(number));
                 if let (Some(place), Lookup::Path(path)) = (place, lookup) {
                     self.hits += 1;
-                    *place = Some(Response::Path(Resolved { path, source: None }));
+                    *place = Some(Resolved { path, source: None });
                 }
             });
+            drop(places);
             keys.clear();
+            responses.drain(..).for_each(&mut respond);
         }
         self.drop_unused(Time::now());
-        responses
     }
 
     /// Drops memory that the daemon has replaced, or no longer changes.
