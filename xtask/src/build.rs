@@ -2,6 +2,7 @@
 use crate::{
     command::{self, cargo},
     error::TaskError,
+    glibc,
     packages::{self, BUILD, Install, PAGES},
 };
 use std::{env, fs, os::unix::process::CommandExt, path::PathBuf, process::Command};
@@ -11,33 +12,36 @@ const PACKAGES: [&str; 7] = ["acm-mio", "acm-client", "acm-capi", "acmrs", "ib-s
 const PROGRAMS: [&str; 8] =
     ["acm-mio", "ib_acme", "libibacm.so", "libibacm.a", "libacmrs.so", "ib-sim", "libib_sim_preload.so", "acm-replay"];
 
-/// The list of dependencies in each program and library.
+/// The place where programs and libraries will run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Dependencies {
-    Omitted,
-    /// In the form of cargo-auditable, which scanners for vulnerabilities read.
-    Listed,
+pub(crate) enum Target {
+    /// This machine: they need its C library.
+    Machine,
+    /// Machines with the packages: they need an older C library. Each program and library has the list of its
+    /// dependencies in the form of cargo-auditable, which scanners for vulnerabilities read.
+    Packages,
 }
 
 /// Builds the programs and libraries, and returns their directory. Equal sources give equal bytes, wherever they lie.
 ///
 /// # Errors
 /// A package or a tool is missing and cannot be installed, or the build fails.
-pub(crate) fn programs(install: Install, dependencies: Dependencies) -> Result<PathBuf, TaskError> {
+pub(crate) fn programs(install: Install, target: Target) -> Result<PathBuf, TaskError> {
     packages::ensure(&[BUILD, PAGES].concat(), install)?;
-    let mut build = match dependencies {
-        Dependencies::Omitted => cargo(&["build"]),
-        Dependencies::Listed => {
+    let (mut build, libraries) = match target {
+        Target::Machine => (cargo(&["build"]), String::new()),
+        Target::Packages => {
             ensure_auditable(install)?;
-            cargo(&["auditable", "build"])
+            (cargo(&["auditable", "build"]), glibc::rustflags(install)?)
         }
     };
     build.args(["--locked", "--profile", "dist", "--lib", "--bins", "--target-dir", "target/dist/build"]);
     build.args(PACKAGES.iter().flat_map(|name| ["-p", name]));
     let root = command::root().display();
     let home = env::var("CARGO_HOME").unwrap_or_else(|_| env::var("HOME").unwrap_or_default() + "/.cargo");
+    let remap = format!("--remap-path-prefix={root}=/usr/src/acm --remap-path-prefix={home}=/usr/src/cargo");
     build
-        .env("RUSTFLAGS", format!("--remap-path-prefix={root}=/usr/src/acm --remap-path-prefix={home}=/usr/src/cargo"))
+        .env("RUSTFLAGS", format!("{remap} {libraries}"))
         .env("CFLAGS", format!("-ffile-prefix-map={root}=/usr/src/acm"))
         .env("CARGO_INCREMENTAL", "0");
     let files = command::build(&mut build)?;

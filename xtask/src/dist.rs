@@ -48,7 +48,7 @@ pub(crate) fn run(dist: &Dist) -> Result<(), TaskError> {
     packages::ensure(&[PACKAGING, PAGES].concat(), dist.packages)?;
     let built = match &dist.built {
         Some(built) => built.clone(),
-        None => build::programs(dist.packages, build::Dependencies::Listed)?,
+        None => build::programs(dist.packages, build::Target::Packages)?,
     };
     let made = Made { built: absolute(&built)?, out: absolute(&dist.out)?, revision: dist.revision };
     fs::create_dir_all(&made.out).map_err(TaskError::io("creating", &made.out))?;

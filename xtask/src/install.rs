@@ -35,7 +35,7 @@ pub(crate) fn install(installation: &Installation) -> Result<(), TaskError> {
     check_root(folders, "install")?;
     let built = match &installation.built {
         Some(built) => built.clone(),
-        None => build::programs(installation.packages, build::Dependencies::Omitted)?,
+        None => build::programs(installation.packages, build::Target::Machine)?,
     };
     // Everything is read before the first file is written.
     let contents: Vec<_> =

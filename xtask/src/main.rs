@@ -15,6 +15,7 @@ mod demo;
 mod dist;
 mod error;
 mod files;
+mod glibc;
 mod install;
 mod packages;
 mod pages;

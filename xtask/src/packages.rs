@@ -47,6 +47,9 @@ pub(crate) const TEST: &[Package] = &[
 /// To make manual pages from documents.
 pub(crate) const PAGES: &[Package] = &[("lowdown", "lowdown, makes manual pages from docs/")];
 
+/// To link programs for an older C library.
+pub(crate) const ZIG: &[Package] = &[("python3-venv", "python3 and pip, which install zig")];
+
 /// To make packages.
 pub(crate) const PACKAGING: &[Package] = &[
     ("debhelper", "dh, makes .deb packages"),
