@@ -61,20 +61,14 @@ fn main() -> ExitCode {
     if args.check {
         return ExitCode::from(check::run(&args));
     }
-    if args.status {
-        return ExitCode::from(u8::from(!metrics::run(&args.run_dir)));
-    }
-    if let Some(file) = &args.metrics {
-        return ExitCode::from(metrics::run_metrics(&args.run_dir, file));
-    }
-    if !args.cache.is_empty() {
-        return ExitCode::from(control::run_cache(&args.run_dir, &args.cache, args.json));
-    }
-    if args.reload {
-        return ExitCode::from(control::run_reload(&args.run_dir));
-    }
-    if !args.recording.is_empty() {
-        return ExitCode::from(control::run_recording(&args.run_dir, &args.recording));
+    if let Some(result) = request(&args) {
+        // The reader of a pipe may have closed it.
+        let printed = result.map(|text| io::stdout().write_all(text.as_bytes()).is_ok());
+        let is_done = printed.unwrap_or_else(|problem| {
+            print_error(&problem);
+            false
+        });
+        return ExitCode::from(u8::from(!is_done));
     }
     if args.leaves_terminal() {
         return match starter::run(args.start_limit()) {
@@ -96,6 +90,29 @@ fn main() -> ExitCode {
             providers::exit(error.exit_code())
         }
     }
+}
+
+/// Sends the request of the command line to a running daemon and returns the output for the user. Returns `None` if the
+/// command line has no request.
+fn request(args: &cli::Args) -> Option<Result<String, String>> {
+    let run_dir = &args.run_dir;
+    if args.status {
+        return Some(metrics::run(run_dir));
+    }
+    if let Some(file) = &args.metrics {
+        return Some(metrics::run_metrics(run_dir, file).map(|()| String::new()));
+    }
+    if !args.cache.is_empty() {
+        return Some(control::run_cache(run_dir, &args.cache, args.json));
+    }
+    if args.reload {
+        let remarks = control::run_reload(run_dir);
+        return Some(remarks.map(|remarks| {
+            remarks.iter().for_each(|remark| print_error(remark));
+            String::new()
+        }));
+    }
+    (!args.recording.is_empty()).then(|| control::run_recording(run_dir, &args.recording))
 }
 
 /// Prints a line to standard error. A failure is ignored: a daemon has no standard error.

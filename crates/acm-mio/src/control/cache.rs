@@ -1,10 +1,7 @@
 //! `--cache`: lists, explains or removes cache entries of the running daemon.
 use super::{Flushed, Page, Parameters, entry::Entry, table};
 use crate::metrics::ask;
-use std::{
-    io::{self, Write},
-    path::Path,
-};
+use std::path::Path;
 
 /// A command of `--cache`.
 #[derive(Debug, PartialEq)]
@@ -28,16 +25,12 @@ fn parse(words: &[String]) -> Result<Command, String> {
     }
 }
 
-/// Runs a command. Returns the exit status: 0, or 1 if the command failed or there is nothing to explain.
-pub(crate) fn run(run_dir: &Path, words: &[String], json: bool) -> u8 {
-    match parse(words).and_then(|command| output(run_dir, command, json)) {
-        // The reader of a pipe may have closed it.
-        Ok(text) => u8::from(io::stdout().write_all(text.as_bytes()).is_err()),
-        Err(problem) => {
-            let _ = writeln!(io::stderr(), "acm-mio: {problem}");
-            1
-        }
-    }
+/// Runs a command, and returns its output.
+///
+/// # Errors
+/// The command is wrong, the daemon does not carry it out, or there is nothing to explain.
+pub(crate) fn run(run_dir: &Path, words: &[String], json: bool) -> Result<String, String> {
+    output(run_dir, parse(words)?, json)
 }
 
 /// Returns the output of a command.

@@ -1,10 +1,7 @@
 //! `--recording`: starts and ends a recording of the running daemon.
 use super::Parameters;
 use crate::{cli::RecordChoice, metrics::ask};
-use std::{
-    io::{self, Write},
-    path::Path,
-};
+use std::path::Path;
 
 /// Returns the method and the target of the request for a command.
 fn request(words: &[String]) -> Result<(&'static str, String), String> {
@@ -19,16 +16,14 @@ fn request(words: &[String]) -> Result<(&'static str, String), String> {
     }
 }
 
-/// Runs a command. Returns the exit status: 0, or 1 if it failed.
-pub(crate) fn run(run_dir: &Path, words: &[String]) -> u8 {
-    let result = request(words).and_then(|(method, target)| ask(run_dir, method, &target));
-    match result.and_then(|text| serde_json::from_str::<String>(&text).map_err(|error| error.to_string())) {
-        Ok(text) => u8::from(writeln!(io::stdout(), "{text}").is_err()),
-        Err(problem) => {
-            let _ = writeln!(io::stderr(), "acm-mio: {problem}");
-            1
-        }
-    }
+/// Runs a command, and returns its output.
+///
+/// # Errors
+/// The command is wrong, or the daemon does not carry it out.
+pub(crate) fn run(run_dir: &Path, words: &[String]) -> Result<String, String> {
+    let (method, target) = request(words)?;
+    let text: String = serde_json::from_str(&ask(run_dir, method, &target)?).map_err(|error| error.to_string())?;
+    Ok(text + "\n")
 }
 
 #[cfg(test)]

@@ -2,11 +2,7 @@
 use crate::metrics::ask;
 use core::time::Duration;
 use serde::{Deserialize, Serialize};
-use std::{
-    io::{self, Write},
-    path::Path,
-    thread,
-};
+use std::{path::Path, thread};
 
 /// Time between two questions for the result.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -30,20 +26,12 @@ pub(crate) enum ReloadResult {
     Complete(Vec<String>),
 }
 
-/// Requests a reading and waits for its result. Returns the exit status: 0, or 1 if a file was not applied.
-pub(crate) fn run(run_dir: &Path) -> u8 {
-    match reload(&|method, target| ask(run_dir, method, target)) {
-        Ok(remarks) => {
-            for remark in remarks {
-                let _ = writeln!(io::stderr(), "acm-mio: {remark}");
-            }
-            0
-        }
-        Err(problem) => {
-            let _ = writeln!(io::stderr(), "acm-mio: {problem}");
-            1
-        }
-    }
+/// Requests a reading, waits for its result and returns the remarks.
+///
+/// # Errors
+/// A file was not applied, or the daemon does not answer.
+pub(crate) fn run(run_dir: &Path) -> Result<Vec<String>, String> {
+    reload(&|method, target| ask(run_dir, method, target))
 }
 
 fn reload(ask: &dyn Fn(&str, &str) -> Result<String, String>) -> Result<Vec<String>, String> {

@@ -12,15 +12,12 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// Run directory of the service unit.
 const UNIT: &str = "/run/acm-mio";
 
-/// Prints the status of the daemon in this run directory. Returns `true` if a daemon has responded.
-pub(crate) fn run(run_dir: &Path) -> bool {
-    match ask(run_dir, "GET", "/status") {
-        Ok(text) => io::stdout().write_all(text.as_bytes()).is_ok(),
-        Err(problem) => {
-            let _ = writeln!(io::stderr(), "acm-mio: {problem}");
-            false
-        }
-    }
+/// Returns the status of the daemon in this run directory.
+///
+/// # Errors
+/// No daemon responded.
+pub(crate) fn run(run_dir: &Path) -> Result<String, String> {
+    ask(run_dir, "GET", "/status")
 }
 
 /// Returns the sockets to try. The service unit has a run directory of its own, which is tried before the default one.
@@ -123,9 +120,9 @@ mod tests {
     #[test]
     fn status_fails_without_a_daemon_in_the_run_directory() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(!run(folder.path()));
-        let responding = respond_once(&folder.path().join(STATUS_SOCKET), "HTTP/1.1 200 OK\r\n\r\n");
-        assert!(run(folder.path()));
+        assert!(run(folder.path()).is_err());
+        let responding = respond_once(&folder.path().join(STATUS_SOCKET), "HTTP/1.1 200 OK\r\n\r\nup\n");
+        assert_eq!(run(folder.path()).unwrap(), "up\n");
         responding.join().unwrap();
     }
 }

@@ -8,16 +8,18 @@ use std::{
 };
 
 /// Writes the metrics into a new file, which replaces `file`. Without a daemon, removes `file`, so that no old numbers
-/// are read. Returns the exit status: 0, or 1 if that failed.
-pub(crate) fn run(run_dir: &Path, file: &Path) -> u8 {
+/// are read.
+///
+/// # Errors
+/// No daemon responded, or the file cannot be replaced.
+pub(crate) fn run(run_dir: &Path, file: &Path) -> Result<(), String> {
     let text = ask(run_dir, "GET", "/metrics");
     let result = text.and_then(|text| {
         replace(file, prometheus_text(&text).as_bytes()).map_err(|error| format!("{}: {error}", file.display()))
     });
-    let Err(problem) = result else { return 0 };
-    let _ = fs::remove_file(file);
-    let _ = writeln!(io::stderr(), "acm-mio: {problem}");
-    1
+    result.inspect_err(|_| {
+        let _ = fs::remove_file(file);
+    })
 }
 
 /// Replaces a file by one with this content. Readers see the old or the new file, never a part of one.
@@ -79,7 +81,7 @@ mod tests {
         replace(&file, b"numbers").unwrap();
         assert_eq!([&file, &other].map(|path| fs::read_to_string(path).unwrap()), ["numbers", "precious"]);
         assert!(!new.exists());
-        assert_eq!(run(folder.path(), &file), 1);
+        assert!(run(folder.path(), &file).is_err());
         assert!(!file.exists(), "no daemon, no numbers");
     }
 }
