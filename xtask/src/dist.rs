@@ -86,11 +86,14 @@ impl Made {
             self.revision
         );
         fs::write(debian.join("changelog"), text).map_err(TaskError::io("writing", &debian))?;
+        // A copy: the times of files that are older than the last commit would be part of the packages.
+        let (changes, copy) = (command::root().join("CHANGELOG.md"), work.join("CHANGELOG.md"));
+        fs::copy(&changes, &copy).map_err(TaskError::io("copying", &changes))?;
         let mut make = Command::new("make");
         make.args(["-f", "debian/rules", "binary"]).current_dir(&work).envs([
             ("XTASK", own()?),
             ("BUILT", self.built.clone()),
-            ("CHANGES", command::root().join("CHANGELOG.md")),
+            ("CHANGES", copy),
             ("OUT", self.out.clone()),
         ]);
         self.pack(&mut make, &work)
