@@ -481,6 +481,17 @@ static void threads(const char *socket)
     ib_acm_disconnect();
 }
 
+// Waits until a file exists, at most 30 s.
+static void wait_for_file(const char *path)
+{
+    int tries;
+
+    for (tries = 0; access(path, F_OK); tries++) {
+        CHECK(tries < 30000);
+        usleep(1000);
+    }
+}
+
 // The daemon restarts. The file GONE exists while the daemon does not run.
 static void restart(const char *socket, const char *gone)
 {
@@ -494,10 +505,7 @@ static void restart(const char *socket, const char *gone)
     CHECK(ib_acm_connect(socket) == 0);
     puts("connected");
     fflush(stdout);
-    for (tries = 0; access(gone, F_OK); tries++) {
-        CHECK(tries < 30000);
-        usleep(1000);
-    }
+    wait_for_file(gone);
     // Without a daemon, a request with a short time-out fails with the reason.
     CHECK(ib_acm_submit(conn, &request, 1) == 1 && ib_acm_submit(conn, &hasty, 1) == 1);
     {
@@ -521,6 +529,80 @@ static void restart(const char *socket, const char *gone)
     ib_acm_free_paths(paths);
     CHECK(ib_acm_close(conn) == 0);
     ib_acm_disconnect();
+}
+
+// Repeats a request until its path is read from the daemon's memory.
+static void until_shared(struct ib_acm_conn *conn, struct ib_acm_request *request)
+{
+    int64_t before = ib_acm_shared_cache_hits(conn);
+    int tries;
+
+    CHECK(before >= 0);
+    for (tries = 0; ib_acm_shared_cache_hits(conn) == before; tries++) {
+        CHECK(tries < 3000);
+        submit_and_wait(conn, request);
+        usleep(10000);
+    }
+}
+
+// Paths from the memory of a daemon with `shared_cache on`. Then the daemon is killed, and started again.
+static void shared_cache(const char *socket, const char *gone)
+{
+    struct ib_acm_conn *conn = ib_acm_open(socket, 4);
+    struct ib_acm_request request = {
+        .kind = IB_ACM_RESOLVE_NAME, .src_name = "node1", .dest_name = "node2", .cookie = 7};
+    struct ib_acm_request many[5] = {request, request, request, request, request};
+    struct ib_acm_completion first = submit_and_wait(conn, &request), done, all[5];
+    struct pollfd now = {.fd = ib_acm_fd(conn), .events = POLLIN};
+    struct ibv_path_data *paths;
+    int64_t hits;
+    int count, tries;
+
+    CHECK(first.error == 0 && ib_acm_shared_cache_hits(conn) == 0);
+    until_shared(conn, &request);
+    hits = ib_acm_shared_cache_hits(conn);
+    // A completion is at hand after the submission, and not before ib_acm_poll.
+    CHECK(poll(&now, 1, 0) == 0);
+    CHECK(ib_acm_submit(conn, &request, 1) == 1 && ib_acm_shared_cache_hits(conn) == ++hits);
+    CHECK(poll(&now, 1, 0) == 1);
+    FAILS(ib_acm_cancel(conn, request.id), ENOENT);
+    CHECK(ib_acm_poll(conn, &done, 1) == 1 && done.id == request.id && done.cookie == 7 && done.error == 0);
+    CHECK(!memcmp(&done.path, &first.path, sizeof done.path) && done.status == 0 && done.source_type == 0);
+    CHECK(poll(&now, 1, 0) == 0);
+    // Completions count towards the depth.
+    CHECK(ib_acm_submit(conn, many, 5) == 4);
+    FAILS(ib_acm_submit(conn, many, 1), EAGAIN);
+    CHECK(ib_acm_shared_cache_hits(conn) == (hits += 4));
+    CHECK(ib_acm_poll(conn, all, 5) == 4 && all[0].id == many[0].id && all[3].id == many[3].id);
+    // The other interface.
+    FAILS(ib_acm_shared_cache_hits(NULL), EBADF);
+    CHECK(ib_acm_connect(socket) == 0);
+    for (tries = 0; tries < 2; tries++) {
+        CHECK(ib_acm_shared_cache_hits(NULL) == 0);
+        CHECK(ib_acm_resolve_name("node1", "node2", &paths, &count, 0, 0) == 0);
+        ib_acm_free_paths(paths);
+    }
+    CHECK(ib_acm_shared_cache_hits(NULL) == 1);
+    ib_acm_disconnect();
+    printf("reading %d\n", (int)hits + 1);
+    fflush(stdout);
+    wait_for_file(gone);
+    // The memory of a killed daemon is used for a second.
+    for (tries = 0;; tries++) {
+        CHECK(tries < 3000 && ib_acm_submit(conn, &request, 1) == 1);
+        if (ib_acm_shared_cache_hits(conn) == hits)
+            break;
+        hits = ib_acm_shared_cache_hits(conn);
+        CHECK(next(conn).error == 0);
+        usleep(10000);
+    }
+    puts("waiting");
+    fflush(stdout);
+    CHECK(next(conn).id == request.id);
+    until_shared(conn, &request);
+    CHECK(submit_and_wait(conn, &request).path.path.dlid == first.path.path.dlid);
+    CHECK(ib_acm_close(conn) == 0);
+    FAILS(ib_acm_shared_cache_hits(conn), EBADF);
 }
 
 // Results of each kind of response, by both interfaces. The destination's name selects the response of this daemon.
@@ -580,6 +662,8 @@ int main(int argc, char **argv)
         threads(argv[2]);
     else if (!strcmp(mode, "restart") && argc > 3)
         restart(argv[2], argv[3]);
+    else if (!strcmp(mode, "shared_cache") && argc > 3)
+        shared_cache(argv[2], argv[3]);
     else if (!strcmp(mode, "default_service"))
         default_service();
     else if (!strcmp(mode, "responses"))

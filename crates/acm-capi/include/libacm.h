@@ -303,8 +303,8 @@ extern "C" {
 //
 // Returns NULL and sets `errno` on failure: ENOENT or ECONNREFUSED if there is no daemon, EINVAL for an invalid depth.
 // Of the functions for connections, only this function may block: to resolve a host name, and up to 30 s for each
-// address of the host. A connection uses four file descriptors. After a fork, only one of the two processes may use
-// the connection.
+// address of the host. A connection uses four file descriptors, and a fifth while it gets the memory of the daemon.
+// After a fork, only one of the two processes may use the connection.
 //
 // # Safety
 // `service` is NULL, or a string.
@@ -324,6 +324,9 @@ int ib_acm_fd(struct ib_acm_conn *conn);
 // request. Each submitted request gets exactly one completion, unless the connection is closed first. If the first
 // request cannot be submitted, returns -1 and sets `errno`: EAGAIN if `depth` requests are open; EINVAL, ENAMETOOLONG
 // or EAFNOSUPPORT for an invalid request.
+//
+// A request whose path is in the memory of the daemon (`shared_cache on`) is not sent. Then ib_acm_poll has its
+// completion at once.
 //
 // If the connection is lost, the library reconnects and sends the requests again, because requests have no side
 // effects in the daemon.
@@ -347,6 +350,12 @@ int ib_acm_poll(struct ib_acm_conn *conn, struct ib_acm_completion *completions,
 //
 // Returns 0. On failure returns -1 and sets `errno`: ENOENT if the request is complete or does not exist.
 int ib_acm_cancel(struct ib_acm_conn *conn, uint64_t id);
+
+// Counts the requests of a connection whose path was read from the memory of a daemon with `shared_cache on`. These
+// requests were not sent. NULL stands for the connection of the blocking functions.
+//
+// Returns the number of requests. On failure returns -1 and sets `errno` to EBADF.
+int64_t ib_acm_shared_cache_hits(struct ib_acm_conn *conn);
 
 // Closes a connection after the calls of other threads on it have returned. Open requests get no completion. To get
 // their cookies, first cancel all requests and poll. Every later call with `conn` fails with EBADF.

@@ -78,6 +78,14 @@ pub(crate) fn alternates(path: &PathRecord) -> Result<Vec<PathRecord>> {
     with_client(|client| client.alternates(path, &PathRecord::default(), usize::MAX))
 }
 
+/// Returns the number of requests on this connection whose response was read from the memory of the daemon.
+///
+/// # Errors
+/// EBADF without a connection.
+pub(crate) fn shared_cache_hits() -> Result<u64> {
+    Ok(client()?.as_ref().ok_or(Errno::EBADF)?.shared_cache_hits())
+}
+
 fn with_client<T>(call: impl FnOnce(&mut Client) -> core::result::Result<T, ClientError>) -> Result<T> {
     call(client()?.as_mut().ok_or(Errno::EBADF)?).map_err(|error| errno::of_client(&error))
 }

@@ -237,7 +237,7 @@ impl Client {
         mut found: impl FnMut(usize, Response),
     ) -> Result<(), ClientError> {
         let mut connection = self.connected(Deadline::after(self.options.timeout))?;
-        self.shared.report(|lookups| connection.report_lookups(lookups));
+        connection.report_lookups(&mut self.shared);
         let mut in_flight = BTreeMap::new();
         let mut reconnects = true;
         while !unsent.is_empty() || !in_flight.is_empty() {
@@ -307,7 +307,7 @@ impl Client {
 
     fn try_ask(&mut self, request: &Request, deadline: Deadline) -> Result<Response, ClientError> {
         let mut connection = self.connected(deadline)?;
-        self.shared.report(|lookups| connection.report_lookups(lookups));
+        connection.report_lookups(&mut self.shared);
         // Timed-out requests stay in flight. If all requests in flight have timed out, the connection is replaced.
         let response = match connection.ask(request) {
             Ok(id) => connection.response_until(id, deadline),
@@ -362,7 +362,7 @@ impl Drop for Client {
     /// Reports the last lookups in the shared cache, if the socket accepts the report now.
     fn drop(&mut self) {
         if let Some(connection) = &mut self.connection {
-            self.shared.report(|lookups| connection.report_lookups(lookups));
+            connection.report_lookups(&mut self.shared);
             connection.flush();
         }
     }

@@ -6,7 +6,7 @@ use crate::{
     response::Response,
     service::Service,
     session::{RequestId, Session},
-    shared,
+    shared::{self, SharedCache},
     socket::Socket,
 };
 use core::time::Duration;
@@ -189,10 +189,9 @@ impl Connection {
         Ok(id)
     }
 
-    /// Sends a report of lookups in the shared cache with the next request. Returns `false` if the daemon has no such
-    /// cache.
-    pub(crate) fn report_lookups(&mut self, lookups: u64) -> bool {
-        self.session.report_lookups(lookups)
+    /// Reports lookups in the shared cache with the next request.
+    pub(crate) fn report_lookups(&mut self, shared: &mut SharedCache) {
+        self.session.report_lookups(shared);
     }
 
     /// Sends what is queued, as far as the socket accepts it now.

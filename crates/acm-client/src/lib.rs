@@ -50,6 +50,8 @@ pub use request::Request;
 pub use response::{Endpoint, Resolved, Response};
 pub use service::{Service, ServiceError};
 pub use session::{RequestId, Session};
+#[doc(hidden)]
+pub use shared::SharedCache;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -1,8 +1,8 @@
 //! Requests and responses of one connection, without I/O.
-use crate::{error::ProtocolError, request::Request, response::Response};
+use crate::{error::ProtocolError, request::Request, response::Response, shared::SharedCache};
 use acm_wire::{
     Address,
-    client::{ClientStatus, Header, Opcode, Operation, SHARED_CACHE_USE, next_response},
+    client::{ClientStatus, Operation, next_response},
 };
 use core::fmt;
 use ib_mad::sa::PathRecord;
@@ -74,12 +74,11 @@ impl Session {
     }
 
     /// Queues a report of lookups in the shared cache of the daemon, unless no response shows that it has one.
-    pub(crate) fn report_lookups(&mut self, lookups: u64) -> bool {
-        if self.has_shared_cache {
-            let report = Header::new(Opcode::new(SHARED_CACHE_USE), ClientStatus::SUCCESS, 16, lookups.to_be_bytes());
+    #[doc(hidden)]
+    pub fn report_lookups(&mut self, shared: &mut SharedCache) {
+        if let Some(report) = self.has_shared_cache.then(|| shared.take_report()).flatten() {
             self.output.extend_from_slice(ib_mad::as_bytes(&report));
         }
-        self.has_shared_cache
     }
 
     /// Cancels a request: its response will be dropped. The request stays [in flight](Self::in_flight) until the

@@ -3,7 +3,7 @@ use crate::{deadline::Deadline, request::Request, response::Resolved, service::S
 use acm_shm::{Key, Lookup, ReadOnly, Reader, Time};
 use acm_wire::{
     Address,
-    client::{ClientStatus, Header, Opcode, SHARED_CACHE},
+    client::{ClientStatus, Header, Opcode, SHARED_CACHE, SHARED_CACHE_USE},
 };
 use core::time::Duration;
 use ib_mad::sa::PathRecord;
@@ -15,9 +15,13 @@ const PAUSE: Duration = Duration::from_secs(1);
 const CHUNK: usize = 256;
 
 /// The memory of the daemon, if it shares memory.
+///
+/// Public for the other libraries of this project, and no part of the interface of this crate.
 #[derive(Debug, Default)]
-pub(crate) struct SharedCache {
+pub struct SharedCache {
     reader: Option<Reader<ReadOnly>>,
+    /// The socket of a request for the memory.
+    requested: Option<Socket>,
     next_attempt: Option<Time>,
     hits: u64,
     reported: u64,
@@ -46,19 +50,21 @@ fn plain(request: &Request) -> Option<(Option<&Address>, Address)> {
 
 impl SharedCache {
     /// Returns the number of requests that were not sent.
-    pub(crate) const fn hits(&self) -> u64 {
+    #[must_use]
+    pub const fn hits(&self) -> u64 {
         self.hits
     }
 
-    /// Reports the number of requests that were not sent, unless `report` returns `false`.
-    pub(crate) fn report(&mut self, report: impl FnOnce(u64) -> bool) {
-        if self.hits > self.reported && report(self.hits - self.reported) {
-            self.reported = self.hits;
-        }
+    /// Returns a report of the requests that were not sent since the last report. `None` without such requests.
+    pub fn take_report(&mut self) -> Option<Header> {
+        let lookups = self.hits - core::mem::replace(&mut self.reported, self.hits);
+        let report = Header::new(Opcode::new(SHARED_CACHE_USE), ClientStatus::SUCCESS, 16, lookups.to_be_bytes());
+        (lookups > 0).then_some(report)
     }
 
     /// Returns the response to a request, if the memory has it.
-    pub(crate) fn find(&mut self, request: &Request) -> Option<Resolved> {
+    pub fn find(&mut self, request: &Request) -> Option<Resolved> {
+        self.receive();
         let reader = self.reader.as_ref()?;
         let (source, dest) = plain(request)?;
         let now = Time::now();
@@ -115,27 +121,58 @@ impl SharedCache {
         self.reader = self.reader.take().filter(|reader| reader.is_in_use(now));
     }
 
-    /// Gets the memory of a daemon that has some, at most once in [`PAUSE`].
+    /// Reports whether an attempt to get the memory is due.
+    fn is_due(&self) -> bool {
+        self.reader.is_none() && self.next_attempt.is_none_or(|at| at <= Time::now())
+    }
+
+    /// Gets the memory of a daemon that has some, at most once in [`PAUSE`]. Waits for it.
     pub(crate) fn get(&mut self, service: &Service) {
-        let now = Time::now();
-        if self.reader.is_none() && self.next_attempt.is_none_or(|at| at <= now) {
+        if self.is_due() {
             // Without the memory, requests are sent.
             self.reader = request(service).ok();
             self.next_attempt = Some(Time::now() + PAUSE);
         }
     }
+
+    /// Requests the memory of a daemon that has some, at most once in [`PAUSE`], without waiting for it. Later calls of
+    /// [`find`](Self::find) receive it.
+    pub fn request(&mut self, service: &Service) {
+        if self.is_due() {
+            self.requested = send_request(service, Deadline::after(Some(Duration::ZERO))).ok();
+            self.next_attempt = Some(Time::now() + PAUSE);
+        }
+    }
+
+    /// Receives the requested memory, if it has arrived.
+    fn receive(&mut self) {
+        let Some(socket) = &self.requested else { return };
+        match socket.receive_file() {
+            Ok(None) => {}
+            received => {
+                self.requested = None;
+                self.reader = received.ok().flatten().and_then(|file| Reader::map(file).ok());
+            }
+        }
+    }
 }
 
-/// Requests the memory on a connection of its own, which the daemon closes.
-pub(crate) fn request(service: &Service) -> io::Result<Reader<ReadOnly>> {
+/// Sends a request for the memory on a connection of its own, which the daemon closes.
+fn send_request(service: &Service, deadline: Deadline) -> io::Result<Socket> {
     if !matches!(service, Service::Unix(_)) {
         return Err(io::ErrorKind::Unsupported.into());
     }
-    let deadline = Deadline::after(Some(PAUSE));
     let mut socket = Socket::connect(service, deadline)?;
     let request = Header::new(Opcode::new(SHARED_CACHE), ClientStatus::SUCCESS, 16, [0; 8]);
     // A new socket has room for the whole request.
     socket.write(ib_mad::as_bytes(&request))?;
+    Ok(socket)
+}
+
+/// Requests the memory, and waits for it.
+pub(crate) fn request(service: &Service) -> io::Result<Reader<ReadOnly>> {
+    let deadline = Deadline::after(Some(PAUSE));
+    let socket = send_request(service, deadline)?;
     while socket.wait(false, deadline)? {
         if let Some(file) = socket.receive_file()? {
             return Reader::map(file).map_err(io::Error::other);

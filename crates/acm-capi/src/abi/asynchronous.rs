@@ -10,7 +10,7 @@ use super::{
     write,
 };
 use crate::{
-    address,
+    address, blocking,
     conn::{self, Engine, Submission, now},
     errno::Result,
 };
@@ -38,8 +38,8 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 ///
 /// Returns NULL and sets `errno` on failure: ENOENT or ECONNREFUSED if there is no daemon, EINVAL for an invalid depth.
 /// Of the functions for connections, only this function may block: to resolve a host name, and up to 30 s for each
-/// address of the host. A connection uses four file descriptors. After a fork, only one of the two processes may use
-/// the connection.
+/// address of the host. A connection uses four file descriptors, and a fifth while it gets the memory of the daemon.
+/// After a fork, only one of the two processes may use the connection.
 ///
 /// # Safety
 /// `service` is NULL, or a string.
@@ -75,6 +75,9 @@ pub extern "C" fn ib_acm_fd(conn: *mut Conn) -> c_int {
 /// request. Each submitted request gets exactly one completion, unless the connection is closed first. If the first
 /// request cannot be submitted, returns -1 and sets `errno`: EAGAIN if `depth` requests are open; EINVAL, ENAMETOOLONG
 /// or EAFNOSUPPORT for an invalid request.
+///
+/// A request whose path is in the memory of the daemon (`shared_cache on`) is not sent. Then ib_acm_poll has its
+/// completion at once.
 ///
 /// If the connection is lost, the library reconnects and sends the requests again, because requests have no side
 /// effects in the daemon.
@@ -153,6 +156,22 @@ pub extern "C" fn ib_acm_cancel(conn: *mut Conn, id: u64) -> c_int {
             let _ = engine.update_wake(now());
             Ok(0)
         })
+    })
+}
+
+/// Counts the requests of a connection whose path was read from the memory of a daemon with `shared_cache on`. These
+/// requests were not sent. NULL stands for the connection of the blocking functions.
+///
+/// Returns the number of requests. On failure returns -1 and sets `errno` to EBADF.
+#[unsafe(no_mangle)]
+pub extern "C" fn ib_acm_shared_cache_hits(conn: *mut Conn) -> i64 {
+    guard(-1, || {
+        let hits = if conn.is_null() {
+            blocking::shared_cache_hits()
+        } else {
+            with(conn, |conn| Ok(conn.shared_cache_hits()))
+        };
+        Ok(i64::try_from(hits?).unwrap_or(i64::MAX))
     })
 }
 

@@ -12,7 +12,9 @@ mod read;
 mod types;
 mod write;
 
-pub use asynchronous::{ib_acm_cancel, ib_acm_close, ib_acm_fd, ib_acm_open, ib_acm_poll, ib_acm_submit};
+pub use asynchronous::{
+    ib_acm_cancel, ib_acm_close, ib_acm_fd, ib_acm_open, ib_acm_poll, ib_acm_shared_cache_hits, ib_acm_submit,
+};
 pub use blocking::{
     ib_acm_cntr_name, ib_acm_connect, ib_acm_disconnect, ib_acm_enum_ep, ib_acm_free_ep_data, ib_acm_free_paths,
     ib_acm_free_perf, ib_acm_query_perf, ib_acm_query_perf_ep_addr, ib_acm_resolve_ip, ib_acm_resolve_name,

@@ -5,7 +5,7 @@ use super::{
     wake::Wake,
 };
 use crate::errno::Result;
-use acm_client::{Service, Session};
+use acm_client::{Service, Session, SharedCache};
 use core::time::Duration;
 use nix::errno::Errno;
 use std::{os::fd::RawFd, time::Instant};
@@ -25,6 +25,7 @@ pub(crate) fn now() -> Instant {
 /// A connection. The caller holds its lock.
 #[derive(Debug)]
 pub(crate) struct Engine {
+    service: Service,
     peer: Peer,
     link: Option<Link>,
     /// Error of the last attempt to connect.
@@ -32,6 +33,7 @@ pub(crate) struct Engine {
     /// Time of the next attempt, and the pause after it.
     retry: (Option<Instant>, Duration),
     requests: Requests,
+    shared: SharedCache,
     wake: Wake,
 }
 
@@ -41,7 +43,16 @@ impl Engine {
         let wake = Wake::new()?;
         let (peer, link) = Peer::find(service, timeout)?;
         let requests = Requests::new(depth, Session::default());
-        let mut engine = Self { peer, link: None, connect_error: None, retry: (None, RETRY.0), requests, wake };
+        let mut engine = Self {
+            service: service.clone(),
+            peer,
+            link: None,
+            connect_error: None,
+            retry: (None, RETRY.0),
+            requests,
+            shared: SharedCache::default(),
+            wake,
+        };
         if let Some(link) = link {
             engine.watch(link)?;
         }
@@ -53,9 +64,14 @@ impl Engine {
         self.wake.fd()
     }
 
-    /// Queues a request. [`Self::flush`] sends it.
+    /// Queues a request. [`Self::flush`] sends it, unless it completed with a path from the memory of the daemon.
     pub(crate) fn submit(&mut self, submission: Submission, deadline: Instant) -> Result<u64> {
-        self.requests.submit(submission, deadline)
+        self.requests.submit(submission, deadline, &mut self.shared)
+    }
+
+    /// Returns the number of requests that completed with a path from the memory of the daemon.
+    pub(crate) const fn shared_cache_hits(&self) -> u64 {
+        self.shared.hits()
     }
 
     /// Sends queued requests. Connects first if there is no connection.
@@ -166,7 +182,7 @@ impl Engine {
         if !self.is_up(now) {
             return;
         }
-        self.requests.send();
+        self.requests.send(&mut self.shared);
         while !self.requests.to_send().is_empty() {
             let Some(link) = &mut self.link else { return };
             match link.write(self.requests.to_send()) {
@@ -189,6 +205,8 @@ impl Engine {
                     if self.requests.receive(buffer.get(..count).unwrap_or_default()).is_err() {
                         self.drop_link();
                         self.requests.malformed_response();
+                    } else if self.requests.has_shared_cache() {
+                        self.shared.request(&self.service);
                     }
                     self.write(now);
                 }
@@ -198,6 +216,16 @@ impl Engine {
                     self.write(now);
                 }
             }
+        }
+    }
+}
+
+impl Drop for Engine {
+    /// Reports the last lookups in the memory, if the socket accepts the report now.
+    fn drop(&mut self) {
+        self.requests.report(&mut self.shared);
+        if let Some(link) = self.link.as_mut().filter(|link| !link.is_connecting()) {
+            let _ = link.write(self.requests.to_send());
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Requests and completions, without I/O and clock. Each request completes exactly once.
 use crate::errno::Result;
-use acm_client::{ProtocolError, Request, RequestId, Response, Session};
+use acm_client::{ProtocolError, Request, RequestId, Response, Session, SharedCache};
 use nix::errno::Errno;
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -70,22 +70,32 @@ impl Requests {
         }
     }
 
-    /// Queues a request and returns its id.
+    /// Queues a request and returns its id. If `shared` has the path, the request completes and is not sent.
     ///
     /// # Errors
     /// EAGAIN if `depth` requests are pending or completed, including completions that the caller has not polled.
-    pub(crate) fn submit(&mut self, submission: Submission, deadline: Instant) -> Result<u64> {
+    pub(crate) fn submit(
+        &mut self,
+        submission: Submission,
+        deadline: Instant,
+        shared: &mut SharedCache,
+    ) -> Result<u64> {
         if self.pending.len() + self.completed.len() >= self.depth {
             return Err(Errno::EAGAIN);
         }
         self.last += 1;
+        if let Some(found) = shared.find(&submission.request) {
+            self.push_completed(self.last, &submission, Ok(Response::Path(found)));
+            return Ok(self.last);
+        }
         self.pending.insert(self.last, PendingRequest { submission, deadline, losses: 0, sent: None });
         self.deadlines.insert((deadline, self.last));
         Ok(self.last)
     }
 
-    /// Passes unsent requests to the session. Call this function only while the connection is established.
-    pub(crate) fn send(&mut self) {
+    /// Passes unsent requests to the session, after a report of the lookups in `shared`. Call this function only while
+    /// the connection is established.
+    pub(crate) fn send(&mut self, shared: &mut SharedCache) {
         let limit = match self.one_at_a_time {
             0 => self.pending.len(),
             _ => 1,
@@ -94,7 +104,9 @@ impl Requests {
         if count == 0 {
             return;
         }
-        for (id, pending) in self.pending.iter_mut().filter(|(_, pending)| pending.sent.is_none()).take(count) {
+        let unsent = self.pending.iter_mut().filter(|(_, pending)| pending.sent.is_none());
+        for (id, pending) in unsent.take(count) {
+            self.session.report_lookups(shared);
             let sent = self.session.ask(&pending.submission.request);
             pending.sent = Some(sent);
             self.sent.insert(sent, *id);
@@ -171,6 +183,16 @@ impl Requests {
         self.session.reset();
     }
 
+    /// Queues a report of the lookups in `shared`.
+    pub(crate) fn report(&mut self, shared: &mut SharedCache) {
+        self.session.report_lookups(shared);
+    }
+
+    /// Reports whether the last response came from a daemon that shares its cache.
+    pub(crate) const fn has_shared_cache(&self) -> bool {
+        self.session.has_shared_cache()
+    }
+
     /// Returns the bytes to send.
     pub(crate) fn to_send(&self) -> &[u8] {
         self.session.to_send()
@@ -220,9 +242,13 @@ impl Requests {
             // The daemon still processes the request and responds.
             self.session.cancel(sent);
         }
-        let Submission { cookie, kind, .. } = pending.submission;
-        self.completed.push_back(CompletedRequest { id, cookie, kind, outcome });
+        self.push_completed(id, &pending.submission, outcome);
         true
+    }
+
+    fn push_completed(&mut self, id: u64, submission: &Submission, outcome: Result<Response>) {
+        let Submission { cookie, kind, .. } = *submission;
+        self.completed.push_back(CompletedRequest { id, cookie, kind, outcome });
     }
 }
 

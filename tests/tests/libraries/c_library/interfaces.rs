@@ -62,6 +62,30 @@ fn requests_survive_a_restart_of_the_daemon() {
     quiet(client.wait());
 }
 
+/// The program reads paths from the daemon's memory, while the daemon is killed and started again.
+#[test]
+fn paths_are_read_from_the_shared_cache() {
+    let fabric = Fabric::serve(2, &[]);
+    let _other = Node::at(&fabric, 2).join();
+    let (folder, builder) = (tempfile::tempdir().unwrap(), Node::at(&fabric, 1).option("shared_cache on"));
+    let mut daemon = Process::start(&mut builder.command(folder.path()));
+    daemon.wait_for("join successful", 1);
+    let (socket, gone) = (folder.path().join(acm_tests::UNIX_SOCKET), folder.path().join("gone"));
+    let arguments = ["shared_cache", socket.to_str().unwrap(), gone.to_str().unwrap()];
+    let mut client = watched(&shared("interfaces"), &arguments);
+    client.wait_for("reading", 1);
+    daemon.signal(Signal::SIGKILL);
+    daemon.wait();
+    fs::write(&gone, "").unwrap();
+    client.wait_for("waiting", 1);
+    let mut daemon = Process::start(&mut builder.command(folder.path()));
+    quiet(client.wait());
+    // The library reported its lookups at the latest when it closed the connection.
+    daemon.signal(Signal::SIGUSR1);
+    daemon.wait_for("shared_cache_lookups: ", 1);
+    assert!(!daemon.stderr().contains("shared_cache_lookups: 0"), "no report");
+}
+
 /// Without a service name, at the socket and by TCP, in a separate `/run`.
 #[test]
 fn default_service_is_found() {
