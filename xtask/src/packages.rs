@@ -65,6 +65,8 @@ pub(crate) const MACHINE: &[Package] = &[
     ("busybox-static", "busybox, for the machine's initial file system"),
     ("cpio", "cpio, makes that file system"),
     ("kmod", "modprobe, loads the kernel's modules"),
+    ("make", "make, builds a module of the kernel"),
+    ("xz-utils", "xz, unpacks the kernel's source"),
     ("ibverbs-providers", "libibverbs' driver of Soft-RoCE"),
     ("rdmacm-utils", "rdma_client and rdma_server, which use librdmacm"),
     ("python3-minimal", "python3, passes sockets to the daemon as systemd does"),

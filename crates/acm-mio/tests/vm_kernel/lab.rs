@@ -63,16 +63,32 @@ impl Daemon {
     }
 
     /// Starts a daemon by a command that lacks the daemon's arguments.
-    pub(crate) fn spawn(mut command: Command, run_dir: &str, arguments: &[&str], addresses: &str) -> Self {
+    pub(crate) fn spawn(command: Command, run_dir: &str, arguments: &[&str], addresses: &str) -> Self {
+        Self::launch(command, run_dir, arguments, addresses, "", "join successful")
+    }
+
+    /// Starts a daemon with the devices of this machine and with further options, and waits for a text in its log.
+    pub(crate) fn on_devices(run_dir: &str, options: &str, addresses: &str, ready: &str) -> Self {
+        Self::launch(Command::new(env!("CARGO_BIN_EXE_acm-mio")), run_dir, &[], addresses, options, ready)
+    }
+
+    fn launch(
+        mut command: Command,
+        run_dir: &str,
+        arguments: &[&str],
+        addresses: &str,
+        options: &str,
+        ready: &str,
+    ) -> Self {
         let dir = Path::new("/tmp/vm_kernel").join(run_dir.trim_start_matches('/'));
         fs::create_dir_all(&dir).unwrap();
         fs::create_dir_all(run_dir).unwrap();
-        let (options, address_file, log) = (dir.join("opts"), dir.join("addrs"), dir.join("log"));
+        let (option_file, address_file, log) = (dir.join("opts"), dir.join("addrs"), dir.join("log"));
         let lock = dir.join("lock");
         fs::write(
-            &options,
+            &option_file,
             format!(
-                "log_file {}\nlog_level 2\nlock_file {}\nsupport_ips_in_addr_cfg 1\ntimeout 500\nretries 1\n",
+                "log_file {}\nlog_level 2\nlock_file {}\nsupport_ips_in_addr_cfg 1\ntimeout 500\nretries 1\n{options}",
                 log.display(),
                 lock.display()
             ),
@@ -83,10 +99,10 @@ impl Daemon {
         if !arguments.contains(&"--systemd") {
             command.arg("-P");
         }
-        command.args(arguments).args(["--run-dir", run_dir]).arg("-O").arg(&options).arg("-A").arg(&address_file);
+        command.args(arguments).args(["--run-dir", run_dir]).arg("-O").arg(&option_file).arg("-A").arg(&address_file);
         let child = command.stdin(Stdio::null()).spawn().unwrap();
         let daemon = Self { child, dir };
-        wait_for("group joined", || daemon.log().contains("join successful").then_some(()));
+        wait_for(ready, || daemon.log().contains(ready).then_some(()));
         daemon
     }
 

@@ -5,4 +5,5 @@ mod install;
 mod lab;
 mod librdmacm;
 mod netlink;
+mod resolve;
 mod systemd;

@@ -23,10 +23,10 @@ const GROUP: u32 = 1 << (LOCAL_SERVICE_GROUP - 1);
 const ADDRESSES: &str = "node1 sim0 1 default\n";
 
 /// A member of the group, which may send requests and receives every message.
-struct Member(OwnedFd);
+pub(crate) struct Member(OwnedFd);
 
 impl Member {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let flags = SockFlag::SOCK_CLOEXEC;
         let fd = socket(AddressFamily::Netlink, SockType::Raw, flags, SockProtocol::NetlinkRDMA).unwrap();
         bind(fd.as_raw_fd(), &NetlinkAddr::new(0, GROUP)).unwrap();
@@ -42,7 +42,7 @@ impl Member {
     }
 
     /// Receives the next message of the group. Returns it, and whether the kernel sent it; `None` after 3 s.
-    fn receive(&self) -> Option<(Vec<u8>, bool)> {
+    pub(crate) fn receive(&self) -> Option<(Vec<u8>, bool)> {
         loop {
             let mut buffer = [0; 4096];
             let mut room = [IoSliceMut::new(&mut buffer)];
@@ -138,7 +138,7 @@ fn requests_of_programs_are_ignored_unless_any_is_chosen() {
     assert_eq!(member.response(), None);
 }
 
-/// The kernel requests the GID of a gateway, its only request without InfiniBand hardware.
+/// The kernel requests the GID of a gateway, its only request for a device that is not InfiniBand.
 #[test]
 fn request_of_the_kernel_itself_gets_a_response() {
     let _lab = lab();
