@@ -1,14 +1,16 @@
 //! Measures a rank of a job that resolves its peers: over the socket, and from the memory of the daemon
 //! (`shared_cache`). `cargo bench -p acm-tests --bench shared`. C ibacm takes part if the benchmark runs as root with
-//! Debian's `ibacm` installed.
+//! Debian's `ibacm` installed. `--bench c` measures C programs only: librdmacm's calls with and without
+//! `libibacm_preload.so`, and libibacm's blocking functions and connections.
 //!
 //! All ways take turns in each round. The results are medians and quartiles over the rounds, in paths per second. Each
 //! request to C ibacm is for the same path, because its cache is filled by names only.
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 use acm_client::{Address, Client, Options, Response, Service};
-use acm_tests::{Fabric, Kind, Lab, Node, until};
+use acm_tests::{Fabric, Kind, Lab, Node, Process, interfaces, preloaded, until};
+use acm_wire::client::{EntryFlags, resolve_request};
 use core::time::Duration;
-use std::{env, path::Path, thread, time::Instant};
+use std::{env, path::Path, process::Command, thread, time::Instant};
 
 const PEERS: u32 = 1000;
 const ROUNDS: usize = 15;
@@ -45,11 +47,63 @@ fn quartiles(mut values: Vec<f64>) -> [f64; 3] {
     [1, 2, 3].map(|quarter| values[values.len() * quarter / 4])
 }
 
+/// Returns the numbers that a C program prints.
+fn rates_of(command: &mut Command) -> Vec<f64> {
+    let output = Process::start(command).wait().success();
+    output.lines().map(|line| line.parse().unwrap()).collect()
+}
+
+/// Measures C programs with a daemon with the memory, and with another one without it.
+fn c_programs(rounds: usize, time: Duration) {
+    let fabric = Fabric::serve(2, &[]);
+    let node = |number, option: &str| Node::at(&fabric, number).option(option).option("log_level 0").join();
+    let sockets = [node(1, "shared_cache off"), node(2, "shared_cache off")];
+    let other = Fabric::serve(2, &[]);
+    let node = |number, option: &str| Node::at(&other, number).option(option).option("log_level 0").join();
+    let memory = [node(1, "shared_cache on"), node(2, "shared_cache on")];
+    let [source, dest] = ["10.77.0.1", "10.77.0.2"].map(Address::from_text);
+    let request = resolve_request(Some(&source), &dest, EntryFlags::empty(), [0; 8]);
+    let request: String = request.iter().map(|byte| format!("{byte:02x}")).collect();
+    let time = time.as_millis().to_string();
+    let mut rates = vec![Vec::new(); 7];
+    for _ in 0..rounds {
+        let mut next = rates.iter_mut();
+        let mut add = |values: Vec<f64>| values.into_iter().for_each(|rate| next.next().unwrap().push(rate));
+        let calls = |preload, nodes: &[Node]| {
+            let socket = nodes[0].socket();
+            rates_of(preloaded(preload).arg("rate").arg(socket).args([&time, &request]))
+        };
+        add(calls(false, &sockets));
+        add(calls(false, &memory));
+        add(calls(true, &memory));
+        for nodes in [&sockets, &memory] {
+            add(rates_of(interfaces().arg("rate").arg(nodes[0].socket()).arg(&time)));
+        }
+    }
+    let names = [
+        "librdmacm's calls, without the option",
+        "librdmacm's calls, with the option",
+        "librdmacm's calls, preloaded library",
+        "libibacm, socket, blocking",
+        "libibacm, socket, 64 at a time",
+        "libibacm, memory, blocking",
+        "libibacm, memory, 64 at a time",
+    ];
+    let mut first = None;
+    for (name, rates) in names.into_iter().zip(rates) {
+        let [low, rate, high] = quartiles(rates);
+        println!("{name:>38} {rate:>12.0} {low:>12.0} .. {high:>12.0} {:>8.1}", rate / *first.get_or_insert(rate));
+    }
+}
+
 fn main() {
     let (rounds, time) = match env::args().any(|arg| arg == "--bench") {
         true => (ROUNDS, TIME),
         false => (1, Duration::from_millis(20)),
     };
+    if env::args().any(|arg| arg == "c") {
+        return c_programs(rounds, time);
+    }
     let fabric = Fabric::start(&["--nodes", &PEERS.to_string()]);
     let node = Node::at(&fabric, 1).option("shared_cache on").option("log_level 0").option("prefetch on").serve();
     let peers: Vec<Address> = (1..=PEERS).map(|number| Address::Lid(fabric.port(number).lid)).collect();

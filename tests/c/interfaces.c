@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -650,6 +651,51 @@ static void default_service(void)
     }
 }
 
+static double seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+// Prints lookups per second: one by one with the blocking functions, and 64 at a time with the others.
+static void rate(const char *socket, double limit)
+{
+    struct ib_acm_conn *conn = ib_acm_open(socket, MANY);
+    struct ib_acm_request request = {.kind = IB_ACM_RESOLVE_NAME, .src_name = "node1", .dest_name = "node2"};
+    struct ib_acm_request many[MANY];
+    struct ib_acm_completion all[MANY];
+    struct ibv_path_data *paths;
+    double start, done;
+    int i, count, polled;
+
+    // The memory arrives after the first response.
+    CHECK(conn && submit_and_wait(conn, &request).error == 0);
+    usleep(100000);
+    CHECK(ib_acm_connect(socket) == 0);
+    for (done = 0, start = seconds(); seconds() - start < limit; done += MANY)
+        for (i = 0; i < MANY; i++) {
+            CHECK(ib_acm_resolve_name("node1", "node2", &paths, &count, 0, 0) == 0);
+            ib_acm_free_paths(paths);
+        }
+    printf("%.0f\n", done / (seconds() - start));
+    for (i = 0; i < MANY; i++)
+        many[i] = request;
+    for (done = 0, start = seconds(); seconds() - start < limit; done += MANY) {
+        CHECK(ib_acm_submit(conn, many, MANY) == MANY);
+        for (count = 0; count < MANY; count += polled) {
+            wait_for(conn);
+            polled = ib_acm_poll(conn, all, MANY);
+            CHECK(polled >= 0);
+            for (i = 0; i < polled; i++)
+                CHECK(all[i].error == 0);
+        }
+    }
+    printf("%.0f\n", done / (seconds() - start));
+    CHECK(ib_acm_close(conn) == 0);
+}
+
 int main(int argc, char **argv)
 {
     const char *mode = argc > 2 ? argv[1] : "";
@@ -664,6 +710,8 @@ int main(int argc, char **argv)
         restart(argv[2], argv[3]);
     else if (!strcmp(mode, "shared_cache") && argc > 3)
         shared_cache(argv[2], argv[3]);
+    else if (!strcmp(mode, "rate") && argc > 3)
+        rate(argv[2], atoi(argv[3]) / 1e3);
     else if (!strcmp(mode, "default_service"))
         default_service();
     else if (!strcmp(mode, "responses"))

@@ -100,7 +100,12 @@ fn files_of_one_package_are_installed_alone() {
     let machine = Machine::new();
     machine.install(&["--package", "libibacm1", "--package", "libacmrs"]);
     let files: Vec<_> = machine.files().into_iter().collect();
-    assert_eq!(files, ["usr/local/lib/ibacm/libacmrs.so", "usr/local/lib/libibacm.so.1"]);
+    let expected = [
+        "usr/local/lib/ibacm/libacmrs.so",
+        "usr/local/lib/libibacm.so.1",
+        "usr/local/lib/libibacm/libibacm-preload.so",
+    ];
+    assert_eq!(files, expected);
 }
 
 #[test]
