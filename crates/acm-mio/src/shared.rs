@@ -9,21 +9,16 @@ use crate::{
     stream::Stream,
 };
 use acm_sansio::{EndpointId, Time, api::Publication};
-use acm_shm::{Identity, Key, NotStored, Shared, Time as ShmTime, Writer, slots_for};
+use acm_shm::{Identity, Key, NotStored, Shared, Time as ShmTime, Writer};
 use acm_wire::{
     client::{ClientStatus, Header, Opcode, SHARED_CACHE},
     files::opts::Options,
 };
-use core::{
-    num::{NonZeroU32, NonZeroU64},
-    time::Duration,
-};
+use core::{num::NonZeroU64, time::Duration};
 use std::io;
 
 /// Time between two heartbeats. Clients wait for one for [`acm_shm::LIFETIME`].
 const HEARTBEAT: Duration = Duration::from_millis(250);
-/// Number of paths for which there is room at the start. Then the memory is doubled.
-const FIRST: usize = 4096;
 /// Steps of the clock of clients, which is behind the daemon's clock. A path expires earlier by twice as much.
 const CLOCK_STEP: Duration = Duration::from_millis(10);
 
@@ -31,10 +26,8 @@ const CLOCK_STEP: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub(crate) struct SharedCache {
     writer: Writer<Shared>,
-    /// Number of paths for which there is room.
-    room: usize,
-    /// Maximum of `room`: `shared_cache_entries`.
-    most: usize,
+    /// Number of paths for which the memory was created: `shared_cache_entries`.
+    size: usize,
     heartbeat_at: Time,
     not_stored: u64,
     clients: u64,
@@ -51,12 +44,6 @@ fn number(endpoint: EndpointId) -> Option<u32> {
     Some(endpoint.generation() << 16 | u32::from(index))
 }
 
-fn create(room: usize) -> io::Result<Writer<Shared>> {
-    let random = || getrandom::u64().map_err(|error| io::Error::other(error.to_string()));
-    let identity = Identity { generation: NonZeroU64::MIN | random()?, seed: [random()?, random()?] };
-    Writer::create(slots_for(room), identity, ShmTime::now())
-}
-
 impl SharedCache {
     /// Creates the memory if the options request it. Without memory, clients send all requests.
     pub(crate) fn open(options: &Options<'_>) -> Option<Self> {
@@ -64,28 +51,34 @@ impl SharedCache {
         created.inspect_err(|error| tracing::warn!(target: "shared_cache", "no memory to share: {error}")).ok()
     }
 
-    /// Creates memory for at most `most` paths.
-    pub(crate) fn create(most: usize) -> io::Result<Self> {
-        let room = most.min(FIRST);
-        Ok(Self { writer: create(room)?, room, most, heartbeat_at: Time::ZERO, not_stored: 0, clients: 0, lookups: 0 })
+    /// Creates memory for `size` paths. It has the size in the file system; the system allocates it as paths are stored.
+    pub(crate) fn create(size: usize) -> io::Result<Self> {
+        let random = || getrandom::u64().map_err(|error| io::Error::other(error.to_string()));
+        let identity = Identity { generation: NonZeroU64::MIN | random()?, seed: [random()?, random()?] };
+        let writer = Writer::create(size, identity, ShmTime::now())?;
+        Ok(Self { writer, size, heartbeat_at: Time::ZERO, not_stored: 0, clients: 0, lookups: 0 })
     }
 
-    /// Changes the maximum number of paths. Memory that has room for more keeps its size.
-    pub(crate) fn limit(&mut self, most: NonZeroU32) {
-        self.most = as_size(most).max(self.room);
+    /// Reports whether the memory is that of the options.
+    pub(crate) fn has_size_of(&self, options: &Options<'_>) -> bool {
+        self.size == as_size(options.shared_cache_entries)
     }
 
     /// Carries out a change. Clients see it at once.
     pub(crate) fn publish(&mut self, publication: &Publication, lines: &Lines) {
         match publication {
             Publication::Source { address, endpoint } => match endpoint.and_then(number) {
-                Some(number) => self.insert(lines, |writer| writer.insert_source(address, number)),
+                Some(number) => {
+                    let stored = self.writer.insert_source(address, number);
+                    self.count(stored, lines);
+                }
                 None => self.remove(&Key::new(0, address)),
             },
             Publication::Path { endpoint, dest, path, lifetime } => {
                 let Some(number) = number(*endpoint) else { return };
                 let until = ShmTime::now() + lifetime.saturating_sub(2 * CLOCK_STEP);
-                self.insert(lines, |writer| writer.insert(&Key::new(number, dest), path, until));
+                let stored = self.writer.insert(&Key::new(number, dest), path, until);
+                self.count(stored, lines);
             }
             Publication::Withdrawn { endpoint, dest } => {
                 let Some(number) = number(*endpoint) else { return };
@@ -103,29 +96,13 @@ impl SharedCache {
         self.writer.remove(key);
     }
 
-    fn insert(&mut self, lines: &Lines, mut insert: impl FnMut(&mut Writer<Shared>) -> Result<(), NotStored>) {
-        let mut stored = insert(&mut self.writer);
-        if (stored.is_err() || self.writer.entries() > self.room) && self.room < self.most {
-            self.grow(lines);
-            stored = insert(&mut self.writer);
-        }
-        self.not_stored += u64::from(stored.is_err());
-    }
-
-    /// Moves all paths to larger memory. Clients of the old memory request the new one.
-    fn grow(&mut self, lines: &Lines) {
-        let room = self.most.min(self.room.saturating_mul(2));
-        match create(room) {
-            Ok(next) => {
-                let old = core::mem::replace(&mut self.writer, next);
-                self.room = room;
-                self.not_stored += u64::try_from(old.replace(&mut self.writer)).unwrap_or(u64::MAX);
-            }
-            Err(error) => {
-                // There is no next attempt.
-                self.most = self.room;
-                limited!(lines, WARN, "shared_cache", "no memory for {room} paths, {} have room: {error}", self.room);
-            }
+    /// Counts paths that did not fit.
+    fn count(&mut self, stored: Result<(), NotStored>, lines: &Lines) {
+        let Err(error) = stored else { return };
+        self.not_stored += 1;
+        if let NotStored::NoMemory(error) = error {
+            let room = self.writer.room();
+            limited!(lines, WARN, "shared_cache", "no memory for more than {room} paths: {error}");
         }
     }
 
@@ -159,7 +136,7 @@ impl SharedCache {
         let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
         [
             Number::gauge("shared_cache_entries", number(self.writer.entries())),
-            Number::gauge("shared_cache_room", number(self.room)),
+            Number::gauge("shared_cache_room", number(self.writer.room())),
             Number::counter("shared_cache_clients", self.clients),
             Number::counter("shared_cache_lookups", self.lookups),
             Number::counter("shared_cache_not_stored", self.not_stored),
@@ -170,7 +147,7 @@ impl SharedCache {
 impl Drop for SharedCache {
     /// Tells clients that the memory no longer changes. They would find that within a second.
     fn drop(&mut self) {
-        self.writer.heartbeat(ShmTime::from_nanos(0));
+        self.writer.end();
     }
 }
 
@@ -241,25 +218,21 @@ mod tests {
     }
 
     #[test]
-    fn full_memory_is_replaced_by_larger_memory_up_to_the_option() {
-        let most = FIRST * 2;
-        let (mut shared, lines) = (SharedCache::create(most).unwrap(), Lines::default());
-        let number = |shared: &SharedCache, name| {
-            shared.numbers().iter().find(|number| number.name == name).map(|number| number.value).unwrap()
+    fn paths_beyond_the_option_are_counted() {
+        let (mut shared, lines) = (SharedCache::create(5000).unwrap(), Lines::default());
+        let numbers = |shared: &SharedCache| {
+            ["shared_cache_entries", "shared_cache_room", "shared_cache_not_stored"].map(|name| {
+                shared.numbers().iter().find(|number| number.name == name).map(|number| number.value).unwrap()
+            })
         };
-        let source = Publication::Source { address: dest(0), endpoint: Some(ENDPOINT) };
-        shared.publish(&source, &lines);
-        shared.publish(&path(1, MINUTE), &lines);
-        let first = Reader::map(shared.writer.file()).unwrap();
-        (2..=8192).for_each(|number| shared.publish(&path(number, MINUTE), &lines));
-        assert_eq!(number(&shared, "shared_cache_room"), 8192);
-        assert_eq!(first.lookup(&Key::new(4, &dest(1)), ShmTime::now()), Lookup::Replaced);
-        assert!(matches!(find(&shared, 1), Lookup::Path(_)), "it moved");
-        // Beyond the option there is no room at some time, and nothing is replaced.
-        (8193..40_000).for_each(|number| shared.publish(&path(number, MINUTE), &lines));
-        let (entries, lost) = (number(&shared, "shared_cache_entries"), number(&shared, "shared_cache_not_stored"));
-        assert_eq!((number(&shared, "shared_cache_room"), entries + lost), (8192, 40_000));
-        assert!(lost > 20_000 && matches!(find(&shared, 1), Lookup::Path(_)));
+        shared.publish(&Publication::Source { address: dest(0), endpoint: Some(ENDPOINT) }, &lines);
+        (1..4000).for_each(|number| shared.publish(&path(number, MINUTE), &lines));
+        let [entries, room, lost] = numbers(&shared);
+        assert!(entries + lost == 4000 && lost < 10 && room == 5000, "{entries} {lost}");
+        (4000..9000).for_each(|number| shared.publish(&path(number, MINUTE), &lines));
+        let [entries, room, lost] = numbers(&shared);
+        assert_eq!([entries, room, lost], [5000, 5000, 4000]);
+        assert!(matches!(find(&shared, 1), Lookup::Path(_)));
     }
 
     #[test]

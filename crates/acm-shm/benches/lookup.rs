@@ -1,5 +1,5 @@
 //! Lookups on one core, in a mapping with 100,000 keys: `cargo bench -p acm-shm`.
-use acm_shm::{Identity, Key, Lookup, ReadOnly, Reader, Time, Writer, slots_for};
+use acm_shm::{Identity, Key, Lookup, ReadOnly, Reader, Time, Writer};
 use acm_wire::Address;
 use core::{net::Ipv4Addr, num::NonZeroU64, time::Duration};
 use divan::{Bencher, black_box, counter::ItemsCount};
@@ -33,10 +33,10 @@ fn key(kind: Kind, number: u32) -> Key {
 /// A mapping with keys 0 to `KEYS` of a kind.
 fn mapped(kind: Kind, keys: u32) -> (Writer<acm_shm::Shared>, Reader<ReadOnly>) {
     let identity = Identity { generation: NonZeroU64::MIN, seed: [7, 11] };
-    let mut writer = Writer::create(slots_for(keys as usize), identity, Time::now()).unwrap();
+    let mut writer = Writer::create(keys as usize, identity, Time::now()).unwrap();
     for number in 0..keys {
         let path = PathRecord { dlid: Lid::new(1), ..PathRecord::ZERO };
-        // Three of 10,000 have no room.
+        // One of 10,000 has no room.
         let _ = writer.insert(&key(kind, number), &path, Time::now() + Duration::from_secs(3600));
     }
     let reader = Reader::map(writer.file()).unwrap();
@@ -60,7 +60,7 @@ fn run(
     [stored, first]: [u32; 2],
     lookup: impl Fn(&Reader<ReadOnly>, &[Key]) -> usize,
 ) {
-    let (writer, reader) = mapped(kind, stored);
+    let (mut writer, reader) = mapped(kind, stored);
     let keys = keys(kind, first, stored);
     let mut batches = keys.chunks(BATCH).cycle();
     bencher.counter(ItemsCount::new(BATCH)).with_inputs(|| batches.next().unwrap()).bench_local_values(|keys| {
@@ -99,21 +99,16 @@ fn miss(bencher: Bencher<'_, '_>, kind: Kind) {
     run(bencher, kind, [KEYS, 1 << 20], single);
 }
 
-/// The time is that of the slots: the source has no key.
 #[divan::bench(args = [4096, 131_072], sample_count = 200)]
 fn remove_source(bencher: Bencher<'_, '_>, keys: u32) {
     let (mut writer, _reader) = mapped(Kind::Ip4, keys);
-    bencher.bench_local(|| writer.remove_source(2));
+    bencher.bench_local(|| writer.remove_source(1));
 }
 
-/// The writer creates larger memory and copies all keys.
-#[divan::bench(args = [4096, 65_536], sample_count = 20)]
-fn grow(bencher: Bencher<'_, '_>, keys: u32) {
+#[divan::bench(args = [4096, 131_072], sample_count = 20)]
+fn create(bencher: Bencher<'_, '_>, room: usize) {
     let identity = Identity { generation: NonZeroU64::MAX, seed: [7, 11] };
-    bencher.with_inputs(|| mapped(Kind::Ip4, keys).0).bench_local_values(|writer| {
-        let mut next = Writer::create(slots_for(2 * keys as usize), identity, Time::now()).unwrap();
-        (writer.replace(&mut next), next)
-    });
+    bencher.bench_local(|| Writer::create(room, identity, Time::now()).unwrap());
 }
 
 #[divan::bench(sample_count = 2000)]

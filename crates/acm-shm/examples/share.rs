@@ -2,7 +2,7 @@
 //!
 //! The client gets the descriptor as its standard input, and prints each change that it sees. In production the daemon
 //! passes the descriptor over a Unix socket.
-use acm_shm::{Identity, Key, LIFETIME, Lookup, Reader, Time, Writer, slots_for};
+use acm_shm::{Identity, Key, LIFETIME, Lookup, Reader, Time, Writer};
 use acm_wire::Address;
 use core::{error::Error, num::NonZeroU64, time::Duration};
 use ib_mad::{Lid, sa::PathRecord};
@@ -19,8 +19,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn daemon() -> Result<(), Box<dyn Error>> {
-    let identity = |number| Identity { generation: NonZeroU64::MIN.saturating_add(number), seed: [7, 11] };
-    let mut writer = Writer::create(slots_for(1000), identity(0), Time::now())?;
+    let identity = Identity { generation: NonZeroU64::MIN, seed: [7, 11] };
+    let mut writer = Writer::create(1000, identity, Time::now())?;
     let mut client = Command::new(env::current_exe()?)
         .arg("client")
         .stdin(Stdio::from(writer.file().try_clone_to_owned()?))
@@ -36,9 +36,8 @@ fn daemon() -> Result<(), Box<dyn Error>> {
     }
     writer.remove(&key);
     sleep(LIFETIME / 4);
-    let mut next = Writer::create(slots_for(2000), identity(1), Time::now())?;
-    writer.replace(&mut next);
-    println!("daemon: the client's mapping is replaced; it requests the next one by socket");
+    writer.end();
+    println!("daemon: the client's mapping has ended; it requests the next one by socket");
     client.wait()?;
     Ok(())
 }
@@ -47,7 +46,7 @@ fn client() -> Result<(), Box<dyn Error>> {
     let reader = Reader::map(io::stdin())?;
     let key = Key::new(ENDPOINT, &Address::from_text("NODE2"));
     let mut last = None;
-    while last != Some(Lookup::Replaced) {
+    while last != Some(Lookup::Stopped) {
         let now = reader.lookup(&key, Time::now());
         if last != Some(now) {
             match &now {

@@ -1,9 +1,12 @@
-//! Interleavings of a writer and a reader of one sequence counter, by the model checker loom:
+//! Interleavings of a writer and a reader, of one sequence counter and of a mapping, by the model checker loom:
 //! `RUSTFLAGS="--cfg loom" cargo test --release -p acm-shm --lib`.
 use crate::{
-    seqlock,
+    Identity, Key, Lookup, Reader, Time, Writer, seqlock,
     sync::{AtomicU64, Ordering, load, store},
 };
+use acm_wire::Address;
+use core::num::NonZeroU64;
+use ib_mad::{Lid, sa::PathRecord};
 use loom::{model::Builder, thread};
 use std::sync::Arc;
 
@@ -72,6 +75,51 @@ fn removal_is_visible_after_a_message() {
         });
         if message.load(Ordering::Acquire) == 1 {
             assert_eq!(get(&slot), Some([0, 1]));
+        }
+        writer.join().unwrap();
+    });
+}
+
+const NOW: Time = Time::from_nanos(1_000_000_000_000);
+const LATER: Time = Time::from_nanos(2_000_000_000_000);
+
+/// The path of an endpoint is not found by a lookup that begins after a message of the writer, in a whole mapping.
+#[test]
+fn path_of_a_removed_endpoint_is_not_found_after_a_message() {
+    check(|| {
+        let identity = Identity { generation: NonZeroU64::MIN, seed: [1, 2] };
+        let (mut writer, memory) = Writer::in_process(1, identity, NOW).unwrap();
+        let key = Key::new(1, &Address::Lid(Lid::new(9)));
+        writer.insert(&key, &PathRecord::ZERO, LATER).unwrap();
+        let reader = Reader::new(memory).unwrap();
+        let message = Arc::new(AtomicU64::new(0));
+        let sent = message.clone();
+        let thread = thread::spawn(move || {
+            assert_eq!(writer.remove_source(1), 1);
+            sent.store(1, Ordering::Release);
+        });
+        let is_after = message.load(Ordering::Acquire) == 1;
+        let found = reader.lookup(&key, NOW);
+        assert!(found == Lookup::Miss || found == Lookup::Path(PathRecord::ZERO) && !is_after, "{found:?}");
+        thread.join().unwrap();
+        assert_eq!(reader.lookup(&key, NOW), Lookup::Miss);
+    });
+}
+
+/// A path that is published again after the removal of its endpoint: the reader compares the epoch in the entry with
+/// that of the endpoint, which it reads afterwards.
+#[test]
+fn path_with_the_new_epoch_is_found() {
+    check(|| {
+        let slot: Arc<Small> = Arc::new([0, 0, 0].map(AtomicU64::new));
+        let epoch = Arc::new(AtomicU64::new(0));
+        let (written, changed) = (slot.clone(), epoch.clone());
+        let writer = thread::spawn(move || {
+            store(&changed, 1, Ordering::Release);
+            put(&written, 1);
+        });
+        if let Some([1, path]) = get(&slot) {
+            assert_eq!((path, load(&epoch)), (1, 1));
         }
         writer.join().unwrap();
     });

@@ -60,6 +60,13 @@ impl Key {
         self.meta
     }
 
+    /// Returns the source endpoint.
+    #[inline]
+    pub(crate) const fn source(&self) -> u32 {
+        let [_, _, _, _, s0, s1, s2, s3] = self.meta.to_le_bytes();
+        u32::from_le_bytes([s0, s1, s2, s3])
+    }
+
     /// Returns the two halves of the destination.
     #[inline]
     pub(crate) const fn dest(&self) -> ([u64; 4], [u64; 4]) {

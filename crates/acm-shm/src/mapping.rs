@@ -1,16 +1,19 @@
 //! Mappings of sealed files in memory. All unsafe code of the crate is here.
-#![expect(unsafe_code, reason = "mmap and munmap")]
+#![expect(unsafe_code, reason = "mmap, munmap, prefetch")]
 use crate::{
-    layout::words_for,
+    layout::Layout,
     memory::{Memory, Words},
     reader::{Invalid, Reader},
     sync::AtomicU64,
     time::Time,
     writer::{Identity, Writer},
 };
-use core::{ptr, ptr::NonNull, slice};
+use core::{ops::Range, ptr, ptr::NonNull, slice};
 use rustix::{
-    fs::{FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, fcntl_get_seals, fstat, memfd_create},
+    fs::{
+        FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, fcntl_get_seals, fstat, ftruncate,
+        memfd_create,
+    },
     io::Errno,
     mm::{MapFlags, ProtFlags, mmap, munmap},
 };
@@ -59,6 +62,20 @@ impl Drop for Mapping {
     }
 }
 
+/// Loads a cache line, for which nothing waits.
+#[inline]
+pub(crate) fn prefetch(word: &AtomicU64) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: every x86-64 processor has the instruction, and it accesses no memory as far as the program can see.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(ptr::from_ref(word).cast()) };
+    }
+    // There is no stable function for other processors.
+    #[cfg(not(target_arch = "x86_64"))]
+    core::hint::black_box(crate::sync::load(word));
+}
+
 /// Memory of a writer: a file without a name that readers can map, but neither change nor truncate.
 #[derive(Debug)]
 pub struct Shared {
@@ -71,6 +88,17 @@ impl Words for Shared {
     fn words(&self) -> &[AtomicU64] {
         self.mapping.words()
     }
+
+    fn allocate(&self, words: Range<usize>) -> io::Result<()> {
+        allocate(&self.file, words)
+    }
+}
+
+/// Allocates memory of a file. Without it, a store or a load would end the program with SIGBUS if memory is exhausted.
+fn allocate(file: &OwnedFd, words: Range<usize>) -> io::Result<()> {
+    let bytes = |words: usize| u64::try_from(words).unwrap_or(u64::MAX).saturating_mul(8);
+    let (start, length) = (bytes(words.start), bytes(words.len()));
+    Ok(fallocate(file, FallocateFlags::empty(), start, length)?)
 }
 
 /// Memory of a reader.
@@ -100,24 +128,24 @@ pub enum MapError {
 }
 
 impl Writer<Shared> {
-    /// Creates a mapping with `slots` slots, see [`slots_for`](crate::slots_for). All of its memory is allocated now.
+    /// Creates a mapping with room for `room` keys. The memory of its index is allocated now, and that of its entries
+    /// in chunks when keys are stored.
     ///
     /// # Errors
-    /// If there are fewer than [`WINDOW`](crate::WINDOW) slots, or the system has not enough memory or descriptors.
-    pub fn create(slots: usize, identity: Identity, now: Time) -> io::Result<Self> {
-        let words = words_for(slots).ok_or(Errno::INVAL)?;
+    /// If the room is 0 or too large, or the system has not enough memory or descriptors.
+    pub fn create(room: usize, identity: Identity, now: Time) -> io::Result<Self> {
+        let layout = Layout::new(room).ok_or(Errno::INVAL)?;
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         // Linux before 6.3 rejects NOEXEC_SEAL.
         let create = |flags| memfd_create("ibacm.cache", flags);
         let file = create(flags | MemfdFlags::NOEXEC_SEAL).or_else(|_| create(flags))?;
-        // Without allocated memory, a store or a load would end the program with SIGBUS if memory is exhausted.
-        let length = u64::try_from(words).unwrap_or(u64::MAX).saturating_mul(8);
-        fallocate(&file, FallocateFlags::empty(), 0, length)?;
+        ftruncate(&file, u64::try_from(layout.words()).unwrap_or(u64::MAX).saturating_mul(8))?;
+        allocate(&file, layout.index())?;
         fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW)?;
-        let mapping = Mapping::new(&file, words, ProtFlags::READ | ProtFlags::WRITE)?;
+        let mapping = Mapping::new(&file, layout.words(), ProtFlags::READ | ProtFlags::WRITE)?;
         // From now on nobody can map the file for writing, or write to it.
         fcntl_add_seals(&file, SealFlags::FUTURE_WRITE | SealFlags::SEAL)?;
-        Ok(Self::new(Shared { mapping, file }, slots, identity, now))
+        Ok(Self::new(Shared { mapping, file }, layout, identity, now))
     }
 
     /// Returns the file, to be passed to readers.
@@ -149,7 +177,7 @@ impl Reader<ReadOnly> {
 mod tests {
     use super::*;
     use crate::{
-        Lookup, WINDOW,
+        Lookup,
         tests::{LATER, NOW, identity, key, path},
     };
     use rustix::fs::{ftruncate, memfd_create};
@@ -158,7 +186,7 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "no mmap of files")]
     fn mapped_file_follows_its_writer_and_outlives_it() {
-        let mut writer = Writer::create(WINDOW, identity(1), NOW).unwrap();
+        let mut writer = Writer::create(16, identity(1), NOW).unwrap();
         let readers = [0, 1].map(|_| Reader::map(writer.file()).unwrap());
         for number in 0..5 {
             writer.insert(&key(1), &path(number), LATER).unwrap();
@@ -166,16 +194,16 @@ mod tests {
         }
         drop(writer);
         assert!(readers.iter().all(|reader| reader.lookup(&key(1), NOW) == Lookup::Path(path(4))));
-        assert!(Writer::create(WINDOW - 1, identity(1), NOW).is_err());
-        assert!(Writer::create(usize::MAX / 192, identity(1), NOW).is_err());
+        assert!(Writer::create(0, identity(1), NOW).is_err());
+        assert!(Writer::create(u32::MAX as usize, identity(1), NOW).is_err());
     }
 
     #[test]
     #[cfg_attr(miri, ignore = "no mmap of files")]
     fn reader_cannot_change_the_file() {
-        let writer = Writer::create(WINDOW, identity(1), NOW).unwrap();
+        let writer = Writer::create(16, identity(1), NOW).unwrap();
         let length = fstat(writer.file()).unwrap().st_size;
-        assert_eq!(length, 128 + 16 * 192);
+        assert_eq!(length, 640 + 8 * 64 + 16 * 128 + 16 * 32);
         let mut file = File::from(writer.file().try_clone_to_owned().unwrap());
         let refused = |result: io::Result<()>| result.unwrap_err().kind() == io::ErrorKind::PermissionDenied;
         assert!(refused(Mapping::new(&file, 16, ProtFlags::READ | ProtFlags::WRITE).map(drop)));

@@ -1,6 +1,7 @@
 //! Memory of a cache: a mapping of a file, or words in the process.
 use crate::sync::AtomicU64;
-use std::sync::Arc;
+use core::ops::Range;
+use std::{io, sync::Arc};
 
 /// Memory that a [`Writer`](crate::Writer) or a [`Reader`](crate::Reader) uses: [`Shared`](crate::Shared),
 /// [`ReadOnly`](crate::ReadOnly), or `Arc<[AtomicU64]>` inside one process.
@@ -12,6 +13,14 @@ pub trait Memory: Words {}
 pub trait Words {
     /// Returns all words. Their number does not change.
     fn words(&self) -> &[AtomicU64];
+
+    /// Allocates memory for some words, which are then accessed.
+    ///
+    /// # Errors
+    /// If the system has no memory.
+    fn allocate(&self, _: Range<usize>) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl Memory for Arc<[AtomicU64]> {}
@@ -20,3 +29,8 @@ impl Words for Arc<[AtomicU64]> {
         self
     }
 }
+
+#[cfg(not(loom))]
+pub(crate) use crate::mapping::prefetch;
+#[cfg(loom)]
+pub(crate) fn prefetch(_: &AtomicU64) {}

@@ -1,25 +1,25 @@
 //! Lookups in a mapping whose contents may be arbitrary.
 use crate::{
+    entry::{At, Probe},
     key::Key,
     layout::{
-        AT_CLOCK, AT_GENERATION, AT_HEARTBEAT, AT_MAGIC, AT_SEED, AT_SLOTS, AT_SUCCESSOR, AT_VERSION, HEADER_WORDS,
-        Header, LIFETIME_NS, MAGIC, VERSION, WINDOW, home, slots, words_for,
+        AT_CLOCK, AT_GENERATION, AT_HEARTBEAT, AT_MAGIC, AT_ROOM, AT_SEED, AT_VERSION, HEADER_WORDS, Header,
+        LIFETIME_NS, Layout, MAGIC, Parts, Place, VERSION,
     },
     memory::Memory,
-    slot::{self, Probe, Slot, probe},
     sync::{AtomicU64, Ordering, fence, load},
     time::{CLOCK, Time},
 };
 use acm_wire::Address;
-use core::hint::{black_box, spin_loop};
+use core::hint::spin_loop;
 use ib_mad::{Gid, Guid, Lid, sa::PathRecord};
 use thiserror::Error;
 
-/// Number of repeated reads of slots that the writer is changing, for one lookup.
+/// Number of repeated reads of entries that the writer is changing, for one lookup.
 pub const RETRIES: usize = 16;
 
-/// Number of keys whose slots are read from memory at the same time.
-const BATCH: usize = 16;
+/// Number of keys whose buckets are loaded from memory at the same time, and whose entries are.
+const AHEAD: usize = 8;
 
 /// Result of a lookup. For all but `Path`, the client requests the path by socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,12 +28,10 @@ pub enum Lookup {
     Path(PathRecord),
     /// The cache has no path for the key.
     Miss,
-    /// The writer was changing a slot for all of [`RETRIES`], or has ended during a change.
+    /// The writer was changing an entry for all of [`RETRIES`], or has ended during a change.
     Busy,
-    /// The writer has replaced the mapping. The client requests the next one.
-    Replaced,
-    /// The writer has sent no heartbeat for [`LIFETIME`](crate::LIFETIME), or uses a clock with another origin (a time
-    /// namespace).
+    /// The writer has ended the mapping, has sent no heartbeat for [`LIFETIME`](crate::LIFETIME), or uses a clock with
+    /// another origin (a time namespace). The client may request another mapping.
     Stopped,
 }
 
@@ -57,7 +55,7 @@ pub struct Reader<M> {
     memory: M,
     generation: u64,
     seed: [u64; 2],
-    slots: usize,
+    layout: Layout,
 }
 
 impl<M: Memory> Reader<M> {
@@ -77,14 +75,14 @@ impl<M: Memory> Reader<M> {
         if version != VERSION {
             return Err(Invalid::Version(version));
         }
-        let slots = usize::try_from(load(&header[AT_SLOTS])).map_err(|_| Invalid::Header)?;
-        let needed = words_for(slots).ok_or(Invalid::Header)?;
-        if load(&header[AT_CLOCK]) != CLOCK || words.len() < needed {
+        let room = usize::try_from(load(&header[AT_ROOM])).map_err(|_| Invalid::Header)?;
+        let layout = Layout::new(room).ok_or(Invalid::Header)?;
+        if load(&header[AT_CLOCK]) != CLOCK || words.len() < layout.words() {
             return Err(Invalid::Header);
         }
         let generation = load(&header[AT_GENERATION]);
         let seed = AT_SEED.map(|at| header.get(at).map_or(0, load));
-        Ok(Self { memory, generation, seed, slots })
+        Ok(Self { memory, generation, seed, layout })
     }
 
     /// Returns the number of the mapping: a replacement and a restarted daemon have another.
@@ -93,10 +91,10 @@ impl<M: Memory> Reader<M> {
         self.generation
     }
 
-    /// Returns the number of keys for which the mapping has room, as in [`slots_for`](crate::slots_for).
+    /// Returns the number of keys for which the mapping has room.
     #[must_use]
     pub const fn room(&self) -> usize {
-        self.slots.saturating_sub(WINDOW - 1) / 2
+        self.layout.room()
     }
 
     #[cfg(all(test, not(loom)))]
@@ -109,7 +107,9 @@ impl<M: Memory> Reader<M> {
     #[inline]
     pub fn lookup(&self, key: &Key, now: Time) -> Lookup {
         let words = self.memory.words();
-        self.check(words, now, search(self.window(words, key), key, now))
+        let found =
+            self.layout.parts(words).map_or(Lookup::Miss, |parts| search(&parts, self.place(&parts, key), key, now));
+        self.check(words, now, found)
     }
 
     /// Returns the number of the endpoint at which a request begins: a request from a local address, or a request that
@@ -141,73 +141,67 @@ impl<M: Memory> Reader<M> {
     fn check(&self, words: &[AtomicU64], now: Time, found: Lookup) -> Lookup {
         // Whatever was found was valid before the header is read.
         fence(Ordering::Acquire);
-        let [heartbeat, successor] = [AT_HEARTBEAT, AT_SUCCESSOR].map(|at| words.get(at).map_or(0, load));
-        if successor != 0 {
-            Lookup::Replaced
-        } else if heartbeat.abs_diff(now.as_nanos()) > LIFETIME_NS {
-            Lookup::Stopped
-        } else {
-            found
-        }
+        let heartbeat = words.get(AT_HEARTBEAT).map_or(0, load);
+        if heartbeat.abs_diff(now.as_nanos()) > LIFETIME_NS { Lookup::Stopped } else { found }
+    }
+
+    #[inline]
+    fn place<'a>(&self, parts: &Parts<'a>, key: &Key) -> Option<Place<'a>> {
+        parts.place(key.hash(self.seed))
     }
 
     /// Looks up many keys, and passes each result to `found` in the order of `keys`.
     ///
-    /// In a cache that is larger than the processor's, this is faster than single lookups: the slots of the next keys
+    /// In a cache that is larger than the processor's, this is faster than single lookups: the entries of the next keys
     /// are read from memory at the same time.
     pub fn lookup_all<'a>(&self, keys: &'a [Key], now: Time, mut found: impl FnMut(&'a Key, Lookup)) {
-        for keys in keys.chunks(BATCH) {
-            let words = self.memory.words();
-            let mut windows: [&[Slot]; BATCH] = [&[]; BATCH];
-            windows.iter_mut().zip(keys).for_each(|(window, key)| *window = self.window(words, key));
-            // Nothing waits for these loads, and no other work is between them.
-            let homes = windows.iter().filter_map(|window| window.first());
-            black_box(homes.fold(0, |sum, home| sum ^ slot::members(home) ^ slot::touch(home)));
-            let displaced = windows.iter().filter_map(|window| {
-                let first = slot::members(window.first()?).trailing_zeros() as usize;
-                window.get(first).filter(|_| first > 0)
-            });
-            black_box(displaced.fold(0, |sum, slot| sum ^ slot::members(slot) ^ slot::touch(slot)));
-            for (key, window) in keys.iter().zip(windows) {
-                found(key, self.check(words, now, search(window, key, now)));
+        let words = self.memory.words();
+        let Some(parts) = self.layout.parts(words) else { return };
+        let mut places: [Option<Place<'_>>; 2 * AHEAD] = [None; 2 * AHEAD];
+        for step in 0..keys.len() + 2 * AHEAD {
+            // The key of 16 steps ago: its bucket and its entry have been loaded.
+            let place = places
+                .get_mut(step % (2 * AHEAD))
+                .map(|place| core::mem::replace(place, keys.get(step).and_then(|key| self.place(&parts, key))));
+            if let Some(key) = step.checked_sub(2 * AHEAD).and_then(|step| keys.get(step)) {
+                found(key, self.check(words, now, search(&parts, place.flatten(), key, now)));
             }
+            places.get(step % (2 * AHEAD)).into_iter().flatten().for_each(|place| place.prefetch());
+            let bucket = places.get((step + AHEAD) % (2 * AHEAD)).copied().flatten();
+            let entry = bucket.and_then(|place| parts.at(place.candidates().next()?));
+            entry.into_iter().for_each(At::prefetch);
         }
-    }
-
-    #[inline]
-    fn window<'a>(&self, words: &'a [AtomicU64], key: &Key) -> &'a [Slot] {
-        let first = home(key, self.seed, self.slots);
-        slots(words).get(first..).and_then(|rest| rest.get(..WINDOW)).unwrap_or_default()
     }
 }
 
-/// Searches the window of a key. Each key is in at most one slot.
+/// Searches the bucket of a key. Each key is in at most one entry.
 #[inline]
-fn search(window: &[Slot], key: &Key, now: Time) -> Lookup {
-    let Some(home) = window.first() else { return Lookup::Miss };
-    let mut members = slot::members(home);
-    // The path is usually here. Its cache line is loaded while the first one is.
-    black_box(slot::touch(home));
+fn search(parts: &Parts<'_>, place: Option<Place<'_>>, key: &Key, now: Time) -> Lookup {
     let (mut retries, mut missed) = (RETRIES, Lookup::Miss);
-    while members != 0 {
-        let member = window.get(members.trailing_zeros() as usize);
-        members &= members - 1;
-        // Only an invalid mapping has members outside of the window.
-        let Some(member) = member else { break };
-        let found = loop {
-            let found = probe(member, key);
-            if found.is_some() || retries == 0 {
-                break found;
+    let candidates = place.into_iter().flat_map(Place::candidates);
+    for entry in candidates.filter_map(|number| parts.at(number)) {
+        match probe(entry, key, &mut retries) {
+            // The epoch is read after the entry: whoever removes the endpoint's keys changes it first.
+            Some(Probe::Found(content)) if now < content.expiry && load(parts.epoch(key.source())) == content.epoch => {
+                return Lookup::Path(content.path);
             }
-            retries -= 1;
-            spin_loop();
-        };
-        match found {
-            Some(Probe::Found(expiry, path)) if now < expiry => return Lookup::Path(path),
-            Some(Probe::Found(..)) => return Lookup::Miss,
+            Some(Probe::Found(_)) => return Lookup::Miss,
             Some(Probe::Other) => {}
             None => missed = Lookup::Busy,
         }
     }
     missed
+}
+
+/// Compares the key of an entry. `None` if the writer is changing the entry, and no retries are left.
+#[inline]
+fn probe(entry: At<'_>, key: &Key, retries: &mut usize) -> Option<Probe> {
+    loop {
+        let found = entry.probe(key);
+        if found.is_some() || *retries == 0 {
+            return found;
+        }
+        *retries -= 1;
+        spin_loop();
+    }
 }

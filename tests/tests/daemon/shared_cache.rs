@@ -142,7 +142,7 @@ fn memory_of_a_stopped_or_killed_daemon_is_not_used() {
 }
 
 #[test]
-fn sighup_switches_the_memory_on_and_off() {
+fn sighup_switches_the_memory_on_and_off_and_changes_its_size() {
     let fabric = Fabric::start(&["--nodes", "2"]);
     let [mut node, _second] = [1, 2].map(|number| Node::at(&fabric, number).join());
     let mut client = connect(&node, true);
@@ -163,6 +163,13 @@ fn sighup_switches_the_memory_on_and_off() {
     assert_eq!(hits_of_two(&mut client), hits, "the memory is not used any more");
     assert!(switch("on"));
     until("the path is read again", || (hits_of_two(&mut client) > hits).then_some(()));
+    // Memory of another size replaces the memory: clients do not use the old one any more.
+    let hits = client.shared_cache_hits();
+    assert!(switch("on\nshared_cache_entries 5000"));
+    assert_eq!(hits_of_two(&mut client), hits, "the path was published in the old memory");
+    until("the path is read from the new memory", || (hits_of_two(&mut client) > hits).then_some(()));
+    node.process.signal(Signal::SIGUSR1);
+    node.process.wait_for("shared_cache_room: 5000", 1);
 }
 
 /// Limits the length of the daemon's files, also of its memory for clients.
@@ -178,26 +185,6 @@ fn daemon_without_memory_to_share_serves_requests() {
     assert_eq!(hits_of_two(&mut connect(&node, true)), 0);
     assert!(!is_marked(&node));
     assert_eq!(request_memory(&node), [0; 0]);
-}
-
-/// There is memory for 4,096 paths, but not for 8,192.
-#[test]
-fn daemon_without_larger_memory_keeps_what_it_has() {
-    let fabric = Fabric::start(&["--nodes", "33", "--lmc", "7"]);
-    let mut node = with_files_of(on(&fabric, 1), 2 << 20).join();
-    let peers: Vec<Address> = (1..=33)
-        .map(|number| fabric.port(number).lid.get())
-        .flat_map(|first| (first..first + 128).map(|lid| Address::Lid(Lid::new(lid))))
-        .collect();
-    let mut client = connect(&node, true);
-    for _ in 0..2 {
-        let responses = client.resolve_all(None, &peers).unwrap();
-        assert!(responses.iter().all(|response| matches!(response, Response::Path(_))));
-    }
-    assert!(client.shared_cache_hits() > 4096, "{}", client.shared_cache_hits());
-    node.process.wait_for("no memory for 8192 paths, 4096 have room", 1);
-    node.process.signal(Signal::SIGUSR1);
-    node.process.wait_for("shared_cache_room: 4096", 1);
 }
 
 /// Writes a request for the memory, and returns the response.
@@ -246,5 +233,5 @@ fn client_without_support_for_the_memory_gets_responses() {
     assert_eq!(node.acme(&["-e", "1"]).finished.code, Some(0));
     // Ours shows the memory.
     let ours = run(binary(Binary::IbAcme), &["-S", node.socket().to_str().unwrap(), "-e"]).stdout;
-    assert!(ours.contains("\n Shared cache: room for 4096 paths\n"), "{ours}");
+    assert!(ours.contains("\n Shared cache: room for 131072 paths\n"), "{ours}");
 }

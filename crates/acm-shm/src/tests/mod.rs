@@ -19,8 +19,8 @@ pub(crate) fn identity(generation: u64) -> Identity {
     Identity { generation: NonZeroU64::new(generation).unwrap(), seed: [3, 5] }
 }
 
-fn pair(slots: usize) -> (Writer<Local>, Reader<Local>) {
-    let (writer, memory) = Writer::in_process(slots, identity(1), NOW).unwrap();
+fn pair(room: usize) -> (Writer<Local>, Reader<Local>) {
+    let (writer, memory) = Writer::in_process(room, identity(1), NOW).unwrap();
     (writer, Reader::new(memory).unwrap())
 }
 

@@ -1,7 +1,7 @@
 //! SIGHUP: reads the option file and the address file again, and applies their changes.
 use super::{event_loop::Daemon, reload::Reading};
 use crate::{preload::Files, settings::Settings, shared::SharedCache};
-use acm_sansio::{Input, Time};
+use acm_sansio::{Config, Input, Time};
 
 impl Daemon {
     /// Opens the log again, and schedules the reading of the files as soon as they no longer change.
@@ -34,10 +34,13 @@ impl Daemon {
         self.reload.note_complete(new.problems.clone(), !new.not_applied.is_empty());
         self.reload.log_changes(&new);
         let mut config = new.core(self.reload.descriptors);
-        match &mut self.host.shared {
-            Some(shared) if options.shared_cache => shared.limit(options.shared_cache_entries),
-            Some(_) => {}
-            None => self.host.shared = SharedCache::open(&options),
+        if self.host.shared.as_ref().is_some_and(|shared| options.shared_cache && !shared.has_size_of(&options)) {
+            // All is withdrawn, and published again in memory of the new size.
+            self.input(now, Input::Configure(Config { shared_cache: false, ..config.clone() }.into()));
+            self.host.shared = None;
+        }
+        if self.host.shared.is_none() {
+            self.host.shared = SharedCache::open(&options);
         }
         config.shared_cache &= self.host.shared.is_some();
         let is_shared = config.shared_cache;
