@@ -80,7 +80,7 @@ fn rdma_getaddrinfo_reads_the_shared_cache_with_the_preloaded_library() {
     let library = Path::new(env!("CARGO_BIN_EXE_acm-mio")).with_file_name("libibacm_preload.so");
     let preload = format!("LD_PRELOAD={}", library.display());
     let (count, requests) = (LOOKUPS.to_string(), || own.count_in_log("of user 0: path to 10.1.0.9"));
-    let mut of = |variable: &str| {
+    let of = |variable: &str| {
         let before = requests();
         let name = program.to_str().unwrap();
         let text = output(Path::new("env"), &[variable, name, "10.1.0.9", "10.1.0.1", &count]);
