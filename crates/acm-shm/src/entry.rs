@@ -2,7 +2,7 @@
 use crate::{
     key::Key,
     layout::{Entry, Parts, Tail},
-    memory::prefetch,
+    prefetch::prefetch,
     seqlock,
     sync::{AtomicU64, Ordering, load, store},
     time::Time,

@@ -1,7 +1,7 @@
 //! The index: for each key a word with the number of its entry and a part of its hash.
 use crate::{
     layout::{BUCKET, Bucket, Place},
-    memory::prefetch,
+    prefetch::prefetch,
     sync::{AtomicU64, Ordering, load, store},
 };
 use core::iter;

@@ -134,6 +134,7 @@ mod layout;
 #[cfg(not(loom))]
 mod mapping;
 mod memory;
+mod prefetch;
 mod reader;
 mod seqlock;
 mod sync;

@@ -1,5 +1,5 @@
-//! Mappings of sealed files in memory. All unsafe code of the crate is here.
-#![expect(unsafe_code, reason = "mmap, munmap, prefetch")]
+//! Mappings of sealed files in memory.
+#![expect(unsafe_code, reason = "mmap and munmap")]
 use crate::{
     layout::Layout,
     memory::{Memory, Words},
@@ -60,20 +60,6 @@ impl Drop for Mapping {
         // SAFETY: `new` mapped this range. References to its words borrow the mapping.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.words * size_of::<AtomicU64>()) };
     }
-}
-
-/// Loads a cache line, for which nothing waits.
-#[inline]
-pub(crate) fn prefetch(word: &AtomicU64) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: every x86-64 processor has the instruction, and it accesses no memory as far as the program can see.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(ptr::from_ref(word).cast()) };
-    }
-    // There is no stable function for other processors.
-    #[cfg(not(target_arch = "x86_64"))]
-    core::hint::black_box(crate::sync::load(word));
 }
 
 /// Memory of a writer: a file without a name that readers can map, but neither change nor truncate.

@@ -29,8 +29,3 @@ impl Words for Arc<[AtomicU64]> {
         self
     }
 }
-
-#[cfg(not(loom))]
-pub(crate) use crate::mapping::prefetch;
-#[cfg(loom)]
-pub(crate) fn prefetch(_: &AtomicU64) {}
