@@ -56,10 +56,10 @@ fn rates_of(command: &mut Command) -> Vec<f64> {
 /// Measures C programs with a daemon with the memory, and with another one without it.
 fn c_programs(rounds: usize, time: Duration) {
     let fabric = Fabric::serve(2, &[]);
-    let node = |number, option: &str| Node::at(&fabric, number).option(option).option("log_level 0").join();
+    let node = |number, option: &str| Node::at(&fabric, number).option(option).option("log_level 1").join();
     let sockets = [node(1, "shared_cache off"), node(2, "shared_cache off")];
     let other = Fabric::serve(2, &[]);
-    let node = |number, option: &str| Node::at(&other, number).option(option).option("log_level 0").join();
+    let node = |number, option: &str| Node::at(&other, number).option(option).option("log_level 1").join();
     let memory = [node(1, "shared_cache on"), node(2, "shared_cache on")];
     let [source, dest] = ["10.77.0.1", "10.77.0.2"].map(Address::from_text);
     let request = resolve_request(Some(&source), &dest, EntryFlags::empty(), [0; 8]);
