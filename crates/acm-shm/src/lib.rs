@@ -80,8 +80,8 @@
 //! more than 32 bytes. For an unknown key it usually reads one. In a full mapping, about 2 of 10,000 keys do not fit,
 //! because their bucket has [`BUCKET`] other keys.
 //!
-//! Who chooses keys can fill a bucket, because the seed is visible. Then the writer reports [`NotStored`], and the path
-//! is available by socket only. A lookup never reads more than [`BUCKET`] entries.
+//! A user who chooses keys can fill a bucket, because the seed is visible. Then the writer reports [`NotStored`], and the
+//! path is available by socket only. A lookup never reads more than [`BUCKET`] entries.
 //!
 //! # Epochs
 //!
