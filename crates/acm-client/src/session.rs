@@ -151,7 +151,8 @@ impl Session {
         }
     }
 
-    /// Reports whether the last response with a path or an endpoint came from a daemon that shares its cache with its clients.
+    /// Reports whether the last response with a path or an endpoint came from a daemon that shares its cache with its
+    /// clients.
     /// [`Client`](crate::Client) reads paths from that cache.
     #[must_use]
     pub const fn has_shared_cache(&self) -> bool {
