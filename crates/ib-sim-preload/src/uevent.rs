@@ -12,7 +12,10 @@ use core::{
     sync::atomic::{AtomicU64, Ordering},
 };
 use ib_sim::{client, proto::UEVENTS_LOST};
-use std::os::fd::{AsRawFd, IntoRawFd};
+use std::os::{
+    fd::{AsRawFd, IntoRawFd},
+    unix::net::UnixDatagram,
+};
 
 /// Descriptors from this number on are never sockets of this file.
 const MAX_FD: usize = 1024;
@@ -136,8 +139,13 @@ unsafe fn receive(
     let mut message: libc::msghdr = unsafe { mem::zeroed() };
     message.msg_iov = parts.as_mut_ptr();
     message.msg_iovlen = parts.len();
-    // SAFETY: `port_id` may be written, and `to` by the caller's promise.
-    let received = unsafe { libc::recvmsg(fd, &raw mut message, flags) };
+    let received = loop {
+        // SAFETY: `port_id` may be written, and `to` by the caller's promise.
+        let received = unsafe { libc::recvmsg(fd, &raw mut message, flags) };
+        if received != 0 || !replace_by_silent(fd) {
+            break received;
+        }
+    };
     let Some(length) = received.checked_sub_unsigned(port_id.len()).filter(|length| *length >= 0) else {
         return received;
     };
@@ -152,6 +160,19 @@ unsafe fn receive(
         unsafe { write_sender(port_id, sender, sender_length) };
     }
     length
+}
+
+/// Replaces the socket to a server that has ended by one that receives nothing: the kernel's sockets have no end, and a
+/// program may read until there is no message. Returns false if the process has no descriptor for it.
+fn replace_by_silent(fd: c_int) -> bool {
+    let Ok(silent) = UnixDatagram::unbound() else { return false };
+    // SAFETY: both descriptors are open, and no memory is involved. `fd` stays the program's.
+    unsafe {
+        let (flags, close) = (libc::fcntl(fd, libc::F_GETFL), libc::fcntl(fd, libc::F_GETFD));
+        libc::dup2(silent.as_raw_fd(), fd) == fd
+            && libc::fcntl(fd, libc::F_SETFL, flags) == 0
+            && libc::fcntl(fd, libc::F_SETFD, close) == 0
+    }
 }
 
 /// Writes the sender's address.
@@ -170,5 +191,28 @@ unsafe fn write_sender(port_id: u32, sender: *mut c_void, length: *mut libc::soc
         let room = usize::try_from(length.read()).unwrap_or(0).min(size_of_val(&address));
         ptr::copy_nonoverlapping((&raw const address).cast::<u8>(), sender.cast(), room);
         length.write(libc::socklen_t::try_from(size_of_val(&address)).unwrap_or_default());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn socket_of_a_server_that_has_ended_receives_nothing() {
+        let (socket, server) = UnixStream::pair().unwrap();
+        socket.set_nonblocking(true).unwrap();
+        let fd = socket.as_raw_fd();
+        slot(fd).unwrap().store(inode_of(fd).unwrap(), Ordering::Release);
+        drop(server);
+        for _ in 0..2 {
+            let mut buffer = [0; 16];
+            // SAFETY: the buffer has the length, and no sender is wanted.
+            let received = unsafe { recvfrom(fd, buffer.as_mut_ptr().cast(), 16, 0, ptr::null_mut(), ptr::null_mut()) };
+            assert_eq!((received, std::io::Error::last_os_error().raw_os_error()), (-1, Some(libc::EAGAIN)));
+        }
+        // SAFETY: no memory is involved.
+        assert_eq!(unsafe { libc::fcntl(fd, libc::F_GETFD) }, libc::FD_CLOEXEC);
     }
 }
