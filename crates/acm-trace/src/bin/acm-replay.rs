@@ -20,6 +20,7 @@ use std::{
 /// Exits with 0 if all outputs are as recorded, with 1 at the first difference, with 2 if a trace cannot be read.
 #[derive(Parser, Debug)]
 #[command(
+    name = "acm-replay",
     version,
     group(ArgGroup::new("show").args(["print", "stats"])),
     group(ArgGroup::new("cut").args(["print", "stats", "plot"]).multiple(true))
