@@ -41,6 +41,7 @@ pub(crate) const FILES: &[File] = &[
     file("acm-mio", "dist/acm-mio.rules.yml", "share/acm-mio/acm-mio.rules.yml"),
     file("acm-mio", "dist/acm-mio.logrotate", "/etc/logrotate.d/acm-mio"),
     file("acm-mio", "dist/acm-mio.sysusers", "SYSTEMD/sysusers.d/acm-mio.conf"),
+    file("acm-mio", "dist/acm-mio.udev", "SYSTEMD/udev/rules.d/60-acm-mio.rules"),
     file("acm-mio", "dist/acm-mio.socket", "SYSTEMD/systemd/system/acm-mio.socket"),
     file("acm-mio", "dist/acm-mio.service", "SYSTEMD/systemd/system/acm-mio.service"),
     // Debian's ibacm contains /usr/bin/ib_acme.

@@ -156,7 +156,7 @@ fn rotation(dir: &Path) -> PathBuf {
         text.replace(path, &format!("{root}/{replacement}"))
     });
     // As the user who runs this test.
-    let text = text.replace("    su acm rdma\n", "");
+    let text = text.replace("    su acm acm\n", "");
     let path = dir.join("rotation");
     fs::write(&path, text).unwrap();
     path

@@ -49,6 +49,7 @@ acm-mio -rw-r--r-- /etc/logrotate.d/acm-mio
 acm-mio -rw-r--r-- /lib/systemd/system/acm-mio.service
 acm-mio -rw-r--r-- /lib/systemd/system/acm-mio.socket
 acm-mio -rw-r--r-- /usr/lib/sysusers.d/acm-mio.conf
+acm-mio -rw-r--r-- /usr/lib/udev/rules.d/60-acm-mio.rules
 acm-mio -rwxr-xr-x /usr/sbin/acm-mio
 acm-mio -rw-r--r-- /usr/share/acm-mio/acm-mio.rules.yml
 acm-mio -rw-r--r-- /usr/share/acm-mio/grafana-dashboard.json

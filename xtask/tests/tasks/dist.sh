@@ -28,7 +28,7 @@ is_ibacms() { [ -f "$tree/usr/bin/ib_acme" ] && [ ! -L "$tree/usr/bin/ib_acme" ]
 check 'ib_acme is that of ibacm' is_ibacms
 check 'packages are installed beside ibacm' install_debs packages
 check 'ib_acme is still that of ibacm' is_ibacms
-check 'user acm is in the group rdma' in_tree sh -c 'id -nG acm | grep -w rdma'
+check 'user acm is in its group and rdma' in_tree sh -c '[ "$(id -nG acm)" = "acm rdma" ]'
 enabled() { find "$tree/etc/systemd" -name 'acm-mio.*' | grep . >&2; }
 not_enabled() { ! enabled; }
 check 'nothing is enabled' not_enabled
@@ -57,7 +57,7 @@ check 'configuration for ibacm stays' grep -q 'log_level 1' "$tree/etc/rdma/ibac
 in_tree userdel acm
 check 'rpm packages are installed' install_rpms -i packages
 check 'rpm daemon starts' in_tree acm-mio
-check 'rpm user exists' in_tree id acm
+check 'rpm user is in its group and rdma' in_tree sh -c '[ "$(id -nG acm)" = "acm rdma" ]'
 check 'rpm client is ib_acme' is_alternative
 check 'rpm units are enabled' in_tree systemctl enable acm-mio.socket acm-mio.service
 echo '# changed' >> "$tree/etc/logrotate.d/acm-mio"

@@ -83,7 +83,7 @@ impl FabricError {
 fn advice(error: &ib_device::Error) -> &'static str {
     use nix::errno::Errno;
     match error.errno() {
-        Some(Errno::EACCES | Errno::EPERM) => "; run as root, or let this user read and write the file (group rdma)",
+        Some(Errno::EACCES | Errno::EPERM) => "; run as root, or let a udev rule give this user access",
         Some(Errno::ENOENT) => "; modprobe ib_umad, and has udev made the file?",
         _ => "",
     }

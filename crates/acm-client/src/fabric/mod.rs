@@ -8,8 +8,7 @@
 //! | name, join and leave a group | [`GroupName`], [`Join`], [`leave`] |
 //! | get P_Key, SL, MTU and rate of a service | [`Administration::get`] path records, [`Parameters::common`] |
 //!
-//! The program needs read and write access to the umad file. On most systems, root and the group `rdma` have this
-//! access.
+//! The program needs read and write access to the umad file. The kernel gives it to root alone, and udev rules to others.
 //!
 //! ```no_run
 //! use acm_client::{fabric::{Administration, LocalPort, groups}, ib_mad::sa::{McMemberRecord, Query}};

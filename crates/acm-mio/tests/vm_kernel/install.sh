@@ -39,7 +39,7 @@ printf 'log_file %s\nlock_file %s\n' $run/node2/log $run/node2/lock > $run/node2
 node2=$!
 until_true test -S $run/node2/ibacm-unix.sock
 umask 022
-trap 'halt; kill $fabric $node2; umount -l /sys/fs/cgroup; rm -rf /run/systemd $run' EXIT
+trap 'halt; udevadm control --exit; kill $fabric $node2; umount -l /sys/fs/cgroup; rm -rf /run/systemd $run' EXIT
 
 # This node's adapter.
 cat > $run/environment <<END
@@ -72,6 +72,8 @@ ibacm_serves() { until_true served_by ibacm acm-mio; }
 acm_mio_serves() { until_true served_by acm-mio ibacm; }
 boots() { boot 'Wants=sockets.target rdma-hw.target'; }
 
+# The document's commands reload its rules.
+/lib/systemd/systemd-udevd --daemon
 boots
 check 'ibacm serves' ibacm_serves
 check 'Build and install' commands build-and-install

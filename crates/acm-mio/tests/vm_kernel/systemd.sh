@@ -34,7 +34,7 @@ check state until_true joined
 main=$(show MainPID)
 status() { in_it cat "/proc/$main/status"; }
 privileges() {
-    [ "$(status | awk '/^Uid/ {print $2}')" = "$(id -u acm)" ] && [ "$(status | awk '/^Gid/ {print $2}')" = "$(getent group rdma | cut -d: -f3)" ] &&
+    [ "$(status | awk '/^Uid/ {print $2}')" = "$(id -u acm)" ] && [ "$(status | awk '/^Gid/ {print $2}')" = "$(id -g acm)" ] &&
         [ "$(status | awk '/^CapEff/ {print $2}')" = 0000000000003000 ] && [ "$(status | awk '/^CapBnd/ {print $2}')" = 0000000000003000 ] &&
         [ "$(status | awk '/^Seccomp:/ {print $2}')" = 2 ]
 }

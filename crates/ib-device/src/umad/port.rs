@@ -47,7 +47,7 @@ impl UmadPort {
     /// Opens the file and switches to frames with a P_Key index.
     ///
     /// # Errors
-    /// [`Error::File`] if the file cannot be opened. On most systems, root and the group `rdma` have access.
+    /// [`Error::File`] if the file cannot be opened. The kernel gives it to root alone, and udev rules to others.
     pub fn open(path: &Path) -> Result<Self> {
         let file = File::options()
             .read(true)
