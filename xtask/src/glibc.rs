@@ -98,3 +98,22 @@ fn zig(install: Install) -> Result<PathBuf, TaskError> {
     command::run(&mut words(&line))?;
     Ok(program)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn library_is_found_in_the_folder_that_has_it() {
+        let made = tempfile::tempdir().unwrap();
+        // zig names its folders by hashes, and has files beside them.
+        fs::write(made.path().join("libc.so.6"), "").unwrap();
+        for (folder, file) in [("1", "Scrt1.o"), ("2", "libc.so.6"), ("3", "libm.so.6")] {
+            fs::create_dir(made.path().join(folder)).unwrap();
+            fs::write(made.path().join(folder).join(file), "").unwrap();
+        }
+        assert_eq!(find(made.path(), "libc.so.6").unwrap(), Some(made.path().join("2/libc.so.6")));
+        assert_eq!(find(made.path(), "libld.so.2").unwrap(), None);
+        assert!(find(&made.path().join("4"), "libc.so.6").is_err());
+    }
+}

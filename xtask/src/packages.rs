@@ -66,6 +66,7 @@ pub(crate) const MACHINE: &[Package] = &[
     ("cpio", "cpio, makes that file system"),
     ("kmod", "modprobe, loads the kernel's modules"),
     ("make", "make, builds a module of the kernel"),
+    ("udev", "udev, gives the devices' files to the daemon"),
     ("xz-utils", "xz, unpacks the kernel's source"),
     ("ibverbs-providers", "libibverbs' driver of Soft-RoCE"),
     ("rdmacm-utils", "rdma_client and rdma_server, which use librdmacm"),

@@ -15,7 +15,8 @@ has_started() { systemd=$(pgrep -P $outside) && in_it systemctl show -p Version 
 # The first process of a PID namespace ends with all its other processes.
 halt() { kill -9 $systemd; wait $outside 2>/dev/null; }
 
-in_it() { nsenter -t "$systemd" -p -m -C "$@"; }
+# In the root directory of that systemd, which may be a tree of its own.
+in_it() { nsenter -t "$systemd" -r -p -m -C "$@"; }
 show() { in_it systemctl show -p "$1" --value acm-mio.service; }
 until_true() { for _ in $(seq 60); do "$@" && return 0; sleep 1; done; return 1; }
 check() {
