@@ -45,6 +45,11 @@ impl Preloaded {
             }
             Preload::Routes(_) | Preload::Hosts(_) => return,
         }
+        self.outdate();
+    }
+
+    /// Makes all destinations from the tables be recreated.
+    pub(crate) const fn outdate(&mut self) {
         self.loads = self.loads.wrapping_add(1);
     }
 

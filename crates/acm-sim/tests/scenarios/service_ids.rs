@@ -80,6 +80,29 @@ fn ids_cost_one_request_in_all_if_the_sa_has_no_qos() {
 }
 
 #[test]
+fn file_serves_any_id_while_the_sa_is_silent() {
+    let mut world = world(3, &[(987..=987, &[], 1)]);
+    let of_file = world.route_table(0, ServiceLevel::of::<5>());
+    world.input(0, Input::Preloaded(of_file));
+    world.subnet.settings_mut().sa.mute = true;
+    // The first request waits for the capabilities.
+    assert_eq!(level(&mut world, 1, 987), 5);
+    for minute in 0..3 {
+        let (before, now) = (requests(&world), world.now());
+        for port in 5000..5100 {
+            assert_eq!(level(&mut world, 1 + port % 2, port), 5);
+        }
+        assert_eq!(requests(&world) - before, minute.min(1), "the capabilities are requested again, but no path");
+        assert_eq!(world.now(), now, "no request waits for them");
+        world.run_for(Duration::from_secs(70));
+    }
+    world.subnet.settings_mut().sa.mute = false;
+    assert_eq!(level(&mut world, 1, 987), 5, "the daemon asks again with this request");
+    world.run_for(Duration::from_secs(1));
+    assert_eq!((level(&mut world, 1, 987), level(&mut world, 1, 5000)), (1, 0));
+}
+
+#[test]
 fn dynamic_ports_cost_a_constant_number_of_requests_if_their_paths_are_equal() {
     let mut world = world(101, &[(987..=987, &[], 1), (18_515..=18_520, &[7], 2)]);
     let used = connections(&mut world, 40_000);

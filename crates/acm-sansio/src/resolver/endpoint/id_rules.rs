@@ -37,6 +37,8 @@ fn first_of_space(id: ServiceId) -> Option<ServiceId> {
 #[derive(Debug, Default)]
 pub(crate) struct IdRules {
     sa: Sa,
+    /// The SA did not return its capabilities when they were last requested. Stays so until it returns them.
+    silent: bool,
     /// Port spaces by their first dynamic port.
     spaces: BTreeMap<u64, Space>,
     /// Lookups whose service id may turn out not to count.
@@ -119,8 +121,14 @@ impl IdRules {
         self.sa = Sa::Requested(query);
     }
 
+    /// Reports whether the SA was asked for its capabilities and has not returned them.
+    pub(crate) const fn is_silent(&self) -> bool {
+        self.silent
+    }
+
     /// Records whether the SA supports QoS; `None` if it did not return its capabilities.
     pub(crate) fn answered(&mut self, now: Time, has_qos: Option<bool>) -> Option<IdFinding> {
+        self.silent = has_qos.is_none();
         self.sa = match has_qos {
             None => Sa::Unknown(now + ASK_AGAIN),
             Some(false) => Sa::WithoutQos,

@@ -62,7 +62,7 @@ impl Ibacmp {
     }
 
     /// Ends a lookup in progress with the path from the tables, or goes on with the GID from the table of hosts.
-    fn answer_from_tables(&mut self, cx: &mut Context, id: DestId, endpoint: EndpointId) {
+    pub(super) fn answer_from_tables(&mut self, cx: &mut Context, id: DestId, endpoint: EndpointId) {
         let dest = self.cache.at(id);
         match (&dest.state, &dest.key) {
             (DestState::Locating(_), DestKey::Address(address)) => {
@@ -139,7 +139,8 @@ impl Ibacmp {
     /// Returns the path for a request by LID or GID.
     fn preloaded_path(&self, cx: &Context, endpoint: EndpointId, key: &RouteKey) -> Option<PathRecord> {
         let (here, port) = (cx.endpoint(endpoint)?, cx.port_of(endpoint)?);
-        let (dgid, route) = self.preload.route(port, key)?;
+        let key = RouteKey { service_id: self.id_in_tables(cx, endpoint, key.service_id), ..*key };
+        let (dgid, route) = self.preload.route(port, &key)?;
         Some(path(port, here.pkey, dgid, &route)).filter(|path| !port.is_too_much(path))
     }
 

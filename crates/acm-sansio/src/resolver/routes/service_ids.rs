@@ -61,6 +61,15 @@ impl Ibacmp {
         }
     }
 
+    /// Returns the service id that a path of the preloaded tables, which have none, must be for. While the subnet
+    /// administrator is silent, the tables have the only paths, and any id gets them.
+    pub(super) fn id_in_tables(&self, cx: &Context, endpoint: EndpointId, id: ServiceId) -> ServiceId {
+        match (&cx.config().path_service_ids, self.endpoints.get(endpoint)) {
+            (ServiceIds::Auto, Some(state)) if state.id_rules.is_silent() => ServiceId::default(),
+            _ => id,
+        }
+    }
+
     /// Records a lookup that a finding may complete, if it is still in progress.
     pub(super) fn note_undecided(&mut self, cx: &Context, endpoint: EndpointId, service_id: ServiceId, id: DestId) {
         if service_id.is_zero() || cx.config().path_service_ids != ServiceIds::Auto {
@@ -81,8 +90,13 @@ impl Ibacmp {
         result: Result<&SaMad, SaError>,
     ) {
         let Some(state) = self.endpoints.get_mut(endpoint) else { return };
+        let was_silent = state.id_rules.is_silent();
         if let Some(finding) = state.id_rules.answered(cx.now(), result.ok().and_then(has_qos)) {
             cx.log(ResolverEvent::ServiceIds(endpoint, finding).into());
+        }
+        if was_silent && !state.id_rules.is_silent() {
+            // Paths of the tables for service ids, which may count now.
+            self.preload.outdate();
         }
         self.complete_undecided(cx, endpoint);
     }
@@ -144,6 +158,7 @@ impl Ibacmp {
                 }
             } else {
                 state.id_rules.keep_lookup(canonical.service_id, key.service_id, id);
+                self.answer_from_tables(cx, id, endpoint);
             }
         }
     }
