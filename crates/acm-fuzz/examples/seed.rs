@@ -22,6 +22,7 @@ fn main() {
     seeds.captures();
     seeds.traces();
     seeds.files();
+    seeds.add("shm", acm_fuzz::shm_mapping());
     seeds.write();
 }
 

@@ -23,7 +23,7 @@ pub use packets::{packets, umad};
 pub use parsers::{files, netlink, rtnetlink};
 pub use providers::providers;
 pub use records::records;
-pub use shm::shm;
+pub use shm::{shm, shm_mapping};
 pub use traces::traces;
 pub use transfers::transfers;
 

@@ -24,18 +24,31 @@ fn keys() -> [Key; 5] {
     [long, name, ip4, ip6, Key::query(2, &query)]
 }
 
+/// Returns the mapping of a writer with a path for each key.
+fn written() -> Option<Arc<[AtomicU64]>> {
+    let identity = Identity { generation: NonZeroU64::MIN, seed: [1, 2] };
+    let (mut writer, memory) = Writer::in_process(ROOM, identity, NOW)?;
+    for (number, key) in (0..).zip(keys()) {
+        let path = PathRecord { dlid: Lid::new(number), slid: Lid::new(9), ..PathRecord::ZERO };
+        let _ = writer.insert(&key, &path, NOW + Duration::from_secs(number.into()));
+    }
+    Some(memory)
+}
+
+/// Returns the bytes of a valid mapping, for a seed.
+#[must_use]
+pub fn shm_mapping() -> Vec<u8> {
+    let memory = written().unwrap_or_default();
+    memory.iter().flat_map(|word| word.load(Ordering::Relaxed).to_ne_bytes()).collect()
+}
+
 /// Looks up keys in a mapping of a writer, of which three bytes of the input each change one byte: its position in
 /// little-endian order, and the bits that change. Then does the same in a mapping of the input's bytes.
 ///
 /// # Panics
 /// If a lookup returns a path that no entry has, that has expired, or that the writer is changing.
 pub fn shm(bytes: &[u8]) {
-    let identity = Identity { generation: NonZeroU64::MIN, seed: [1, 2] };
-    let Some((mut writer, memory)) = Writer::in_process(ROOM, identity, NOW) else { return };
-    for (number, key) in (0..).zip(keys()) {
-        let path = PathRecord { dlid: Lid::new(number), slid: Lid::new(9), ..PathRecord::ZERO };
-        let _ = writer.insert(&key, &path, NOW + Duration::from_secs(number.into()));
-    }
+    let Some(memory) = written() else { return };
     for [low, high, change] in bytes.as_chunks::<3>().0 {
         let at = usize::from(u16::from_le_bytes([*low, *high]));
         let change = u64::from(*change) << (at % 8 * 8);
