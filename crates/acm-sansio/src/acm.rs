@@ -234,6 +234,12 @@ impl Acm {
         self.context.ports.attributes(port).is_some()
     }
 
+    /// Reports whether a port was ever active.
+    #[must_use]
+    pub fn was_active(&self, port: PortId) -> bool {
+        self.context.ports.was_active(port)
+    }
+
     /// Returns the account of a client, or `None` if the client was refused or is closed. The id stays valid until the
     /// client is closed.
     #[must_use]

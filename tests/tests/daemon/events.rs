@@ -25,6 +25,15 @@ impl Two {
 }
 
 #[test]
+fn port_that_is_down_at_the_start_is_logged_and_served_when_it_is_active() {
+    let lab = Lab::new(1, &[]);
+    lab.fabric.control("down node1 1");
+    let node = lab.start_until(1, Kind::Rust, &[], "port 1 is down");
+    lab.fabric.control("up node1 1");
+    node.wait_for("join successful", 1);
+}
+
+#[test]
 fn port_that_goes_down_and_up_rejoins() {
     let two = Two::start();
     two.lab.fabric.control("down node1 1");

@@ -1,5 +1,5 @@
 //! Metrics: Prometheus's parser reads them, and scrapers do not disturb other clients.
-use acm_tests::{Binary, Connection, Entry, Node, Process, binary, program, run, until};
+use acm_tests::{Binary, Connection, Entry, Fabric, Node, Process, binary, program, run, until};
 use acm_wire::client::ClientStatus;
 use core::{net::SocketAddr, time::Duration};
 use nix::sys::signal::Signal;
@@ -88,6 +88,31 @@ fn prometheus_parser_reads_the_metrics() {
     // The public port does not serve the status, which has users.
     let (head, _) = get(TcpStream::connect(address).unwrap(), b"GET /status HTTP/1.0\r\n\r\n");
     assert!(head.starts_with("HTTP/1.1 404 "), "{head}");
+}
+
+#[test]
+fn port_that_was_never_active_is_visible_and_wanted_if_it_is_in_the_address_file() {
+    let fabric = Fabric::serve(1, &["--ports", "2"]);
+    for port in [1, 2] {
+        fabric.control(&format!("down node1 {port}"));
+    }
+    let mut node = Node::at(&fabric, 1).option("metrics_listen DIR/m").serve();
+    node.process.wait_for("sim0 port 1 is down", 1);
+    node.process.wait_for("sim0 port 2 is down", 1);
+    let values = |name: &str| {
+        let (_, body) = get(UnixStream::connect(node.dir().join("m")).unwrap(), GET);
+        let parsed = parsed(&body);
+        [1, 2].map(|port| value(&parsed, &format!("acm_{name} {{port=sim0/{port}}}")))
+    };
+    assert_eq!((values("port_active"), values("port_wanted")), ([0.0, 0.0], [1.0, 0.0]));
+    let status = run(binary(Binary::AcmMio), &["--status", "--run-dir", node.dir().to_str().unwrap()]).success();
+    assert!(status.contains("\nsim0 port 1: down ") && status.contains("\nsim0 port 2: down "), "{status}");
+    // A port that is active once is wanted from then on.
+    fabric.control("up node1 2");
+    until("port 2 is active", || (values("port_active") == [0.0, 1.0]).then_some(()));
+    fabric.control("down node1 2");
+    until("port 2 is down", || (values("port_active") == [0.0, 0.0]).then_some(()));
+    assert_eq!(values("port_wanted"), [1.0, 1.0]);
 }
 
 /// Returns the names of all families without `acm_`.

@@ -45,9 +45,14 @@ pub(crate) trait Fabric {
     }
     /// Returns the current ports, with the names of address files.
     fn ports(&self) -> Vec<NamedPort>;
-    /// Returns the port of this device and number, even if the device was removed, because ports keep their ids.
+    /// Returns the current ports, those that cannot be opened, and those of removed devices, because ports keep their
+    /// ids.
+    fn known_ports(&self) -> Vec<NamedPort> {
+        self.ports()
+    }
+    /// Returns the port of this device and number, if it is one of [`Self::known_ports`].
     fn known_port(&self, device: &str, number: u8) -> Option<PortId> {
-        let mut ports = self.ports().into_iter();
+        let mut ports = self.known_ports().into_iter();
         ports.find(|port| port.device == device && port.number == number).map(|port| port.id)
     }
     /// Returns the port of this device and number, if it currently exists.

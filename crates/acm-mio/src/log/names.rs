@@ -23,7 +23,7 @@ impl<'a> LogNames<'a> {
     }
 
     fn named(&self, port: PortId) -> Option<NamedPort> {
-        self.fabric?.ports().into_iter().find(|named| named.id == port)
+        self.fabric?.known_ports().into_iter().find(|named| named.id == port)
     }
 
     /// Returns the short name of a port: `mlx5_0/1`.

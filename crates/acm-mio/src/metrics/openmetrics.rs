@@ -64,6 +64,10 @@ fn families(snapshot: &Snapshot<'_>) -> Families {
     acm.each_gauge(&mut |name, of, value| {
         families.gauge(name, labels(of, snapshot), u64::try_from(value).unwrap_or(u64::MAX));
     });
+    for port in snapshot.ports.keys() {
+        let is_wanted = snapshot.configured.contains(port) || acm.was_active(*port);
+        families.gauge("port_wanted", labels(GaugeScope::Port(*port), snapshot), is_wanted.into());
+    }
     families.gauge("build", vec![("version", env!("CARGO_PKG_VERSION").to_owned())], 1);
     families.gauge("up_seconds", Labels::new(), snapshot.now.since_start().as_secs());
     for phase in Phase::ALL {
@@ -182,7 +186,8 @@ mod tests {
             now: Time::ZERO,
             acm: &acm,
             report: &String::new,
-            ports: [(PortId(1), "mlx5_0/1".to_owned())].into(),
+            ports: [(PortId(1), "mlx5_0/1".to_owned()), (PortId(2), "mlx5_0/2".to_owned())].into(),
+            configured: [PortId(1)].into(),
             numbers: vec![
                 Number::of_fabric("scans", 7),
                 Number::counter("log_lines_lost", 3),
@@ -197,6 +202,8 @@ mod tests {
             "acm_log_lines_lost_total{} 3",
             "# TYPE acm_interfaces gauge",
             "acm_interfaces{} 4",
+            "acm_port_wanted{port=\"mlx5_0/1\"} 1",
+            "acm_port_wanted{port=\"mlx5_0/2\"} 0",
             "acm_requests_refused_total{account=\"user\"} 0",
         ] {
             assert!(text.lines().any(|other| other == line), "{line}: {text}");

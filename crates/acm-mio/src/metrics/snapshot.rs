@@ -1,7 +1,7 @@
 //! Everything that a page shows.
 use acm_sansio::{Acm, PortId, Time};
 use core::fmt;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The state of the daemon at one time.
 pub(crate) struct Snapshot<'a> {
@@ -11,6 +11,8 @@ pub(crate) struct Snapshot<'a> {
     pub(crate) report: &'a dyn Fn() -> String,
     /// Names of ports, as address files have them.
     pub(crate) ports: BTreeMap<PortId, String>,
+    /// The ports that the address file names.
+    pub(crate) configured: BTreeSet<PortId>,
     /// Numbers of the daemon, in addition to those of the core.
     pub(crate) numbers: Vec<Number>,
 }

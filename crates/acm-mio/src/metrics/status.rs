@@ -71,6 +71,7 @@ mod tests {
                 acm: &acm,
                 report: &|| "report\n".to_owned(),
                 ports: BTreeMap::new(),
+                configured: BTreeSet::new(),
                 numbers: vec![
                     Number::of_fabric("scans", 7),
                     Number::gauge("interfaces", 2),

@@ -133,7 +133,7 @@ pub enum Input<'a> {
         /// All its attributes.
         attributes: PortAttributes,
     },
-    /// A port is no longer active.
+    /// A port is no longer active, or a new port is not active.
     PortDown(PortId),
     /// The subnet manager lost its multicast memberships. This may come before [`Input::PortUp`].
     ClientReregister(PortId),

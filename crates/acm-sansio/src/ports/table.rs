@@ -13,13 +13,15 @@ use crate::{
     collections::arena::Arena,
 };
 use acm_wire::{Address, client::Counter};
-use alloc::collections::BTreeMap;
+use alloc::collections::btree_map::{BTreeMap, Entry};
 use ib_mad::{Gid, Guid, Lid, Pkey, sa::PathRecord};
 
 #[derive(Debug, Default)]
 struct Port {
     attributes: PortAttributes,
     up: bool,
+    /// `true` if it was ever active.
+    was_up: bool,
     /// The provider that serves it while it is active.
     provider: Option<ProviderId>,
 }
@@ -66,6 +68,7 @@ impl Ports {
     pub(crate) fn up(&mut self, id: PortId, attributes: &PortAttributes) -> AttributesChange {
         let port = self.ports.entry(id).or_default();
         let old = core::mem::replace(&mut port.attributes, attributes.clone());
+        port.was_up = true;
         AttributesChange {
             came_up: !core::mem::replace(&mut port.up, true),
             moved: (old.lid, old.lmc, old.gid()) != (attributes.lid, attributes.lmc, attributes.gid()),
@@ -84,9 +87,20 @@ impl Ports {
         self.ports.get_mut(&port).and_then(|port| core::mem::replace(&mut port.provider, provider))
     }
 
-    /// Marks the port down. Reports whether it was active.
+    /// Marks the port down. Reports whether it was active or is new.
     pub(crate) fn down(&mut self, id: PortId) -> bool {
-        self.ports.get_mut(&id).is_some_and(|port| core::mem::replace(&mut port.up, false))
+        match self.ports.entry(id) {
+            Entry::Occupied(port) => core::mem::replace(&mut port.into_mut().up, false),
+            Entry::Vacant(new) => {
+                new.insert(Port::default());
+                true
+            }
+        }
+    }
+
+    /// Reports whether the port was ever active.
+    pub(crate) fn was_active(&self, id: PortId) -> bool {
+        self.ports.get(&id).is_some_and(|port| port.was_up)
     }
 
     /// Returns an endpoint, if it exists.

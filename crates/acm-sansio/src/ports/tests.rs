@@ -120,7 +120,9 @@ fn gauges_show_active_ports_and_open_endpoints() {
     let mut ports = Ports::new(1);
     ports.up(PortId(0), &attributes(&[0xffff]));
     ports.up(PortId(1), &attributes(&[0xffff]));
-    ports.down(PortId(1));
+    assert!(ports.down(PortId(1)) && !ports.down(PortId(1)), "it was active once");
+    assert!(ports.down(PortId(2)) && !ports.down(PortId(2)), "it is new once");
+    assert_eq!([0, 1, 2, 3].map(|port| ports.was_active(PortId(port))), [true, true, false, false]);
     let [open, _] = [0, 1].map(|port| ports.open(PortId(port), 0, Pkey::DEFAULT_FULL, ProviderId::BUILT_IN));
     ports.endpoint_mut(open).unwrap().opened(None);
     let mut seen = Vec::new();
@@ -129,6 +131,7 @@ fn gauges_show_active_ports_and_open_endpoints() {
     let expected = [
         ("port_active", GaugeScope::Port(PortId(0)), 1),
         ("port_active", GaugeScope::Port(PortId(1)), 0),
+        ("port_active", GaugeScope::Port(PortId(2)), 0),
         ("endpoint_open", endpoint(0), 1),
         ("endpoint_open", endpoint(1), 0),
     ];

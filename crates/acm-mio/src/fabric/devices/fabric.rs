@@ -84,8 +84,13 @@ impl Fabric for Devices {
         self.devices.values().flat_map(named).collect()
     }
 
-    fn known_port(&self, device: &str, number: u8) -> Option<PortId> {
-        self.ids.get(&(device.to_owned(), number)).copied()
+    fn known_ports(&self) -> Vec<NamedPort> {
+        let named = |((device, number), id): (&(String, u8), &PortId)| NamedPort {
+            id: *id,
+            device: device.clone(),
+            number: *number,
+        };
+        self.ids.iter().map(named).collect()
     }
 
     fn port_named(&self, device: &[u8], number: u8) -> Option<PortId> {

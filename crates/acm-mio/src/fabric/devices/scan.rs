@@ -7,7 +7,7 @@ use super::{
 use crate::log::limited;
 use acm_sansio::{EndpointId, PortId, SaRequestId, api::SendFailure};
 use ib_device::sysfs;
-use std::os::fd::AsFd;
+use std::{collections::btree_map::Entry, os::fd::AsFd};
 
 impl Devices {
     /// Opens new devices and ports, and closes removed ones. A device that cannot be read stays open.
@@ -79,7 +79,8 @@ impl Devices {
     pub(super) fn serve(&mut self, info: sysfs::Device) {
         let name = info.name.clone();
         let work = Work::Device(name.clone());
-        if !info.ports.iter().any(is_served) {
+        let served: Vec<u8> = info.ports.iter().filter(|port| is_served(port)).map(|port| port.number).collect();
+        if served.is_empty() {
             limited!(self.lines, DEBUG, "devices", "{name} has no InfiniBand port");
             self.retries.clear(&work);
             return;
@@ -97,6 +98,7 @@ impl Devices {
                     if self.retries.failed(self.now, work) {
                         limited!(self.lines, ERROR, "devices", of name, "{name}: {error}; see --check");
                     }
+                    served.into_iter().for_each(|number| self.not_open(&name, number));
                     return;
                 }
             },
@@ -135,10 +137,12 @@ impl Devices {
             if ports.iter().any(|open| open.number == port.number) {
                 continue;
             }
-            let next = PortId(u32::try_from(self.ids.len()).unwrap_or(u32::MAX));
-            let id = *self.ids.entry((name.clone(), port.number)).or_insert(next);
+            let id = self.ids.get(&(name.clone(), port.number)).copied().unwrap_or_else(|| self.next_id());
             match Port::open(id, port, &self.lines) {
-                Ok(port) => ports.push(port),
+                Ok(port) => {
+                    self.ids.insert((name.clone(), port.number), id);
+                    ports.push(port);
+                }
                 Err(error) => {
                     all = false;
                     self.counters.open_failures += 1;
@@ -152,10 +156,25 @@ impl Devices {
                             port.number
                         );
                     }
+                    self.not_open(name, port.number);
                 }
             }
         }
         all
+    }
+
+    /// Returns the id of the next new port.
+    fn next_id(&self) -> PortId {
+        PortId(u32::try_from(self.ids.len()).unwrap_or(u32::MAX))
+    }
+
+    /// Reports a port that cannot be opened as down, if it is new.
+    fn not_open(&mut self, device: &str, number: u8) {
+        let next = self.next_id();
+        if let Entry::Vacant(new) = self.ids.entry((device.to_owned(), number)) {
+            new.insert(next);
+            self.inputs.push_back(QueuedInput::PortDown(next));
+        }
     }
 
     /// Closes a device that failed, and schedules to open it again.

@@ -4,7 +4,7 @@ mod simulated;
 
 use super::table::{Depths, Devices};
 use crate::{fabric::Fabric, log::Lines, testing::captured_log};
-use acm_sansio::Time;
+use acm_sansio::{Input, PortId, Time};
 use core::{num::NonZeroU32, time::Duration};
 use ib_device::sysfs::Sysfs;
 use std::{fs, path::Path};
@@ -49,6 +49,8 @@ fn device_that_cannot_be_opened_is_retried_with_growing_pauses() {
     write_device(dir.path(), "mlx9_0");
     let mut devices = devices(dir.path());
     devices.scan();
+    assert!(matches!(devices.next_event(), Ok(Some(Input::PortDown(PortId(0))))), "it is visible");
+    assert_eq!((devices.known_ports()[0].to_string().as_str(), devices.ports()), ("mlx9_0/1", vec![]));
     let mut tries = Vec::new();
     for second in 0..200 {
         let before = count(&devices, "open_failures");

@@ -2,6 +2,7 @@
 use super::{event_loop::Daemon, host::Host, reload::Reload};
 use crate::{
     addresses::Interfaces,
+    fabric::NamedPort,
     kernel::Kernel,
     log::Log,
     metrics::{self, Number, Page, Snapshot},
@@ -51,11 +52,15 @@ impl Daemon {
         let Self { acm, host, metrics, log, reload, .. } = self;
         let fabric = host.fabric.as_deref();
         let asked = metrics.serve(now, host.poll.registry(), |page| {
-            let ports = fabric.map(|fabric| fabric.ports()).unwrap_or_default();
+            let ports = fabric.map(|fabric| fabric.known_ports()).unwrap_or_default();
+            let lines = reload.addresses().unwrap_or_default();
+            let is_named =
+                |port: &NamedPort| lines.iter().any(|line| line.device == port.device && line.port == port.number);
             let snapshot = Snapshot {
                 now,
                 acm,
                 report: &|| host.with_names(|names| acm.report().with_names(names).to_string()),
+                configured: ports.iter().filter(|port| is_named(port)).map(|port| port.id).collect(),
                 ports: ports.into_iter().map(|port| (port.id, port.to_string())).collect(),
                 numbers: numbers(acm, host, log, reload),
             };

@@ -133,6 +133,9 @@ mod tests {
             status_line(&Acm::new(Config::default(), 1)),
             "0 of 0 ports active, 0 of 0 groups joined, 0 clients, 0 paths known, 0 lookups"
         );
+        let mut down = Acm::new(Config::default(), 1);
+        down.drive(Time::ZERO, Input::PortDown(PortId(0)), |_| None);
+        assert!(status_line(&down).starts_with("0 of 1 ports active, "), "a port that was never active");
         let mut acm = Acm::new(Config::default(), 1);
         let mut joins = Vec::new();
         let mut input = |input: Input<'_>| {

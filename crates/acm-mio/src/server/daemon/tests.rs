@@ -212,8 +212,8 @@ impl Fabric for TestFabric {
     fn ports(&self) -> Vec<NamedPort> {
         self.ports.borrow().clone()
     }
-    fn known_port(&self, device: &str, number: u8) -> Option<PortId> {
-        (device == "sim0").then(|| PortId(u32::from(number) - 1))
+    fn known_ports(&self) -> Vec<NamedPort> {
+        (1..=8).map(|number| NamedPort { id: PortId(u32::from(number) - 1), device: "sim0".into(), number }).collect()
     }
     fn port_named(&self, device: &[u8], number: u8) -> Option<PortId> {
         let ports = self.ports.borrow();
