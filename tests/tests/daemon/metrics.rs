@@ -310,3 +310,17 @@ fn prometheus_rules_have_tests_and_use_existing_metrics() {
         assert!(parsed.contains(&format!("sample {name} ")), "the rules use {name}, which is not served");
     }
 }
+
+#[test]
+fn prometheus_configuration_of_the_manual_is_valid() {
+    let page = fs::read_to_string(root().join("docs/monitoring.md")).unwrap();
+    let (_, from) = page.split_once("   ```text\n   global:").expect("docs/monitoring.md has a configuration");
+    let (block, _) = from.split_once("   ```\n").unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("prometheus.yml"), format!("global:{}", block.replace("\n   ", "\n"))).unwrap();
+    fs::write(dir.path().join("nodes.yml"), "- targets:\n  - node1:9100\n").unwrap();
+    fs::copy(root().join("dist/acm-mio.rules.yml"), dir.path().join("acm-mio.rules.yml")).unwrap();
+    let file = dir.path().join("prometheus.yml");
+    let checked = run(program("promtool", "prometheus"), &["check", "config", file.to_str().unwrap()]);
+    assert!(checked.code == Some(0) && checked.stdout.matches("SUCCESS").count() == 3, "{checked}");
+}

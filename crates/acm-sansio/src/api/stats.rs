@@ -141,6 +141,8 @@ stats! {
         sa_bad_answers: u64,
         /// BUSY responses of the subnet administrator.
         sa_busy: u64,
+        /// Requests that the subnet administrator did not answer, however often their sender repeated them.
+        sa_timed_out: u64,
         /// Queries that were sent again because the port or the subnet manager moved.
         sa_reposted: u64,
         /// Queries that waited too long for their turn at the subnet administrator.

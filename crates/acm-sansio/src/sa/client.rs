@@ -252,6 +252,7 @@ impl SaClient {
         let Some(pending) = cx.existing(self.queues.queries.get_mut(id)) else { return true };
         let Progress::InFlight { sent, .. } = pending.progress else { return true };
         let port = pending.port;
+        cx.stats.sa_timed_out += 1;
         if let (false, Some(port_queue)) = (pending.query.is_table(), self.queues.ports.get_mut(&port)) {
             port_queue.window.congested(now, sent);
         }

@@ -213,6 +213,20 @@ fn window_begins_again_after_an_idle_time() {
 }
 
 #[test]
+fn time_out_is_counted_if_the_sender_or_the_timer_reports_it_and_another_failure_is_not() {
+    let mut bench = Bench::new(Depth::Fixed(3));
+    let _ = [(); 2].map(|()| bench.path());
+    let by_timer = bench.path();
+    let sent = bench.sent();
+    bench.sa.handle_failure(&mut bench.cx, &bench.ports, sent[0].id, SaError::NotSent);
+    assert_eq!(bench.cx.stats.sa_timed_out, 0);
+    bench.sa.handle_failure(&mut bench.cx, &bench.ports, sent[1].id, SaError::TimedOut);
+    assert_eq!(bench.cx.stats.sa_timed_out, 1);
+    bench.sa.handle_timeout(&mut bench.cx, &bench.ports, by_timer);
+    assert_eq!(bench.cx.stats.sa_timed_out, 2);
+}
+
+#[test]
 fn request_of_another_query_is_stale() {
     let mut bench = Bench::new(Depth::Fixed(1));
     let id = bench.path();
@@ -221,5 +235,5 @@ fn request_of_another_query_is_stale() {
     assert_eq!(bench.respond(&sent[0], Status::OK), None);
     let failed = bench.sa.handle_failure(&mut bench.cx, &bench.ports, sent[0].id, SaError::TimedOut);
     assert!(failed.is_none());
-    assert_eq!(bench.cx.stats.stale_inputs, 2);
+    assert_eq!((bench.cx.stats.stale_inputs, bench.cx.stats.sa_timed_out), (2, 0));
 }

@@ -25,6 +25,15 @@ fn unchanged_port_causes_no_output() {
 }
 
 #[test]
+fn new_port_that_is_down_is_logged_once() {
+    let mut world = quiet();
+    for _ in 0..2 {
+        world.input(0, Input::PortDown(PortId(7)));
+    }
+    assert_eq!(logged(&world, |event| *event == Event::PortDown(PortId(7))), 1);
+}
+
+#[test]
 fn new_lid_and_new_subnet_manager_are_logged_and_a_new_rate_is_not() {
     let up = |event: &Event| matches!(event, Event::PortUp(..));
     let moved = |event: &Event| matches!(event, Event::SaMoved(..));
