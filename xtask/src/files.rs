@@ -33,6 +33,7 @@ pub(crate) const FILES: &[File] = &[
     file("acm-mio", "page/ibacm_opts.cfg.5", "share/man/man5/ibacm_opts.cfg.5"),
     file("acm-mio", "page/ibacm_addr.cfg.5", "share/man/man5/ibacm_addr.cfg.5"),
     file("acm-mio", "page/ibacm_hosts.data.5", "share/man/man5/ibacm_hosts.data.5"),
+    file("acm-mio", "page/ibacm_route.data.5", "share/man/man5/ibacm_route.data.5"),
     file("acm-mio", "page/acm_prov.7", "share/man/man7/acm_prov.7"),
     file("acm-mio", "dist/grafana-dashboard.json", "share/acm-mio/grafana-dashboard.json"),
     file("acm-mio", "dist/slurm/health", "share/acm-mio/slurm-health"),

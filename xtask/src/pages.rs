@@ -6,6 +6,12 @@ use std::{
     process::{Command, Stdio},
 };
 
+/// Where readers of an installed page find the documents, which no package contains.
+const DOCUMENTS: &str = "https://github.com/acm-rs/acm/blob/main";
+
+/// Manual pages that are not made here.
+const OTHER_PAGES: &[(&str, &str)] = &[("acm-mio", "8"), ("acm-ib_acme", "1")];
+
 /// A manual page.
 struct Page {
     name: &'static str,
@@ -31,8 +37,14 @@ const PAGES: &[Page] = &[
     Page {
         name: "ibacm_hosts.data",
         section: "5",
-        about: "addresses and paths of other nodes for acm-mio and ibacm",
-        parts: &[("docs/files.md", "The host file"), ("docs/files.md", "The path dump")],
+        about: "addresses of other nodes for acm-mio and ibacm",
+        parts: &[("docs/files.md", "The host file")],
+    },
+    Page {
+        name: "ibacm_route.data",
+        section: "5",
+        about: "paths of all nodes for acm-mio and ibacm",
+        parts: &[("docs/files.md", "The path dump")],
     },
     Page {
         name: "acm_prov",
@@ -60,8 +72,9 @@ pub(crate) fn page(file: &'static str) -> Result<Vec<u8>, TaskError> {
         let path = command::root().join(file);
         let document = fs::read_to_string(&path).map_err(TaskError::io("reading", &path))?;
         let part = part(&document, heading).ok_or(TaskError::NoSection { path, heading })?;
-        text += &prepared(&part);
+        text += &with_references(&prepared(&part), file, name);
     }
+    text += &see_also(name);
     let mut lowdown = Command::new("lowdown");
     lowdown.args(["-s", "-tman", "-Msource=acm", "-Mvolume=acm", "-Mdate="]);
     lowdown.args([format!("-Mtitle={name}"), format!("-Msection={section}")]);
@@ -88,7 +101,7 @@ fn part(document: &str, heading: &str) -> Option<String> {
     Some(format!("## {heading}\n{section}\n"))
 }
 
-/// Returns the text for lowdown: sections one level higher, tables as lists, and neither links nor comments.
+/// Returns the text for lowdown: sections one level higher, tables as lists, and no comments.
 fn prepared(text: &str) -> String {
     let (mut prepared, mut columns, mut is_code) = (String::new(), None::<Vec<&str>>, false);
     for line in text.lines().filter(|line| !line.starts_with("<!--")) {
@@ -111,7 +124,7 @@ fn prepared(text: &str) -> String {
         }
         prepared.push('\n');
     }
-    without_links(&prepared)
+    prepared
 }
 
 /// Returns the row of a table as an item of a list: its first cell, its last cell, and the others with their columns.
@@ -124,17 +137,59 @@ fn item(columns: &[&str], cells: &[&str]) -> String {
     format!("\n{first}\n\n: {last}{others}\n")
 }
 
-/// Returns the text with the words of each link in its place.
-fn without_links(text: &str) -> String {
+/// Returns the text with the words of each link in its place. Words that are the name of a document become a reference
+/// to the manual page that has it, or the address of the document. `file` is the document of the text.
+fn with_references(text: &str, file: &str, page: &str) -> String {
     let (mut kept, mut rest) = (String::new(), text);
     while let Some((before, after)) = rest.split_once("](") {
         let link = before.rsplit_once('[').zip(after.split_once(')'));
-        let Some(((before, words), (_, after))) = link else { break };
+        let Some(((before, words), (target, after))) = link else { break };
         kept += before.strip_suffix('!').unwrap_or(before);
-        kept += words;
+        if words.ends_with(".md") {
+            let begins_sentence = matches!(kept.trim_end().chars().next_back(), None | Some('.' | ':'));
+            kept += &reference(target, file, page, begins_sentence);
+        } else {
+            kept += words;
+        }
         rest = after;
     }
     kept + rest
+}
+
+/// Returns what a page has in the place of a document's name.
+fn reference(target: &str, file: &str, page: &str, begins_sentence: bool) -> String {
+    if target.contains("://") {
+        return format!("<{target}>");
+    }
+    let mut path: Vec<&str> = file.split('/').collect();
+    path.pop();
+    for word in target.split('/') {
+        if word == ".." {
+            path.pop();
+        } else {
+            path.push(word);
+        }
+    }
+    let path = path.join("/");
+    let (document, anchor) = path.split_once('#').unwrap_or((&path, ""));
+    // Only a page with the whole document, or with the section, has what the reader is sent to.
+    let has_it = |(part, heading): &(&str, &str)| {
+        *part == document && (heading.is_empty() || heading.to_lowercase().replace(' ', "-") == anchor)
+    };
+    match PAGES.iter().find(|other| other.parts.iter().any(has_it)) {
+        Some(other) if other.name == page => if begins_sentence { "This page" } else { "this page" }.to_owned(),
+        Some(other) => format!("**{}**({})", other.name, other.section),
+        None => format!("<{DOCUMENTS}/{path}>"),
+    }
+}
+
+/// Returns the section with the other pages and the address of the documents.
+fn see_also(page: &str) -> String {
+    let pages = PAGES.iter().map(|other| (other.name, other.section));
+    let mut others: Vec<_> = OTHER_PAGES.iter().copied().chain(pages).filter(|(name, _)| *name != page).collect();
+    others.sort_by_key(|(name, section)| (*section, *name));
+    let others: Vec<_> = others.iter().map(|(name, section)| format!("**{name}**({section})")).collect();
+    format!("\n# SEE ALSO\n\n{}\n\nAll documents: <{DOCUMENTS}/docs/README.md>\n", others.join(", "))
 }
 
 #[cfg(test)]
@@ -154,7 +209,35 @@ mod tests {
     fn document_becomes_text_without_tables_and_links() {
         let text = "## A\n<!-- c -->\n[b\nc](d.md#e) f\n\n| name | default | about |\n|---|---|---|\n| `x` | 1 | see [y](z) |\n\n```sh not-run=\"\"\n## x\n```\n";
         let expected = "# A\nb\nc f\n\n\n\n\n`x`\n\n: see y (default: 1)\n\n\n```\n## x\n```\n";
-        assert_eq!(prepared(text), expected);
+        assert_eq!(with_references(&prepared(text), "docs/x.md", "x"), expected);
+    }
+
+    #[test]
+    fn name_of_document_becomes_page_or_address() {
+        let of = |text: &str| with_references(text, "docs/options.md", "ibacm_opts.cfg");
+        assert_eq!(
+            of("[options.md](options.md#x) has it. See\n[options.md](options.md)."),
+            "This page has it. See\nthis page."
+        );
+        assert_eq!(of("a [operations.md](operations.md#options)"), "a this page");
+        assert_eq!(of("[providers.md](providers.md#x)"), "**acm_prov**(7)");
+        assert_eq!(of("[files.md](files.md#the-path-dump)"), "**ibacm_route.data**(5)");
+        let url = "https://github.com/acm-rs/acm/blob/main";
+        assert_eq!(of("[SECURITY.md](../SECURITY.md#a)"), format!("<{url}/SECURITY.md#a>"));
+        assert_eq!(of("[operations.md](operations.md#x)"), format!("<{url}/docs/operations.md#x>"));
+    }
+
+    #[test]
+    fn pages_name_no_file_that_is_not_installed_and_refer_to_each_other() {
+        for Page { name, parts, .. } in PAGES {
+            for (file, heading) in *parts {
+                let document = fs::read_to_string(command::root().join(file)).unwrap();
+                let text = with_references(&prepared(&part(&document, heading).unwrap()), file, name);
+                let named: Vec<_> = text.split_whitespace().filter(|word| word.contains(".md")).collect();
+                assert!(named.iter().all(|word| word.contains(&format!("<{DOCUMENTS}/"))), "{name}: {named:?}");
+            }
+        }
+        assert!(see_also("acm_prov").contains("**ibacm_route.data**(5), **acm-mio**(8)"), "{}", see_also("acm_prov"));
     }
 
     #[test]

@@ -62,6 +62,7 @@ acm-mio -rw-r--r-- /usr/share/lintian/overrides/acm-mio
 acm-mio -rw-r--r-- /usr/share/man/man5/ibacm_addr.cfg.5.gz
 acm-mio -rw-r--r-- /usr/share/man/man5/ibacm_hosts.data.5.gz
 acm-mio -rw-r--r-- /usr/share/man/man5/ibacm_opts.cfg.5.gz
+acm-mio -rw-r--r-- /usr/share/man/man5/ibacm_route.data.5.gz
 acm-mio -rw-r--r-- /usr/share/man/man7/acm_prov.7.gz
 acm-mio -rw-r--r-- /usr/share/man/man8/acm-mio.8.gz
 acm-mio -rw-r--r-- /usr/share/zsh/site-functions/_acm-mio

@@ -50,6 +50,7 @@ systemctl enable \-\-now ibacm.socket ibacm.service
 .BR ibacm_opts.cfg (5),
 .BR ibacm_addr.cfg (5),
 .BR ibacm_hosts.data (5),
+.BR ibacm_route.data (5),
 .BR acm_prov (7),
 .BR acm\-ib_acme (1),
 .BR ibacm (7),

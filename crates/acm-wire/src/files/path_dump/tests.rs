@@ -9,6 +9,8 @@ use std::{
 
 /// Described in testdata/prdump/README.md.
 const THREE_NODES: &str = include_str!("../../../testdata/3node.opensm_full_v1");
+/// Written by the plug-in itself.
+const PORTS_6: &str = include_str!("../../../testdata/6port.opensm_full_v1");
 const PORTS_27: &str = include_str!("../../../testdata/27port.opensm_full_v1");
 
 fn entries(text: &str) -> Vec<Entry<'_>> {
@@ -29,7 +31,7 @@ fn entries_of_a_small_dump_are_read() {
 
 #[test]
 fn entries_print_as_their_lines_in_the_samples() {
-    for (text, sources, unreachable) in [(THREE_NODES, 4, 0), (PORTS_27, 27, 461)] {
+    for (text, sources, unreachable) in [(THREE_NODES, 4, 0), (PORTS_6, 6, 0), (PORTS_27, 27, 461)] {
         let written = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
         let seen = entries(text);
         for (entry, line) in seen.iter().zip(written.clone()) {
