@@ -18,6 +18,9 @@ Its port, if it serves TCP; that of other hosts, too.
 .SH SEE ALSO
 .BR ib_acme (1),
 .BR acm\-mio (8),
+.BR ibacm_addr.cfg (5),
+.BR ibacm_hosts.data (5),
+.BR ibacm_opts.cfg (5),
 .BR ibacm (7)
 "#;
 

@@ -4,6 +4,9 @@ use crate::output::{BROKEN_PIPE, Output};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::{ffi::OsString, process::ExitCode};
 
+/// Exit status if the output lacks parts that cannot be had.
+const PARTIAL: u8 = 3;
+
 /// Words that are commands in first position. Debian's program ignores words that are not options.
 const WORDS: [&str; 3] = ["vfabric", "groups", "generate-hosts"];
 
@@ -46,6 +49,7 @@ pub(crate) fn run(words: &[OsString]) -> Option<ExitCode> {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::BrokenPipe) => ExitCode::from(BROKEN_PIPE),
         Err(Failure::Printed) => ExitCode::FAILURE,
+        Err(Failure::Partial) => ExitCode::from(PARTIAL),
         Err(Failure::Text(text)) => {
             eprintln!("ib_acme: {text}");
             ExitCode::FAILURE

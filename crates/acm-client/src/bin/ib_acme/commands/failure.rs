@@ -9,6 +9,8 @@ pub(crate) enum Failure {
     Text(String),
     /// The message was printed already.
     Printed,
+    /// The output is complete but for parts that cannot be had, which were named already.
+    Partial,
     /// The reader of the output closed the pipe.
     BrokenPipe,
 }

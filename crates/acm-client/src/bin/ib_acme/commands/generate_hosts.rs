@@ -20,7 +20,8 @@ use std::{
 ///
 /// The names are the first words of the node descriptions at the subnet administrator, which is queried through
 /// /dev/infiniband/umad. A host with several ports has its name at the first port of its first device. The exit status
-/// is 1 if a host was left out, with the reason on standard error.
+/// is 0 if the file is complete, 3 if it lacks a host or an IP address, with a line on standard error for each, and 1
+/// if there is no file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct GenerateHosts {
     /// Hosts: names, or lists such as node[1-3]. The default is all hosts of the fabric.
@@ -53,7 +54,7 @@ impl HostPort {
     }
 }
 
-/// A host file, and the reasons why hosts are left out.
+/// A host file, and the reasons why hosts or their IP addresses are left out.
 #[derive(Debug, Default)]
 struct HostFile {
     lines: Vec<HostLine>,
@@ -85,9 +86,9 @@ impl GenerateHosts {
         }
         out.flush()?;
         for reason in &file.left_out {
-            eprintln!("ib_acme: left out: {reason}");
+            eprintln!("ib_acme: {reason}");
         }
-        if file.left_out.is_empty() { Ok(()) } else { Err(Failure::Printed) }
+        if file.left_out.is_empty() { Ok(()) } else { Err(Failure::Partial) }
     }
 
     /// Returns the file for the hosts of these ports. `resolve` returns the IP addresses that the system has for a
@@ -102,7 +103,7 @@ impl GenerateHosts {
         let mut file = HostFile::default();
         for host in hosts {
             let Some(ports) = all.get(&host) else {
-                file.left_out.push(format!("{host}: the subnet administrator has no such host"));
+                file.left_out.push(format!("{host} is left out: the subnet administrator has no such host"));
                 continue;
             };
             if let Some(gid) = file.add_host(&host, ports) {
@@ -123,7 +124,7 @@ impl HostFile {
         let first = ports.next()?;
         // An adapter whose driver has not set the description has that of its model.
         if ports.next().is_some_and(|next| (&next.description, next.number) == (&first.description, first.number)) {
-            self.left_out.push(format!("{host}: several nodes are called {:?}", first.description));
+            self.left_out.push(format!("{host} is left out: several nodes are called {:?}", first.description));
             return None;
         }
         let line = HostLine { address: Address::from_text(host), gid: first.gid };
@@ -131,7 +132,7 @@ impl HostFile {
         let is_read_back =
             hosts::parse(text.as_bytes()).next().is_some_and(|read| read.is_ok_and(|(_, read)| read == line));
         if line.address.ip().is_some() || !is_read_back {
-            self.left_out.push(format!("{host:?}: it is no name for this file"));
+            self.left_out.push(format!("{host:?} is left out: it is no name for this file"));
             return None;
         }
         self.lines.push(line);
@@ -143,13 +144,13 @@ impl HostFile {
         // The system of a host may have a loopback address for the host's own name.
         let ips: BTreeSet<IpAddr> = ips.into_iter().filter(|ip| !ip.is_loopback()).collect();
         if ips.is_empty() {
-            self.left_out.push(format!("{host}: {name} has no IP address"));
+            self.left_out.push(format!("{host} is without an IP address: {name} has none"));
         }
         for ip in ips {
             if self.ips.insert(ip) {
                 self.lines.push(HostLine { address: ip.into(), gid });
             } else {
-                self.left_out.push(format!("{host}: {ip} is also an address of another host or name"));
+                self.left_out.push(format!("{host} is without {ip}: another host or name has it, too"));
             }
         }
     }
@@ -188,7 +189,7 @@ mod tests {
             [port("n1 mlx5_10", 1, 1), port("n1 mlx5_2", 2, 2), port("n1 mlx5_2", 1, 3), port("n2 mlx5_0", 1, 4)];
         let all = ["n1 fe80::3", "n2 fe80::4"].map(str::to_owned).to_vec();
         assert_eq!(file("", &ports), (all, vec![]));
-        let missing = "n3: the subnet administrator has no such host".to_owned();
+        let missing = "n3 is left out: the subnet administrator has no such host".to_owned();
         assert_eq!(file("n[2-3]", &ports), (vec!["n2 fe80::4".to_owned()], vec![missing]));
     }
 
@@ -197,7 +198,8 @@ mod tests {
         let ports = [port("n1 mlx5_0", 1, 1), port("n2 mlx5_0", 1, 2), port("n3 mlx5_0", 1, 3)];
         let (lines, left_out) = file("--ip %-ib", &ports);
         assert_eq!(lines, ["n1 fe80::1", "10.0.0.1 fe80::1", "fd00::1 fe80::1", "n2 fe80::2", "n3 fe80::3"]);
-        let reasons = ["n2: 10.0.0.1 is also an address of another host or name", "n3: n3-ib has no IP address"];
+        let reasons =
+            ["n2 is without 10.0.0.1: another host or name has it, too", "n3 is without an IP address: n3-ib has none"];
         assert_eq!(left_out, reasons);
     }
 
@@ -209,6 +211,6 @@ mod tests {
             [port(model, 1, 1), port(model, 1, 2), port("#1 mlx5_0", 1, 3), port("10.0.0.7", 1, 4), port(&long, 1, 5)];
         let (lines, left_out) = file("", &ports);
         assert_eq!((lines.len(), left_out.len()), (0, 4), "{lines:?} {left_out:?}");
-        assert!(left_out.contains(&format!("MT4123: several nodes are called {model:?}")), "{left_out:?}");
+        assert!(left_out.contains(&format!("MT4123 is left out: several nodes are called {model:?}")), "{left_out:?}");
     }
 }
