@@ -26,7 +26,9 @@ const fn file(package: &'static str, source: &'static str, path: &'static str) -
 /// files of the daemon: when systemd can start it, all other files are complete.
 pub(crate) const FILES: &[File] = &[
     file("acm-mio", "built/acm-mio", "sbin/acm-mio"),
+    file("acm-mio", "dist/acm-mio-check", "sbin/acm-mio-check"),
     file("acm-mio", "dist/acm-mio.8", "share/man/man8/acm-mio.8"),
+    file("acm-mio", "page/acm-mio-check.8", "share/man/man8/acm-mio-check.8"),
     file("acm-mio", "dist/completions/acm-mio.bash", "share/bash-completion/completions/acm-mio"),
     file("acm-mio", "dist/completions/acm-mio.fish", "share/fish/vendor_completions.d/acm-mio.fish"),
     file("acm-mio", "dist/completions/acm-mio.zsh", "share/zsh/site-functions/_acm-mio"),
@@ -38,6 +40,8 @@ pub(crate) const FILES: &[File] = &[
     file("acm-mio", "dist/grafana-dashboard.json", "share/acm-mio/grafana-dashboard.json"),
     file("acm-mio", "dist/slurm/health", "share/acm-mio/slurm-health"),
     file("acm-mio", "dist/slurm/prolog", "share/acm-mio/slurm-prolog"),
+    file("acm-mio", "dist/slurm/warm", "share/acm-mio/slurm-warm"),
+    file("acm-mio", "dist/slurm/ready", "share/acm-mio/ready"),
     file("acm-mio", "dist/acm-hardware-test", "share/acm-mio/hardware-test"),
     file("acm-mio", "dist/acm-mio.rules.yml", "share/acm-mio/acm-mio.rules.yml"),
     file("acm-mio", "dist/acm-mio.logrotate", "/etc/logrotate.d/acm-mio"),
@@ -83,9 +87,10 @@ impl File {
     }
 
     pub(crate) fn mode(&self) -> u32 {
-        let is_executable = ["bin/", "sbin/", "share/acm-mio/hardware-test", "share/acm-mio/slurm-"]
-            .iter()
-            .any(|folder| self.path.starts_with(folder));
+        let is_executable =
+            ["bin/", "sbin/", "share/acm-mio/hardware-test", "share/acm-mio/ready", "share/acm-mio/slurm-"]
+                .iter()
+                .any(|folder| self.path.starts_with(folder));
         // find-debuginfo looks for libraries among executable files.
         if is_executable || self.path.ends_with(".so") || self.path.ends_with(".so.1") { 0o755 } else { 0o644 }
     }

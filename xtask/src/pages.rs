@@ -47,6 +47,12 @@ const PAGES: &[Page] = &[
         parts: &[("docs/files.md", "The path dump")],
     },
     Page {
+        name: "acm-mio-check",
+        section: "8",
+        about: "check a node as the unit of acm-mio",
+        parts: &[("docs/operations.md", "Check it")],
+    },
+    Page {
         name: "acm_prov",
         section: "7",
         about: "providers of acm-mio and ibacm",

@@ -1,53 +1,155 @@
 //! Slurm's health check and prolog of docs/rollout.md, with a daemon and a stand-in for `scontrol`.
-use acm_tests::{Binary, Finished, Node, Process, binary, program};
+use acm_tests::{Binary, Fabric, Finished, Node, Process, binary, program, run, until};
 use nix::sys::signal::Signal;
 use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
+use tempfile::TempDir;
 
-/// Runs a script of `dist/slurm` as Slurm does. Programs that it calls have the daemon's run directory.
-fn slurm(script: &str, node: &Node, programs: &Path, nodes: &str) -> Finished {
-    let run_dir = node.dir().display();
-    for (name, text) in [
-        ("acm-mio", format!("exec {} --run-dir {run_dir} \"$@\"", binary(Binary::AcmMio).display())),
-        ("ib_acme", format!("exec {} -S {} \"$@\"", program("ib_acme", "ibacm").display(), node.socket().display())),
-        ("scontrol", format!("echo \"$@\" >> {}", programs.join("calls").display())),
-    ] {
-        let file = programs.join(name);
+/// The programs that the scripts call.
+struct Slurm {
+    programs: TempDir,
+}
+
+impl Slurm {
+    /// Programs that use this daemon, and a `scontrol` that keeps its changes. The node is idle.
+    fn new(node: &Node) -> Self {
+        let slurm = Self { programs: tempfile::tempdir().unwrap() };
+        let folder = slurm.programs.path().display();
+        slurm.set(
+            "acm-mio",
+            &format!("exec {} --run-dir {} \"$@\"", binary(Binary::AcmMio).display(), node.dir().display()),
+        );
+        let acme = format!("exec {} -S {} \"$@\"", program("ib_acme", "ibacm").display(), node.socket().display());
+        for name in ["acm-ib_acme", "ib_acme"] {
+            slurm.set(name, &acme);
+        }
+        slurm.set(
+            "scontrol",
+            &format!(
+                "case \"$*\" in\n\
+                 '--oneliner show node node1') echo NodeName=node1 CPUTot=2 State=$(cat {folder}/state) Reason=x;;\n\
+                 'show hostnames '*) echo \"$3\" | tr + '\\n';;\n\
+                 *) echo \"$@\" >> {folder}/calls;;\n\
+                 esac"
+            ),
+        );
+        slurm.state("IDLE");
+        slurm
+    }
+
+    /// Writes a program in the scripts' PATH.
+    fn set(&self, name: &str, text: &str) {
+        let file = self.programs.path().join(name);
         fs::write(&file, format!("#!/bin/sh\n{text}\n")).unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
     }
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dist/slurm").join(script);
-    let path = format!("{}:/usr/bin:/bin", programs.display());
-    let mut command = Command::new(script);
-    Process::start(command.env("PATH", path).env("SLURMD_NODENAME", "node1").env("SLURM_JOB_NODELIST", nodes)).wait()
-}
 
-#[test]
-fn health_check_drains_a_node_without_a_daemon() {
-    let (mut node, programs) = (Node::embedded().spawn(), tempfile::tempdir().unwrap());
-    node.process.wait_for("join successful", 1);
-    let calls = || fs::read_to_string(programs.path().join("calls")).unwrap_or_default();
-    assert_eq!(slurm("health", &node, programs.path(), "").success(), "");
-    assert_eq!(calls(), "");
-    node.process.signal(Signal::SIGKILL);
-    node.process.wait();
-    assert_eq!(slurm("health", &node, programs.path(), "").success(), "");
-    assert!(
-        calls().starts_with("update NodeName=node1 State=DRAIN Reason=acm-mio: no daemon answers: "),
-        "{}",
-        calls()
-    );
-}
-
-#[test]
-fn prolog_starts_lookups_and_never_fails() {
-    let (mut node, programs) = (Node::embedded().option("log_level 2").spawn(), tempfile::tempdir().unwrap());
-    node.process.wait_for("join successful", 1);
-    assert_eq!(slurm("prolog", &node, programs.path(), "x[01-02,7],y,z[3-4]").success(), "");
-    for name in ["x01", "x02", "x7", "y", "z3", "z4"] {
-        node.process.wait_for(&format!("requesting the location of {name},"), 1);
+    fn state(&self, state: &str) {
+        fs::write(self.programs.path().join("state"), state).unwrap();
     }
-    assert_eq!(slurm("prolog", &node, programs.path(), "").success(), "");
+
+    /// Returns the changes of the node so far.
+    fn calls(&self) -> String {
+        fs::read_to_string(self.programs.path().join("calls")).unwrap_or_default()
+    }
+
+    /// Runs a script of `dist/slurm` as Slurm does, but with an argument.
+    fn run(&self, script: &str, argument: &str, variables: &[(&str, &str)]) -> Finished {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dist/slurm").join(script);
+        let mut command = Command::new(script);
+        command.arg(argument).env_clear().env("PATH", format!("{}:/usr/bin:/bin", self.programs.path().display()));
+        Process::start(command.env("SLURMD_NODENAME", "node1").envs(variables.iter().copied())).wait()
+    }
+
+    /// Waits until the status has this text. It may be a tenth of a second old.
+    fn wait_for_status(&self, text: &str) {
+        let status = || run(self.programs.path().join("acm-mio"), &["--status"]).success();
+        until(text, || status().contains(text).then_some(()));
+    }
+
+    /// Runs the health check without patience.
+    fn health(&self) -> bool {
+        let finished = self.run("health", "0", &[]);
+        assert_eq!((finished.stdout.as_str(), finished.stderr.as_str()), ("", ""));
+        finished.code == Some(0)
+    }
+}
+
+fn drained(reason: &str) -> String {
+    format!("update NodeName=node1 State=DRAIN Reason=acm-mio: {reason}\n")
+}
+
+#[test]
+fn health_check_and_prolog_drain_a_node_without_a_daemon() {
+    let mut node = Node::embedded().spawn();
+    node.process.wait_for("join successful", 1);
+    let slurm = Slurm::new(&node);
+    assert!(slurm.health());
+    assert_eq!(slurm.run("prolog", "0", &[]).success(), "");
+    assert_eq!(slurm.calls(), "");
+    slurm.set("acm-ib_acme", "exit 1");
+    assert!(!slurm.health());
+    assert_eq!(slurm.calls(), drained("does not answer clients"));
     node.process.signal(Signal::SIGKILL);
     node.process.wait();
-    assert_eq!(slurm("prolog", &node, programs.path(), "x").success(), "");
+    assert_eq!(slurm.run("prolog", "0", &[]).code, Some(1));
+    assert_eq!(slurm.calls(), drained("does not answer clients") + &drained("does not respond"));
+}
+
+#[test]
+fn health_check_keeps_an_administrators_reason() {
+    let mut node = Node::embedded().spawn();
+    let slurm = Slurm::new(&node);
+    node.process.signal(Signal::SIGKILL);
+    node.process.wait();
+    for state in ["IDLE+DRAIN", "MIXED+DRAIN", "DOWN*", "FAIL"] {
+        slurm.state(state);
+        assert!(!slurm.health());
+        assert_eq!(slurm.calls(), "", "{state}");
+    }
+    slurm.state("IDLE*+CLOUD");
+    assert!(!slurm.health());
+    assert_eq!(slurm.calls(), drained("does not respond"));
+}
+
+#[test]
+fn health_check_drains_a_node_without_an_active_port_or_a_group() {
+    let fabric = Fabric::serve(1, &[]);
+    let mut node = Node::at(&fabric, 1).spawn();
+    node.process.wait_for("join successful", 1);
+    let slurm = Slurm::new(&node);
+    assert!(slurm.health());
+    fabric.control("down node1 1");
+    slurm.wait_for_status("port 1: down");
+    assert!(!slurm.health());
+    assert_eq!(slurm.calls(), drained("no active port"));
+    fabric.control("set sa_mute on");
+    fabric.control("up node1 1");
+    node.process.wait_for("join failed", 1);
+    slurm.wait_for_status("port 1: active");
+    assert!(!slurm.health());
+    assert_eq!(slurm.calls(), drained("no active port") + &drained("no multicast group joined"));
+    fabric.control("set sa_mute off");
+    // It waits for the next join.
+    assert_eq!(slurm.run("prolog", "60", &[]).success(), "");
+}
+
+#[test]
+fn warm_starts_lookups_of_the_jobs_other_nodes_and_never_fails() {
+    let mut node = Node::embedded().option("log_level 2").spawn();
+    node.process.wait_for("join successful", 1);
+    let slurm = Slurm::new(&node);
+    // The stand-in of scontrol has + between the names of a list.
+    for (variable, names) in [("SLURM_JOB_NODELIST", "rack1node2+x-ib+node1"), ("SLURM_NODELIST", "old3+old4+node1")] {
+        assert_eq!(slurm.run("warm", "3", &[(variable, names)]).success(), "");
+        for name in names.split('+').filter(|name| *name != "node1") {
+            node.process.wait_for(&format!("requesting the location of {name},"), 1);
+        }
+    }
+    assert_eq!(slurm.run("warm", "3", &[("SLURM_JOB_NODELIST", "many1+many2+many3+many4")]).success(), "");
+    assert_eq!(slurm.run("warm", "3", &[]).success(), "");
+    assert!(!node.log().contains("requesting the location of many"));
+    assert!(!node.log().contains("requesting the location of node1"));
+    node.process.signal(Signal::SIGKILL);
+    node.process.wait();
+    assert_eq!(slurm.run("warm", "3", &[("SLURM_JOB_NODELIST", "x")]).success(), "");
 }

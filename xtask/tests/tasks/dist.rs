@@ -51,11 +51,14 @@ acm-mio -rw-r--r-- /lib/systemd/system/acm-mio.socket
 acm-mio -rw-r--r-- /usr/lib/sysusers.d/acm-mio.conf
 acm-mio -rw-r--r-- /usr/lib/udev/rules.d/60-acm-mio.rules
 acm-mio -rwxr-xr-x /usr/sbin/acm-mio
+acm-mio -rwxr-xr-x /usr/sbin/acm-mio-check
 acm-mio -rw-r--r-- /usr/share/acm-mio/acm-mio.rules.yml
 acm-mio -rw-r--r-- /usr/share/acm-mio/grafana-dashboard.json
 acm-mio -rwxr-xr-x /usr/share/acm-mio/hardware-test
+acm-mio -rwxr-xr-x /usr/share/acm-mio/ready
 acm-mio -rwxr-xr-x /usr/share/acm-mio/slurm-health
 acm-mio -rwxr-xr-x /usr/share/acm-mio/slurm-prolog
+acm-mio -rwxr-xr-x /usr/share/acm-mio/slurm-warm
 acm-mio -rw-r--r-- /usr/share/bash-completion/completions/acm-mio
 acm-mio -rw-r--r-- /usr/share/fish/vendor_completions.d/acm-mio.fish
 acm-mio -rw-r--r-- /usr/share/lintian/overrides/acm-mio
@@ -64,6 +67,7 @@ acm-mio -rw-r--r-- /usr/share/man/man5/ibacm_hosts.data.5.gz
 acm-mio -rw-r--r-- /usr/share/man/man5/ibacm_opts.cfg.5.gz
 acm-mio -rw-r--r-- /usr/share/man/man5/ibacm_route.data.5.gz
 acm-mio -rw-r--r-- /usr/share/man/man7/acm_prov.7.gz
+acm-mio -rw-r--r-- /usr/share/man/man8/acm-mio-check.8.gz
 acm-mio -rw-r--r-- /usr/share/man/man8/acm-mio.8.gz
 acm-mio -rw-r--r-- /usr/share/zsh/site-functions/_acm-mio
 acm-replay -rwxr-xr-x /usr/bin/acm-replay

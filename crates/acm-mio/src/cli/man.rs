@@ -47,6 +47,7 @@ systemctl unmask ibacm.socket ibacm.service
 systemctl enable \-\-now ibacm.socket ibacm.service
 .EE
 .SH SEE ALSO
+.BR acm\-mio\-check (8),
 .BR ibacm_opts.cfg (5),
 .BR ibacm_addr.cfg (5),
 .BR ibacm_hosts.data (5),

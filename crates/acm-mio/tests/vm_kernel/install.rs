@@ -53,6 +53,8 @@ fn commands_of_the_document_replace_ibacm_and_restore_it() {
         "Build and install",
         "nothing was started",
         "Check",
+        "the check has the limits of the unit",
+        "nothing was started by the check",
         "Change over",
         "acm-mio serves",
         "Try",

@@ -79,6 +79,19 @@ check 'ibacm serves' ibacm_serves
 check 'Build and install' commands build-and-install
 check 'nothing was started' ibacm_serves
 check 'Check' commands check
+# The unit's limit, which a drop-in changes. Root's check has another text.
+has_limits_of_unit() {
+    mkdir -p $units/acm-mio.service.d
+    printf '[Service]\nLimitMEMLOCK=2M\n' > $units/acm-mio.service.d/memory.conf
+    in_it systemctl daemon-reload
+    in_it /usr/local/sbin/acm-mio-check > $run/checked
+    rm $units/acm-mio.service.d/memory.conf
+    in_it systemctl daemon-reload
+    cat $run/checked >&2
+    grep -q '^warn locked memory: 2048 KiB' $run/checked && [ -z "$(find /run -maxdepth 4 -name 'acm-mio-check.*')" ]
+}
+check 'the check has the limits of the unit' has_limits_of_unit
+check 'nothing was started by the check' ibacm_serves
 check 'Change over' commands change-over
 check 'acm-mio serves' acm_mio_serves
 check 'Try' commands try
