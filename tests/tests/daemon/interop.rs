@@ -32,9 +32,9 @@ fn four_mixed_nodes_resolve_each_other_with_route_prot_acm() {
 }
 
 #[test]
-fn eight_mixed_nodes_resolve_each_other_by_name() {
-    let lab = Lab::new(8, &[]);
-    let all = mixed(&lab, 8, "route_prot sa");
+fn twenty_four_mixed_nodes_resolve_each_other_by_name() {
+    let lab = Lab::new(24, &[]);
+    let all = mixed(&lab, 24, "route_prot sa");
     for from in &all {
         for to in all.iter().filter(|to| to.number != from.number) {
             let names = [format!("node{}", from.number), format!("node{}", to.number)];
