@@ -157,6 +157,33 @@ fn second_daemon_is_refused_with_the_reason() {
     assert_serves(dir.path());
 }
 
+/// The lock file is another one, so that only the socket excludes the second daemon.
+#[test]
+fn socket_of_a_living_daemon_is_not_replaced_and_that_of_a_killed_one_is() {
+    let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    assert_eq!(started(&embedded(), dir.path()).code, Some(0));
+    let first = Forked::of(dir.path());
+    let fabric = Fabric::serve(1, &[]);
+    let lock = other.path().join("lock");
+    let second = Node::at(&fabric, 1).option(&format!("log_file DIR/log2\nlock_file {}", lock.display()));
+    let socket = dir.path().join(UNIX_SOCKET);
+    let refused = started(&second, dir.path());
+    assert_refused(
+        &refused,
+        1,
+        &[&format!("socket {}: another process serves it", socket.display()), "stop that first"],
+    );
+    assert!(first.is_running());
+    assert_serves(dir.path());
+    kill(first.id, Signal::SIGKILL).unwrap();
+    until("the daemon's end", || (!first.is_running()).then_some(()));
+    assert!(socket.exists(), "a killed daemon leaves its socket");
+    assert_eq!(started(&second, dir.path()).code, Some(0));
+    let running = processes(dir.path());
+    assert_serves(dir.path());
+    assert_eq!(running.len(), 1);
+}
+
 #[test]
 fn unwritable_lock_is_reported() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
 //! Privileges and limits, the run directory, configuration files, other daemons.
 use super::{paths::Paths, report::Report};
-use crate::{kernel::Kernel, lock};
+use crate::{cli::Args, kernel::Kernel, lock, server::taken_socket};
 use nix::{
     errno::Errno,
     sys::resource::{Resource, getrlimit},
@@ -76,6 +76,14 @@ fn can_be_written(dir: &Path) -> bool {
     access(dir, AccessFlags::W_OK | AccessFlags::X_OK).is_ok()
 }
 
+/// Reports a clients' socket of another process, which the daemon would not replace. systemd passes its own.
+pub(super) fn socket(args: &Args, report: &mut Report) {
+    if let Some(taken) = taken_socket(&args.run_dir).filter(|_| !args.systemd) {
+        let what = format!("{}: another process serves it", taken.display());
+        report.warn(what, "stop that to start a daemon here; ss -xlp names it");
+    }
+}
+
 pub(super) fn other_daemon(lock_file: &Path, report: &mut Report) {
     let shown = lock_file.display();
     match lock::holder(lock_file) {
@@ -116,6 +124,23 @@ mod tests {
             assert_eq!(good[..2], [index == 0, index == 1], "{only:x}");
             assert!(report.findings[2].what.contains("CAP_IPC_LOCK") == (index == 2), "{:?}", report.findings);
         }
+    }
+
+    #[test]
+    fn socket_of_another_process_is_a_warning_unless_systemd_passes_one() {
+        use clap::Parser as _;
+        let dir = tempfile::tempdir().unwrap();
+        let check = |more: &[&str]| {
+            let mut report = Report::default();
+            let words = [&["acm-mio", "--run-dir", dir.path().to_str().unwrap()], more].concat();
+            socket(&Args::parse_from(words), &mut report);
+            report.findings.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(check(&[]), [""; 0]);
+        let _other = std::os::unix::net::UnixListener::bind(dir.path().join("ibacm-unix.sock")).unwrap();
+        let found = check(&[]);
+        assert!(found.len() == 1 && found[0].contains("ibacm-unix.sock: another process serves it: stop"), "{found:?}");
+        assert_eq!(check(&["--systemd"]), [""; 0]);
     }
 
     #[test]

@@ -44,6 +44,7 @@ pub(crate) fn run(args: &Args) -> u8 {
         preload::preload(&Files::new(&settings.options(), &start_dir), &active, &mut report);
     }
     host::run_dir(&args.run_dir, &mut report);
+    host::socket(args, &mut report);
     host::other_daemon(&settings.lock_file(&args.run_dir), &mut report);
     log::log(args, &settings, &paths, &mut report);
     units::units(&paths, &mut report);

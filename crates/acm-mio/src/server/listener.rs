@@ -6,9 +6,13 @@ use mio::{
     Interest, Registry, Token,
     net::{TcpListener, UnixListener},
 };
+use nix::errno::Errno;
 use std::{
     fs, io,
-    os::unix::fs::{PermissionsExt, symlink},
+    os::unix::{
+        fs::{PermissionsExt, symlink},
+        net::UnixDatagram,
+    },
     path::{Path, PathBuf},
 };
 
@@ -21,6 +25,12 @@ const PORT_LINK: &str = "ibacm.port";
 /// Reason why the daemon cannot listen.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ListenError {
+    /// Another process serves clients in this run directory.
+    #[error(
+        "socket {0}: another process serves it; stop that first (systemctl stop acm-mio.socket ibacm.socket, or see \
+         ss -xlp), or give another --run-dir"
+    )]
+    Taken(PathBuf),
     /// The unix socket cannot be created.
     #[error("socket {0}: {1}; run as root, or give a --run-dir that you may write to")]
     Unix(PathBuf, io::Error),
@@ -49,8 +59,11 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    /// Listens in `run_dir` or on TCP, as the options request.
+    /// Listens in `run_dir` or on TCP, as the options request. Replaces the files of a process that has ended.
     pub(crate) fn bind(options: &Options<'_>, run_dir: &Path) -> Result<Self, ListenError> {
+        if let Some(taken) = taken_socket(run_dir) {
+            return Err(ListenError::Taken(taken));
+        }
         let link = !options.acme_plus_kernel_only;
         let ip = match options.server_mode {
             ServerMode::Unix => return Self::bind_unix(run_dir, link),
@@ -144,6 +157,22 @@ impl Listener {
     }
 }
 
+/// Returns the clients' socket in this directory, or their link to one, if a process has the socket open.
+pub(crate) fn taken_socket(run_dir: &Path) -> Option<PathBuf> {
+    [UNIX_SOCKET, UNIX_LINK].map(|name| run_dir.join(name)).into_iter().find(|path| is_open(path))
+}
+
+/// Reports whether a process has the socket at this path open. A connection of another type of socket is refused in a
+/// different way by an open socket (EPROTOTYPE) than by the file of a closed one (ECONNREFUSED). So the process at the
+/// other end, such as systemd, which would start a service, does not see the attempt, and a full backlog does not
+/// matter.
+fn is_open(path: &Path) -> bool {
+    match UnixDatagram::unbound().and_then(|probe| probe.connect(path)) {
+        Ok(()) => true,
+        Err(error) => error.raw_os_error() == Some(Errno::EPROTOTYPE as i32),
+    }
+}
+
 impl Drop for Listener {
     fn drop(&mut self) {
         for file in &self.files {
@@ -176,6 +205,39 @@ mod tests {
         let options = Options { acme_plus_kernel_only: true, ..Options::default() };
         let _listener = Listener::bind(&options, dir.path()).unwrap();
         assert_eq!(names(dir.path()), [UNIX_SOCKET]);
+    }
+
+    #[test]
+    fn socket_of_a_living_process_is_not_replaced_and_that_of_a_dead_one_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = std::os::unix::net::UnixListener::bind(dir.path().join(UNIX_SOCKET)).unwrap();
+        let tcp = Options { server_mode: ServerMode::Loop, server_port: 0, ..Options::default() };
+        for options in [Options::default(), tcp] {
+            let text = Listener::bind(&options, dir.path()).unwrap_err().to_string();
+            let start = format!("socket {}: another process serves it; ", dir.path().join(UNIX_SOCKET).display());
+            assert!(text.starts_with(&start) && text.ends_with(" --run-dir"), "{text}");
+        }
+        assert_eq!(names(dir.path()), [UNIX_SOCKET]);
+        first.set_nonblocking(true).unwrap();
+        assert_eq!(first.accept().unwrap_err().kind(), io::ErrorKind::WouldBlock, "it does not see the attempts");
+        // Closing the socket leaves its file, as the end of a process does.
+        drop(first);
+        drop(Listener::bind(&Options::default(), dir.path()).unwrap());
+        assert!(names(dir.path()).is_empty());
+    }
+
+    #[test]
+    fn link_to_a_socket_of_a_living_process_is_not_replaced() {
+        let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let elsewhere = other.path().join("sock");
+        let link = dir.path().join(UNIX_LINK);
+        symlink(&elsewhere, &link).unwrap();
+        let first = std::os::unix::net::UnixListener::bind(&elsewhere).unwrap();
+        let problem = Listener::bind(&Options::default(), dir.path()).unwrap_err();
+        assert!(matches!(problem, ListenError::Taken(path) if path == link));
+        drop(first);
+        let _listener = Listener::bind(&Options::default(), dir.path()).unwrap();
+        assert_eq!(fs::read_link(&link).unwrap(), Path::new(UNIX_SOCKET));
     }
 
     #[test]

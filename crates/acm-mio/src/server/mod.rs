@@ -6,4 +6,5 @@ mod receive;
 mod run_dir;
 mod start;
 
+pub(crate) use listener::taken_socket;
 pub(crate) use start::run;
