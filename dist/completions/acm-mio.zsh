@@ -17,12 +17,16 @@ _acm-mio() {
     _arguments "${_arguments_options[@]}" : \
 '-A+[Address configuration file]:addr_file:_files' \
 '-O+[Option configuration file]:option_file:_files' \
-'--fabric=[The fabric to serve\: \`devices\` (the default\: all InfiniBand ports of this machine), \`embedded\` (a simulated one in this process, which others may join at DIR/fabric.sock), or \`sim\:PATH?node=NAME\` (a simulated one that another process serves at PATH)]:FABRIC:_default' \
+'--fabric=[The fabric to serve\: \`devices\` (the default\: all InfiniBand ports of this machine), \`embedded\` (a simulated one in this process, which others may join at DIR/fabric.sock), or \`sim\:PATH?node=NAME\` (a simulated one that another process serves at PATH)]:FABRIC:(devices embedded sim\:)' \
 '--metrics=[Write the metrics of the running daemon into FILE, for node_exporter'\''s textfile collector, and exit\: 0, or 1 if that failed; then FILE is removed. A new file replaces FILE at once]:FILE:_files' \
-'*--recording=[Start or stop a recording of the running daemon, and exit\: 0, or 1 if that failed. \`start FILE\[,size=64M,files=4\]\[,mask=names\]\[,time=600\]\` records for that many seconds, into a file with a full path that the daemon'\''s user may write; \`stop\` ends it earlier. The recording can be shown and counted, but not replayed. Only root and the daemon'\''s user may do this]:COMMAND:_default' \
-'*--cache=[Show or change the cache of the running daemon, and exit\: 0, or 1 if that failed. \`list \[CONDITION...\]\` prints a line for each entry; \`explain NAME\` prints where an entry comes from, when it expires and who used it; \`flush CONDITION...\` or \`flush all\` removes entries, so that the next request starts a lookup. A CONDITION is \`name=NAME\` (a name, IP address, LID or GID; a \`*\` at the end stands for any text), \`endpoint=mlx5_0/1\`, \`state=ready\`, \`user=UID\` (the last user), \`id=ID\`, \`older=SECONDS\` or \`newer=SECONDS\` (since the path was confirmed). Members of the daemon'\''s group may list and explain. Only root and the daemon'\''s user may flush]:COMMAND:_default' \
-'--kernel=[Respond to the kernel'\''s path requests over netlink\: \`on\`, \`off\`, or \`any\` (to those of other privileged programs as well\: for tests). The default is on, and off with a simulated fabric]:MODE:_default' \
-'--interfaces=[Interfaces whose IP addresses this node serves\: \`on\` (IPoIB interfaces), \`off\`, or \`alias\` (interfaces whose alias is \`infiniband GID \[PKEY\]\`\: for simulated fabrics). The default is on, and off with a simulated fabric]:MODE:_default' \
+'*--recording=[Start or stop a recording of the running daemon, and exit\: 0, or 1 if that failed. \`start FILE\[,size=64M,files=4\]\[,mask=names\]\[,time=600\]\` records for that many seconds, into a file with a full path that the daemon'\''s user may write; \`stop\` ends it earlier. The recording can be shown and counted, but not replayed. Only root and the daemon'\''s user may do this]:COMMAND:(start stop status)' \
+'*--cache=[Show or change the cache of the running daemon, and exit\: 0, or 1 if that failed. \`list \[CONDITION...\]\` prints a line for each entry; \`explain NAME\` prints where an entry comes from, when it expires and who used it; \`flush CONDITION...\` or \`flush all\` removes entries, so that the next request starts a lookup. A CONDITION is \`name=NAME\` (a name, IP address, LID or GID; a \`*\` at the end stands for any text), \`endpoint=mlx5_0/1\`, \`state=ready\`, \`user=UID\` (the last user), \`id=ID\`, \`older=SECONDS\` or \`newer=SECONDS\` (since the path was confirmed). Members of the daemon'\''s group may list and explain. Only root and the daemon'\''s user may flush]:COMMAND:(list explain flush all name= endpoint= user= id= older= newer= state=unknown state=failed state=asking state=located state=routing state=ready)' \
+'--kernel=[Respond to the kernel'\''s path requests over netlink\: \`on\`, \`off\`, or \`any\` (to those of other privileged programs as well\: for tests). The default is on, and off with a simulated fabric]:MODE:((on\:"Respond to requests of the kernel"
+off\:"Open no socket"
+any\:"Respond to requests of programs as well. These need CAP_NET_ADMIN to send one"))' \
+'--interfaces=[Interfaces whose IP addresses this node serves\: \`on\` (IPoIB interfaces), \`off\`, or \`alias\` (interfaces whose alias is \`infiniband GID \[PKEY\]\`\: for simulated fabrics). The default is on, and off with a simulated fabric]:MODE:((on\:"Serve addresses of IPoIB interfaces"
+off\:"Open no socket"
+alias\:"Serve addresses of interfaces of any type whose alias names a port\: \`infiniband GID \[PKEY\]\`"))' \
 '--record=[Record the inputs and outputs of the daemon'\''s core, for acm-replay and Wireshark\: \`FILE\[,size=64M,files=4\]\[,mask=names\]\[,time=SECONDS\]\`. FILE is the newest file, FILE.1 the one before it. A reader of the files can guess transaction ids, so that only the daemon'\''s user may read them. \`mask=names\` replaces names and IP addresses. After \`time\` seconds the recording ends]:FILE:_default' \
 '--run-dir=[Directory of the sockets, port files and the lock file. It is created if it is missing]:DIR:_files' \
 '--start-limit=[Seconds that a daemon may take until it serves; after that it is killed]:SECONDS:_default' \
@@ -33,13 +37,11 @@ _acm-mio() {
 '--check[Check the prerequisites of the daemon on this machine, with these files and this fabric, print advice, and exit\: 0 if it would serve, 1 if not, 3 if it would serve and SIGHUP would not apply the option or the address file]' \
 '--status[Print the state and the counters of the running daemon, and exit\: 0, or 1 if none responds in the run directory]' \
 '--reload[Make the running daemon read its files again, as SIGHUP does, wait until they are applied, and exit\: 0, or 1 if a file is not applied, with the reason. Only root and the daemon'\''s user may do this]' \
-'--json[Print JSON\: with \`--cache\`, a line for each entry, with times in seconds before or after now; with \`--check\`, a line for each finding\: \`verdict\` (\`ok\`, \`warn\`, \`reload\` or \`fail\`), \`what\` and \`advice\`]' \
-'--detach[Internal\: the process that becomes the daemon]' \
+'--json[Print JSON\: with \`--cache\`, a line for each entry, with times in seconds before or after now; with \`--check\`, a line for each finding\: \`verdict\` (\`ok\`, \`warn\`, \`reload\` or \`fail\`), \`what\` and \`advice\`; with \`--status\`, a line for each metric\: \`name\`, \`kind\`, \`labels\`, and \`value\`, or \`count\` and \`sum\`]' \
 '-h[Print help]' \
 '--help[Print help]' \
 '-V[Print version]' \
 '--version[Print version]' \
-'*::stray -- Words that are not options:_default' \
 && ret=0
 }
 

@@ -5,7 +5,7 @@ mod man;
 
 pub(crate) use choices::{FabricChoice, InterfaceChoice, KernelChoice, RecordChoice};
 
-use clap::Parser;
+use clap::{ArgGroup, Parser};
 use core::time::Duration;
 use std::path::PathBuf;
 
@@ -17,6 +17,9 @@ pub(crate) const OPTION_FILE: &str = "/etc/rdma/ibacm_opts.cfg";
 /// serves them to librdmacm, the kernel and ib_acme.
 #[derive(Debug, Parser)]
 #[command(name = "acm-mio", version, about)]
+#[command(group = ArgGroup::new("command").args(["check", "status", "metrics", "recording", "reload", "cache"]))]
+#[command(group = ArgGroup::new("shown").args(["check", "status", "cache"]).multiple(true))]
+#[group(skip)]
 pub(crate) struct Args {
     /// Run as a daemon (the default).
     #[arg(short = 'D', overrides_with = "foreground")]
@@ -71,16 +74,17 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COMMAND", num_args = 1..)]
     pub(crate) cache: Vec<String>,
     /// Print JSON: with `--cache`, a line for each entry, with times in seconds before or after now; with `--check`, a
-    /// line for each finding: `verdict` (`ok`, `warn`, `reload` or `fail`), `what` and `advice`.
-    #[arg(long)]
+    /// line for each finding: `verdict` (`ok`, `warn`, `reload` or `fail`), `what` and `advice`; with `--status`, a line
+    /// for each metric: `name`, `kind`, `labels`, and `value`, or `count` and `sum`.
+    #[arg(long, requires = "shown")]
     pub(crate) json: bool,
     /// Respond to the kernel's path requests over netlink: `on`, `off`, or `any` (to those of other privileged programs
     /// as well: for tests). The default is on, and off with a simulated fabric.
-    #[arg(long, value_name = "MODE")]
+    #[arg(long, value_name = "MODE", value_enum, hide_possible_values = true)]
     pub(crate) kernel: Option<KernelChoice>,
     /// Interfaces whose IP addresses this node serves: `on` (IPoIB interfaces), `off`, or `alias` (interfaces whose
     /// alias is `infiniband GID [PKEY]`: for simulated fabrics). The default is on, and off with a simulated fabric.
-    #[arg(long, value_name = "MODE")]
+    #[arg(long, value_name = "MODE", value_enum, hide_possible_values = true)]
     pub(crate) interfaces: Option<InterfaceChoice>,
     /// Record the inputs and outputs of the daemon's core, for acm-replay and Wireshark:
     /// `FILE[,size=64M,files=4][,mask=names][,time=SECONDS]`. FILE is the newest file, FILE.1 the one before it. A
@@ -169,6 +173,26 @@ mod tests {
             [&["-P"][..], &["-P", "--fabric", "devices"], &["--fabric", "embedded"], &["-P", "-D", "--fabric=embedded"]]
         {
             assert!(!parse(words).log_to_stdout(), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn commands_exclude_each_other_and_json_needs_one_with_output() {
+        let refused = |words: &[&str]| Args::try_parse_from([&["acm-mio"], words].concat()).is_err();
+        for words in [
+            &["--cache", "list", "--status"][..],
+            &["--status", "--metrics", "/x"],
+            &["--check", "--status"],
+            &["--reload", "--recording", "stop"],
+            &["--json"],
+            &["--json", "-P"],
+            &["--reload", "--json"],
+            &["--recording", "stop", "--json"],
+        ] {
+            assert!(refused(words), "{words:?}");
+        }
+        for words in [&["--status", "--json"][..], &["--check", "--json", "-P"], &["--cache", "list", "--json"]] {
+            assert!(parse(words).json, "{words:?}");
         }
     }
 

@@ -97,7 +97,7 @@ fn main() -> ExitCode {
 fn request(args: &cli::Args) -> Option<Result<String, String>> {
     let run_dir = &args.run_dir;
     if args.status {
-        return Some(metrics::run(run_dir));
+        return Some(metrics::run(run_dir, args.json));
     }
     if let Some(file) = &args.metrics {
         return Some(metrics::run_metrics(run_dir, file).map(|()| String::new()));

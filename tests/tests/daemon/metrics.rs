@@ -227,6 +227,11 @@ fn status_is_readable_and_restricted_to_its_group() {
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
+    let lines = run(binary(Binary::AcmMio), &["--status", "--json", "--run-dir", dir]).success();
+    let line = r#"{"kind":"gauge","labels":{"port":"sim0/1"},"name":"port_active","value":1}"#;
+    assert!(lines.lines().any(|other| other == line), "{lines}");
+    let refused = run(binary(Binary::AcmMio), &["--json", "--run-dir", dir]);
+    assert!(refused.code == Some(1) && refused.stderr.contains("--status"), "{refused}");
     let empty = tempfile::tempdir().unwrap();
     let none = run(binary(Binary::AcmMio), &["--status", "--run-dir", empty.path().to_str().unwrap()]);
     assert!(none.code == Some(1) && none.stderr.contains("no daemon answers"), "{none}");

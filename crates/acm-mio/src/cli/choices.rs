@@ -1,4 +1,5 @@
 //! Values of the options `--fabric`, `--kernel`, `--interfaces` and `--record`.
+use clap::ValueEnum;
 use core::{str::FromStr, time::Duration};
 use std::path::PathBuf;
 
@@ -43,7 +44,7 @@ impl FromStr for FabricChoice {
 }
 
 /// Value of `--kernel`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum KernelChoice {
     /// Respond to requests of the kernel.
     On,
@@ -53,20 +54,8 @@ pub(crate) enum KernelChoice {
     Any,
 }
 
-impl FromStr for KernelChoice {
-    type Err = &'static str;
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "on" => Ok(Self::On),
-            "off" => Ok(Self::Off),
-            "any" => Ok(Self::Any),
-            _ => Err("expected on, off or any"),
-        }
-    }
-}
-
 /// Value of `--interfaces`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum InterfaceChoice {
     /// Serve addresses of IPoIB interfaces.
     On,
@@ -74,18 +63,6 @@ pub(crate) enum InterfaceChoice {
     Off,
     /// Serve addresses of interfaces of any type whose alias names a port: `infiniband GID [PKEY]`.
     Alias,
-}
-
-impl FromStr for InterfaceChoice {
-    type Err = &'static str;
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "on" => Ok(Self::On),
-            "off" => Ok(Self::Off),
-            "alias" => Ok(Self::Alias),
-            _ => Err("expected on, off or alias"),
-        }
-    }
 }
 
 /// Minimum size of a recording's file in bytes: each file begins with the core's options.
@@ -165,17 +142,17 @@ mod tests {
     }
 
     #[test]
-    fn kernel_is_on_off_or_any() {
+    fn kernel_is_on_off_or_any_and_interfaces_are_on_off_or_alias() {
+        fn of<T: ValueEnum>(text: &str) -> Result<T, String> {
+            T::from_str(text, false)
+        }
         let all = [KernelChoice::On, KernelChoice::Off, KernelChoice::Any];
-        assert_eq!(["on", "off", "any"].map(|text| text.parse::<KernelChoice>()), all.map(Ok));
-        assert!(["", "On"].iter().all(|text| text.parse::<KernelChoice>().is_err()));
-    }
-
-    #[test]
-    fn interfaces_are_on_off_or_alias() {
+        assert_eq!(["on", "off", "any"].map(of), all.map(Ok));
         let all = [InterfaceChoice::On, InterfaceChoice::Off, InterfaceChoice::Alias];
-        assert_eq!(["on", "off", "alias"].map(|text| text.parse::<InterfaceChoice>()), all.map(Ok));
-        assert!(["", "On"].iter().all(|text| text.parse::<InterfaceChoice>().is_err()));
+        assert_eq!(["on", "off", "alias"].map(of), all.map(Ok));
+        for bad in ["", "On"] {
+            assert!(of::<KernelChoice>(bad).is_err() && of::<InterfaceChoice>(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -7,6 +7,8 @@ pub(crate) enum Page {
     Metrics,
     /// Text for administrators. Served only on the status socket, because it contains the names of users.
     Status,
+    /// The numbers of [`Page::Metrics`] as JSON, for administrators.
+    Numbers,
 }
 
 /// A request that the daemon answers. Accepted only on the status socket.
@@ -77,6 +79,7 @@ pub(super) fn parse(head: &[u8]) -> Option<Request> {
     Some(match (method, path.as_bytes()) {
         (b"GET", b"/metrics") => Request::Page(Page::Metrics),
         (b"GET", b"/status") => Request::Page(Page::Status),
+        (b"GET", b"/status.json") => Request::Page(Page::Numbers),
         (b"GET" | b"DELETE", b"/cache") | (b"GET" | b"POST", b"/reload") => command(),
         (b"POST" | b"DELETE", b"/recording") => command(),
         (b"GET", _) => Request::UnknownPage,
@@ -97,6 +100,7 @@ pub(super) const fn kind(page: Page) -> &'static str {
     match page {
         Page::Metrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
         Page::Status => "text/plain; charset=utf-8",
+        Page::Numbers => "application/json",
     }
 }
 
@@ -120,6 +124,7 @@ mod tests {
             ("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", Some(Request::Page(Page::Metrics))),
             ("GET /metrics?a=b HTTP/1.0\n\n", Some(Request::Page(Page::Metrics))),
             ("GET /status HTTP/1.0\r\n\r\n", Some(Request::Page(Page::Status))),
+            ("GET /status.json HTTP/1.0\r\n\r\n", Some(Request::Page(Page::Numbers))),
             ("GET / HTTP/1.1\r\n\r\n", Some(Request::UnknownPage)),
             ("GET /cache?a=b?c HTTP/1.1\r\n\r\n", Some(command("GET", "/cache", "a=b?c"))),
             ("DELETE /cache HTTP/1.1\r\n\r\n", Some(command("DELETE", "/cache", ""))),

@@ -18,7 +18,7 @@ mod status;
 mod textfile;
 
 pub(crate) use http::{Page, Response};
-pub(crate) use openmetrics::text;
+pub(crate) use openmetrics::{json, text};
 pub(crate) use query::{ask, run};
 pub(crate) use server::{Asked, Metrics, TOKENS};
 pub(crate) use snapshot::{Number, Snapshot};

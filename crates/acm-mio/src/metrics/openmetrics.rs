@@ -12,6 +12,7 @@ use prometheus_client::{
     metrics::{MetricType, counter::ConstCounter, gauge::ConstGauge},
     registry::Registry,
 };
+use serde_json::json;
 use std::{collections::BTreeMap, sync::LazyLock};
 
 /// The manual `docs/operations.md`. The HELP text of a metric is the second cell of its row, so that each metric is
@@ -44,6 +45,29 @@ pub(crate) fn text(snapshot: &Snapshot<'_>) -> String {
     // Writing into a string does not fail.
     let _ = prometheus_client::encoding::text::encode(&mut text, &registry);
     text
+}
+
+/// Returns all metrics as JSON, an object in each line. A histogram has the number of its values and their sum.
+pub(crate) fn json(snapshot: &Snapshot<'_>) -> String {
+    let families = families(snapshot);
+    let kinds = [("counter", &families.counters), ("gauge", &families.gauges)];
+    let numbers = kinds.into_iter().flat_map(|(kind, metrics)| {
+        let each = metrics.iter().flat_map(|(name, values)| values.iter().map(move |value| (name, value)));
+        each.map(move |(name, (labels, value))| {
+            json!({ "name": name, "kind": kind, "labels": object(labels), "value": value })
+        })
+    });
+    let histograms = families.histograms.iter().flat_map(|(name, values)| {
+        values.iter().map(move |(labels, times)| {
+            let (labels, count, sum) = (object(labels), times.count, times.sum);
+            json!({ "name": name, "kind": "histogram", "labels": labels, "count": count, "sum": sum })
+        })
+    });
+    numbers.chain(histograms).map(|line| format!("{line}\n")).collect()
+}
+
+fn object(labels: &Labels) -> BTreeMap<&'static str, &str> {
+    labels.iter().map(|(name, value)| (*name, value.as_str())).collect()
 }
 
 fn families(snapshot: &Snapshot<'_>) -> Families {
@@ -209,6 +233,15 @@ mod tests {
             assert!(text.lines().any(|other| other == line), "{line}: {text}");
         }
         assert!(text.contains(" histogram\n") && text.contains(" gauge\n") && text.ends_with("# EOF\n"), "{text}");
+        let lines = json(&snapshot);
+        for line in [
+            r#"{"kind":"counter","labels":{},"name":"fabric_scans","value":7}"#,
+            r#"{"kind":"gauge","labels":{},"name":"interfaces","value":4}"#,
+            r#"{"kind":"counter","labels":{"account":"user"},"name":"requests_refused","value":0}"#,
+            r#"{"count":0,"kind":"histogram","labels":{"account":"user"},"name":"request_seconds","sum":0.0}"#,
+        ] {
+            assert!(lines.lines().any(|other| other == line), "{line}: {lines}");
+        }
         let labels = |of| labels(of, &snapshot);
         let (known, unknown) = (("port", "mlx5_0/1".to_owned()), ("port", "9".to_owned()));
         let who = ("who", "strangers".to_owned());

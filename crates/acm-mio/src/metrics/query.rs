@@ -12,12 +12,12 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// Run directory of the service unit.
 const UNIT: &str = "/run/acm-mio";
 
-/// Returns the status of the daemon in this run directory.
+/// Returns the status of the daemon in this run directory, or its numbers as JSON.
 ///
 /// # Errors
 /// No daemon responded.
-pub(crate) fn run(run_dir: &Path) -> Result<String, String> {
-    ask(run_dir, "GET", "/status")
+pub(crate) fn run(run_dir: &Path, json: bool) -> Result<String, String> {
+    ask(run_dir, "GET", if json { "/status.json" } else { "/status" })
 }
 
 /// Returns the sockets to try. The service unit has a run directory of its own, which is tried before the default one.
@@ -69,17 +69,21 @@ mod tests {
     use super::*;
     use crate::cli::Args;
     use clap::Parser as _;
-    use std::{os::unix::net::UnixListener, thread};
+    use std::{fs, os::unix::net::UnixListener, thread};
 
     /// Starts a thread that accepts one connection and sends this response. The thread returns the request.
     fn respond_once(socket: &Path, response: &'static str) -> thread::JoinHandle<String> {
         let listener = UnixListener::bind(socket).unwrap();
         thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
-            let mut request = [0; 24];
-            stream.read_exact(&mut request).unwrap();
+            let mut request = Vec::new();
+            while !request.ends_with(b"\r\n\r\n") {
+                let mut byte = [0];
+                stream.read_exact(&mut byte).unwrap();
+                request.extend(byte);
+            }
             stream.write_all(response.as_bytes()).unwrap();
-            String::from_utf8(request.to_vec()).unwrap()
+            String::from_utf8(request).unwrap()
         })
     }
 
@@ -120,9 +124,13 @@ mod tests {
     #[test]
     fn status_fails_without_a_daemon_in_the_run_directory() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(run(folder.path()).is_err());
+        assert!(run(folder.path(), false).is_err());
         let responding = respond_once(&folder.path().join(STATUS_SOCKET), "HTTP/1.1 200 OK\r\n\r\nup\n");
-        assert_eq!(run(folder.path()).unwrap(), "up\n");
+        assert_eq!(run(folder.path(), false).unwrap(), "up\n");
         responding.join().unwrap();
+        fs::remove_file(folder.path().join(STATUS_SOCKET)).unwrap();
+        let responding = respond_once(&folder.path().join(STATUS_SOCKET), "HTTP/1.1 200 OK\r\n\r\n{}\n");
+        assert_eq!(run(folder.path(), true).unwrap(), "{}\n");
+        assert_eq!(responding.join().unwrap(), "GET /status.json HTTP/1.0\r\n\r\n");
     }
 }

@@ -68,7 +68,7 @@ pub(crate) struct Metrics {
     listening: [Option<Listening>; LISTENERS],
     connections: [Option<Connection>; MAX_SCRAPERS],
     /// The last written pages, with their times.
-    written: [Option<(Time, String)>; 2],
+    written: [Option<(Time, String)>; 3],
 }
 
 impl Metrics {

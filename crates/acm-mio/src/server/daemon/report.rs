@@ -67,6 +67,7 @@ impl Daemon {
             match page {
                 Page::Metrics => metrics::text(&snapshot),
                 Page::Status => metrics::status_text(&snapshot),
+                Page::Numbers => metrics::json(&snapshot),
             }
         });
         if let Some(asked) = asked {
