@@ -62,7 +62,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COMMAND", num_args = 1..)]
     pub(crate) recording: Vec<String>,
     /// Make the running daemon read its files again, as SIGHUP does, wait until they are applied, and exit: 0, or 1 if
-    /// a file is not applied, with the reason. Only root and the daemon's user may do this.
+    /// a file is not applied, or the log or a preload file cannot be opened, with the reason. Prints which options need
+    /// a restart. Only root and the daemon's user may do this.
     #[arg(long)]
     pub(crate) reload: bool,
     /// Show or change the cache of the running daemon, and exit: 0, or 1 if that failed. `list [CONDITION...]` prints a

@@ -218,4 +218,19 @@ fn reload_command_waits_and_fails_with_the_reason() {
     }
     write("retries 8\n");
     assert_eq!(reload().code, Some(0), "the next reading is no failure");
+    write("retries 8\nserver_mode loop\n");
+    let finished = reload();
+    let line = "acm-mio: server_mode: needs a restart; \"server_mode unix\" goes on, not \"server_mode loop\"\n";
+    assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), line));
+    for (text, reason) in [
+        ("addr_preload acm_hosts\naddr_data_file /nosuch\n", "addr preload: none loaded: /nosuch: "),
+        ("log_file /nosuch/log\n", "log file /nosuch/log: "),
+        ("metrics_listen /nosuch/socket\n", "metrics_listen: "),
+    ] {
+        write(text);
+        let finished = reload();
+        assert!(finished.code == Some(1) && finished.stderr.contains(reason), "{reason}: {finished}");
+        write("");
+        assert_eq!(reload().code, Some(0));
+    }
 }

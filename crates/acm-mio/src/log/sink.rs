@@ -93,19 +93,23 @@ impl Log {
     }
 
     /// Opens the file again, or another file, for log rotation and changed options. If opening fails, the log keeps its
-    /// current file.
-    pub(crate) fn reopen(&self, target: LogTarget<'_>, level: LogLevel) {
+    /// current file, and the reason is returned.
+    pub(crate) fn reopen(&self, target: LogTarget<'_>, level: LogLevel) -> Option<String> {
         if let Some(handle) = &self.level
             && let Err(error) = handle.reload(filter(level))
         {
             tracing::warn!(target: "log", "log_level stays as it was: {error}");
         }
         match open_target(target) {
-            Ok(out) => self.lock().out = out,
+            Ok(out) => {
+                self.lock().out = out;
+                None
+            }
             Err(error) => {
                 // The lock is released before the warning, because writing the warning takes the lock.
                 self.lock().not_reopened += 1;
                 tracing::warn!(target: "log", "not opened again, the old one goes on: {error}");
+                Some(error.to_string())
             }
         }
     }
@@ -117,6 +121,11 @@ impl Log {
             Out::Own(file) => file.try_clone().ok().map(Into::into),
             Out::Passed(_) => None,
         }
+    }
+
+    /// Reports whether the log is a file that the daemon has opened.
+    pub(crate) fn is_file(&self) -> bool {
+        matches!(self.lock().out, Out::Own(_))
     }
 
     /// Returns the number of lines lost since the start.

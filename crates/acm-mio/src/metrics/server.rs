@@ -85,7 +85,8 @@ impl Metrics {
     }
 
     /// Listens on the socket of `metrics_listen`, and closes the socket of the option's previous value.
-    pub(crate) fn configure(&mut self, target: MetricsTarget<'_>, registry: &Registry) {
+    /// Returns the reason if the metrics are not served there.
+    pub(crate) fn configure(&mut self, target: MetricsTarget<'_>, registry: &Registry) -> Option<String> {
         if let Some(mut before) = self.listening.get_mut(1).and_then(Option::take) {
             let _ = match &mut before.socket {
                 Socket::Unix(socket) => registry.deregister(socket),
@@ -93,7 +94,7 @@ impl Metrics {
             };
         }
         let opened = match target {
-            MetricsTarget::None => return,
+            MetricsTarget::None => return None,
             MetricsTarget::Unix(path) => listen_unix(Path::new(path), 0o666, false),
             MetricsTarget::Loopback(address) => TcpListener::bind(address).map(|socket| Listening {
                 socket: Socket::Tcp(socket),
@@ -106,8 +107,13 @@ impl Metrics {
             Ok(listening) => {
                 tracing::info!(target: "metrics", "metrics_listen: serving GET /metrics");
                 self.listen(1, listening, registry);
+                None
             }
-            Err(error) => tracing::warn!(target: "metrics", "metrics_listen: {error}; metrics are not served there"),
+            Err(error) => {
+                let problem = format!("metrics_listen: {error}; metrics are not served there");
+                tracing::warn!(target: "metrics", "{problem}");
+                Some(problem)
+            }
         }
     }
 

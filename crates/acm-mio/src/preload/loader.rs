@@ -41,8 +41,8 @@ enum Command {
 /// A message of the thread.
 enum Message {
     Table(Preload),
-    /// A file was not read. The previous table stays.
-    NotRead,
+    /// A file was not read, for this reason. The previous table stays.
+    NotRead(String),
     /// The files were read, or could not be read, for this number of commands.
     Done(u64),
 }
@@ -57,8 +57,8 @@ pub(crate) struct Loader {
     sent: u64,
     /// Number of completed commands; `None` before the first reading.
     done: Option<u64>,
-    /// Number of failed readings since the last call of [`Loader::take_not_read`].
-    not_read: u64,
+    /// Reasons of failed readings since the last call of [`Loader::take_not_read`].
+    not_read: Vec<String>,
 }
 
 impl Loader {
@@ -90,7 +90,7 @@ impl Loader {
             reader.run(&received);
         };
         thread::Builder::new().name("preload".into()).spawn(read)?;
-        Ok(Self { commands, messages, ports: Vec::new(), sent: 0, done: None, not_read: 0 })
+        Ok(Self { commands, messages, ports: Vec::new(), sent: 0, done: None, not_read: Vec::new() })
     }
 
     /// Returns the next finished table.
@@ -98,15 +98,15 @@ impl Loader {
         loop {
             match self.messages.try_recv().ok()? {
                 Message::Table(table) => return Some(table),
-                Message::NotRead => self.not_read += 1,
+                Message::NotRead(reason) => self.not_read.push(reason),
                 Message::Done(commands) => self.done = Some(commands),
             }
         }
     }
 
-    /// Returns the number of failed readings since the last call.
-    pub(crate) const fn take_not_read(&mut self) -> u64 {
-        core::mem::replace(&mut self.not_read, 0)
+    /// Returns the reasons of failed readings since the last call.
+    pub(crate) fn take_not_read(&mut self) -> Vec<String> {
+        core::mem::take(&mut self.not_read)
     }
 
     /// Reports whether a command is not completed.
@@ -205,8 +205,9 @@ impl Reader {
         let Some(watched) = &mut self.routes else { return };
         let had = self.loaded.is_some();
         let read = |file, faults: &mut Faults| parse::routes(file, |guid| ours.contains(&guid), faults);
-        let Some((routes, cost)) = read_file(ROUTES, watched, had, &self.lines, read) else {
-            return self.pass(Message::NotRead);
+        let (routes, cost) = match read_file(ROUTES, watched, had, &self.lines, read) {
+            Ok(read) => read,
+            Err(reason) => return self.pass(Message::NotRead(reason)),
         };
         let (counts, file) = (routes.counts(), watched.path.display());
         limited!(
@@ -227,8 +228,9 @@ impl Reader {
 
     fn read_hosts(&mut self) {
         let Some(watched) = &mut self.hosts else { return };
-        let Some((hosts, cost)) = read_file(HOSTS, watched, self.has_hosts, &self.lines, parse::hosts) else {
-            return self.pass(Message::NotRead);
+        let (hosts, cost) = match read_file(HOSTS, watched, self.has_hosts, &self.lines, parse::hosts) {
+            Ok(read) => read,
+            Err(reason) => return self.pass(Message::NotRead(reason)),
         };
         self.has_hosts = true;
         limited!(
@@ -318,12 +320,12 @@ mod tests {
             }
         };
         wait(&mut loader);
-        assert_eq!((loader.take_not_read(), loader.take_not_read()), (1, 0), "the hosts");
+        assert_eq!([loader.take_not_read().len(), loader.take_not_read().len()], [1, 0], "the hosts");
         loader.set_ports(vec![(Guid::new(2), Lid::new(2))]);
         assert!(loader.is_reading());
         loader.read_again();
         wait(&mut loader);
-        assert!(loader.take_not_read() >= 2, "routes and hosts");
+        assert!(loader.take_not_read().len() >= 2, "routes and hosts");
     }
 
     #[test]

@@ -27,15 +27,17 @@ impl fmt::Display for Cost {
     }
 }
 
-/// Reads a file, and logs its faults. Returns `None` if the file does not result in a table; the caller then keeps the
-/// previous table.
+/// Reads a file, and logs its faults. The caller keeps the previous table if the file does not result in one.
+///
+/// # Errors
+/// The reason why the file does not result in a table.
 pub(super) fn read_file<T>(
     kind: &str,
     watched: &mut Watched,
     had_one: bool,
     lines: &Lines,
     read: impl Fn(io::Take<std::fs::File>, &mut Faults) -> Result<T, ReadError>,
-) -> Option<(T, Cost)> {
+) -> Result<(T, Cost), String> {
     let (clock, mut faults, mut bytes) = (Clock::start(), Faults::default(), 0);
     let result = watched.open().and_then(|file| {
         bytes = file.metadata()?.len();
@@ -46,17 +48,18 @@ pub(super) fn read_file<T>(
     let result = result.map_err(ReadError::Io).and_then(|file| read(io::Read::take(file, bytes), &mut faults));
     log_faults(kind, watched, &faults, lines);
     let file = watched.path.display();
-    let failure: &dyn fmt::Display = match &result {
-        Ok(_) if watched.is_still() => {
+    let failure = match result {
+        Ok(table) if watched.is_still() => {
             let time = clock.now().since_start();
-            return result.ok().map(|table| (table, Cost { bytes, time, faults: faults.count + faults.too_long }));
+            return Ok((table, Cost { bytes, time, faults: faults.count + faults.too_long }));
         }
-        Ok(_) => &"it changed while it was read; tried again when it has settled",
-        Err(error) => error,
+        Ok(_) => "it changed while it was read; tried again when it has settled".to_owned(),
+        Err(error) => error.to_string(),
     };
     let state = if had_one { "the old one stays" } else { "none loaded" };
-    limited!(lines, WARN, "preload", "{kind} preload: {state}: {file}: {failure}");
-    None
+    let reason = format!("{kind} preload: {state}: {file}: {failure}");
+    limited!(lines, WARN, "preload", "{reason}");
+    Err(reason)
 }
 
 fn log_faults(kind: &str, watched: &Watched, faults: &Faults, lines: &Lines) {
@@ -102,11 +105,11 @@ mod tests {
                     fs::OpenOptions::new().append(true).open(&path)?.write_all(b"node3 fe80::3\n")?;
                     hosts
                 };
-                assert!(read_file(HOSTS, &mut watched, had_one, &Lines::default(), appended).is_none());
+                assert!(read_file(HOSTS, &mut watched, had_one, &Lines::default(), appended).is_err());
             });
             assert!(log.contains(&format!("addr preload: {state}: {}: it changed", path.display())), "{log}");
         }
-        let Some((hosts, _)) = read_file(HOSTS, &mut watched, true, &Lines::default(), parse::hosts) else { panic!() };
+        let Ok((hosts, _)) = read_file(HOSTS, &mut watched, true, &Lines::default(), parse::hosts) else { panic!() };
         assert_eq!(hosts.len(), 2);
     }
 

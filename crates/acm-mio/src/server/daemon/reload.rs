@@ -51,8 +51,10 @@ pub(super) struct Progress {
     pub(super) complete: u64,
     /// Problems of the last complete reading.
     pub(super) problems: Vec<String>,
-    /// True if the last complete reading has not applied a file.
+    /// True if the last complete reading has not applied a file, or could not open one.
     pub(super) has_failed: bool,
+    /// True while the preload files of the last complete reading are read.
+    pub(super) reads_preload: bool,
 }
 
 /// Settings at the start and in force.
@@ -69,6 +71,8 @@ pub(crate) struct Reload {
     /// Files that are read as soon as they no longer change.
     pending: Option<Pending>,
     pub(super) progress: Progress,
+    /// The reason why the log was not opened again for the pending reading.
+    pub(super) log_problem: Option<String>,
     /// Base of relative paths of data files.
     pub(super) start_dir: PathBuf,
     /// Limit of open file descriptors.
@@ -85,14 +89,17 @@ impl Reload {
             preload_not_read: 0,
             pending: None,
             progress,
+            log_problem: None,
             start_dir,
             descriptors,
         }
     }
 
-    /// Schedules the reading of the files as soon as they no longer change.
-    pub(super) fn begin(&mut self, now: Time) {
+    /// Schedules the reading of the files as soon as they no longer change. `log_problem` is the reason why the log was
+    /// not opened again.
+    pub(super) fn begin(&mut self, now: Time, log_problem: Option<String>) {
         self.progress.requested += 1;
+        self.log_problem = log_problem;
         self.pending = Some(Pending { at: now + SETTLE, states: self.current.file_states(), checks: 0 });
     }
 
@@ -124,7 +131,29 @@ impl Reload {
     /// Records the end of a reading.
     pub(super) fn note_complete(&mut self, problems: Vec<String>, has_failed: bool) {
         let requested = self.progress.requested;
-        self.progress = Progress { requested, complete: requested, problems, has_failed };
+        self.progress = Progress { requested, complete: requested, problems, has_failed, reads_preload: false };
+    }
+
+    /// Counts preload files that were not read. While the preload files of a reading are read, these are its failures.
+    pub(super) fn note_preload(&mut self, not_read: Vec<String>, is_reading: bool) {
+        self.preload_not_read += not_read.len() as u64;
+        let progress = &mut self.progress;
+        if progress.reads_preload {
+            for reason in not_read {
+                progress.has_failed = true;
+                // A file may be read several times, for new ports.
+                if !progress.problems.contains(&reason) {
+                    progress.problems.push(reason);
+                }
+            }
+            progress.reads_preload = is_reading;
+        }
+    }
+
+    /// Returns a line for each option that has another value than at the start and needs a restart.
+    pub(super) fn need_restart(&self, new: &Settings) -> Vec<String> {
+        let all = changes(&self.started, &self.current, new);
+        all.into_iter().filter_map(|(change, _)| change.needs_restart()).collect()
     }
 
     /// Returns the time of the next check of files to be read.
@@ -150,12 +179,13 @@ impl Reload {
     /// Logs each changed option with its effect.
     pub(super) fn log_changes(&self, new: &Settings) {
         for (change, is_new) in changes(&self.started, &self.current, new) {
-            match change {
+            match &change {
                 Change::Applied(before, now) if is_new => tracing::info!(target: "options", "{before} -> {now}"),
                 Change::Applied(..) => {}
-                Change::NeedsRestart(before, now) => {
-                    let name = before.split(' ').next().unwrap_or_default();
-                    tracing::warn!(target: "options", "{name}: needs a restart; \"{before}\" goes on, not \"{now}\"");
+                Change::NeedsRestart(..) => {
+                    if let Some(line) = change.needs_restart() {
+                        tracing::warn!(target: "options", "{line}");
+                    }
                 }
                 Change::NoEffect(now, why) => tracing::info!(target: "options", "{now} (does nothing: {why})"),
             }
@@ -169,6 +199,15 @@ enum Change {
     Applied(String, String),
     NeedsRestart(String, String),
     NoEffect(String, &'static str),
+}
+
+impl Change {
+    /// Returns the line for an option that needs a restart.
+    fn needs_restart(&self) -> Option<String> {
+        let Self::NeedsRestart(before, now) = self else { return None };
+        let name = before.split(' ').next().unwrap_or_default();
+        Some(format!("{name}: needs a restart; \"{before}\" goes on, not \"{now}\""))
+    }
 }
 
 /// Returns the changed options, and for each option whether it has changed since the last reading. An option that needs
@@ -236,7 +275,7 @@ mod tests {
         fs::write(&path, "retries 3\n").unwrap();
         let args = ["acm-mio", "-O", path.to_str().unwrap(), "-A", "/none"];
         let mut reload = Reload::new(Settings::read(&Args::parse_from(args)), "/".into(), 1024);
-        reload.begin(Time::ZERO);
+        reload.begin(Time::ZERO, None);
         let changed = reload.poll_with(Time::ZERO + SETTLE, |before| {
             let new = before.read_again();
             fs::write(&path, "retries 40\n").unwrap();

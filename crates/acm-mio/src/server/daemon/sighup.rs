@@ -1,6 +1,10 @@
 //! SIGHUP: reads the option file and the address file again, and applies their changes.
 use super::{event_loop::Daemon, reload::Reading};
-use crate::{preload::Files, settings::Settings, shared::SharedCache};
+use crate::{
+    preload::{Files, Loader},
+    settings::Settings,
+    shared::SharedCache,
+};
 use acm_sansio::{Config, Input, Time};
 
 impl Daemon {
@@ -8,8 +12,8 @@ impl Daemon {
     pub(super) fn begin_reload(&mut self, now: Time) {
         self.systemd.reloading();
         let options = self.reload.current.options();
-        self.log.reopen(options.log_file, options.log_level);
-        self.reload.begin(now);
+        let problem = self.log.reopen(options.log_file, options.log_level);
+        self.reload.begin(now, problem);
     }
 
     /// Applies the files if they were read.
@@ -24,14 +28,22 @@ impl Daemon {
     /// Applies the changes of the files.
     pub(super) fn apply(&mut self, now: Time, new: Settings) {
         let (options, before) = (new.options(), self.reload.current.options());
-        if (options.log_file, options.log_level) != (before.log_file, before.log_level) {
-            self.log.reopen(options.log_file, options.log_level);
+        let is_other_log = options.log_file != before.log_file;
+        let mut log_problem = self.reload.log_problem.take();
+        if is_other_log || options.log_level != before.log_level {
+            log_problem = self.log.reopen(options.log_file, options.log_level);
         }
         for problem in &new.problems {
             tracing::warn!(target: "config", "{problem}");
         }
         self.reload.not_applied += new.not_applied.len() as u64;
-        self.reload.note_complete(new.problems.clone(), !new.not_applied.is_empty());
+        // A log that the daemon has never opened is no failure: the unit's daemon logs to the journal instead of the
+        // default file, which its user cannot write.
+        let mut has_failed =
+            !new.not_applied.is_empty() || log_problem.is_some() && (is_other_log || self.log.is_file());
+        let mut problems = new.problems.clone();
+        problems.extend(log_problem);
+        problems.extend(self.reload.need_restart(&new));
         self.reload.log_changes(&new);
         let mut config = new.core(self.reload.descriptors);
         if self.host.shared.as_ref().is_some_and(|shared| options.shared_cache && !shared.has_size_of(&options)) {
@@ -51,11 +63,15 @@ impl Daemon {
         self.client_timeout = options.client_timeout;
         self.host.providers.log_to(&self.log, options.log_level);
         if options.metrics_listen != self.reload.current.options().metrics_listen {
-            self.metrics.configure(options.metrics_listen, self.host.poll.registry());
+            let problem = self.metrics.configure(options.metrics_listen, self.host.poll.registry());
+            has_failed |= problem.is_some();
+            problems.extend(problem);
         }
         let files = |options| Files::new(options, &self.reload.start_dir);
         let (before, after) = (files(&self.reload.current.options()), files(&options));
         self.reload_preload_files(now, &before, after);
+        self.reload.note_complete(problems, has_failed);
+        self.reload.progress.reads_preload = self.preload.as_ref().is_some_and(Loader::is_reading);
         let before = core::mem::replace(&mut self.reload.current, new).addresses;
         self.change_addresses(now, &before.unwrap_or_default());
         tracing::info!(target: "main", "files read again");

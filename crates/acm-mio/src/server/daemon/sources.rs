@@ -129,7 +129,8 @@ impl Daemon {
         while let Some(table) = self.preload.as_mut().and_then(Loader::take) {
             self.input(now, Input::Preloaded(table));
         }
-        self.reload.preload_not_read += self.preload.as_mut().map_or(0, Loader::take_not_read);
+        let not_read = self.preload.as_mut().map(Loader::take_not_read).unwrap_or_default();
+        self.reload.note_preload(not_read, self.preload.as_ref().is_some_and(Loader::is_reading));
     }
 
     /// Defers requests until the preload files are read for the first time. If there are no such files, notifies
