@@ -55,10 +55,11 @@ pub(crate) struct Args {
     /// that failed; then FILE is removed. A new file replaces FILE at once.
     #[arg(long, value_name = "FILE")]
     pub(crate) metrics: Option<PathBuf>,
-    /// Start or stop a recording of the running daemon, and exit: 0, or 1 if that failed. `start
+    /// Start, stop or show a recording of the running daemon, and exit: 0, or 1 if that failed. `start
     /// FILE[,size=64M,files=4][,mask=names][,time=600]` records for that many seconds, into a file with a full path
     /// that the daemon's user may write; `stop` ends it earlier. The recording can be shown and counted, but not
-    /// replayed. Only root and the daemon's user may do this.
+    /// replayed. Only root and the daemon's user may do this. `status` prints its file, the size of that file and the
+    /// remaining time; members of the daemon's group may do this, too.
     #[arg(long, value_name = "COMMAND", num_args = 1..)]
     pub(crate) recording: Vec<String>,
     /// Make the running daemon read its files again, as SIGHUP does, wait until they are applied, and exit: 0, or 1 if
@@ -70,7 +71,7 @@ pub(crate) struct Args {
     /// line for each entry; `explain NAME` prints where an entry comes from, when it expires and who used it;
     /// `flush CONDITION...` or `flush all` removes entries, so that the next request starts a lookup. A CONDITION is
     /// `name=NAME` (a name, IP address, LID or GID; a `*` at the end stands for any text), `endpoint=mlx5_0/1`,
-    /// `state=ready`, `user=UID` (the last user), `id=ID`, `older=SECONDS` or `newer=SECONDS` (since the path was
+    /// `state=ready`, `user=USER` (the last one: name or number), `id=ID`, `older=SECONDS` or `newer=SECONDS` (since the path was
     /// confirmed). Members of the daemon's group may list and explain. Only root and the daemon's user may flush.
     #[arg(long, value_name = "COMMAND", num_args = 1..)]
     pub(crate) cache: Vec<String>,

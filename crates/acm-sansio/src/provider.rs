@@ -22,7 +22,7 @@ use alloc::string::String;
 pub use context::Context;
 use core::fmt;
 use ib_mad::{
-    MadRef, Wire,
+    Gid, MadRef, Wire,
     sa::{PathRecord, Query, SaMad},
 };
 
@@ -204,6 +204,10 @@ pub trait Observe: fmt::Debug {
     /// Calls `emit` for the cache entries in the next slots from `from` on, of which it visits a limited number.
     /// Returns the slot after them, or `None` at the end.
     fn entries(&self, _from: usize, _emit: &mut dyn FnMut(CacheEntry)) -> Option<usize> {
+        None
+    }
+    /// Returns the GID that a preload file has for an address.
+    fn host_in_file(&self, _address: &Address) -> Option<Gid> {
         None
     }
     /// Writes its part of [`Acm::report`](crate::Acm::report).

@@ -1,6 +1,6 @@
 //! `--cache`: an administrator lists, explains and removes entries of a running daemon.
-use acm_tests::{Binary, Fabric, Node, binary, run};
-use std::{os::unix::fs::PermissionsExt, path::Path};
+use acm_tests::{Binary, Fabric, Node, binary, run, until};
+use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
 /// Runs `acm-mio --cache` with these words. Returns its output, or `Err` with standard error.
 fn cache(dir: &Path, words: &[&str]) -> Result<String, String> {
@@ -23,21 +23,22 @@ fn administrator_lists_explains_and_removes_entries() {
     assert!(lines.next().unwrap().starts_with("DESTINATION  STATE"), "{list}");
     let entry = lines.next().unwrap();
     assert!(entry.starts_with("node2        ready  sa ") && entry.contains("/1 pkey 0xffff"), "{list}");
-    assert_eq!(lines.collect::<Vec<_>>(), ["1 entries"], "{list}");
+    assert_eq!(lines.collect::<Vec<_>>(), ["1 entry"], "{list}");
     let text = cache(dir, &["explain", "NODE2"]).unwrap();
     let user = format!("requests answered: 1, the last of user {} ", nix::unistd::getuid());
-    for part in ["node2 at ", "from the subnet administrator, ", &user] {
+    for part in ["node2 at ", "from the multicast group\n", "from the subnet administrator, ", &user] {
         assert!(text.contains(part), "{part:?} in {text}");
     }
     let json = cache(dir, &["list", "state=ready", "name=node2", "--json"]).unwrap();
     assert!(json.starts_with("{\"id\":\"") && json.contains("\"dest\":\"node2\",\"state\":\"ready\""), "{json}");
-    assert_eq!(cache(dir, &["flush", "name=node2"]).unwrap(), "1 entries removed\n");
+    assert_eq!(cache(dir, &["flush", "name=node2"]).unwrap(), "1 entry removed\n");
     assert!(cache(dir, &["explain", "node2"]).unwrap_err().contains("nothing is cached for it"));
-    assert!(node.log().contains("removes entries: name=node2"), "{}", node.log());
+    assert!(node.log().contains("removes entries: name=node2\n"), "{}", node.log());
     let _ = resolve().path();
     assert_eq!(cache(dir, &["list", "name=node2"]).unwrap().lines().count(), 3, "it is looked up again");
     // A local address stays.
     cache(dir, &["flush", "all"]).unwrap();
+    assert!(node.log().contains("removes entries: all\n"), "{}", node.log());
     assert!(cache(dir, &["explain", "node1"]).unwrap().contains("it is an address of this node"));
 }
 
@@ -48,13 +49,35 @@ fn invalid_commands_are_refused_with_the_reason() {
         (&["list", "nmae=x"][..], "nmae: expected name, endpoint, "),
         (&["list", "state=redy"], "state=redy: expected one of unknown, "),
         (&["flush"], "flush: expected conditions"),
+        (&["flush", "endpoint=sim9/1"], "endpoint=sim9/1: no such endpoint; there are: sim0/1 pkey 0xffff"),
+        (&["list", "user=no-such-user"], "user=no-such-user: no such user; of the users of entries "),
+        (&["explain", "10.0.0.256"], "10.0.0.256: expected an IPv4 address, or a name"),
         (&["drop", "all"], "\"drop\": expected list, explain or flush"),
     ] {
         let error = cache(node.dir(), words).unwrap_err();
         assert!(error.contains(reason), "{words:?}: {error}");
     }
+    assert_eq!(cache(node.dir(), &["list", "user=root", "state=failed"]).unwrap().lines().last(), Some("0 entries"));
     let mode = node.dir().join("acm-mio.status").metadata().unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o660, "for root and the daemon's group");
     let nobody = cache(tempfile::tempdir().unwrap().path(), &["list"]).unwrap_err();
     assert!(nobody.contains("no daemon answers"), "{nobody}");
+}
+
+#[test]
+fn explain_names_the_host_file_before_and_after_the_first_request() {
+    let fabric = Fabric::serve(2, &[]);
+    let _peer = Node::at(&fabric, 2).join();
+    let gid = fabric.port(2).gid.to_string();
+    let node = Node::at(&fabric, 1).option("addr_preload acm_hosts").option("addr_data_file DIR/hosts");
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("hosts"), format!("host2 {gid}\n")).unwrap();
+    let node = node.spawn_in(dir);
+    let expected = format!("and the host file has it at GID {gid}");
+    until("the host file", || cache(node.dir(), &["explain", "HOST2"]).unwrap_err().contains(&expected).then_some(()));
+    until("a path", || {
+        let _ = node.acme(&["-f", "n", "-s", "node1", "-d", "host2"]);
+        let text = cache(node.dir(), &["explain", "host2"]).unwrap_or_default();
+        text.contains(&format!("GID {gid}, from the host file (addr_data_file)\n")).then_some(())
+    });
 }

@@ -34,6 +34,10 @@ fn recording_is_started_and_ended_in_a_running_daemon() {
     assert_eq!(started.stdout, format!("recording into {path} for 600s\n"), "{started}");
     let again = recording(&node, &["start", &path]);
     assert!(again.code == Some(1) && again.stderr.contains("is in progress"), "{again}");
+    let status = recording(&node, &["status"]).stdout;
+    let (start_of_line, rest) = status.split_at(format!("recording into {path}: ").len());
+    assert_eq!(start_of_line, format!("recording into {path}: "));
+    assert!(rest.contains(" bytes in this file, ends in ") && rest.ends_with(" s\n"), "{status}");
     let _ = node.acme(&["-f", "n", "-s", "node1", "-d", "node1"]).path();
     let stopped = recording(&node, &["stop"]);
     assert_eq!(stopped.stdout, format!("the recording into {path} has ended\n"), "{stopped}");
@@ -51,6 +55,7 @@ fn recording_is_started_and_ended_in_a_running_daemon() {
     assert!(written.abs_diff(recorded) < Duration::from_secs(60), "{written:?} {recorded:?}");
     assert_eq!(start(&file).seed, Seed::from(0), "it is secret");
     assert_eq!(recording(&node, &["stop"]).code, Some(1), "there is none");
+    assert_eq!(recording(&node, &["status"]).stdout, "there is no recording\n");
     let relative = recording(&node, &["start", "trace"]);
     assert!(relative.stderr.contains("trace: expected a full path"), "{relative}");
     let unwritable = recording(&node, &["start", "/none/at/all"]);

@@ -68,6 +68,8 @@ pub(crate) enum InterfaceChoice {
 /// Minimum size of a recording's file in bytes: each file begins with the core's options.
 const SMALLEST: u64 = 16 << 10;
 const MOST_FILES: u32 = 1000;
+/// Maximum time of a recording in seconds: a day.
+const LONGEST: u32 = 86_400;
 
 /// Value of `--record`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,8 +108,9 @@ impl FromStr for RecordChoice {
                 }
                 Some(("mask", "names")) => choice.masked = true,
                 Some(("time", value)) => {
-                    let seconds = value.parse::<u32>().ok().filter(|seconds| *seconds > 0);
-                    let seconds = seconds.ok_or_else(|| format!("time={value}: expected seconds"))?;
+                    let seconds = value.parse::<u32>().ok().filter(|seconds| (1..=LONGEST).contains(seconds));
+                    let seconds =
+                        seconds.ok_or_else(|| format!("time={value}: expected seconds, from 1 to {LONGEST}"))?;
                     choice.time = Some(Duration::from_secs(seconds.into()));
                 }
                 _ => return Err(format!("{word:?}: expected size=BYTES, files=NUMBER, time=SECONDS or mask=names")),
@@ -165,10 +168,13 @@ mod tests {
         assert_eq!("/x/y,size=16K,files=2,mask=names".parse(), Ok(RecordChoice { masked: true, ..of(16384, 2) }));
         let time = Some(Duration::from_secs(90));
         assert_eq!("/x/y,time=90".parse(), Ok(RecordChoice { time, ..default }));
+        let day = Some(Duration::from_secs(86_400));
+        assert_eq!("/x/y,time=86400".parse::<RecordChoice>().map(|choice| choice.time), Ok(day));
         for bad in [
             "",
             "x,time=0",
             "x,time=1m",
+            "x,time=86401",
             ",size=1M",
             "x,",
             "x,size",

@@ -1,7 +1,8 @@
 //! `--cache`: lists, explains or removes cache entries of the running daemon.
-use super::{Flushed, Page, Parameters, entry::Entry, table};
+use super::{Filter, Flushed, Page, Parameters, entry::Entry, table};
 use crate::metrics::ask;
-use std::path::Path;
+use nix::unistd::User;
+use std::{collections::BTreeSet, path::Path};
 
 /// A command of `--cache`.
 #[derive(Debug, PartialEq)]
@@ -30,7 +31,28 @@ fn parse(words: &[String]) -> Result<Command, String> {
 /// # Errors
 /// The command is wrong, the daemon does not carry it out, or there is nothing to explain.
 pub(crate) fn run(run_dir: &Path, words: &[String], json: bool) -> Result<String, String> {
-    output(run_dir, parse(words)?, json)
+    let words = words.iter().map(|word| with_uid(run_dir, word)).collect::<Result<Vec<_>, _>>()?;
+    output(run_dir, parse(&words)?, json)
+}
+
+/// Returns a word of the command line with a user's number in place of a name.
+///
+/// # Errors
+/// There is no such user; the text has those of entries.
+fn with_uid(run_dir: &Path, word: &str) -> Result<String, String> {
+    let Some(name) = word.strip_prefix("user=").filter(|name| !Filter::is_user(name)) else {
+        return Ok(word.to_owned());
+    };
+    match User::from_name(name) {
+        Ok(Some(user)) => Ok(format!("user={}", user.uid)),
+        _ => {
+            let users = entries(run_dir, &Parameters::default())?.into_iter().filter_map(|entry| entry.path?.last_user);
+            let users: Vec<String> = users.collect::<BTreeSet<_>>().into_iter().collect();
+            let all =
+                if users.is_empty() { "there is none".to_owned() } else { format!("there are: {}", users.join(", ")) };
+            Err(format!("user={name}: no such user; of the users of entries {all}"))
+        }
+    }
 }
 
 /// Returns the output of a command.
@@ -41,9 +63,10 @@ fn output(run_dir: &Path, command: Command, json: bool) -> Result<String, String
             Ok(if json { lines(&entries) } else { table::list(&entries) })
         }
         Command::Explain(parameters) => {
-            let entries = entries(run_dir, &parameters)?;
+            let (entries, host) = entries_and_host(run_dir, &parameters)?;
             if entries.is_empty() {
-                return Err("nothing is cached for it: the next request starts a lookup".to_owned());
+                let host = host.map_or(String::new(), |gid| format!(", and the host file has it at GID {gid}"));
+                return Err(format!("nothing is cached for it: the next request starts a lookup{host}"));
             }
             Ok(if json { lines(&entries) } else { entries.iter().map(table::explanation).collect() })
         }
@@ -55,21 +78,26 @@ fn output(run_dir: &Path, command: Command, json: bool) -> Result<String, String
                 total += page.flushed;
                 from = page.next;
             }
-            Ok(if json { format!("{{\"flushed\":{total}}}\n") } else { format!("{total} entries removed\n") })
+            Ok(if json { format!("{{\"flushed\":{total}}}\n") } else { format!("{} removed\n", table::count(total)) })
         }
     }
 }
 
 /// Requests all pages of the entries that meet the conditions.
 fn entries(run_dir: &Path, parameters: &Parameters) -> Result<Vec<Entry>, String> {
-    let (mut entries, mut from) = (Vec::new(), Some(0));
+    entries_and_host(run_dir, parameters).map(|(entries, _)| entries)
+}
+
+/// Requests all pages of the entries that meet the conditions, and the GID of the requested address in the host file.
+fn entries_and_host(run_dir: &Path, parameters: &Parameters) -> Result<(Vec<Entry>, Option<String>), String> {
+    let (mut entries, mut host, mut from) = (Vec::new(), None, Some(0));
     while let Some(slot) = from {
         let target = format!("/cache?{}", parameters.clone().with("from", slot).query());
         let page: Page = json_of(&ask(run_dir, "GET", &target)?)?;
         entries.extend(page.entries);
-        from = page.next;
+        (host, from) = (page.host, page.next);
     }
-    Ok(entries)
+    Ok((entries, host))
 }
 
 fn json_of<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, String> {

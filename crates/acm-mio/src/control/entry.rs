@@ -17,6 +17,8 @@ pub(crate) struct Entry {
     pub(crate) state: String,
     pub(crate) cause: String,
     pub(crate) gid: Option<String>,
+    /// Origin of the peer's location; `None` for a LID or a GID, or without a location.
+    pub(crate) address_source: Option<String>,
     /// `None` if the address does not expire, or has no cached location.
     pub(crate) address_expires_in: Option<f64>,
     pub(crate) path: Option<Path>,
@@ -68,6 +70,7 @@ impl Entry {
             state: entry.state.to_owned(),
             cause: entry.cause.to_owned(),
             gid: entry.gid.map(|gid| gid.to_string()),
+            address_source: entry.address_source.map(|source| source.name().to_owned()),
             address_expires_in: entry.address_until.map(|until| seconds(now, until)),
             path: entry.path.as_ref().map(|path| Path::new(path, now)),
             failure: entry

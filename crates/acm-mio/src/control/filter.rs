@@ -1,5 +1,7 @@
 //! Conditions on cache entries.
 use super::{entry::Entry, parameters::Parameters};
+use acm_wire::Address;
+use core::net::{IpAddr, Ipv6Addr};
 
 /// The names of the states of cache entries.
 const STATES: [&str; 6] = ["unknown", "failed", "asking", "located", "routing", "ready"];
@@ -32,7 +34,7 @@ impl Filter {
         let (older, newer) = (seconds("older")?, seconds("newer")?);
         let mut take = |key: &str| parameters.take(key);
         let filter = Self {
-            name: take("name"),
+            name: take("name").map(|name| checked_name(&name)).transpose()?,
             endpoint: take("endpoint"),
             state: take("state"),
             user: take("user"),
@@ -43,12 +45,46 @@ impl Filter {
         if let Some(state) = filter.state.as_deref().filter(|state| !STATES.contains(state)) {
             return Err(format!("state={state}: expected one of {}", STATES.join(", ")));
         }
+        if let Some(user) = filter.user.as_deref().filter(|user| !Self::is_user(user)) {
+            return Err(format!(
+                "user={user}: expected a user's number, kernel, daemon, strangers or \"peer ADDRESS\""
+            ));
+        }
         match parameters.first() {
             None => Ok(filter),
             Some(key) => {
                 Err(format!("{key}: expected name, endpoint, state, user, id, older or newer, each at most once"))
             }
         }
+    }
+
+    /// Reports whether a text is an account, or a user's number.
+    pub(crate) fn is_user(text: &str) -> bool {
+        let number = text.strip_prefix("user ").unwrap_or(text);
+        number.parse::<u32>().is_ok() || ["kernel", "daemon", "strangers"].contains(&text) || text.starts_with("peer ")
+    }
+
+    /// Checks that one of these endpoints is the wanted one or at the wanted port.
+    ///
+    /// # Errors
+    /// There is none; the text has all endpoints.
+    pub(crate) fn check_endpoint(&self, endpoints: &[String]) -> Result<(), String> {
+        let Some(wanted) = &self.endpoint else { return Ok(()) };
+        if endpoints.iter().any(|endpoint| is_at(endpoint, wanted)) {
+            return Ok(());
+        }
+        let all = if endpoints.is_empty() {
+            "there is none".to_owned()
+        } else {
+            format!("there are: {}", endpoints.join(", "))
+        };
+        Err(format!("endpoint={wanted}: no such endpoint; {all}"))
+    }
+
+    /// Returns the wanted name or IP address; `None` for a LID, a name with a `*`, or no name.
+    pub(crate) fn address(&self) -> Option<Address> {
+        let name = self.name.as_deref().filter(|name| !name.contains('*') && name.parse::<u16>().is_err())?;
+        Some(name.parse::<IpAddr>().map_or_else(|_| Address::from_text(name), Address::from))
     }
 
     /// Reports whether an entry meets all conditions.
@@ -64,6 +100,34 @@ impl Filter {
             && self.older.is_none_or(|limit| age.is_some_and(|age| age >= limit))
             && self.newer.is_none_or(|limit| age.is_some_and(|age| age <= limit))
     }
+}
+
+/// Returns a name, IP address, LID or GID in the form of entries.
+///
+/// # Errors
+/// The text looks like an address, and is none.
+fn checked_name(text: &str) -> Result<String, String> {
+    if text.contains('*') {
+        return Ok(text.to_owned());
+    }
+    let bad = |expected: &str| Err(format!("{text}: expected {expected}, or a name"));
+    let lid = text.get(..3).filter(|start| start.eq_ignore_ascii_case("lid")).and_then(|_| text.get(3..));
+    let lid = lid.map(|rest| rest.trim_start_matches([' ', ':', '=']));
+    let is_number = |text: &str| text.starts_with(|first: char| first.is_ascii_digit());
+    if let Some(lid) = lid.filter(|lid| is_number(lid)).or(Some(text).filter(|_| text.parse::<u64>().is_ok())) {
+        let hex = lid.strip_prefix("0x").map(|digits| u16::from_str_radix(digits, 16));
+        return hex
+            .unwrap_or_else(|| lid.parse())
+            .map_or_else(|_| bad("a LID from 0 to 65535"), |lid| Ok(lid.to_string()));
+    }
+    if text.contains(':') {
+        return text.parse::<Ipv6Addr>().map_or_else(|_| bad("an IPv6 address or a GID"), |ip| Ok(ip.to_string()));
+    }
+    let is_ip = text.contains('.') && text.chars().all(|letter| letter == '.' || letter.is_ascii_digit());
+    if is_ip && text.parse::<IpAddr>().is_err() {
+        return bad("an IPv4 address");
+    }
+    Ok(text.to_owned())
 }
 
 /// Reports whether an entry is for a name, an IP address, a LID or a GID. A `*` at the end stands for any text. Names
@@ -97,7 +161,7 @@ mod tests {
     fn entry() -> Entry {
         serde_json::from_value(serde_json::json!({
             "id": "4.2", "endpoint": "sim0/1 pkey 0xffff", "dest": "Node2", "state": "ready", "cause": "user",
-            "gid": "fe80::7", "address_expires_in": null, "failure": null,
+            "gid": "fe80::7", "address_source": "group", "address_expires_in": null, "failure": null,
             "path": {
                 "source": "sa", "found_ago": 9000.0, "confirmed_ago": 7200.0, "expires_in": null, "stale": false,
                 "uses": 1, "last_user": "user 7", "last_used_ago": 3.0,
@@ -139,16 +203,42 @@ mod tests {
         ] {
             assert!(!filter(words).unwrap().matches(&entry), "{words:?}");
         }
+        for name in ["name=12", "name=LID12", "name=lid 12", "name=LID 0xc"] {
+            let lid = Entry { dest: "LID 12".to_owned(), ..entry.clone() };
+            assert!(filter(&[name]).unwrap().matches(&lid), "{name}");
+        }
         let lid = Entry { dest: "LID 12".to_owned(), path: None, ..entry };
         assert!(filter(&["name=12"]).unwrap().matches(&lid) && !filter(&["older=0"]).unwrap().matches(&lid));
     }
 
     #[test]
     fn unknown_condition_or_value_is_refused() {
-        for words in [&["nmae=x"][..], &["older=x"], &["older=-1"], &["state=redy"], &["id=1.2", "id=1.3"], &["x"]] {
+        for words in [
+            &["nmae=x"][..],
+            &["older=x"],
+            &["older=-1"],
+            &["state=redy"],
+            &["id=1.2", "id=1.3"],
+            &["x"],
+            &["user=root"],
+            &["name=10.0.0.256"],
+            &["name=fe80:::1"],
+            &["name=LID 65536"],
+            &["name=99999"],
+        ] {
             let problem = filter(words).unwrap_err();
             assert!(problem.contains("expected"), "{words:?}: {problem}");
         }
+    }
+
+    #[test]
+    fn unknown_endpoint_is_an_error_with_all_endpoints() {
+        let endpoints = ["sim0/1 pkey 0xffff".to_owned(), "sim0/1 pkey 0x8001".to_owned()];
+        let check = |word: &str| filter(&[word]).unwrap().check_endpoint(&endpoints);
+        assert_eq!([check("endpoint=sim0/1"), check("endpoint=sim0/1 pkey 0x8001")], [Ok(()), Ok(())]);
+        let text = "endpoint=sim0: no such endpoint; there are: sim0/1 pkey 0xffff, sim0/1 pkey 0x8001";
+        assert_eq!(check("endpoint=sim0"), Err(text.to_owned()));
+        assert!(filter(&["endpoint=x"]).unwrap().check_endpoint(&[]).unwrap_err().ends_with("there is none"));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! | `parameters` | `key=value` words on the command line and in a request |
 //! | `entry`, `filter`, `page` | facts about a cache entry, conditions on them, and one page of the cache |
 //! | `cache`, `table` | `--cache`: requests all pages, prints them |
-//! | `recording` | `--recording`: starts and ends a recording |
+//! | `recording` | `--recording`: starts, ends and shows a recording |
 //! | `reload` | `--reload`: requests a reading of the files, and waits for its result |
 mod cache;
 mod entry;
@@ -20,5 +20,5 @@ pub(crate) use cache::run as run_cache;
 pub(crate) use filter::Filter;
 pub(crate) use page::{Flushed, Page};
 pub(crate) use parameters::Parameters;
-pub(crate) use recording::run as run_recording;
+pub(crate) use recording::{RecordingState, run as run_recording};
 pub(crate) use reload::{ReloadRequested, ReloadResult, run as run_reload};

@@ -9,6 +9,9 @@ pub(crate) struct Page {
     pub(crate) entries: Vec<Entry>,
     /// The slot at which the next page begins; `None` at the end.
     pub(crate) next: Option<usize>,
+    /// The GID in the host file of the requested address.
+    #[serde(default)]
+    pub(crate) host: Option<String>,
 }
 
 /// The response to a request to remove cache entries.
@@ -31,6 +34,6 @@ impl Page {
                 ids.push(found.id);
             }
         });
-        (Self { entries, next }, ids)
+        (Self { entries, next, host: None }, ids)
     }
 }

@@ -34,6 +34,12 @@ impl Parameters {
         parts.join("&")
     }
 
+    /// Returns the parameters as words of the command line, on one line.
+    pub(crate) fn words(&self) -> String {
+        let words: Vec<String> = self.0.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        words.join(" ").escape_debug().to_string()
+    }
+
     /// Adds a parameter.
     pub(crate) fn with(mut self, key: &str, value: impl ToString) -> Self {
         self.0.push((key.to_owned(), value.to_string()));
@@ -100,6 +106,12 @@ mod tests {
         fn any_query_is_read_without_a_panic(query: String) {
             let _ = Parameters::of_query(&query);
         }
+    }
+
+    #[test]
+    fn words_are_those_of_the_command_line_on_one_line() {
+        let parameters = Parameters::default().with("name", "a b").with("older", 5).with("id", "x\ny");
+        assert_eq!(parameters.words(), "name=a b older=5 id=x\\ny");
     }
 
     #[test]

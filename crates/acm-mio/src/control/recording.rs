@@ -1,7 +1,30 @@
-//! `--recording`: starts and ends a recording of the running daemon.
+//! `--recording`: starts, ends and shows a recording of the running daemon.
 use super::Parameters;
 use crate::{cli::RecordChoice, metrics::ask};
-use std::path::Path;
+use serde::{Deserialize, Serialize};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// The recording in progress.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RecordingState {
+    /// The newest file.
+    pub(crate) file: PathBuf,
+    /// Seconds until it ends; `None` for the end of the daemon.
+    pub(crate) ends_in: Option<u64>,
+}
+
+impl RecordingState {
+    /// Returns the file, its size and the remaining time.
+    fn text(&self) -> String {
+        let size =
+            fs::metadata(&self.file).map_or_else(|error| error.to_string(), |file| format!("{} bytes", file.len()));
+        let end = self.ends_in.map_or("with the daemon".to_owned(), |seconds| format!("in {seconds} s"));
+        format!("recording into {}: {size} in this file, ends {end}", self.file.display())
+    }
+}
 
 /// Returns the method and the target of the request for a command.
 fn request(words: &[String]) -> Result<(&'static str, String), String> {
@@ -11,8 +34,9 @@ fn request(words: &[String]) -> Result<(&'static str, String), String> {
             file.parse::<RecordChoice>()?;
             Ok(("POST", format!("/recording?{}", Parameters::default().with("file", file).query())))
         }
+        ["status"] => Ok(("GET", "/recording".to_owned())),
         ["stop"] => Ok(("DELETE", "/recording".to_owned())),
-        _ => Err("expected start FILE[,size=64M,files=4][,mask=names][,time=600], or stop".to_owned()),
+        _ => Err("expected start FILE[,size=64M,files=4][,mask=names][,time=600], stop or status".to_owned()),
     }
 }
 
@@ -22,7 +46,13 @@ fn request(words: &[String]) -> Result<(&'static str, String), String> {
 /// The command is wrong, or the daemon does not carry it out.
 pub(crate) fn run(run_dir: &Path, words: &[String]) -> Result<String, String> {
     let (method, target) = request(words)?;
-    let text: String = serde_json::from_str(&ask(run_dir, method, &target)?).map_err(|error| error.to_string())?;
+    let answer = ask(run_dir, method, &target)?;
+    let text = if method == "GET" {
+        let state: Option<RecordingState> = serde_json::from_str(&answer).map_err(|error| error.to_string())?;
+        state.map_or("there is no recording".to_owned(), |state| state.text())
+    } else {
+        serde_json::from_str(&answer).map_err(|error| error.to_string())?
+    };
     Ok(text + "\n")
 }
 
@@ -35,6 +65,7 @@ mod tests {
         let of = |text: &str| request(&text.split(' ').map(str::to_owned).collect::<Vec<_>>());
         let start = ("POST", "/recording?file=/x,size=16K,time=5".to_owned());
         assert_eq!(of("start /x,size=16K,time=5"), Ok(start));
+        assert_eq!(of("status"), Ok(("GET", "/recording".to_owned())));
         assert_eq!(of("stop"), Ok(("DELETE", "/recording".to_owned())));
         for bad in ["", "start", "stop now", "start /x,size=1", "start /x,colour=red"] {
             assert!(of(bad).unwrap_err().contains("expected"), "{bad}");

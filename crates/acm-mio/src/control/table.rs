@@ -15,7 +15,12 @@ pub(super) fn list(entries: &[Entry]) -> String {
         text += cells.join("  ").trim_end();
         text.push('\n');
     }
-    text + &format!("{} entries\n", entries.len())
+    text + &count(entries.len() as u64) + "\n"
+}
+
+/// Returns a number of entries in words.
+pub(super) fn count(entries: u64) -> String {
+    if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") }
 }
 
 fn row(entry: &Entry) -> [String; COLUMNS.len()] {
@@ -44,7 +49,12 @@ pub(super) fn explanation(entry: &Entry) -> String {
     };
     lines.push(format!("cached because: {reason}"));
     if let Some(gid) = &entry.gid {
-        lines.push(format!("the peer's port: GID {gid}"));
+        let source = match entry.address_source.as_deref() {
+            Some("file") => ", from the host file (addr_data_file)",
+            Some("group") => ", from the multicast group",
+            _ => "",
+        };
+        lines.push(format!("the peer's port: GID {gid}{source}"));
     }
     if let Some(path) = &entry.path {
         lines.extend(path_lines(path, entry.address_expires_in));
@@ -141,6 +151,7 @@ mod tests {
             state: "ready".to_owned(),
             cause: "user".to_owned(),
             gid: Some("fe80::7".to_owned()),
+            address_source: Some("file".to_owned()),
             address_expires_in: Some(86_000.0),
             path: Some(path),
             failure: None,
@@ -148,12 +159,13 @@ mod tests {
         let lines = [
             "DESTINATION  STATE         SOURCE  CONFIRMED      USES  LAST USE         ENDPOINT",
             "node2        ready, stale  sa      1 min 1 s ago  3     user 7, 4 s ago  sim0/1 pkey 0xffff",
-            "1 entries",
+            "1 entry",
         ];
         assert_eq!(list(core::slice::from_ref(&entry)).lines().collect::<Vec<_>>(), lines);
         let text = explanation(&entry);
         for part in [
             "node2 at sim0/1 pkey 0xffff: ready (id 4.2)\n",
+            "the peer's port: GID fe80::7, from the host file (addr_data_file)\n",
             "path: LID 5 to LID 6\n",
             "from the subnet administrator, 2 h 1 min ago; last confirmed 1 min 1 s ago\n",
             "expires: the address in 23 h 53 min, the path never\n",

@@ -81,7 +81,7 @@ pub(super) fn parse(head: &[u8]) -> Option<Request> {
         (b"GET", b"/status") => Request::Page(Page::Status),
         (b"GET", b"/status.json") => Request::Page(Page::Numbers),
         (b"GET" | b"DELETE", b"/cache") | (b"GET" | b"POST", b"/reload") => command(),
-        (b"POST" | b"DELETE", b"/recording") => command(),
+        (b"GET" | b"POST" | b"DELETE", b"/recording") => command(),
         (b"GET", _) => Request::UnknownPage,
         _ => Request::OtherMethod,
     })

@@ -7,8 +7,12 @@ use crate::{
     },
     provider::Context,
 };
-use acm_wire::client::{Counter, Counters};
+use acm_wire::{
+    Address,
+    client::{Counter, Counters},
+};
 use core::fmt;
+use ib_mad::Gid;
 
 impl Acm {
     /// Returns the daemon's seven client protocol counters.
@@ -74,6 +78,17 @@ impl Acm {
     /// may be added and removed; one that exists all the time is found once.
     pub fn cache_entries(&self, from: usize, emit: &mut dyn FnMut(CacheEntry)) -> Option<usize> {
         self.providers.get(ProviderId::BUILT_IN).entries(from, emit)
+    }
+
+    /// Returns the GID that a preload file has for an address.
+    #[must_use]
+    pub fn host_in_file(&self, address: &Address) -> Option<Gid> {
+        self.providers.get(ProviderId::BUILT_IN).host_in_file(address)
+    }
+
+    /// Returns all endpoints.
+    pub fn endpoints(&self) -> impl Iterator<Item = EndpointId> {
+        self.context.ports.all_endpoints().map(|(id, _)| id)
     }
 
     /// Calls `emit` for each gauge. Visits each port, endpoint and account, but no single destination.

@@ -23,6 +23,8 @@ pub struct CacheEntry {
     pub cause: &'static str,
     /// The GID of the peer, if it is known.
     pub gid: Option<Gid>,
+    /// The origin of the address's location; `None` for a LID or a GID, or if the location is not known.
+    pub address_source: Option<AddressOrigin>,
     /// The time at which the address expires, if it does.
     pub address_until: Option<Time>,
     /// The cached path.
@@ -59,6 +61,29 @@ pub struct PathUse {
     pub at: Time,
     /// The account of the request.
     pub account: Account,
+}
+
+/// The origin of the location of an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddressOrigin {
+    /// The address is one of this node.
+    Local,
+    /// A datagram of a multicast group's member: a response, or a request from the address.
+    Group,
+    /// A preload file has the address at this location.
+    File,
+}
+
+impl AddressOrigin {
+    /// Returns the name in listings.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Local => "local",
+            Self::Group => "group",
+            Self::File => "file",
+        }
+    }
 }
 
 /// The source of a cached path.

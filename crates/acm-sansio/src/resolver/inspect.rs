@@ -1,11 +1,11 @@
 //! The cache for administrators: facts about its entries, and their removal on request.
 use super::{
-    dest::{Dest, DestState, EvictionClass, Ready},
+    dest::{Dest, DestKey, DestState, EvictionClass, Ready},
     state::Ibacmp,
     token::DestId,
 };
 use crate::{
-    api::{CacheEntry, CachedPath},
+    api::{AddressOrigin, CacheEntry, CachedPath},
     provider::Context,
 };
 
@@ -18,7 +18,7 @@ impl Ibacmp {
     pub(crate) fn page_of_entries(&self, from: usize, emit: &mut dyn FnMut(CacheEntry)) -> Option<usize> {
         let end = from.saturating_add(PAGE).min(self.cache.slots());
         for id in (from..end).filter_map(|slot| self.cache.key_at(slot)) {
-            emit(entry(id, self.cache.at(id)));
+            emit(self.entry(id, self.cache.at(id)));
         }
         (end < self.cache.slots()).then_some(end)
     }
@@ -40,34 +40,41 @@ impl Ibacmp {
             self.stats.destinations_flushed += 1;
         }
     }
-}
 
-/// Returns the facts about a destination.
-fn entry(id: DestId, dest: &Dest) -> CacheEntry {
-    let (mut address_until, mut path, mut failure) = (None, None, None);
-    match &dest.state {
-        DestState::Located { addr_until, .. } => address_until = *addr_until,
-        DestState::Ready(ready) => {
-            address_until = ready.addr_until;
-            path = Some(cached_path(ready));
+    /// Returns the facts about a destination.
+    fn entry(&self, id: DestId, dest: &Dest) -> CacheEntry {
+        let (mut address_until, mut path, mut failure) = (None, None, None);
+        match &dest.state {
+            DestState::Located { addr_until, .. } => address_until = *addr_until,
+            DestState::Ready(ready) => {
+                address_until = ready.addr_until;
+                path = Some(cached_path(ready));
+            }
+            DestState::Failed(failed) => failure = Some((failed.attempt, failed.until)),
+            DestState::Unknown | DestState::Locating(_) | DestState::Routing(_) => {}
         }
-        DestState::Failed(failed) => failure = Some((failed.attempt, failed.until)),
-        DestState::Unknown | DestState::Locating(_) | DestState::Routing(_) => {}
-    }
-    CacheEntry {
-        id,
-        endpoint: dest.endpoint,
-        dest: dest.name(),
-        state: dest.state.kind().name(),
-        cause: match dest.class {
-            EvictionClass::Local => "local address",
-            EvictionClass::Probation | EvictionClass::Requested => "user",
-            EvictionClass::Unsolicited => "remote host",
-        },
-        gid: dest.state.located_at(&dest.key),
-        address_until,
-        path,
-        failure,
+        let gid = dest.state.located_at(&dest.key);
+        let address_source = match &dest.key {
+            DestKey::Route(_) => None,
+            DestKey::Address(_) if dest.class == EvictionClass::Local => Some(AddressOrigin::Local),
+            key => gid.map(|gid| if self.preload.has(key, gid) { AddressOrigin::File } else { AddressOrigin::Group }),
+        };
+        CacheEntry {
+            id,
+            endpoint: dest.endpoint,
+            dest: dest.name(),
+            state: dest.state.kind().name(),
+            cause: match dest.class {
+                EvictionClass::Local => "local address",
+                EvictionClass::Probation | EvictionClass::Requested => "user",
+                EvictionClass::Unsolicited => "remote host",
+            },
+            gid,
+            address_source,
+            address_until,
+            path,
+            failure,
+        }
     }
 }
 
@@ -93,7 +100,7 @@ mod tests {
             config::Config,
             id::{EndpointId, PortId, ProviderId, SaQueryId},
         },
-        resolver::dest::{DestKey, Lookup, Remote, Routing},
+        resolver::dest::{Lookup, Remote, Routing},
     };
     use acm_wire::Address;
     use alloc::{format, vec::Vec};

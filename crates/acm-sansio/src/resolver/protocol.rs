@@ -14,7 +14,7 @@ use crate::{
 use acm_wire::{Address, multicast::MulticastMessage};
 use alloc::string::String;
 use core::fmt;
-use ib_mad::{MadRef, acm::AcmMad, sa::PathRecord};
+use ib_mad::{Gid, MadRef, acm::AcmMad, sa::PathRecord};
 
 impl Ibacmp {
     fn bad_datagram(&mut self, cx: &mut Context, event: ResolverEvent) {
@@ -171,6 +171,10 @@ impl Observe for Ibacmp {
 
     fn entries(&self, from: usize, emit: &mut dyn FnMut(CacheEntry)) -> Option<usize> {
         self.page_of_entries(from, emit)
+    }
+
+    fn host_in_file(&self, address: &Address) -> Option<Gid> {
+        self.preload.gid_of(address)
     }
 
     fn report(&self, _cx: &Context, names: &dyn Names, f: &mut fmt::Formatter<'_>) -> fmt::Result {

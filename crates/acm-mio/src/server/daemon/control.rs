@@ -2,7 +2,7 @@
 use super::event_loop::Daemon;
 use crate::{
     cli::RecordChoice,
-    control::{Filter, Flushed, Page, Parameters, ReloadRequested, ReloadResult},
+    control::{Filter, Flushed, Page, Parameters, RecordingState, ReloadRequested, ReloadResult},
     log::limited,
     metrics::{Asked, Response},
     record::Recording,
@@ -29,6 +29,7 @@ impl Daemon {
             ("DELETE", "/cache") => self.flush(now, asked),
             ("POST", "/recording") => self.start_recording(now, asked),
             ("DELETE", "/recording") => Ok(self.stop_recording()),
+            ("GET", "/recording") => Ok(json(&self.recording_state(now))),
             ("POST", "/reload") => {
                 self.begin_reload(now);
                 Ok(json(&ReloadRequested { number: self.reload.progress.requested }))
@@ -80,6 +81,13 @@ impl Daemon {
         })
     }
 
+    /// Returns the recording in progress.
+    fn recording_state(&self, now: Time) -> Option<RecordingState> {
+        let file = self.acm.recorded()?.to_path_buf();
+        let ends_in = self.acm.recorded_until().map(|until| until.since(now).as_secs());
+        Some(RecordingState { file, ends_in })
+    }
+
     fn stop_recording(&mut self) -> Response {
         match self.acm.end_recording() {
             None => Response::Failed("there is no recording".to_owned()),
@@ -97,20 +105,38 @@ impl Daemon {
         }
     }
 
+    /// Returns the conditions of a request for cache entries, and the first slot of the page.
+    fn conditions(&self, asked: &Asked) -> Result<(Filter, usize), String> {
+        let mut parameters = Parameters::of_query(&asked.command.query)?;
+        let from = match parameters.take("from") {
+            None => 0,
+            Some(text) => text.parse().map_err(|_| format!("from={text}: expected a number"))?,
+        };
+        let filter = Filter::parse(parameters)?;
+        let endpoints = self.acm.endpoints();
+        filter.check_endpoint(&endpoints.map(|endpoint| self.host.lines.endpoint(endpoint)).collect::<Vec<_>>())?;
+        Ok((filter, from))
+    }
+
     /// Returns one page of the cache: the entries that meet the conditions.
     fn list(&self, now: Time, asked: &Asked) -> Result<Response, String> {
-        let (filter, from) = conditions(asked)?;
-        let (page, _) = self.host.with_names(|names| Page::read(&self.acm, now, names, &filter, from));
+        let (filter, from) = self.conditions(asked)?;
+        let (mut page, _) = self.host.with_names(|names| Page::read(&self.acm, now, names, &filter, from));
+        page.host = filter.address().and_then(|address| self.acm.host_in_file(&address)).map(|gid| gid.to_string());
         Ok(json(&page))
     }
 
     /// Removes the entries of one page that meet the conditions.
     fn flush(&mut self, now: Time, asked: &Asked) -> Result<Response, String> {
-        let (filter, from) = conditions(asked)?;
+        let (filter, from) = self.conditions(asked)?;
         let (page, ids) = self.host.with_names(|names| Page::read(&self.acm, now, names, &filter, from));
         if from == 0 {
-            let ((user, program), query) = (&asked.by, &asked.command.query);
-            limited!(self.host.lines, INFO, "cache", "{user}, {program}, removes entries: {query}");
+            let (user, program) = &asked.by;
+            let mut conditions = Parameters::of_query(&asked.command.query)?;
+            conditions.take("from");
+            let words = Some(conditions.words()).filter(|words| !words.is_empty());
+            let words = words.as_deref().unwrap_or("all");
+            limited!(self.host.lines, INFO, "cache", "{user}, {program}, removes entries: {words}");
         }
         let count = |daemon: &Self| daemon.acm.stat("destinations_flushed").unwrap_or_default();
         let before = count(self);
@@ -123,16 +149,6 @@ impl Daemon {
 /// group may connect to the status socket, too.
 fn may_change(by: Account, own: u32) -> bool {
     matches!(by, Account::User(user) if user == 0 || user == own)
-}
-
-/// Returns the conditions of a request for cache entries, and the first slot of the page.
-fn conditions(asked: &Asked) -> Result<(Filter, usize), String> {
-    let mut parameters = Parameters::of_query(&asked.command.query)?;
-    let from = match parameters.take("from") {
-        None => 0,
-        Some(text) => text.parse().map_err(|_| format!("from={text}: expected a number"))?,
-    };
-    Ok((Filter::parse(parameters)?, from))
 }
 
 fn json(value: &impl serde::Serialize) -> Response {
