@@ -71,8 +71,9 @@ pub(crate) struct Args {
     /// line for each entry; `explain NAME` prints where an entry comes from, when it expires and who used it;
     /// `flush CONDITION...` or `flush all` removes entries, so that the next request starts a lookup. A CONDITION is
     /// `name=NAME` (a name, IP address, LID or GID; a `*` at the end stands for any text), `endpoint=mlx5_0/1`,
-    /// `state=ready`, `user=USER` (the last one: name or number), `id=ID`, `older=SECONDS` or `newer=SECONDS` (since the path was
-    /// confirmed). Members of the daemon's group may list and explain. Only root and the daemon's user may flush.
+    /// `state=ready`, `user=USER` (the last one: name or number), `id=ID`, `older=SECONDS` or `newer=SECONDS` (since the
+    /// path was confirmed). Members of the daemon's group may list and explain. Only root and the daemon's user may
+    /// flush.
     #[arg(long, value_name = "COMMAND", num_args = 1..)]
     pub(crate) cache: Vec<String>,
     /// Print JSON: with `--cache`, a line for each entry, with times in seconds before or after now; with `--check`, a

@@ -8,7 +8,8 @@
 //! | name, join and leave a group | [`GroupName`], [`Join`], [`leave`] |
 //! | get P_Key, SL, MTU and rate of a service | [`Administration::get`] path records, [`Parameters::common`] |
 //!
-//! The program needs read and write access to the umad file. The kernel gives it to root alone, and udev rules to others.
+//! The program needs read and write access to the umad file. The kernel gives it to root alone, and udev rules to
+//! others.
 //!
 //! ```no_run
 //! use acm_client::{fabric::{Administration, LocalPort, groups}, ib_mad::sa::{McMemberRecord, Query}};
