@@ -25,7 +25,10 @@ pub(super) fn services(fabric: &mut dyn Fabric, ports: &Ports, option: &ServiceI
         match ask(fabric, &requests(*id, port)) {
             Ok(responses) => match Answers::read(&responses) {
                 Some(answers) => answers.report(&name, option, report),
-                None => report.warn(unknown("no path to the subnet manager".into()), "is it up (sminfo)?"),
+                None => {
+                    let (reason, advice) = why_none(&responses);
+                    report.warn(unknown(reason.to_owned()), advice);
+                }
             },
             Err(error) => report.warn(unknown(error.to_string()), "is the fabric up?"),
         }
@@ -84,6 +87,15 @@ fn ask(fabric: &mut dyn Fabric, requests: &[SaSend]) -> io::Result<BTreeMap<u32,
         }
     }
     Ok(responses)
+}
+
+/// Returns why there is no path to the subnet manager, and what to look at.
+fn why_none(responses: &BTreeMap<u32, SaMad>) -> (&'static str, &'static str) {
+    if responses.is_empty() {
+        ("the SA does not respond", "is it up (sminfo)?")
+    } else {
+        ("the SA has no path to the subnet manager's port", "expected on a simulated fabric; otherwise see sminfo")
+    }
 }
 
 /// The answers of the SA.
@@ -163,6 +175,18 @@ mod tests {
         let mut report = Report::default();
         answers.report("a port 1", option, &mut report);
         report.findings.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn silent_sa_is_told_from_one_without_a_path() {
+        assert_eq!(why_none(&BTreeMap::new()).0, "the SA does not respond");
+        let query = Query::<PathRecord>::new().get(TransactionId::new(1));
+        let responses = BTreeMap::from([(1, query)]);
+        assert!(
+            Answers::read(&responses).is_some_and(|answers| answers.programs.iter().all(|(.., path)| path.is_none()))
+        );
+        let responses = BTreeMap::from([(0, query)]);
+        assert!(Answers::read(&responses).is_none() && why_none(&responses).0.contains("has no path"));
     }
 
     #[test]
