@@ -110,7 +110,7 @@ fn file_access(path: &Path, report: &mut Report) {
         Ok(()) => report.ok(format!("{} can be read and written", path.display())),
         Err(errno) => report.fail(
             format!("{}: {errno}", path.display()),
-            "run as root, or let a udev rule give the daemon's group access, as 60-acm-mio.rules does",
+            "run as root, or let a udev rule give the daemon's user access, as 60-acm-mio.rules does",
         ),
     }
 }

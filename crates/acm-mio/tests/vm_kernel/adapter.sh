@@ -35,8 +35,8 @@ printf 'node1 ib0 1 default\nnode2 ib1 1 default\n' > $run/addr
 systemd-sysusers "$1/acm-mio.sysusers"
 cp "$1/acm-mio.udev" /run/udev/rules.d/60-acm-mio.rules
 udevadm control --reload && udevadm trigger --subsystem-match=infiniband_mad && udevadm settle
-is_acms() { [ "$(mode umad0)" = 'root:acm 660' ]; }
-check 'udev gives the file to the group acm' is_acms
+is_acms() { [ "$(mode umad0)" = 'acm:root 600' ]; }
+check 'udev gives the file to the user acm' is_acms
 
 boot 'Requires=acm-mio.socket acm-mio.service'
 opened() { grep -q "$1 port 1 pkey 0xffff opened" /var/log/acm-mio/log; }

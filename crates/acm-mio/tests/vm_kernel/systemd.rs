@@ -15,12 +15,12 @@ fn checks(script: &str, expected: &[&str]) {
 }
 
 #[test]
-fn daemon_opens_ports_whose_files_udev_gives_to_its_group() {
+fn daemon_opens_ports_whose_files_udev_gives_to_its_user() {
     checks(
         "adapter.sh",
         &[
             "kernel gives the file to root alone",
-            "udev gives the file to the group acm",
+            "udev gives the file to the user acm",
             "daemon opens the port",
             "daemon is no root",
             "daemon opens a port that comes later",
