@@ -105,7 +105,7 @@ fn umad_device_that_returns_without_a_message_is_found() {
     let one = One::start();
     one.control("uevent lose node1");
     one.control("umad remove node1 1");
-    one.node.wait_for("port 0 is down", 1);
+    one.node.wait_for("ibsim0 port 1 is down", 1);
     until("another failed attempt", || {
         one.node.process.signal(Signal::SIGUSR1);
         one.node.log().contains(" stats: open_failures: 1").then_some(())
