@@ -51,7 +51,7 @@
 //! | never passes in a time before that of the previous input | a debug build panics; a release build uses the previous time | `contracts::time_must_not_go_back` |
 //! | runs [`Acm::handle_timeout`] at [`Acm::poll_timeout`], which may change with every input | no retry happens, and no request times out | `contracts::sa_query_without_response_times_out` |
 //! | answers each [`Output::OpenEndpoint`] once, at any time, with [`Input::EndpointOpened`] or [`Input::EndpointFailed`] | the endpoint joins no group, and the core does not ask again | `contracts::endpoint_is_opened_once_and_idle_until_then` |
-//! | resolves names only after [`api::ResolverEvent::Joined`] | the request fails with ENODATA ([`Failure::NoGroup`]) | `contracts::name_lookup_fails_before_the_group_is_joined` |
+//! | answers the first join of an endpoint, with a response or a failure | lookups of names wait for it; after a failure they get ENODATA ([`Failure::NoGroup`]) until a join succeeds | `contracts::name_lookup_waits_for_the_first_join`, `contracts::name_lookup_fails_with_the_first_join` |
 //! | passes in the response to a join unchanged: same attribute, same lower half of the transaction id, same MGID, a multicast LID; the core keeps the record and uses its MLID, port GID, P_Key, MTU, rate, SL, flow label, hop limit and traffic class | the join fails ([`api::SaError::BadResponse`]) and is retried after a pause; a response with another transaction id is ignored | `contracts::join_succeeds_only_with_the_record_of_its_group` |
 //! | does not use an id after the core closed the object | the input is ignored and counted in [`Stats::stale_inputs`](api::Stats::stale_inputs) | `unit::input_for_removed_endpoint_is_counted_as_stale` |
 //!

@@ -82,8 +82,11 @@ impl Ibacmp {
         self.pump(cx, endpoint);
     }
 
-    /// Sends queued requests as long as the endpoint has credits.
-    fn pump(&mut self, cx: &mut Context, endpoint: EndpointId) {
+    /// Sends queued requests as long as the endpoint has credits, unless they wait for the endpoint's first join.
+    pub(crate) fn pump(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        if self.awaits_base_group(cx, endpoint) {
+            return;
+        }
         let least_credit = handling_time(cx.fabric_size());
         loop {
             let state = self.endpoints.at_mut(endpoint);

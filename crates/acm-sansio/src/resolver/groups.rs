@@ -1,5 +1,6 @@
 //! Multicast groups of an endpoint: join, rejoin, leave.
 use super::{
+    dest::{DestState, Stage},
     endpoint::{group::Group, group_plan},
     state::Ibacmp,
     token::Task,
@@ -8,6 +9,7 @@ use crate::{
     api::{
         ResolverEvent, SaError,
         account::DAEMON,
+        failure::Failure,
         id::{EndpointId, PortId},
         port::PortAttributes,
     },
@@ -63,10 +65,22 @@ impl Ibacmp {
 
     /// Reports whether a join of a port waits or is in flight, and has not failed before.
     pub(crate) fn is_joining(&self, cx: &Context, port: PortId) -> bool {
-        let is_due = |endpoint, group: &Group| cx.timer(Task::Group(endpoint, group.index).token()).is_some();
         cx.endpoints_of(port).into_iter().any(|endpoint| {
             let mut groups = self.endpoints.at(endpoint).groups.iter();
-            groups.any(|group| group.join.is_some() || group.failures == 0 && is_due(endpoint, group))
+            groups.any(|group| group.join.is_some() || group.failures == 0 && Self::is_join_due(cx, endpoint, group))
+        })
+    }
+
+    fn is_join_due(cx: &Context, endpoint: EndpointId, group: &Group) -> bool {
+        cx.timer(Task::Group(endpoint, group.index).token()).is_some()
+    }
+
+    /// Reports whether an endpoint is not in its base group yet, and its join waits or is in flight and has not failed
+    /// before. Requests to the group then wait, too.
+    pub(crate) fn awaits_base_group(&self, cx: &Context, endpoint: EndpointId) -> bool {
+        self.endpoints.at(endpoint).groups.first().is_some_and(|base| {
+            let is_joining = base.join.is_some() || Self::is_join_due(cx, endpoint, base);
+            base.member.is_none() && base.failures == 0 && is_joining
         })
     }
 
@@ -161,6 +175,7 @@ impl Ibacmp {
         if base.is_some_and(|base| base.index == index) {
             self.prefetch_joined(cx, endpoint);
         }
+        self.pump(cx, endpoint);
         self.announce_soon(cx, endpoint);
     }
 
@@ -179,6 +194,22 @@ impl Ibacmp {
         cx.log(ResolverEvent::JoinFailed(endpoint, mgid, error, pause_ms).into());
         let at = cx.now() + pause;
         cx.set_timer(Task::Group(endpoint, index).token(), at);
+        if self.base_group(endpoint).is_none() {
+            self.fail_without_group(cx, endpoint);
+        }
+    }
+
+    /// Fails the lookups that wait to ask the base group, because its join failed.
+    fn fail_without_group(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        for id in self.cache.busy(endpoint) {
+            if let DestState::Locating(request) = &self.cache.at(id).state
+                && matches!(request.stage, Stage::Queued(_))
+            {
+                self.fail(cx, id, Failure::NoGroup);
+            }
+        }
+        // What is asked of one host needs no group.
+        self.pump(cx, endpoint);
     }
 
     /// Leaves all groups of an endpoint.

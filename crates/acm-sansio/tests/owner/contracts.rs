@@ -34,6 +34,11 @@ fn sa_requests(outputs: &[Output]) -> Vec<SaSend> {
     outputs.iter().filter_map(send).collect()
 }
 
+/// Returns how many datagrams are sent.
+fn sent(outputs: &[Output]) -> usize {
+    outputs.iter().filter(|output| matches!(output, Output::Send { .. })).count()
+}
+
 fn status(outputs: &[Output]) -> Option<ClientStatus> {
     outputs.iter().find_map(|output| if let Output::Reply { reply, .. } = output { Some(reply.status()) } else { None })
 }
@@ -123,16 +128,24 @@ fn endpoint_is_opened_once_and_idle_until_then() {
 }
 
 #[test]
-fn name_lookup_fails_before_the_group_is_joined() {
+fn name_lookup_waits_for_the_first_join() {
     let (mut acm, join) = joining();
-    assert_eq!(status(&request(&mut acm, Some("node1"), "node2")), Some(ClientStatus::ENODATA));
-    assert_eq!(joined(&respond(&mut acm, &join, &granted(&join))), Some(None));
     let outputs = request(&mut acm, Some("node1"), "node2");
-    assert_eq!(status(&outputs), None);
-    assert!(
-        outputs.iter().any(|output| matches!(output, Output::Send { .. })),
-        "a multicast request is sent: {outputs:?}"
-    );
+    assert_eq!((status(&outputs), sent(&outputs)), (None, 0));
+    let outputs = respond(&mut acm, &join, &granted(&join));
+    assert_eq!((joined(&outputs), status(&outputs), sent(&outputs)), (Some(None), None, 1), "one multicast request");
+    acm.check().unwrap();
+}
+
+#[test]
+fn name_lookup_fails_with_the_first_join() {
+    let (mut acm, join) = joining();
+    assert_eq!(status(&request(&mut acm, Some("node1"), "node2")), None);
+    let failed = input(&mut acm, Time::ZERO, Input::SaFailed { id: join.id, failure: SendFailure::TimedOut });
+    assert_eq!((joined(&failed), status(&failed)), (Some(Some(SaError::TimedOut)), Some(ClientStatus::ENODATA)));
+    // Nor does a lookup wait for the next attempt.
+    assert_eq!(status(&request(&mut acm, Some("node1"), "node2")), Some(ClientStatus::ENODATA));
+    acm.check().unwrap();
 }
 
 #[test]

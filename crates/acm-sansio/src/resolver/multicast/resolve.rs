@@ -77,8 +77,9 @@ impl Ibacmp {
     /// Starts a request for a destination, to a host that claims to have it or to the group.
     fn start_request(&mut self, cx: &mut Context, id: DestId, source: Address, to: Option<Remote>, lookup: Lookup) {
         let request = MulticastRequest::new(cx.now(), cx.transaction_id(), source, lookup);
-        // Without a group there is no receiver for the request.
-        if self.base_group(self.cache.at(id).endpoint).is_none() {
+        // Without a group there is no receiver for the request. It waits for a join that has not failed.
+        let endpoint = self.cache.at(id).endpoint;
+        if self.base_group(endpoint).is_none() && !self.awaits_base_group(cx, endpoint) {
             return self.give_up(cx, id, request.lookup, Failure::NoGroup.into());
         }
         self.cache.enter(id, DestState::Locating(Box::new(request)));
