@@ -46,12 +46,6 @@ pub(crate) fn limit_receive_buffer(socket: &impl AsFd) {
     let _ = sockopt::set_socket_recv_buffer_size(socket, RECEIVE_BUFFER);
 }
 
-/// Returns the kernel memory of sent bytes that were not received, as SIOCOUTQ does for a unix socket.
-fn unread_by_peer(socket: &impl AsFd) -> u32 {
-    // The value is in SK_MEMINFO_WMEM_ALLOC for a unix socket, and in SK_MEMINFO_WMEM_QUEUED for TCP.
-    SocketMemInfo.get(socket).map_or(0, |[_, _, allocated, _, _, queued, ..]| allocated.saturating_add(queued))
-}
-
 /// Returns the account of programs that connect by TCP from an address. All loopback addresses are one account, because
 /// each program of this machine may use any of them.
 fn account_of(address: IpAddr) -> Account {
@@ -78,12 +72,10 @@ impl Stream {
         }
     }
 
-    /// Returns the kernel memory, in bytes, of responses that the client has not read.
+    /// Returns the kernel memory, in bytes, of responses that the client has not read, as SIOCOUTQ does for a unix socket.
     pub(crate) fn unread(&self) -> u32 {
-        match self {
-            Self::Unix(stream) => unread_by_peer(stream),
-            Self::Tcp(stream) => unread_by_peer(stream),
-        }
+        // The value is in SK_MEMINFO_WMEM_ALLOC for a unix socket, and in SK_MEMINFO_WMEM_QUEUED for TCP.
+        SocketMemInfo.get(self).map_or(0, |[_, _, allocated, _, _, queued, ..]| allocated.saturating_add(queued))
     }
 
     /// Sends a short message with a descriptor. Nothing may be unsent.
@@ -110,34 +102,27 @@ impl Stream {
     }
 }
 
-// System calls without libc: libc's functions are cancellation points, which had 5 % of the daemon's samples (`perf
-// record`,
-// 16 connections).
-
-fn receive(stream: &impl AsFd, buffer: &mut [u8]) -> io::Result<usize> {
-    let (count, _) = recv(stream, buffer, RecvFlags::empty())?;
-    Ok(count)
+impl AsFd for Stream {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Unix(stream) => stream.as_fd(),
+            Self::Tcp(stream) => stream.as_fd(),
+        }
+    }
 }
 
-fn send(stream: &impl AsFd, bytes: &[u8]) -> io::Result<usize> {
-    Ok(rustix::net::send(stream, bytes, SendFlags::NOSIGNAL)?)
-}
-
+// System calls without libc: libc's functions are cancellation points, which had 5 % of the daemon's samples
+// (`perf record`, 16 connections).
 impl Read for Stream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Unix(stream) => receive(stream, buffer),
-            Self::Tcp(stream) => receive(stream, buffer),
-        }
+        let (count, _) = recv(&*self, buffer, RecvFlags::empty())?;
+        Ok(count)
     }
 }
 
 impl Write for Stream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Unix(stream) => send(stream, bytes),
-            Self::Tcp(stream) => send(stream, bytes),
-        }
+        Ok(rustix::net::send(&*self, bytes, SendFlags::NOSIGNAL)?)
     }
     fn flush(&mut self) -> io::Result<()> {
         Ok(())

@@ -10,6 +10,7 @@ mod device_files;
 mod devices;
 mod events;
 mod faults;
+mod handover;
 mod hardware_test;
 mod interfaces;
 mod interop;

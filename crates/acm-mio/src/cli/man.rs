@@ -25,7 +25,7 @@ SIGUSR1
 Writes the counters into the log.
 .TP
 SIGTERM, SIGINT
-Leaves the multicast groups and ends.
+Leaves the multicast groups and ends. If systemd restarts the daemon, the next one takes over the connections of clients.
 .SH EXIT STATUS
 The daemon: 0 when the sockets are served, without \fB\-P\fR; 255 if ibacm would report a failed initialization; 1 for any other failure.
 .PP

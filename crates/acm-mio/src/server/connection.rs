@@ -128,6 +128,11 @@ impl Connection {
         self.readable = false;
     }
 
+    /// Reports whether received bytes wait for a turn, or for the rest of their message.
+    pub(super) const fn has_unhandled(&self) -> bool {
+        !self.kept.is_empty()
+    }
+
     /// Appends a response to the waiting responses.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.out.extend_from_slice(bytes);

@@ -2,7 +2,7 @@
 use super::{
     daemon::{
         BusyPoll, Connections, Daemon, FABRIC, Host, INTERFACES, KERNEL, LISTENER, LoopError, MissingPort, Ready,
-        Reload, SIGNALS, Systemd, TIMER, TimerFd,
+        Reload, SIGNALS, Systemd, TIMER, TimerFd, connections_of,
     },
     listener::{ListenError, Listener},
     receive::ReceiveBuffer,
@@ -144,6 +144,7 @@ fn serve(
     let lines = Lines::default();
     let fabric = open_fabric(args, &settings, (run_dir, &start_dir), fabric_seed, &lines)?;
     let mut passed = if args.systemd { ListenFd::from_env() } else { ListenFd::empty() };
+    let connections = connections_of(&mut passed);
     let listener = match Listener::from_systemd(&mut passed)? {
         Some(listener) => listener,
         None => Listener::bind(&options, run_dir)?,
@@ -183,6 +184,7 @@ fn serve(
         daemon.host.providers.log_to(&daemon.log, options.log_level);
     }
     daemon.systemd = Systemd::new(args.systemd);
+    daemon.take_over(Time::ZERO, connections);
     daemon.begin_first_load(Time::ZERO);
     let ended = daemon.run();
     daemon.host.providers.stop();

@@ -24,6 +24,21 @@ check() {
     if "$@"; then echo "ok $what"; else echo "FAILED $what"; in_it systemctl -l status acm-mio.service ibacm.service; fi
 }
 
+# Sends a request for the path from node $1 to node $2, and another when file $3 exists, on one connection as librdmacm
+# does. Prints the status of each response. SIGPIPE ends it.
+two_requests() {
+    in_it perl -MIO::Socket::UNIX -e '
+        ($source, $dest, $file) = @ARGV;
+        $socket = IO::Socket::UNIX->new(Peer => "/run/ibacm-unix.sock") or die;
+        sub ask {
+            syswrite $socket, pack("CCx4Sa8", 1, 1, 160, "request!") . pack("LSx2a64" x 2, 1, 1, $source, 2, 1, $dest);
+            sysread $socket, $response, 1024 or die "closed\n";
+            syswrite STDOUT, unpack("x2C", $response) . "\n";
+        }
+        ask(); until (-e $file) { sleep 1 } ask();
+    ' "$1" "$2" "$3"
+}
+
 mkdir -p $units $run
 # Services that are slow and not needed here.
 for name in systemd-udevd systemd-udev-trigger systemd-tmpfiles-setup systemd-tmpfiles-setup-dev systemd-timesyncd \

@@ -44,6 +44,7 @@ fn units_start_reload_and_restart_the_daemon() {
             "killed-by-the-watchdog",
             "restarted",
             "socket-kept",
+            "connection-kept",
             "restarted-after-twenty-kills",
             "status",
         ],

@@ -110,7 +110,8 @@ impl Daemon {
 
     /// Handles up to [`STEPS`] messages and reads of one client. Returns `true` if the client has more now.
     pub(super) fn read_client(&mut self, now: Time, index: usize) -> bool {
-        let Self { acm, host, received, .. } = self;
+        let Self { acm, host, received, ready, .. } = self;
+        let is_stopping = ready.is_stopping;
         for _ in 0..STEPS {
             let Some(connection) = host.clients.open.get_mut(index) else { return false };
             let client = connection.id;
@@ -144,7 +145,8 @@ impl Daemon {
                 self.close_client(now, index);
                 return false;
             }
-            if !connection.readable || !connection.fill(received) {
+            // What the daemon does not read is for the next one.
+            if !connection.readable || is_stopping || !connection.fill(received) {
                 return false;
             }
         }
@@ -194,19 +196,8 @@ impl Daemon {
         }
     }
 
-    /// Ends the service: closes all connections, accepts no more, and lets the core leave its groups.
-    ///
-    /// Open requests get no response. A client whose connection ends repeats them after a restart; an error would be
-    /// its result.
-    pub(super) fn stop(&mut self, now: Time) {
-        self.ready.is_stopping = true;
-        let open: Vec<usize> = self.host.clients.open.iter().map(|(index, _)| index).collect();
-        open.into_iter().for_each(|index| self.close_client(now, index));
-        self.input(now, Input::Shutdown);
-    }
-
     /// Closes a connection and notifies the core.
-    fn close_client(&mut self, now: Time, index: usize) {
+    pub(super) fn close_client(&mut self, now: Time, index: usize) {
         // A half-closed client may still read responses to the requests that it sent before closing.
         self.host.clients.send(now, index);
         if let Some(id) = self.host.remove(index) {

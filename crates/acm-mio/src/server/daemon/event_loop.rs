@@ -78,8 +78,10 @@ pub(crate) struct Ready {
     pub(super) interfaces: bool,
     pub(super) providers: bool,
     pub(super) listener: bool,
-    /// True if no more clients are accepted, because the daemon stops.
+    /// True if no more clients are accepted and no more requests read, because the daemon stops.
     pub(super) is_stopping: bool,
+    /// Time until which open requests are served, while the daemon stops.
+    pub(super) serves_until: Option<Time>,
     /// Time before which no client is accepted.
     pub(super) accept_at: Option<Time>,
 }
@@ -152,6 +154,7 @@ impl Daemon {
             self.serve_clients(now);
         }
         self.close_stalled(now);
+        self.end_service(now);
         self.continue_reload(now);
         self.serve_metrics(now);
         self.systemd.tick(now, &self.acm);
@@ -196,6 +199,7 @@ impl Daemon {
             self.check_due(),
             self.reload.due(),
             self.ready.accept_at,
+            self.ready.serves_until,
             self.first_load_until,
             self.host.lines.due(),
             self.metrics.due(),

@@ -6,6 +6,7 @@
 //! | `wait` | the wait for events: tokens, a timer for the next deadline, a short busy poll before sleeping |
 //! | `host` | carries out the core's outputs |
 //! | `clients`, `connections` | clients: accept, receive, respond, close; the table of their connections |
+//! | `handover` | the end of the service, and the connections that the next daemon takes over |
 //! | `sources` | events of the fabric, the kernel, providers and preload files |
 //! | `ports` | addresses and names of the ports, and whether a port fits the base group |
 //! | `reload` | settings at the start and in force, when files are read again, the effect of each changed option |
@@ -17,6 +18,7 @@ mod clients;
 mod connections;
 mod control;
 mod event_loop;
+mod handover;
 mod host;
 mod ports;
 mod reload;
@@ -28,6 +30,7 @@ mod wait;
 
 pub(super) use connections::Connections;
 pub(super) use event_loop::{Daemon, LoopError, Ready};
+pub(super) use handover::connections_of;
 pub(super) use host::Host;
 pub(super) use reload::{MissingPort, Reload};
 pub(super) use systemd::Systemd;

@@ -1,11 +1,16 @@
-//! Notifications to systemd: ready, reloading, stopping, watchdog, one line of status.
+//! Notifications to systemd: ready, reloading, stopping, watchdog, one line of status, connections to keep.
 use acm_sansio::{Acm, Time, api::GaugeScope};
 use core::time::Duration;
 use sd_notify::NotifyState;
-use std::env;
+use std::{env, os::fd::BorrowedFd};
 
 /// Interval between updates of the status line, if it has changed.
 const STATUS: Duration = Duration::from_secs(5);
+
+/// The name under which systemd keeps connections of clients.
+pub(super) const CLIENTS: &str = "client";
+/// Number of descriptors that the kernel passes with one message.
+const SCM_MAX_FD: usize = 253;
 
 /// Sends notifications to systemd, with the option `--systemd`.
 #[derive(Debug, Default)]
@@ -39,6 +44,29 @@ impl Systemd {
 
     pub(super) fn stopping(&self) {
         self.notify(&[NotifyState::Stopping, NotifyState::Status("leaving groups")]);
+    }
+
+    /// Reports whether systemd can keep connections for the next daemon.
+    pub(super) fn keeps_connections(&self) -> bool {
+        self.on && env::var_os("NOTIFY_SOCKET").is_some()
+    }
+
+    /// Lets systemd keep these connections for the next daemon. Returns their number.
+    pub(super) fn keep<'a>(&self, connections: impl Iterator<Item = BorrowedFd<'a>>) -> usize {
+        let connections: Vec<_> = connections.collect();
+        let mut kept = 0;
+        for batch in connections.chunks(SCM_MAX_FD) {
+            match sd_notify::notify_with_fds(&[NotifyState::FdStore, NotifyState::FdName(CLIENTS)], batch) {
+                Ok(()) => kept += batch.len(),
+                Err(error) => tracing::warn!(target: "systemd", "{} connections not passed: {error}", batch.len()),
+            }
+        }
+        kept
+    }
+
+    /// Lets systemd close its copies of the connections that it kept.
+    pub(super) fn forget_connections(&self) {
+        self.notify(&[NotifyState::FdStoreRemove, NotifyState::FdName(CLIENTS)]);
     }
 
     /// Returns the time of the next notification.

@@ -1,0 +1,164 @@
+//! The end of a daemon under systemd, and the connections that the next daemon takes over.
+use acm_tests::{Connection, Entry, Fabric, Node, NodeBuilder, Received, request, until};
+use acm_wire::client::{ClientStatus, EntryFlags, path_request};
+use core::{mem::MaybeUninit, time::Duration};
+use ib_mad::sa::PathRecord;
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use std::{
+    io::IoSliceMut,
+    os::{
+        fd::OwnedFd,
+        unix::net::{UnixDatagram, UnixListener},
+    },
+    path::Path,
+    process::{Child, Stdio},
+};
+
+/// In the place of systemd: the listening socket, and what the daemon lets it keep.
+struct Systemd {
+    folder: tempfile::TempDir,
+    listening: UnixListener,
+    notifications: UnixDatagram,
+    lines: Vec<String>,
+    kept: Vec<OwnedFd>,
+}
+
+/// A daemon that systemd started.
+struct Service(Child);
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Service {
+    fn stop(&mut self) {
+        kill(Pid::from_raw(self.0.id().cast_signed()), Signal::SIGTERM).unwrap();
+    }
+}
+
+impl Systemd {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let listening = UnixListener::bind(folder.path().join("clients")).unwrap();
+        let notifications = UnixDatagram::bind(folder.path().join("notify")).unwrap();
+        notifications.set_nonblocking(true).unwrap();
+        Self { folder, listening, notifications, lines: Vec::new(), kept: Vec::new() }
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn client(&self) -> Connection {
+        Connection::open(&self.path().join("clients"))
+    }
+
+    /// Starts a daemon with the socket and at most one connection, which are its standard input and output until then.
+    fn start(&mut self, node: NodeBuilder) -> Service {
+        let (stdout, names) = match self.kept.pop() {
+            Some(connection) => (Stdio::from(connection), "acm-mio.socket:client"),
+            None => (Stdio::null(), "acm-mio.socket"),
+        };
+        let count = 1 + names.matches(':').count();
+        let script = format!(
+            "exec 3<&0 4<&1 </dev/null >&2; export LISTEN_PID=$$ LISTEN_FDS={count} LISTEN_FDNAMES={names} && true"
+        );
+        let mut command = node.argument("--systemd").after(&script).command(self.path());
+        command.env("NOTIFY_SOCKET", self.path().join("notify"));
+        command.stdin(OwnedFd::from(self.listening.try_clone().unwrap())).stdout(stdout).stderr(Stdio::null());
+        Service(command.spawn().unwrap())
+    }
+
+    /// Waits for a notification.
+    fn wait_for(&mut self, line: &str) {
+        until(line, || {
+            while self.receive() {}
+            self.lines.iter().any(|other| other == line).then_some(())
+        });
+    }
+
+    fn receive(&mut self) -> bool {
+        let (mut bytes, mut space) = ([0; 4096], [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(253))]);
+        let mut control = RecvAncillaryBuffer::new(&mut space);
+        let mut room = [IoSliceMut::new(&mut bytes)];
+        let Ok(message) = recvmsg(&self.notifications, &mut room, &mut control, RecvFlags::CMSG_CLOEXEC) else {
+            return false;
+        };
+        self.kept.extend(control.drain().flat_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(files) => files.collect(),
+            _ => Vec::new(),
+        }));
+        self.lines.extend(String::from_utf8_lossy(&bytes[..message.bytes]).lines().map(str::to_owned));
+        true
+    }
+}
+
+fn lookup(tid: u64, dest: &str) -> Vec<u8> {
+    request(tid, &[Entry::name(Entry::SOURCE, "node1"), Entry::name(Entry::DEST, dest)])
+}
+
+#[test]
+fn connections_survive_a_restart_under_systemd() {
+    let mut systemd = Systemd::new();
+    let mut daemon = systemd.start(Node::embedded());
+    let [mut idle, mut waiting, mut partial] = [1, 2, 3].map(|_| systemd.client());
+    idle.send(&lookup(1, "node1"));
+    assert_eq!(idle.receive().status(1), ClientStatus::SUCCESS);
+    // Nobody has this name.
+    waiting.send(&lookup(2, "nobody"));
+    partial.send(&lookup(3, "node1")[..20]);
+    // The daemon has read both.
+    idle.send(&lookup(4, "node1"));
+    assert_eq!(idle.receive().status(4), ClientStatus::SUCCESS);
+    daemon.stop();
+    systemd.wait_for("FDNAME=client");
+    assert_eq!([waiting.receive(), partial.receive()], [Received::Closed, Received::Closed]);
+    assert!(daemon.0.wait().unwrap().success());
+    while systemd.receive() {}
+    assert_eq!(systemd.kept.len(), 1, "the idle connection: {:?}", systemd.lines);
+    // A request between two daemons waits.
+    idle.send(&lookup(5, "node1"));
+    idle.set_limit(Duration::from_millis(100)).unwrap();
+    idle.try_receive().unwrap_err();
+    systemd.lines.clear();
+    let daemon = systemd.start(Node::embedded());
+    idle.set_limit(acm_tests::LIMIT).unwrap();
+    assert_eq!(idle.receive().status(5), ClientStatus::SUCCESS);
+    // The connection ends with the daemon, not with systemd's copy.
+    systemd.wait_for("FDSTOREREMOVE=1");
+    drop(daemon);
+    systemd.kept.clear();
+    assert_eq!(idle.receive(), Received::Closed);
+}
+
+#[test]
+fn open_requests_are_finished_before_a_restart() {
+    let fabric = Fabric::start(&["--nodes", "2"]);
+    let mut systemd = Systemd::new();
+    let mut daemon = systemd.start(Node::at(&fabric, 1));
+    let [mut client, mut other] = [1, 2].map(|_| systemd.client());
+    other.send(&lookup(1, "node1"));
+    assert_eq!(other.receive().status(1), ClientStatus::SUCCESS);
+    fabric.control("set sa_delay 100ms");
+    let path = PathRecord { slid: fabric.port(1).lid, dlid: fabric.port(2).lid, ..PathRecord::default() };
+    client.send(&path_request(&path, EntryFlags::empty(), 2_u64.to_be_bytes()));
+    // The kernel passes 253 descriptors at once. The last connection is accepted last, and its response shows that the
+    // daemon has read the request before.
+    let mut idle: Vec<Connection> = (0..300).map(|_| systemd.client()).collect();
+    let last = idle.last_mut().unwrap();
+    last.send(&lookup(3, "node1"));
+    assert_eq!(last.receive().status(3), ClientStatus::SUCCESS);
+    daemon.stop();
+    assert_eq!(client.receive().status(2), ClientStatus::SUCCESS);
+    systemd.wait_for("FDNAME=client");
+    assert!(daemon.0.wait().unwrap().success());
+    while systemd.receive() {}
+    assert_eq!(systemd.kept.len(), 302, "{:?}", systemd.lines);
+}
