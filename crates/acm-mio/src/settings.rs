@@ -68,7 +68,7 @@ impl Settings {
     pub(crate) fn read_again(&self) -> Self {
         let Self { option_file, addr_file, defaults, .. } = self;
         let mut problems = Vec::new();
-        let reading = Reading::Again { was_empty: self.text.trim_ascii().is_empty() };
+        let reading = Reading::Again { was_empty: self.has_empty_option_file() };
         let options = read_options(option_file, reading, !self.providers.is_empty(), &mut problems);
         self.not_loaded(&options.value, &mut problems);
         let text = if options.bad { self.text.clone() } else { options.value };
@@ -107,6 +107,11 @@ impl Settings {
     /// Returns the path of the address file.
     pub(crate) fn addr_file(&self) -> &Path {
         &self.addr_file.path
+    }
+
+    /// Reports whether the option file has no text, not even a comment.
+    pub(crate) fn has_empty_option_file(&self) -> bool {
+        self.text.trim_ascii().is_empty()
     }
 
     /// Returns the options in force.

@@ -172,6 +172,10 @@ fn address_of_a_missing_device_is_a_warning() {
     let line = "warn /etc/rdma/ibacm_addr.cfg:2: other is not served: no port 1 of a device \"mlx5_7\": ";
     assert!(has(&checked, line, "ports here: ibsim0 port 1"), "{checked}");
     assert!(has(&checked, "warn addresses: 1 of 2 are served", "") && checked.code == Some(0), "{checked}");
+    // A file that is for other nodes, or for another device.
+    lab.write(1, "ibacm_addr.cfg", "node1 mlx5_7 1 default\nother ibsim0 1 0x8001\n");
+    let checked = lab.check(1, &[]);
+    assert!(has(&checked, "FAIL addresses: 0 of 2 are served", "") && checked.code == Some(1), "{checked}");
 }
 
 /// The check uses the port of the fabric that the daemon would create, for example to check a path dump.

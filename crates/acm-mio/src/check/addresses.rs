@@ -125,7 +125,7 @@ pub(super) fn addresses(
     for (port, attributes) in &ports.active {
         core.input(Input::PortUp { port: *port, attributes: attributes.clone() });
     }
-    let (mut away, mut total) = (Vec::new(), 0);
+    let (mut away, mut total, mut waits) = (Vec::new(), 0, ports.active.is_empty());
     for entry in settings.addresses.iter().flatten() {
         total += 1;
         match ports.find(entry) {
@@ -133,6 +133,7 @@ pub(super) fn addresses(
                 let ConfiguredAddress { address, pkey, .. } = *entry;
                 core.input(Input::AddressAdded { port, pkey, address });
                 if !ports.active.contains_key(&port) {
+                    waits = true;
                     away.push((entry, format!("{} is not active", ports.name(port)), WAITS.to_owned()));
                 }
             }
@@ -160,8 +161,10 @@ pub(super) fn addresses(
     }
     for event in &core.events {
         refusal(event, ports, report);
+        // A provider in a library, which the check does not load, may serve the subnet.
+        waits |= matches!(event, Event::NotServed(..));
     }
-    summary(served.len(), total, report);
+    summary(served.len(), total, waits, report);
 }
 
 const WAITS: &str = "it is served when the port is active: look at the link and the subnet manager";
@@ -187,9 +190,11 @@ fn refusal(event: &Event, ports: &Ports, report: &mut Report) {
     }
 }
 
-fn summary(served: usize, total: usize, report: &mut Report) {
+/// Reports the number of addresses that are served. `waits`: some may be, when a port is active or a library is loaded.
+fn summary(served: usize, total: usize, waits: bool, report: &mut Report) {
     let what = format!("addresses: {served} of {total} are served");
     match (served, total) {
+        (0, 1..) if !waits => report.fail(what, "nobody can ask from this node, nor for it: see the lines above"),
         (0, _) => report.warn(what, "nobody can ask from this node, nor for it: see the lines above"),
         (served, total) if served < total => report.warn(what, "see the lines above"),
         _ => report.ok(what),

@@ -84,8 +84,16 @@ pub(super) fn socket(args: &Args, report: &mut Report) {
     }
 }
 
-pub(super) fn other_daemon(lock_file: &Path, report: &mut Report) {
+pub(super) fn other_daemon(lock_file: &Path, run_dir: &Path, report: &mut Report) {
     let shown = lock_file.display();
+    // The run directory is made at the start, and has its own line.
+    let is_elsewhere = lock_file.parent() != Some(run_dir);
+    if is_elsewhere && !lock_file.exists() && !lock_file.parent().is_some_and(can_be_written) {
+        return report.fail(
+            format!("lock file {shown}: it cannot be made"),
+            "make its directory, or correct lock_file; the daemon does not start without it",
+        );
+    }
     match lock::holder(lock_file) {
         Ok(None) => report.ok(format!("no other daemon has {shown}")),
         Ok(Some(pid)) => {
@@ -150,10 +158,12 @@ mod tests {
         run_dir(&dir.path().join("none/at/all"), &mut report);
         run_dir(&dir.path().join("none"), &mut report);
         run_dir(dir.path(), &mut report);
-        other_daemon(&dir.path().join("lock"), &mut report);
+        other_daemon(&dir.path().join("lock"), dir.path(), &mut report);
+        other_daemon(&dir.path().join("none/lock"), &dir.path().join("none"), &mut report);
+        other_daemon(&dir.path().join("none/lock"), dir.path(), &mut report);
         let verdicts: Vec<Verdict> = report.findings.iter().map(|finding| finding.verdict).collect();
         use Verdict::{Fail, Ok};
-        assert_eq!(verdicts, [Fail, Ok, Ok, Ok]);
+        assert_eq!(verdicts, [Fail, Ok, Ok, Ok, Ok, Fail]);
         assert!(!dir.path().join("lock").exists(), "a check changes nothing");
     }
 }

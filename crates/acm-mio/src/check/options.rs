@@ -21,6 +21,10 @@ pub(super) fn files(settings: &Settings, report: &mut Report) {
     match settings.set_by_file().count() {
         _ if is_missing(options) && options_named => {}
         _ if is_missing(options) => report.ok(format!("no option file {}: defaults count", options.display())),
+        0 if settings.has_empty_option_file() => report.warn(
+            format!("option file {} is empty", options.display()),
+            "every option has its default; a daemon that had options before does not apply it at SIGHUP",
+        ),
         count => report.ok(format!("option file {}: {count} options", options.display())),
     }
     match &settings.addresses {

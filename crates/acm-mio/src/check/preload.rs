@@ -80,7 +80,7 @@ fn unread<T>(name: &str, path: &Path, error: &ReadError, other: Reading<T>, is_o
         ReadError::Io(error) if error.kind() == io::ErrorKind::NotFound => "make it, or correct the path",
         ReadError::Io(_) => "the daemon must be able to read it",
     };
-    report.warn(format!("{name}: {error}"), format!("{advice}; nothing is preloaded from it"));
+    report.reload(format!("{name}: {error}"), format!("{advice}; nothing is preloaded from it"));
 }
 
 fn report_faults(name: &str, faults: &Faults, report: &mut Report) {
@@ -105,7 +105,7 @@ fn report_faults(name: &str, faults: &Faults, report: &mut Report) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::report::Verdict::{self, Ok, Warn};
+    use crate::check::report::Verdict::{self, Ok, Reload, Warn};
     use std::fs;
 
     const HOSTS: &str = "10.0.0.1 fe80::2:c903:0:11\nnode2 fe80::2:c903:0:12\n";
@@ -132,7 +132,7 @@ mod tests {
         assert!(check()[0].1.contains("something else"), "{:?}", check());
         fs::remove_file(&path).unwrap();
         fs::create_dir(&path).unwrap();
-        assert!(check()[0].0 == Warn && check()[0].1.contains("not a regular file"), "{:?}", check());
+        assert!(check()[0].0 == Reload && check()[0].1.contains("not a regular file"), "{:?}", check());
     }
 
     #[test]

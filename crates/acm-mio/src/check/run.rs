@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args) -> u8 {
     }
     host::run_dir(&args.run_dir, &mut report);
     host::socket(args, &mut report);
-    host::other_daemon(&settings.lock_file(&args.run_dir), &mut report);
+    host::other_daemon(&settings.lock_file(&args.run_dir), &args.run_dir, &mut report);
     log::log(args, &settings, &paths, &mut report);
     units::units(&paths, &mut report);
     let mut out = io::stdout().lock();

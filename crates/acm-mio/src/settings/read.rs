@@ -14,12 +14,15 @@ use acm_wire::{
 use core::net::IpAddr;
 use ib_mad::Pkey;
 use std::{
-    io::{self, Read},
+    io::{self, ErrorKind, Read},
     path::{Path, PathBuf},
 };
 
 /// Name of the built-in provider.
 pub(crate) const BUILT_IN: &str = "ibacmp";
+
+/// Size of the largest option or address file in bytes. The event loop reads them: 1 MiB takes milliseconds.
+const LARGEST: u64 = 1 << 20;
 
 /// A file of the command line.
 #[derive(Clone, Debug)]
@@ -114,8 +117,9 @@ fn read_file(file: &ConfigFile, reading: Reading, problems: &mut Vec<String>) ->
     let path = file.path.display();
     let read = || -> io::Result<Vec<u8>> {
         let mut text = Vec::new();
-        regular::open(&file.path)?.0.read_to_end(&mut text)?;
-        Ok(text)
+        regular::open(&file.path)?.0.take(LARGEST + 1).read_to_end(&mut text)?;
+        let is_within = u64::try_from(text.len()).is_ok_and(|size| size <= LARGEST);
+        is_within.then_some(text).ok_or_else(|| io::Error::new(ErrorKind::FileTooLarge, "it has more than 1 MiB"))
     };
     match read() {
         Ok(text) => {

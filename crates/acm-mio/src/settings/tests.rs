@@ -320,6 +320,22 @@ fn lock_file_and_interface_addresses_follow_their_options() {
 
 #[cfg(feature = "verbs")]
 #[test]
+fn file_of_more_than_a_mebibyte_is_not_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("opts");
+    let args = Args::try_parse_from(["acm-mio", "-O", path.to_str().unwrap(), "-A", "/none"]).unwrap();
+    let read = |size: usize| {
+        std::fs::write(&path, format!("retries 7\n#{}", " ".repeat(size - 11))).unwrap();
+        let settings = Settings::read(&args);
+        (settings.options().retries, settings.problems.len())
+    };
+    assert_eq!([1 << 20, (1 << 20) + 1].map(read), [(7, 0), (2, 1)]);
+    let before = Settings::read(&args);
+    std::fs::write(&path, " ".repeat(1 << 21)).unwrap();
+    assert_eq!(before.read_again().not_applied[0], path);
+}
+
+#[test]
 fn depths_of_queues_follow_their_options() {
     let depths = |text: &str| settings_of(text).depths();
     let number = |number| NonZeroU32::new(number).unwrap();
