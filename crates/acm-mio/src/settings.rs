@@ -109,6 +109,12 @@ impl Settings {
         &self.addr_file.path
     }
 
+    /// Returns the number of problems of the files, without IP addresses that are not taken from the address file.
+    pub(crate) fn count_problems(&self) -> usize {
+        let is_skipped = |problem: &&String| self.skipped_ips.iter().any(|skipped| skipped.problem == **problem);
+        self.problems.iter().filter(|problem| !is_skipped(problem)).count()
+    }
+
     /// Reports whether the option file has no text, not even a comment.
     pub(crate) fn has_empty_option_file(&self) -> bool {
         self.text.trim_ascii().is_empty()

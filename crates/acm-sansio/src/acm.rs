@@ -234,6 +234,12 @@ impl Acm {
         self.context.ports.attributes(port).is_some()
     }
 
+    /// Reports whether an endpoint of an active port has an address.
+    #[must_use]
+    pub fn serves(&self, address: &Address) -> bool {
+        self.context.ports.by_address(address).is_some()
+    }
+
     /// Reports whether a port was ever active.
     #[must_use]
     pub fn was_active(&self, port: PortId) -> bool {

@@ -108,10 +108,21 @@ fn sighup_reloads_tables_and_a_wrong_file_changes_nothing() {
     let dir = node.dir().to_str().unwrap();
     let status = || run(binary(Binary::AcmMio), &["--status", "--run-dir", dir]).success();
     until("two failed readings", || status().contains("preload_not_read: 2\n").then_some(()));
+    assert!(status().contains("preload_problems: 2\n"), "{}", status());
     let log = node.log();
     assert!(log.contains("routes: no line of it is right") && log.contains("hosts: No such file"), "{log}");
     wait_for_sl(&node, 6);
     assert!(!node.log().contains("requesting the location"));
+    // A part of a file.
+    for (name, text) in
+        [("routes", dump(&fabric, 6, "\n").replace("0x0ffe : 0 : 4", "")), ("hosts", "node3 fe80::3\nbad\n".to_owned())]
+    {
+        put(node.dir(), name, &text);
+    }
+    let reload = run(binary(Binary::AcmMio), &["--reload", "--run-dir", dir]);
+    let skipped = format!("acm-mio: addr preload: {dir}/hosts: 1 lines are wrong and skipped\n");
+    assert_eq!((reload.code, reload.stderr), (Some(0), skipped));
+    assert!(status().contains("preload_problems: 1\n"), "{}", status());
 }
 
 #[test]

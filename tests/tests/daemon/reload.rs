@@ -234,3 +234,31 @@ fn reload_command_waits_and_fails_with_the_reason() {
         assert_eq!(reload().code, Some(0));
     }
 }
+
+#[test]
+fn reload_names_addresses_that_are_not_served() {
+    let node = node("retrys 3\n");
+    let tool =
+        |words: &[&str]| run(binary(Binary::AcmMio), &[&["--run-dir", node.dir().to_str().unwrap()], words].concat());
+    let gauges = |expected: [u32; 2]| {
+        let text = tool(&["--status"]).success();
+        for (name, value) in ["config_problems", "addresses_not_served"].into_iter().zip(expected) {
+            assert!(text.contains(&format!("\n{name}: {value}\n")), "{name} {value}: {text}");
+        }
+    };
+    gauges([1, 0]);
+    fs::write(node.dir().join("opts"), OPTIONS).unwrap();
+    let reload = |addresses: &str| {
+        fs::write(node.dir().join("addr"), addresses).unwrap();
+        let finished = tool(&["--reload"]);
+        (finished.code, finished.stderr)
+    };
+    let (code, lines) = reload("node1 sim0 1 default\nother sim0 1 0x8005\n");
+    assert!(code == Some(0) && lines.contains("addr:2: other is not served: device \"sim0\" port 1"), "{lines}");
+    gauges([0, 1]);
+    let (code, lines) = reload("node1 mlx5_0 1 default\nother sim0 1 0x8005\n");
+    assert!(code == Some(1) && lines.contains("addr:1: node1 is not served: device \"mlx5_0\" port 1"), "{lines}");
+    gauges([0, 2]);
+    assert_eq!(reload("node1 sim0 1 default\n"), (Some(0), String::new()));
+    gauges([0, 0]);
+}

@@ -14,7 +14,7 @@ use core::time::Duration;
 use ib_mad::{Guid, Lid};
 use mio::Waker;
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     io,
     sync::{
         Arc,
@@ -41,8 +41,10 @@ enum Command {
 /// A message of the thread.
 enum Message {
     Table(Preload),
-    /// A file was not read, for this reason. The previous table stays.
-    NotRead(String),
+    /// A file of this kind was not read, for this reason. The previous table stays.
+    NotRead(&'static str, String),
+    /// The last table of this kind lacks a part of its file, for this reason.
+    Incomplete(&'static str, String),
     /// The files were read, or could not be read, for this number of commands.
     Done(u64),
 }
@@ -59,6 +61,8 @@ pub(crate) struct Loader {
     done: Option<u64>,
     /// Reasons of failed readings since the last call of [`Loader::take_not_read`].
     not_read: Vec<String>,
+    /// The problem of the last reading of each kind of file, if it has one.
+    problems: BTreeMap<&'static str, String>,
 }
 
 impl Loader {
@@ -90,15 +94,32 @@ impl Loader {
             reader.run(&received);
         };
         thread::Builder::new().name("preload".into()).spawn(read)?;
-        Ok(Self { commands, messages, ports: Vec::new(), sent: 0, done: None, not_read: Vec::new() })
+        Ok(Self {
+            commands,
+            messages,
+            ports: Vec::new(),
+            sent: 0,
+            done: None,
+            not_read: Vec::new(),
+            problems: BTreeMap::new(),
+        })
     }
 
     /// Returns the next finished table.
     pub(crate) fn take(&mut self) -> Option<Preload> {
         loop {
             match self.messages.try_recv().ok()? {
-                Message::Table(table) => return Some(table),
-                Message::NotRead(reason) => self.not_read.push(reason),
+                Message::Table(table) => {
+                    self.problems.remove(if matches!(table, Preload::Routes(_)) { ROUTES } else { HOSTS });
+                    return Some(table);
+                }
+                Message::NotRead(kind, reason) => {
+                    self.problems.insert(kind, reason.clone());
+                    self.not_read.push(reason);
+                }
+                Message::Incomplete(kind, reason) => {
+                    self.problems.insert(kind, reason);
+                }
                 Message::Done(commands) => self.done = Some(commands),
             }
         }
@@ -107,6 +128,11 @@ impl Loader {
     /// Returns the reasons of failed readings since the last call.
     pub(crate) fn take_not_read(&mut self) -> Vec<String> {
         core::mem::take(&mut self.not_read)
+    }
+
+    /// Returns the problems of the last readings, at most one for each file.
+    pub(crate) fn problems(&self) -> impl Iterator<Item = &String> {
+        self.problems.values()
     }
 
     /// Reports whether a command is not completed.
@@ -207,7 +233,7 @@ impl Reader {
         let read = |file, faults: &mut Faults| parse::routes(file, |guid| ours.contains(&guid), faults);
         let (routes, cost) = match read_file(ROUTES, watched, had, &self.lines, read) {
             Ok(read) => read,
-            Err(reason) => return self.pass(Message::NotRead(reason)),
+            Err(reason) => return self.pass(Message::NotRead(ROUTES, reason)),
         };
         let (counts, file) = (routes.counts(), watched.path.display());
         limited!(
@@ -220,17 +246,19 @@ impl Reader {
             counts.ports,
             counts.nameless
         );
+        let skipped = cost.skipped(ROUTES, watched);
         let routes = Arc::new(routes);
         self.loaded = Some(Arc::clone(&routes));
         self.warn_of_ports_without_routes();
         self.pass(Message::Table(Preload::Routes(routes)));
+        skipped.into_iter().for_each(|problem| self.pass(Message::Incomplete(ROUTES, problem)));
     }
 
     fn read_hosts(&mut self) {
         let Some(watched) = &mut self.hosts else { return };
         let (hosts, cost) = match read_file(HOSTS, watched, self.has_hosts, &self.lines, parse::hosts) {
             Ok(read) => read,
-            Err(reason) => return self.pass(Message::NotRead(reason)),
+            Err(reason) => return self.pass(Message::NotRead(HOSTS, reason)),
         };
         self.has_hosts = true;
         limited!(
@@ -241,16 +269,14 @@ impl Reader {
             hosts.len(),
             watched.path.display()
         );
+        let mut problem = cost.skipped(HOSTS, watched);
         if hosts.left_out() > 0 {
-            limited!(
-                self.lines,
-                WARN,
-                "preload",
-                "addr preload: {} addresses are too many and left out",
-                hosts.left_out()
-            );
+            let left_out = format!("addr preload: {} addresses are too many and left out", hosts.left_out());
+            limited!(self.lines, WARN, "preload", "{left_out}");
+            problem = Some(left_out);
         }
         self.pass(Message::Table(Preload::Hosts(hosts.into())));
+        problem.into_iter().for_each(|problem| self.pass(Message::Incomplete(HOSTS, problem)));
     }
 
     /// Passes a message to the event loop. A failure means that the loop has dropped the loader.
@@ -335,7 +361,7 @@ mod tests {
         let lines = (0..524_289_u32).map(|number| format!("{} 1::\n", Ipv4Addr::from(number)));
         fs::write(&path, lines.collect::<String>()).unwrap();
         let poll = Poll::new().unwrap();
-        let (hand_over, messages) = sync_channel(1);
+        let (hand_over, messages) = sync_channel(2);
         let mut reader = Reader {
             routes: None,
             hosts: Some(Watched::new(path)),
@@ -351,6 +377,7 @@ mod tests {
         assert!(log.contains("addr preload: loaded 524288 addresses: "), "{log}");
         assert!(log.contains("addr preload: 1 addresses are too many and left out\n"), "{log}");
         assert!(matches!(messages.try_recv(), Ok(Message::Table(Preload::Hosts(hosts))) if hosts.len() == 524_288));
+        assert!(matches!(messages.try_recv(), Ok(Message::Incomplete(HOSTS, problem)) if problem.contains(": 1 addr")));
     }
 
     #[test]

@@ -21,6 +21,15 @@ pub(super) struct Cost {
     faults: u64,
 }
 
+impl Cost {
+    /// Returns the problem of a file whose lines were skipped; `None` if none was.
+    pub(super) fn skipped(&self, kind: &str, file: &Watched) -> Option<String> {
+        let problem =
+            || format!("{kind} preload: {}: {} lines are wrong and skipped", file.path.display(), self.faults);
+        (self.faults > 0).then(problem)
+    }
+}
+
 impl fmt::Display for Cost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} bytes in {} ms, {} lines skipped", self.bytes, self.time.as_millis(), self.faults)

@@ -66,7 +66,7 @@ impl MissingFile {
         ];
         both.into_iter().filter_map(|(what, path, default, option, then)| {
             let is_named = ConfigFile::new(path, default).is_named;
-            let is_missing = std::fs::metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+            let is_missing = std::fs::metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound);
             (is_named && is_missing).then(|| Self { what, path: path.clone(), option, then })
         })
     }
@@ -130,7 +130,7 @@ fn read_file(file: &ConfigFile, reading: Reading, problems: &mut Vec<String>) ->
             }
             Found { value: Some(text), bad }
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
             let bad = file.is_named && reading != Reading::First;
             if bad {
                 problems.push(format!("{path}: there is none any more"));

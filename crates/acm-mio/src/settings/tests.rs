@@ -325,13 +325,13 @@ fn file_of_more_than_a_mebibyte_is_not_read() {
     let path = dir.path().join("opts");
     let args = Args::try_parse_from(["acm-mio", "-O", path.to_str().unwrap(), "-A", "/none"]).unwrap();
     let read = |size: usize| {
-        std::fs::write(&path, format!("retries 7\n#{}", " ".repeat(size - 11))).unwrap();
+        fs::write(&path, format!("retries 7\n#{}", " ".repeat(size - 11))).unwrap();
         let settings = Settings::read(&args);
         (settings.options().retries, settings.problems.len())
     };
     assert_eq!([1 << 20, (1 << 20) + 1].map(read), [(7, 0), (2, 1)]);
     let before = Settings::read(&args);
-    std::fs::write(&path, " ".repeat(1 << 21)).unwrap();
+    fs::write(&path, " ".repeat(1 << 21)).unwrap();
     assert_eq!(before.read_again().not_applied[0], path);
 }
 

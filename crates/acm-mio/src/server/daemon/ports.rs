@@ -29,6 +29,22 @@ impl Daemon {
         }
     }
 
+    /// Returns the lines of the address file that no port serves although the ports are active: the port does not exist,
+    /// or the partition is not in its table.
+    pub(super) fn not_served(&self) -> Vec<String> {
+        let lines = self.reload.addresses().unwrap_or_default();
+        let is_served = |line: &&ConfiguredAddress| {
+            self.acm.serves(&line.address) || self.known_port(line).is_some_and(|port| !self.acm.is_active(port))
+        };
+        lines
+            .iter()
+            .filter(|line| !is_served(line))
+            .map(|line| {
+                format!("{}: {} is not served: device {:?} port {}", line.place, line.address, line.device, line.port)
+            })
+            .collect()
+    }
+
     fn port_named(&self, device: &[u8], number: u8) -> Option<PortId> {
         self.host.fabric.as_ref()?.port_named(device, number)
     }

@@ -134,14 +134,22 @@ impl Reload {
         self.progress = Progress { requested, complete: requested, problems, has_failed, reads_preload: false };
     }
 
-    /// Counts preload files that were not read. While the preload files of a reading are read, these are its failures.
-    pub(super) fn note_preload(&mut self, not_read: Vec<String>, is_reading: bool) {
+    /// Adds lines of the address file that are not served to the complete reading. It has failed if these are all.
+    pub(super) fn note_not_served(&mut self, lines: Vec<String>) {
+        let all = self.addresses().unwrap_or_default().len();
+        self.progress.has_failed |= all > 0 && lines.len() == all;
+        self.progress.problems.extend(lines);
+    }
+
+    /// Counts preload files that were not read. While the preload files of a reading are read, these are its failures,
+    /// and at the end the other `problems` of the files are remarks.
+    pub(super) fn note_preload(&mut self, not_read: Vec<String>, problems: Vec<String>, is_reading: bool) {
         self.preload_not_read += not_read.len() as u64;
         let progress = &mut self.progress;
         if progress.reads_preload {
-            for reason in not_read {
-                progress.has_failed = true;
-                // A file may be read several times, for new ports.
+            progress.has_failed |= !not_read.is_empty();
+            // A file may be read several times, for new ports.
+            for reason in not_read.into_iter().chain(problems.into_iter().filter(|_| !is_reading)) {
                 if !progress.problems.contains(&reason) {
                     progress.problems.push(reason);
                 }

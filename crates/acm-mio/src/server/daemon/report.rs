@@ -6,14 +6,15 @@ use crate::{
     kernel::Kernel,
     log::Log,
     metrics::{self, Number, Page, Snapshot},
+    preload::Loader,
     record::Core,
     shared::SharedCache,
 };
 use acm_sansio::Time;
 
 /// Returns all numbers of the daemon, in addition to those of the core. The log, `--status` and metrics show this list.
-fn numbers(acm: &Core, host: &Host, log: &Log, reload: &Reload) -> Vec<Number> {
-    let mut numbers: Vec<Number> = Vec::new();
+fn numbers(acm: &Core, host: &Host, log: &Log, reload: &Reload, problems: &[Number]) -> Vec<Number> {
+    let mut numbers: Vec<Number> = problems.to_vec();
     let counters = host.fabric.as_ref().map(|fabric| fabric.counters()).unwrap_or_default();
     numbers.extend(counters.into_iter().map(|(name, value)| Number::of_fabric(name, value)));
     numbers.extend(host.interfaces.iter().flat_map(Interfaces::numbers));
@@ -33,13 +34,23 @@ fn numbers(acm: &Core, host: &Host, log: &Log, reload: &Reload) -> Vec<Number> {
 }
 
 impl Daemon {
+    /// Returns how many problems the files have, as long as they have them.
+    fn problems(&self) -> [Number; 3] {
+        let gauge = |name, count: usize| Number::gauge(name, count as u64);
+        [
+            gauge("config_problems", self.reload.current.count_problems()),
+            gauge("addresses_not_served", self.not_served().len()),
+            gauge("preload_problems", self.preload.iter().flat_map(Loader::problems).count()),
+        ]
+    }
+
     /// Writes the report and all numbers into the log, one line each.
     pub(super) fn log_report(&self) {
         let Self { acm, host, log, reload, .. } = self;
         for line in host.with_names(|names| acm.report().with_names(names).to_string()).lines() {
             tracing::info!(target: "stats", "{line}");
         }
-        for number in numbers(acm, host, log, reload) {
+        for number in numbers(acm, host, log, reload, &self.problems()) {
             tracing::info!(target: "stats", "{number}");
         }
     }
@@ -49,6 +60,7 @@ impl Daemon {
         if !self.metrics.is_ready() && self.metrics.due().is_none_or(|at| at > now) {
             return;
         }
+        let problems = self.problems();
         let Self { acm, host, metrics, log, reload, .. } = self;
         let fabric = host.fabric.as_deref();
         let asked = metrics.serve(now, host.poll.registry(), |page| {
@@ -62,7 +74,7 @@ impl Daemon {
                 report: &|| host.with_names(|names| acm.report().with_names(names).to_string()),
                 configured: ports.iter().filter(|port| is_named(port)).map(|port| port.id).collect(),
                 ports: ports.into_iter().map(|port| (port.id, port.to_string())).collect(),
-                numbers: numbers(acm, host, log, reload),
+                numbers: numbers(acm, host, log, reload, &problems),
             };
             match page {
                 Page::Metrics => metrics::text(&snapshot),

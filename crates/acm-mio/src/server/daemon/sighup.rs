@@ -74,6 +74,8 @@ impl Daemon {
         self.reload.progress.reads_preload = self.preload.as_ref().is_some_and(Loader::is_reading);
         let before = core::mem::replace(&mut self.reload.current, new).addresses;
         self.change_addresses(now, &before.unwrap_or_default());
+        let not_served = self.not_served();
+        self.reload.note_not_served(not_served);
         tracing::info!(target: "main", "files read again");
         self.systemd.ready();
     }

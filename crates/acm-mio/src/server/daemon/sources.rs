@@ -130,7 +130,8 @@ impl Daemon {
             self.input(now, Input::Preloaded(table));
         }
         let not_read = self.preload.as_mut().map(Loader::take_not_read).unwrap_or_default();
-        self.reload.note_preload(not_read, self.preload.as_ref().is_some_and(Loader::is_reading));
+        let problems = self.preload.iter().flat_map(Loader::problems).cloned().collect();
+        self.reload.note_preload(not_read, problems, self.preload.as_ref().is_some_and(Loader::is_reading));
     }
 
     /// Defers requests until the preload files are read for the first time. If there are no such files, notifies
