@@ -99,12 +99,13 @@ mod tests {
         api::{
             config::Config,
             id::{EndpointId, PortId, ProviderId, SaQueryId},
+            preload::{Hosts, Preload},
         },
-        resolver::dest::{Lookup, Remote, Routing},
+        resolver::dest::{Lookup, Remote, RouteKey, Routing},
     };
     use acm_wire::Address;
     use alloc::{format, vec::Vec};
-    use ib_mad::{Pkey, sa::PathRecord};
+    use ib_mad::{Gid, Lid, Pkey, sa::PathRecord};
 
     fn provider() -> (Context, Ibacmp, EndpointId) {
         let mut cx = Context::new(Config::default(), 1.into());
@@ -138,6 +139,32 @@ mod tests {
             found.dedup();
             assert_eq!(found.len(), entries);
         }
+    }
+
+    #[test]
+    fn address_source_is_this_node_the_host_file_or_the_group() {
+        let (mut cx, mut ibacmp, here) = provider();
+        let gid: Gid = "fe80::7".parse().unwrap();
+        let located = || DestState::Located { remote: Remote { gid, ..Remote::default() }, addr_until: None };
+        let mut hosts = Hosts::builder();
+        hosts.host(&Address::from_text("file"), gid);
+        hosts.host(&Address::from_text("moved"), "fe80::8".parse().unwrap());
+        ibacmp.preload.take(Preload::Hosts(hosts.finish().into()));
+        let mut source = |name: &str, state, class| {
+            let id = make(&mut cx, &mut ibacmp, here, name, state);
+            ibacmp.cache.set_class(id, class);
+            ibacmp.entry(id, ibacmp.cache.at(id)).address_source
+        };
+        let user = EvictionClass::Requested;
+        assert_eq!(source("file", located(), user), Some(AddressOrigin::File));
+        assert_eq!(source("moved", located(), user), Some(AddressOrigin::Group));
+        assert_eq!(source("group", located(), user), Some(AddressOrigin::Group));
+        assert_eq!(source("own", ready(), EvictionClass::Local), Some(AddressOrigin::Local));
+        assert_eq!(source("unknown", DestState::Unknown, user), None);
+        let lid = DestKey::Route(RouteKey { dlid: Lid::new(7), ..RouteKey::default() });
+        let id = ibacmp.acquire(&mut cx, here, lid).unwrap();
+        ibacmp.cache.enter(id, ready());
+        assert_eq!(ibacmp.entry(id, ibacmp.cache.at(id)).address_source, None, "a LID has no address");
     }
 
     #[test]
