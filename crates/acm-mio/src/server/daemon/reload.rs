@@ -158,12 +158,6 @@ impl Reload {
         }
     }
 
-    /// Returns a line for each option that has another value than at the start and needs a restart.
-    pub(super) fn need_restart(&self, new: &Settings) -> Vec<String> {
-        let all = changes(&self.started, &self.current, new);
-        all.into_iter().filter_map(|(change, _)| change.needs_restart()).collect()
-    }
-
     /// Returns the time of the next check of files to be read.
     pub(super) fn due(&self) -> Option<Time> {
         self.pending.as_ref().map(|pending| pending.at)
@@ -184,20 +178,24 @@ impl Reload {
         self.current.addresses.as_deref()
     }
 
-    /// Logs each changed option with its effect.
-    pub(super) fn log_changes(&self, new: &Settings) {
+    /// Logs each changed option with its effect. Returns the lines of options that have another value than at the
+    /// start and need a restart.
+    pub(super) fn log_changes(&self, new: &Settings) -> Vec<String> {
+        let mut need_restart = Vec::new();
         for (change, is_new) in changes(&self.started, &self.current, new) {
-            match &change {
+            match change {
                 Change::Applied(before, now) if is_new => tracing::info!(target: "options", "{before} -> {now}"),
                 Change::Applied(..) => {}
-                Change::NeedsRestart(..) => {
-                    if let Some(line) = change.needs_restart() {
-                        tracing::warn!(target: "options", "{line}");
-                    }
+                Change::NeedsRestart(before, now) => {
+                    let name = before.split(' ').next().unwrap_or_default();
+                    let line = format!("{name}: needs a restart; \"{before}\" goes on, not \"{now}\"");
+                    tracing::warn!(target: "options", "{line}");
+                    need_restart.push(line);
                 }
                 Change::NoEffect(now, why) => tracing::info!(target: "options", "{now} (does nothing: {why})"),
             }
         }
+        need_restart
     }
 }
 
@@ -207,15 +205,6 @@ enum Change {
     Applied(String, String),
     NeedsRestart(String, String),
     NoEffect(String, &'static str),
-}
-
-impl Change {
-    /// Returns the line for an option that needs a restart.
-    fn needs_restart(&self) -> Option<String> {
-        let Self::NeedsRestart(before, now) = self else { return None };
-        let name = before.split(' ').next().unwrap_or_default();
-        Some(format!("{name}: needs a restart; \"{before}\" goes on, not \"{now}\""))
-    }
 }
 
 /// Returns the changed options, and for each option whether it has changed since the last reading. An option that needs
@@ -264,7 +253,8 @@ mod tests {
     fn each_changed_option_has_a_line_in_the_log() {
         let reload = Reload::new(settings("retries 3\ngroups 2\n"), "/".into(), 1024);
         let text = captured_log(tracing::Level::INFO, || {
-            reload.log_changes(&settings("retries 4\ngroups 3\numad_debug_level 5\n"));
+            let need_restart = reload.log_changes(&settings("retries 4\ngroups 3\numad_debug_level 5\n"));
+            assert_eq!(need_restart, ["groups: needs a restart; \"groups 2\" goes on, not \"groups 3\""]);
         });
         for line in [
             " INFO options: retries 3 -> retries 4\n",

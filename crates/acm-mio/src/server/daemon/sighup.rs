@@ -43,8 +43,7 @@ impl Daemon {
             !new.not_applied.is_empty() || log_problem.is_some() && (is_other_log || self.log.is_file());
         let mut problems = new.problems.clone();
         problems.extend(log_problem);
-        problems.extend(self.reload.need_restart(&new));
-        self.reload.log_changes(&new);
+        problems.extend(self.reload.log_changes(&new));
         let mut config = new.core(self.reload.descriptors);
         if self.host.shared.as_ref().is_some_and(|shared| options.shared_cache && !shared.has_size_of(&options)) {
             // All is withdrawn, and published again in memory of the new size.
