@@ -98,7 +98,11 @@ impl Devices {
                     if self.retries.failed(self.now, work) {
                         limited!(self.lines, ERROR, "devices", of name, "{name}: {error}; see --check");
                     }
-                    served.into_iter().for_each(|number| self.not_open(&name, number));
+                    for number in served {
+                        if let (id, true) = self.id_of(&name, number) {
+                            self.inputs.push_back(QueuedInput::PortDown(id));
+                        }
+                    }
                     return;
                 }
             },
@@ -137,12 +141,9 @@ impl Devices {
             if ports.iter().any(|open| open.number == port.number) {
                 continue;
             }
-            let id = self.ids.get(&(name.clone(), port.number)).copied().unwrap_or_else(|| self.next_id());
+            let (id, is_new) = self.id_of(name, port.number);
             match Port::open(id, port, &self.lines) {
-                Ok(port) => {
-                    self.ids.insert((name.clone(), port.number), id);
-                    ports.push(port);
-                }
+                Ok(port) => ports.push(port),
                 Err(error) => {
                     all = false;
                     self.counters.open_failures += 1;
@@ -156,24 +157,21 @@ impl Devices {
                             port.number
                         );
                     }
-                    self.not_open(name, port.number);
+                    if is_new {
+                        self.inputs.push_back(QueuedInput::PortDown(id));
+                    }
                 }
             }
         }
         all
     }
 
-    /// Returns the id of the next new port.
-    fn next_id(&self) -> PortId {
-        PortId(u32::try_from(self.ids.len()).unwrap_or(u32::MAX))
-    }
-
-    /// Reports a port that cannot be opened as down, if it is new.
-    fn not_open(&mut self, device: &str, number: u8) {
-        let next = self.next_id();
-        if let Entry::Vacant(new) = self.ids.entry((device.to_owned(), number)) {
-            new.insert(next);
-            self.inputs.push_back(QueuedInput::PortDown(next));
+    /// Returns the id of a port, and `true` if the port is new. A new port that cannot be opened is reported as down.
+    fn id_of(&mut self, device: &str, number: u8) -> (PortId, bool) {
+        let next = PortId(u32::try_from(self.ids.len()).unwrap_or(u32::MAX));
+        match self.ids.entry((device.to_owned(), number)) {
+            Entry::Occupied(known) => (*known.get(), false),
+            Entry::Vacant(new) => (*new.insert(next), true),
         }
     }
 
