@@ -58,8 +58,8 @@ pub(crate) struct Args {
     /// Start, stop or show a recording of the running daemon, and exit: 0, or 1 if that failed. `start
     /// FILE[,size=64M,files=4][,mask=names][,time=600]` records for that many seconds, into a file with a full path
     /// that the daemon's user may write; `stop` ends it earlier. The recording can be shown and counted, but not
-    /// replayed. Only root and the daemon's user may do this. `status` prints its file, the size of that file and the
-    /// remaining time; members of the daemon's group may do this, too.
+    /// replayed. Only root and the daemon's user may do this. `status` prints its newest file, the size and number of
+    /// all its files and the remaining time; members of the daemon's group may do this, too.
     #[arg(long, value_name = "COMMAND", num_args = 1..)]
     pub(crate) recording: Vec<String>,
     /// Make the running daemon read its files again, as SIGHUP does, wait until they are applied, and exit: 0, or 1 if

@@ -37,7 +37,7 @@ fn recording_is_started_and_ended_in_a_running_daemon() {
     let status = recording(&node, &["status"]).stdout;
     let (start_of_line, rest) = status.split_at(format!("recording into {path}: ").len());
     assert_eq!(start_of_line, format!("recording into {path}: "));
-    assert!(rest.contains(" bytes in this file, ends in ") && rest.ends_with(" s\n"), "{status}");
+    assert!(rest.contains(" bytes in 1 file, ends in ") && rest.ends_with(" s\n"), "{status}");
     let _ = node.acme(&["-f", "n", "-s", "node1", "-d", "node1"]).path();
     let stopped = recording(&node, &["stop"]);
     assert_eq!(stopped.stdout, format!("the recording into {path} has ended\n"), "{stopped}");
@@ -69,4 +69,25 @@ fn recording_ends_after_its_time() {
     assert_eq!(recording(&node, &["start", &format!("{path},time=1")]).code, Some(0));
     node.process.wait_for(&format!("the recording into {path} ends"), 1);
     assert_eq!(recording(&node, &["stop"]).code, Some(1));
+}
+
+#[test]
+fn status_has_the_size_of_all_files_of_the_recording() {
+    let node = Node::embedded().join();
+    let file = node.dir().join("trace");
+    fs::write(&file, "of an earlier recording").unwrap();
+    let path = file.to_str().unwrap();
+    assert_eq!(recording(&node, &["start", &format!("{path},size=16K,files=3")]).code, Some(0));
+    let status = || recording(&node, &["status"]).stdout;
+    until("the second file begins", || {
+        let _ = node.acme(&["-f", "n", "-s", "node1", "-d", "node1"]).path();
+        status().contains(" bytes in 2 files, ").then_some(())
+    });
+    until("the status has the sizes of both files", || {
+        let sizes = ["", ".1"].map(|end| fs::metadata(format!("{path}{end}")).map_or(0, |file| file.len()));
+        let [newest, older] = sizes;
+        let expected = format!("recording into {path}: {} bytes in 2 files, ends in ", newest + older);
+        (newest > 0 && older > 0 && status().starts_with(&expected)).then_some(())
+    });
+    assert_eq!(fs::read_to_string(format!("{path}.2")).unwrap(), "of an earlier recording");
 }

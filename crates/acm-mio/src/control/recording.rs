@@ -2,27 +2,28 @@
 use super::Parameters;
 use crate::{cli::RecordChoice, metrics::ask};
 use serde::{Deserialize, Serialize};
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 /// The recording in progress.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RecordingState {
     /// The newest file.
     pub(crate) file: PathBuf,
+    /// Number of files, with the older ones.
+    pub(crate) files: u32,
+    /// Size of all files together.
+    pub(crate) bytes: u64,
     /// Seconds until it ends; `None` for the end of the daemon.
     pub(crate) ends_in: Option<u64>,
 }
 
 impl RecordingState {
-    /// Returns the file, its size and the remaining time.
+    /// Returns the newest file, the size and number of all files, and the remaining time.
     fn text(&self) -> String {
-        let size =
-            fs::metadata(&self.file).map_or_else(|error| error.to_string(), |file| format!("{} bytes", file.len()));
-        let end = self.ends_in.map_or("with the daemon".to_owned(), |seconds| format!("in {seconds} s"));
-        format!("recording into {}: {size} in this file, ends {end}", self.file.display())
+        let Self { file, files, bytes, ends_in } = self;
+        let unit = if *files == 1 { "file" } else { "files" };
+        let end = ends_in.map_or("with the daemon".to_owned(), |seconds| format!("in {seconds} s"));
+        format!("recording into {}: {bytes} bytes in {files} {unit}, ends {end}", file.display())
     }
 }
 
@@ -70,5 +71,12 @@ mod tests {
         for bad in ["", "start", "stop now", "start /x,size=1", "start /x,colour=red"] {
             assert!(of(bad).unwrap_err().contains("expected"), "{bad}");
         }
+    }
+
+    #[test]
+    fn state_is_shown_with_all_files_and_the_end() {
+        let state = |files, ends_in| RecordingState { file: "/x".into(), files, bytes: 1172, ends_in }.text();
+        assert_eq!(state(1, Some(29)), "recording into /x: 1172 bytes in 1 file, ends in 29 s");
+        assert_eq!(state(3, None), "recording into /x: 1172 bytes in 3 files, ends with the daemon");
     }
 }

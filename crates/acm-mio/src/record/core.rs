@@ -1,6 +1,6 @@
 //! The core with its recording.
 use super::{
-    queue::Mark,
+    queue::{Mark, Written},
     recording::{LostFacts, Recording},
 };
 use acm_sansio::{Acm, Input, Output, Time};
@@ -100,6 +100,11 @@ impl Core {
     /// Returns the path of the recording's newest file.
     pub(crate) fn recorded(&self) -> Option<&Path> {
         self.recording.as_ref().map(Recording::path)
+    }
+
+    /// Returns the number and the size of the recording's files.
+    pub(crate) fn written(&self) -> Option<Written> {
+        self.recording.as_ref().map(Recording::written)
     }
 
     /// Returns the time at which the recording ends.

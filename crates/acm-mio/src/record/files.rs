@@ -1,10 +1,12 @@
 //! The files of a recording: the newest has the name, older ones the name with `.1`, `.2` ...
+use super::queue::Written;
 use crate::cli::RecordChoice;
 use nix::{
     fcntl::{FcntlArg, OFlag, fcntl},
     libc,
 };
 use std::{
+    collections::VecDeque,
     fs::{self, File, OpenOptions},
     io::{self, Write},
     os::unix::fs::OpenOptionsExt,
@@ -20,6 +22,8 @@ pub(super) struct Files {
     file: File,
     /// Size of the newest file in bytes.
     written: u64,
+    /// Sizes of the older files of this recording, newest first.
+    older: VecDeque<u64>,
     /// True if the file is renamed; false for a pipe or a device.
     rotates: bool,
 }
@@ -41,7 +45,8 @@ impl Files {
             fcntl(&file, FcntlArg::F_SETFL(OFlag::empty()))?;
             file
         };
-        Ok(Self { path, size: choice.size, count: choice.files, file, written: 0, rotates })
+        let older = VecDeque::new();
+        Ok(Self { path, size: choice.size, count: choice.files, file, written: 0, older, rotates })
     }
 
     /// Reports whether `more` bytes need another file, given `gathered` bytes that are not yet written.
@@ -54,8 +59,15 @@ impl Files {
     pub(super) fn rotate(&mut self) -> io::Result<()> {
         shift(&self.path, self.count)?;
         self.file = begin(&self.path)?;
-        self.written = 0;
+        self.older.push_front(core::mem::take(&mut self.written));
+        self.older.truncate(usize::try_from(self.count.saturating_sub(1)).unwrap_or(usize::MAX));
         Ok(())
+    }
+
+    /// Returns the number and the size of the files of this recording.
+    pub(super) fn written(&self) -> Written {
+        let older = u32::try_from(self.older.len()).unwrap_or(u32::MAX);
+        Written { files: older.saturating_add(1), bytes: self.older.iter().sum::<u64>() + self.written }
     }
 
     pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -130,12 +142,17 @@ mod tests {
             own.write(text.as_bytes()).unwrap();
         }
         assert_eq!(files(folder.path()), map([("t", "four"), ("t.1", "three"), ("t.2", "two")]));
+        assert_eq!(own.written(), Written { files: 3, bytes: 12 }, "the first file was removed");
         // A second daemon does not remove the files of the first daemon.
         drop(own);
-        let _own = Files::open(&choice, path.clone()).unwrap();
+        let own = Files::open(&choice, path.clone()).unwrap();
         assert_eq!(files(folder.path()), map([("t", ""), ("t.1", "four"), ("t.2", "three")]));
-        let _own = Files::open(&RecordChoice { files: 1, ..choice }, path).unwrap();
+        assert_eq!(own.written(), Written { files: 1, bytes: 0 }, "the others are of another recording");
+        let mut own = Files::open(&RecordChoice { files: 1, ..choice }, path).unwrap();
         assert_eq!(files(folder.path()), map([("t", ""), ("t.1", "four"), ("t.2", "three")]), "older files stay");
+        own.write(b"one").unwrap();
+        own.rotate().unwrap();
+        assert_eq!(own.written(), Written { files: 1, bytes: 0 });
     }
 
     #[test]

@@ -12,5 +12,5 @@ mod recording;
 mod writer;
 
 pub(crate) use self::core::Core;
-pub(crate) use queue::Mark;
+pub(crate) use queue::{Mark, Written};
 pub(crate) use recording::{RecordError, Recording};

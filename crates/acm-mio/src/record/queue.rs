@@ -26,6 +26,15 @@ pub(crate) struct Mark {
     pub(crate) nanos: u64,
 }
 
+/// The files of a recording, without those of earlier recordings and those that were removed as the oldest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Written {
+    /// Number of files.
+    pub(crate) files: u32,
+    /// Size of all of them in bytes.
+    pub(crate) bytes: u64,
+}
+
 #[derive(Debug, Default)]
 struct Waiting {
     batch: Batch,
@@ -35,6 +44,8 @@ struct Waiting {
     broken: bool,
     /// The thread waits for packets.
     idle: bool,
+    /// The files after the last write.
+    written: Written,
 }
 
 /// A bounded queue. The lock is held only while bytes are moved, so that neither the loop nor the thread waits for the
@@ -94,6 +105,16 @@ impl Queue {
         let mut waiting = self.lock();
         waiting.broken = true;
         waiting.batch = Batch::default();
+    }
+
+    /// Notes the files after a write.
+    pub(super) fn note_written(&self, written: Written) {
+        self.lock().written = written;
+    }
+
+    /// Returns the files after the last write.
+    pub(super) fn written(&self) -> Written {
+        self.lock().written
     }
 
     /// Waits for packets and swaps them into `batch`, whose memory is reused. Returns `false` at the end.

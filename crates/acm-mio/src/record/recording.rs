@@ -1,7 +1,7 @@
 //! The part of the recording in the event loop.
 use super::{
     files::Files,
-    queue::{Mark, Put, Queue},
+    queue::{Mark, Put, Queue, Written},
     writer,
 };
 use crate::cli::RecordChoice;
@@ -79,6 +79,7 @@ impl Recording {
             recorder = recorder.masked(Mask::new(mask));
         }
         let queue = Arc::<Queue>::default();
+        queue.note_written(files.written());
         let (done, over) = sync_channel(1);
         let writer_queue = Arc::clone(&queue);
         let write = move || writer::run(files, &start, &writer_queue, &done);
@@ -169,6 +170,11 @@ impl Recording {
     /// Returns the path of the newest file.
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Returns the number and the size of its files.
+    pub(super) fn written(&self) -> Written {
+        self.queue.written()
     }
 
     /// Ends the recording without waiting: the thread writes the last packets. Returns the path of the newest file.

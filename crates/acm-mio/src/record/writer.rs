@@ -14,7 +14,9 @@ use std::{
 pub(super) fn run(mut files: Files, start: &Start, queue: &Arc<Queue>, done: &SyncSender<()>) {
     let mut batch = Batch::default();
     while queue.take(&mut batch) {
-        if let Err(error) = write(&mut files, start, &batch) {
+        let result = write(&mut files, start, &batch);
+        queue.note_written(files.written());
+        if let Err(error) = result {
             queue.break_off();
             let path = files.path().display();
             tracing::error!(target: "record", "{path}: {error}; the recording ends here, and the daemon goes on");

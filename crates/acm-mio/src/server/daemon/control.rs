@@ -5,7 +5,7 @@ use crate::{
     control::{Filter, Flushed, Page, Parameters, RecordingState, ReloadRequested, ReloadResult},
     log::limited,
     metrics::{Asked, Response},
-    record::Recording,
+    record::{Recording, Written},
 };
 use acm_sansio::{Account, Input, Seed, Time};
 use acm_trace::Start;
@@ -84,8 +84,9 @@ impl Daemon {
     /// Returns the recording in progress.
     fn recording_state(&self, now: Time) -> Option<RecordingState> {
         let file = self.acm.recorded()?.to_path_buf();
+        let Written { files, bytes } = self.acm.written()?;
         let ends_in = self.acm.recorded_until().map(|until| until.since(now).as_secs());
-        Some(RecordingState { file, ends_in })
+        Some(RecordingState { file, files, bytes, ends_in })
     }
 
     fn stop_recording(&mut self) -> Response {
