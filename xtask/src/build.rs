@@ -22,6 +22,9 @@ const PROGRAMS: [&str; 9] = [
     "acm-replay",
 ];
 
+/// The shells with completions of ib_acme.
+const SHELLS: [&str; 3] = ["bash", "fish", "zsh"];
+
 /// The place where programs and libraries will run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
@@ -62,12 +65,12 @@ pub(crate) fn programs(install: Install, target: Target) -> Result<PathBuf, Task
         let file = files.iter().find(|file| file.ends_with(name)).ok_or_else(missing)?;
         fs::copy(file, built.join(name)).map_err(TaskError::io("copying", file))?;
     }
-    for shell in ["bash", "fish", "zsh"] {
+    for (name, shell) in ["acm-ib_acme", "ib_acme"].into_iter().flat_map(|name| SHELLS.map(|shell| (name, shell))) {
         let mut client = Command::new(built.join("ib_acme"));
         // The script is for the name that the program is started by.
-        let output = client.arg0("acm-ib_acme").args(["--completions", shell]).output();
+        let output = client.arg0(name).args(["--completions", shell]).output();
         let script = output.map_err(|source| command::spawn(&client, source))?.stdout;
-        let file = built.join(format!("acm-ib_acme.{shell}"));
+        let file = built.join(format!("{name}.{shell}"));
         fs::write(&file, script).map_err(TaskError::io("writing", &file))?;
     }
     Ok(built)

@@ -55,6 +55,10 @@ pub(crate) const FILES: &[File] = &[
     file("ib-acme-rs", "built/acm-ib_acme.bash", "share/bash-completion/completions/acm-ib_acme"),
     file("ib-acme-rs", "built/acm-ib_acme.fish", "share/fish/vendor_completions.d/acm-ib_acme.fish"),
     file("ib-acme-rs", "built/acm-ib_acme.zsh", "share/zsh/site-functions/_acm-ib_acme"),
+    // The packages link them beside those where `ib_acme` is this program.
+    file("ib-acme-rs", "built/ib_acme.bash", "share/acm-ib_acme/ib_acme.bash"),
+    file("ib-acme-rs", "built/ib_acme.fish", "share/acm-ib_acme/ib_acme.fish"),
+    file("ib-acme-rs", "built/ib_acme.zsh", "share/acm-ib_acme/ib_acme.zsh"),
     file("libibacm1", "built/libibacm.so", "LIBDIR/libibacm.so.1"),
     // Not in LIBDIR: programs are not linked with it.
     file("libibacm1", "built/libibacm_preload.so", "LIBDIR/libibacm/libibacm-preload.so"),
@@ -67,9 +71,15 @@ pub(crate) const FILES: &[File] = &[
     file("libacmrs", "built/libacmrs.so", "LIBDIR/ibacm/libacmrs.so"),
     file("ib-sim", "built/ib-sim", "bin/ib-sim"),
     file("ib-sim", "dist/ib-sim.1", "share/man/man1/ib-sim.1"),
+    file("ib-sim", "dist/completions/ib-sim.bash", "share/bash-completion/completions/ib-sim"),
+    file("ib-sim", "dist/completions/ib-sim.fish", "share/fish/vendor_completions.d/ib-sim.fish"),
+    file("ib-sim", "dist/completions/ib-sim.zsh", "share/zsh/site-functions/_ib-sim"),
     file("ib-sim", "built/libib_sim_preload.so", "lib/ib-sim/libib_sim_preload.so"),
     file("acm-replay", "built/acm-replay", "bin/acm-replay"),
     file("acm-replay", "dist/acm-replay.1", "share/man/man1/acm-replay.1"),
+    file("acm-replay", "dist/completions/acm-replay.bash", "share/bash-completion/completions/acm-replay"),
+    file("acm-replay", "dist/completions/acm-replay.fish", "share/fish/vendor_completions.d/acm-replay.fish"),
+    file("acm-replay", "dist/completions/acm-replay.zsh", "share/zsh/site-functions/_acm-replay"),
     file("acm-replay", "dist/wireshark/acm.lua", "LIBDIR/wireshark/plugins/acm.lua"),
 ];
 

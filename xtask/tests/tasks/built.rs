@@ -17,7 +17,9 @@ pub(crate) fn stand_ins(folder: &Path) {
     compile(folder, "source.o", &["-c"]);
     run(Command::new("ar").args(["rcsD", "libibacm.a", "source.o"]).current_dir(folder));
     for shell in ["bash", "fish", "zsh"] {
-        fs::write(folder.join(format!("acm-ib_acme.{shell}")), "# completions\n").unwrap();
+        for name in ["acm-ib_acme", "ib_acme"] {
+            fs::write(folder.join(format!("{name}.{shell}")), format!("# completions of {name}\n")).unwrap();
+        }
     }
 }
 

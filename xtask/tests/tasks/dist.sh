@@ -22,12 +22,24 @@ install_debs() { in_tree sh -c "cd /run/$1 && for name in $names; do set -- \"\$
 install_rpms() { in_tree sh -c "cd /run/$2 && rpm --dbpath /run/rpm --force-debian --nodeps $1 *.rpm"; }
 is_gone() { ! (cd "$tree" && find etc usr var lib -path var/lib/dpkg -prune -o -name '*acm-mio*' -print | grep . >&2); }
 is_alternative() { [ "$(readlink "$tree/usr/bin/ib_acme")" = /etc/alternatives/ib_acme ] && in_tree test -x /usr/bin/ib_acme; }
+# The stand-ins of completions contain the name of the program.
+completes() {
+    for file in bash-completion/completions/ib_acme fish/vendor_completions.d/ib_acme.fish zsh/site-functions/_ib_acme; do
+        in_tree grep -qx '# completions of ib_acme' "/usr/share/$file" || return 1
+    done
+}
+has_no_completions() {
+    for file in bash-completion/completions/ib_acme fish/vendor_completions.d/ib_acme.fish zsh/site-functions/_ib_acme; do
+        [ ! -e "$tree/usr/share/$file" ] && [ ! -L "$tree/usr/share/$file" ] || return 1
+    done
+}
 is_ibacms() { [ -f "$tree/usr/bin/ib_acme" ] && [ ! -L "$tree/usr/bin/ib_acme" ]; }
 
 # ibacm is installed, as on a node that changes over.
 check 'ib_acme is that of ibacm' is_ibacms
 check 'packages are installed beside ibacm' install_debs packages
 check 'ib_acme is still that of ibacm' is_ibacms
+check 'completions are not those of the ib_acme of ibacm' has_no_completions
 check 'user acm is in its group and rdma' in_tree sh -c '[ "$(id -nG acm)" = "acm rdma" ]'
 enabled() { find "$tree/etc/systemd" -name 'acm-mio.*' | grep . >&2; }
 not_enabled() { ! enabled; }
@@ -45,12 +57,14 @@ check 'units are still enabled' enabled
 
 check 'ibacm is removed' in_tree dpkg --force-depends --remove ibacm
 check 'ib_acme is that of this project' is_alternative
+check 'ib_acme has completions' completes
 mkdir -p "$tree/var/log/acm-mio"
 check 'packages are removed' in_tree dpkg --remove $names
 check 'changed configuration stays' changed
 check 'packages are purged' in_tree dpkg --purge $names
 check 'nothing is left' is_gone
 check 'no client is left' test ! -e "$tree/usr/bin/ib_acme" -a ! -L "$tree/usr/bin/ib_acme"
+check 'no completions are left' has_no_completions
 check 'configuration for ibacm stays' grep -q 'log_level 1' "$tree/etc/rdma/ibacm_opts.cfg"
 
 # The packages for systems with RPM, which make the user themselves.
@@ -59,6 +73,7 @@ check 'rpm packages are installed' install_rpms -i packages
 check 'rpm daemon starts' in_tree acm-mio
 check 'rpm user is in its group and rdma' in_tree sh -c '[ "$(id -nG acm)" = "acm rdma" ]'
 check 'rpm client is ib_acme' is_alternative
+check 'rpm ib_acme has completions' completes
 check 'rpm units are enabled' in_tree systemctl enable acm-mio.socket acm-mio.service
 echo '# changed' >> "$tree/etc/logrotate.d/acm-mio"
 check 'newer rpm packages are installed' install_rpms -U newer

@@ -197,6 +197,7 @@ fn main() -> ExitCode {
 mod tests {
     use super::*;
     use clap::CommandFactory;
+    use clap_complete::Shell;
 
     const REST: &str = ".SH SEE ALSO\n.BR acm\\-mio (8),\n.BR ib\\-sim (1),\n.BR tshark (1)\n";
 
@@ -216,5 +217,21 @@ mod tests {
             is_so,
             "dist/acm-replay.1 is not of these options: UPDATE_MAN=1 cargo test -p acm-trace --bins writes it"
         );
+    }
+
+    /// The completions are files in the repository for the same reason.
+    #[test]
+    fn completions_are_those_of_the_options() {
+        for (shell, end) in [(Shell::Bash, "bash"), (Shell::Fish, "fish"), (Shell::Zsh, "zsh")] {
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../dist/completions/acm-replay.{end}"));
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "acm-replay", &mut script);
+            assert!(String::from_utf8_lossy(&script).contains("anonymize"), "{path:?}");
+            if std::env::var_os("UPDATE_MAN").is_some() {
+                fs::write(&path, &script).unwrap();
+            }
+            let is_so = fs::read(&path).is_ok_and(|text| text == script);
+            assert!(is_so, "{path:?} is not of these options: UPDATE_MAN=1 cargo test -p acm-trace --bins writes it");
+        }
     }
 }

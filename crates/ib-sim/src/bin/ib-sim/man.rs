@@ -1,7 +1,8 @@
-//! The manual page `dist/ib-sim.1`: the text of `--help` of the program and its commands. The page is a file in the
-//! repository, so that the program does not depend on a generator of manual pages.
+//! The manual page `dist/ib-sim.1`: the text of `--help` of the program and its commands; and completions for shells.
+//! Both are files in the repository, so that the program does not depend on their generators.
 use crate::Arguments;
 use clap::CommandFactory;
+use clap_complete::Shell;
 use clap_mangen::Man;
 use std::{fs, path::Path};
 
@@ -42,4 +43,22 @@ fn manual_page_is_that_of_the_options() {
     }
     let is_so = fs::read_to_string(&path).is_ok_and(|text| text == page());
     assert!(is_so, "dist/ib-sim.1 is not of these options: UPDATE_MAN=1 cargo test -p ib-sim --bins writes it");
+}
+
+#[test]
+fn completions_are_those_of_the_options() {
+    for (shell, end) in [(Shell::Bash, "bash"), (Shell::Fish, "fish"), (Shell::Zsh, "zsh")] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../dist/completions/ib-sim.{end}"));
+        let mut script = Vec::new();
+        clap_complete::generate(shell, &mut Arguments::command(), "ib-sim", &mut script);
+        let text = String::from_utf8_lossy(&script);
+        for word in ["serve", "ctl", "ports"] {
+            assert!(text.contains(word), "{path:?} does not offer {word}");
+        }
+        if std::env::var_os("UPDATE_MAN").is_some() {
+            fs::write(&path, &script).unwrap();
+        }
+        let is_so = fs::read(&path).is_ok_and(|text| text == script);
+        assert!(is_so, "{path:?} is not of these options: UPDATE_MAN=1 cargo test -p ib-sim --bins writes it");
+    }
 }
