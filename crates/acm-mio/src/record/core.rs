@@ -1,7 +1,7 @@
 //! The core with its recording.
 use super::{
     queue::{Mark, Written},
-    recording::{LostFacts, Recording},
+    recording::{Ending, LostFacts, Recording},
 };
 use acm_sansio::{Acm, Input, Output, Time};
 use core::ops::Deref;
@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Core {
     acm: Acm,
     recording: Option<Recording>,
+    /// The last recording that has ended before the daemon.
+    ending: Option<Ending>,
     /// Number of inputs so far.
     inputs: u64,
     /// Number of facts that finished recordings have lost.
@@ -35,7 +37,7 @@ impl Deref for Core {
 impl Core {
     /// Returns a core that has had no input, with its recording.
     pub(crate) const fn new(acm: Acm, recording: Option<Recording>) -> Self {
-        Self { acm, recording, inputs: 0, lost_before: 0 }
+        Self { acm, recording, ending: None, inputs: 0, lost_before: 0 }
     }
 
     /// Calls [`Acm::handle_input`], and records the input.
@@ -94,7 +96,15 @@ impl Core {
     pub(crate) fn end_recording(&mut self) -> Option<PathBuf> {
         let recording = self.recording.take()?;
         self.lost_before += recording.lost();
-        Some(recording.stop())
+        let ending = self.ending.insert(recording.stop());
+        Some(ending.path().to_owned())
+    }
+
+    /// Returns the path of an ended recording whose last packets are not written yet. Its thread may rename files, and
+    /// keeps up to 8 MB, so no other recording may start.
+    pub(crate) fn unwritten(&mut self) -> Option<&Path> {
+        self.ending.take_if(|ending| ending.is_over());
+        self.ending.as_ref().map(Ending::path)
     }
 
     /// Returns the path of the recording's newest file.
@@ -115,5 +125,44 @@ impl Core {
     /// Returns the number of facts that are in no file of the recording.
     pub(crate) fn facts_lost(&self) -> u64 {
         self.lost_before + self.recording.as_ref().map_or(0, Recording::lost)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ::core::time::Duration;
+    use acm_sansio::{ClientId, Config};
+    use acm_trace::Start;
+    use nix::{sys::stat::Mode, unistd::mkfifo};
+    use std::{fs, io::Read as _, thread};
+
+    /// The pipe has a reader that does not read at first, like a disk that is slow.
+    #[test]
+    fn ended_recording_is_unwritten_until_its_thread_has_written_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        mkfifo(&path, Mode::from_bits_truncate(0o600)).unwrap();
+        let mut reader = fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
+        let config = Config::default();
+        let choice = path.to_str().unwrap().parse().unwrap();
+        let start = Start::new(&config, 7_u64);
+        let recording = Recording::start(&choice, Path::new("/"), start, Mark::default(), [9; 16]).unwrap();
+        let mut core = Core::new(Acm::new(config, 7), Some(recording));
+        assert_eq!(core.unwritten(), None);
+        // More bytes than the pipe has room for.
+        for _ in 0..1000 {
+            core.handle_input(Time::ZERO, Input::ClientMessage { client: ClientId::new(7, 7), message: &[0; 900] });
+            core.drain(Time::ZERO, |_| None);
+        }
+        assert_eq!(core.end_turn(), None);
+        assert_eq!((core.end_recording(), core.recorded()), (Some(path.clone()), None));
+        assert_eq!(core.unwritten(), Some(path.as_path()));
+        thread::spawn(move || while reader.read(&mut [0; 4096]).is_ok() {});
+        let is_written = (0..30_000).any(|_| {
+            thread::sleep(Duration::from_millis(1));
+            core.unwritten().is_none()
+        });
+        assert!(is_written);
     }
 }

@@ -13,7 +13,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc,
-        mpsc::{Receiver, sync_channel},
+        mpsc::{Receiver, TryRecvError, sync_channel},
     },
     thread,
 };
@@ -50,11 +50,29 @@ pub(crate) struct Recording {
     lost: u64,
     broken: bool,
     now: Time,
-    over: Receiver<()>,
+    /// The end waits until the thread sends into this channel: at the end of the daemon. `None` if it does not wait.
+    over: Option<Receiver<()>>,
     /// Time at which the recording ends; `None` for the end of the daemon.
     until: Option<Time>,
-    /// True if the end waits until the trace is written: at the end of the daemon.
-    waits: bool,
+}
+
+/// The end of a recording, whose last packets may not be written yet.
+#[derive(Debug)]
+pub(super) struct Ending {
+    path: PathBuf,
+    over: Option<Receiver<()>>,
+}
+
+impl Ending {
+    /// Returns the path of the newest file.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reports whether the thread has written the last packets, or cannot write them.
+    pub(super) fn is_over(&self) -> bool {
+        self.over.as_ref().is_none_or(|over| over.try_recv() != Err(TryRecvError::Empty))
+    }
 }
 
 impl Recording {
@@ -93,8 +111,9 @@ impl Recording {
             choice.size
         );
         let (before, until) = (Mark::default(), choice.time.map(|time| now + time));
+        let over = Some(over);
         let mut recording =
-            Self { path, recorder, queue, before, missing: 0, lost: 0, broken: false, now, over, until, waits: true };
+            Self { path, recorder, queue, before, missing: 0, lost: 0, broken: false, now, over, until };
         recording.hand_over();
         Ok(recording)
     }
@@ -177,10 +196,9 @@ impl Recording {
         self.queue.written()
     }
 
-    /// Ends the recording without waiting: the thread writes the last packets. Returns the path of the newest file.
-    pub(super) fn stop(mut self) -> PathBuf {
-        self.waits = false;
-        self.path.clone()
+    /// Ends the recording without waiting: the thread writes the last packets.
+    pub(super) fn stop(mut self) -> Ending {
+        Ending { path: self.path.clone(), over: self.over.take() }
     }
 
     /// Ends the trace. At the end of the daemon, waits at most [`LAST`] until the trace is written.
@@ -188,7 +206,7 @@ impl Recording {
         self.recorder.end();
         self.hand_over();
         self.queue.close();
-        if self.waits && self.over.recv_timeout(LAST).is_err() {
+        if self.over.as_ref().is_some_and(|over| over.recv_timeout(LAST).is_err()) {
             tracing::warn!(target: "record", "the last packets are not written within {LAST:?}");
         }
     }

@@ -61,6 +61,12 @@ impl Daemon {
         if let Some(path) = self.acm.recorded() {
             return Ok(Response::Failed(format!("a recording into {} is in progress", path.display())));
         }
+        if let Some(path) = self.acm.unwritten() {
+            return Ok(Response::Failed(format!(
+                "the recording into {} is not yet written; try again",
+                path.display()
+            )));
+        }
         let time = choice.time.unwrap_or(RECORDING_TIME);
         let choice = RecordChoice { time: Some(time), ..choice };
         let mut mask = [0; 16];
