@@ -87,9 +87,10 @@ impl Core {
         Mark { nanos: now.as_nanos(), facts: self.inputs }
     }
 
-    /// Records from now on. There must be no recording.
+    /// Records from now on. There must be no recording, or one that has failed.
     pub(crate) fn record(&mut self, recording: Recording) {
-        self.recording = Some(recording);
+        let failed = self.recording.replace(recording);
+        self.lost_before += failed.as_ref().map_or(0, Recording::lost);
     }
 
     /// Ends the recording. Returns the path of its newest file.
@@ -107,9 +108,9 @@ impl Core {
         self.ending.as_ref().map(Ending::path)
     }
 
-    /// Returns the path of the recording's newest file.
+    /// Returns the path of the recording's newest file; `None` if the file cannot be written.
     pub(crate) fn recorded(&self) -> Option<&Path> {
-        self.recording.as_ref().map(Recording::path)
+        self.recording.as_ref().filter(|recording| !recording.has_failed()).map(Recording::path)
     }
 
     /// Returns the number and the size of the recording's files.
@@ -164,5 +165,29 @@ mod tests {
             core.unwritten().is_none()
         });
         assert!(is_written);
+    }
+
+    #[test]
+    fn failed_recording_is_none_and_is_replaced_and_its_lost_facts_count() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config::default();
+        let start = || Start::new(&config, 7_u64);
+        let recording = |path: &str| {
+            Recording::start(&path.parse().unwrap(), Path::new("/"), start(), Mark::default(), [9; 16]).unwrap()
+        };
+        let mut core = Core::new(Acm::new(config.clone(), 7), Some(recording("/dev/full")));
+        let failed = (0..30_000).any(|_| {
+            core.drive(Time::ZERO, Input::Interfaces(vec![]), |_| None);
+            assert_eq!(core.end_turn(), None);
+            thread::sleep(Duration::from_millis(1));
+            core.recorded().is_none()
+        });
+        assert!(failed);
+        core.drive(Time::ZERO, Input::Interfaces(vec![]), |_| None);
+        let lost = core.facts_lost();
+        assert!(lost > 0, "they are counted until another recording begins");
+        let path = folder.path().join("t");
+        core.record(recording(path.to_str().unwrap()));
+        assert_eq!((core.recorded(), core.facts_lost()), (Some(path.as_path()), lost));
     }
 }

@@ -181,6 +181,11 @@ impl Recording {
         self.lost
     }
 
+    /// Reports whether the files cannot be written.
+    pub(super) const fn has_failed(&self) -> bool {
+        self.broken
+    }
+
     /// Returns the time at which the recording ends, if it ends before the daemon.
     pub(super) const fn until(&self) -> Option<Time> {
         self.until
