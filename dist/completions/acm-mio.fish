@@ -3,7 +3,7 @@ complete -c acm-mio -s O -d 'Option configuration file' -r -F
 complete -c acm-mio -l fabric -d 'The fabric to serve: `devices` (the default: all InfiniBand ports of this machine), `embedded` (a simulated one in this process, which others may join at DIR/fabric.sock), or `sim:PATH?node=NAME` (a simulated one that another process serves at PATH)' -r -f -a "devices\t''
 embedded\t''
 sim:\t''"
-complete -c acm-mio -l metrics -d 'Write the metrics of the running daemon into FILE, for node_exporter\'s textfile collector, and exit: 0, or 1 if that failed; then FILE is removed. A new file replaces FILE at once' -r -F
+complete -c acm-mio -l metrics -d 'Write the metrics of the running daemon into FILE, for node_exporter\'s textfile collector, and exit: 0, or 1 if that failed; then FILE is removed. A new file with mode 0644 replaces FILE at once. A FILE that has something other than metrics of acm-mio, and a link, device or pipe, is refused and stays. `-` is standard output' -r -F
 complete -c acm-mio -l recording -d 'Start, stop or show a recording of the running daemon, and exit: 0, or 1 if that failed. `start FILE[,size=64M,files=4][,mask=names][,time=600]` records for that many seconds, into a file with a full path that the daemon\'s user may write; `stop` ends it earlier. The recording can be shown and counted, but not replayed. Only root and the daemon\'s user may do this. `status` prints its newest file, the size and number of all its files and the remaining time; members of the daemon\'s group may do this, too' -r -f -a "start\t''
 stop\t''
 status\t''"

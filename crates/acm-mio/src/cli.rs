@@ -52,7 +52,8 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) status: bool,
     /// Write the metrics of the running daemon into FILE, for node_exporter's textfile collector, and exit: 0, or 1 if
-    /// that failed; then FILE is removed. A new file replaces FILE at once.
+    /// that failed; then FILE is removed. A new file with mode 0644 replaces FILE at once. A FILE that has something
+    /// other than metrics of acm-mio, and a link, device or pipe, is refused and stays. `-` is standard output.
     #[arg(long, value_name = "FILE")]
     pub(crate) metrics: Option<PathBuf>,
     /// Start, stop or show a recording of the running daemon, and exit: 0, or 1 if that failed. `start

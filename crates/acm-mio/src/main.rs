@@ -100,7 +100,7 @@ fn request(args: &cli::Args) -> Option<Result<String, String>> {
         return Some(metrics::run(run_dir, args.json));
     }
     if let Some(file) = &args.metrics {
-        return Some(metrics::run_metrics(run_dir, file).map(|()| String::new()));
+        return Some(metrics::run_metrics(run_dir, file));
     }
     if !args.cache.is_empty() {
         return Some(control::run_cache(run_dir, &args.cache, args.json));

@@ -280,7 +280,8 @@ fn file_for_node_exporter_is_read_by_prometheus() {
         let arguments = ["--run-dir", node.dir().to_str().unwrap(), "--metrics", file.to_str().unwrap()];
         run(binary(Binary::AcmMio), &arguments)
     };
-    assert_eq!(written().success(), "");
+    // The second file replaces the first one.
+    assert_eq!([written().success(), written().success()], [""; 2]);
     let text = fs::read_to_string(&file).unwrap();
     assert!(text.contains("# TYPE acm_resolve_total counter\n") && !text.contains("EOF"), "{text}");
     let promtool = program("promtool", "prometheus").display().to_string();

@@ -2,38 +2,77 @@
 use super::query::ask;
 use std::{
     collections::BTreeSet,
-    fs::{self, OpenOptions},
-    io::{self, Write},
+    fs::{self, OpenOptions, Permissions},
+    io::{self, ErrorKind, Read, Write},
+    os::unix::fs::PermissionsExt,
     path::Path,
 };
 
+/// The first bytes of the metrics.
+const HEAD: &str = "# HELP acm_";
+
 /// Writes the metrics into a new file, which replaces `file`. Without a daemon, removes `file`, so that no old numbers
-/// are read.
+/// are read. With `-`, returns the metrics for standard output.
 ///
 /// # Errors
-/// No daemon responded, or the file cannot be replaced.
-pub(crate) fn run(run_dir: &Path, file: &Path) -> Result<(), String> {
-    let text = ask(run_dir, "GET", "/metrics");
-    let result = text.and_then(|text| {
-        replace(file, prometheus_text(&text).as_bytes()).map_err(|error| format!("{}: {error}", file.display()))
-    });
-    result.inspect_err(|_| {
-        let _ = fs::remove_file(file);
-    })
+/// No daemon responded, or the file cannot be replaced. A file without metrics is neither replaced nor removed.
+pub(crate) fn run(run_dir: &Path, file: &Path) -> Result<String, String> {
+    write(file, || ask(run_dir, "GET", "/metrics").map(|text| prometheus_text(&text)))
+}
+
+fn write(file: &Path, metrics: impl FnOnce() -> Result<String, String>) -> Result<String, String> {
+    if file == "-" {
+        return metrics();
+    }
+    let failed = |error: io::Error| format!("{}: {error}", file.display());
+    check(file).map_err(failed)?;
+    let result = metrics().and_then(|text| replace(file, text.as_bytes()).map_err(failed));
+    if result.is_err() {
+        let _ = remove(file);
+    }
+    result.map(|()| String::new())
+}
+
+/// Checks that a file does not exist, is empty or has metrics, so that it can be replaced.
+///
+/// # Errors
+/// It has something else, is a link, a device, a pipe or a directory, or cannot be read.
+fn check(file: &Path) -> io::Result<()> {
+    let refused = |problem| Err(io::Error::new(ErrorKind::AlreadyExists, problem));
+    match fs::symlink_metadata(file) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Ok(found) if !found.is_file() => return refused("not replaced: it is no regular file; `-` is standard output"),
+        found => found?,
+    };
+    let mut head = Vec::new();
+    fs::File::open(file)?.take(HEAD.len() as u64).read_to_end(&mut head)?;
+    if !head.is_empty() && head != HEAD.as_bytes() {
+        return refused("not replaced: it has something other than metrics of acm-mio");
+    }
+    Ok(())
+}
+
+/// Removes a file that can be replaced, if it exists.
+fn remove(file: &Path) -> io::Result<()> {
+    check(file)?;
+    match fs::remove_file(file) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Replaces a file by one with this content. Readers see the old or the new file, never a part of one.
 fn replace(file: &Path, content: &[u8]) -> io::Result<()> {
     let mut name = file.as_os_str().to_owned();
     name.push(".new");
-    // Another user may write to the directory. A link that this user has made is removed, and never followed.
-    match fs::remove_file(&name) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut new = OpenOptions::new().write(true).create_new(true).open(&name)?;
-    new.write_all(content)?;
-    fs::rename(&name, file)
+    let name = Path::new(&name);
+    remove(name).map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", name.display())))?;
+    let mut new = OpenOptions::new().write(true).create_new(true).open(name)?;
+    // node_exporter runs as another user.
+    let written = new.set_permissions(Permissions::from_mode(0o644)).and_then(|()| new.write_all(content));
+    written.and_then(|()| fs::rename(name, file)).inspect_err(|_| {
+        let _ = fs::remove_file(name);
+    })
 }
 
 /// Converts OpenMetrics text to the text format of Prometheus, which node_exporter reads. There the name of a counter
@@ -60,7 +99,8 @@ fn prometheus_text(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::symlink;
+    use nix::{sys::stat::Mode, unistd::mkfifo};
+    use std::os::unix::fs::{MetadataExt, symlink};
 
     #[test]
     fn counter_has_its_suffix_in_all_lines() {
@@ -71,17 +111,71 @@ mod tests {
         assert_eq!(prometheus_text(text), expected);
     }
 
+    fn metrics() -> Result<String, String> {
+        Ok(format!("{HEAD}a numbers\n"))
+    }
+
     #[test]
-    fn file_is_replaced_and_a_link_is_not_followed() {
+    fn file_of_metrics_is_replaced_for_all_readers_and_removed_without_a_daemon() {
         let folder = tempfile::tempdir().unwrap();
-        let [file, new, other] = ["m.prom", "m.prom.new", "other"].map(|name| folder.path().join(name));
-        fs::write(&file, "old").unwrap();
-        fs::write(&other, "precious").unwrap();
-        symlink(&other, &new).unwrap();
-        replace(&file, b"numbers").unwrap();
-        assert_eq!([&file, &other].map(|path| fs::read_to_string(path).unwrap()), ["numbers", "precious"]);
-        assert!(!new.exists());
+        let [file, new] = ["m.prom", "m.prom.new"].map(|name| folder.path().join(name));
+        for old in ["", "# HELP acm_b old numbers of more bytes than the new ones\n"] {
+            fs::write(&file, old).unwrap();
+            fs::write(&new, old).unwrap();
+            fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
+            assert_eq!(write(&file, metrics), Ok(String::new()));
+            assert_eq!(fs::read_to_string(&file).unwrap(), metrics().unwrap());
+            assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o644);
+            assert!(!new.exists());
+        }
         assert!(run(folder.path(), &file).is_err());
         assert!(!file.exists(), "no daemon, no numbers");
+        assert!(run(folder.path(), &file).unwrap_err().starts_with("no daemon answers"), "a file that is not there");
+        assert_eq!(write(Path::new("-"), metrics), metrics());
+    }
+
+    /// The pipe has no writer: opening it would wait.
+    #[test]
+    fn no_other_file_is_replaced_or_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("important"), "# HELP other").unwrap();
+        fs::write(at("short"), "# HELP acm").unwrap();
+        fs::write(at("numbers"), metrics().unwrap()).unwrap();
+        mkfifo(&at("pipe"), Mode::S_IRWXU).unwrap();
+        fs::create_dir(at("folder")).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
+        symlink("numbers", at("link")).unwrap();
+        symlink("/dev/null", at("null")).unwrap();
+        let names = ["important", "short", "pipe", "folder", "socket", "link", "null"];
+        let states =
+            || names.map(|name| fs::symlink_metadata(at(name)).map(|found| (found.ino(), found.len())).unwrap());
+        let before = states();
+        for name in names {
+            for problem in [write(&at(name), metrics), run(folder.path(), &at(name))] {
+                assert!(problem.unwrap_err().contains(": not replaced: it "), "{name}");
+            }
+            // The file beside it, which gets the name of the old one, neither.
+            let (file, new) = (at(&format!("{name}.prom")), at(&format!("{name}.prom.new")));
+            fs::rename(at(name), &new).unwrap();
+            let problem = write(&file, metrics).unwrap_err();
+            assert!(problem.contains(".prom.new: not replaced: it "), "{problem}");
+            fs::rename(&new, at(name)).unwrap();
+        }
+        assert_eq!(states(), before);
+        assert_eq!(fs::read_to_string(at("important")).unwrap(), "# HELP other");
+        assert_eq!(fs::read_to_string(at("numbers")).unwrap(), metrics().unwrap());
+    }
+
+    #[test]
+    fn new_file_is_removed_if_it_cannot_replace_the_old_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("m.prom");
+        let appears = || {
+            fs::create_dir(&file).unwrap();
+            metrics()
+        };
+        assert!(write(&file, appears).is_err());
+        assert!(file.is_dir() && !folder.path().join("m.prom.new").exists());
     }
 }
