@@ -13,7 +13,11 @@ use nix::{getsockopt_impl, libc, sockopt_impl, sys::socket::GetSockOpt};
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recv, sendmsg, sockopt};
 use std::{
     io::{self, IoSlice, Read, Write},
-    os::fd::{AsFd, BorrowedFd},
+    os::{
+        fd::{AsFd, BorrowedFd},
+        unix::net::UnixDatagram,
+    },
+    path::Path,
 };
 
 /// The user nobody, to whose account all programs with an unknown user belong.
@@ -50,6 +54,17 @@ pub(crate) fn limit_receive_buffer(socket: &impl AsFd) {
 /// each program of this machine may use any of them.
 fn account_of(address: IpAddr) -> Account {
     Account::Peer(if address.is_loopback() { Ipv4Addr::LOCALHOST.into() } else { address })
+}
+
+/// Reports whether a process has the socket at this path open. A connection of another type of socket is refused in a
+/// different way by an open socket (EPROTOTYPE) than by the file of a closed one (ECONNREFUSED). So the process at the
+/// other end, such as systemd, which would start a service, does not see the attempt, and a full backlog does not
+/// matter.
+pub(crate) fn is_open(path: &Path) -> bool {
+    match UnixDatagram::unbound().and_then(|probe| probe.connect(path)) {
+        Ok(()) => true,
+        Err(error) => error.raw_os_error() == Some(libc::EPROTOTYPE),
+    }
 }
 
 /// A stream of either type.

@@ -1,9 +1,14 @@
 //! SIGHUP reloads files: changes apply, changes that need a restart are logged, and files with errors change nothing.
-use acm_tests::{Binary, Connection, Entry, Node, binary, run, until};
+use acm_tests::{Binary, Connection, Entry, Finished, Node, binary, run, until};
 use acm_wire::client::ClientStatus;
 use core::time::Duration;
 use nix::sys::signal::Signal;
-use std::{fs, io::Write, thread};
+use std::{
+    fs,
+    io::Write,
+    os::unix::net::{UnixListener, UnixStream},
+    thread,
+};
 
 const OPTIONS: &str = "support_ips_in_addr_cfg 1\nlog_file stderr\nlog_level 0\n";
 
@@ -201,10 +206,31 @@ fn default_name_is_kept_if_the_address_file_has_it() {
     assert_eq!(log.matches(" closed").count(), 0, "{log}");
 }
 
+fn reload_command(node: &Node) -> Finished {
+    run(binary(Binary::AcmMio), &["--run-dir", node.dir().to_str().unwrap(), "--reload"])
+}
+
+/// Another process serves the socket at the start.
+#[test]
+fn metrics_listen_is_tried_again_at_each_reload() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("metrics");
+    let other = UnixListener::bind(&path).unwrap();
+    let node = node(&format!("metrics_listen {}\n", path.display()));
+    for _ in 0..2 {
+        let finished = reload_command(&node);
+        assert!(finished.code == Some(1) && finished.stderr.contains(": a process serves it; "), "{finished}");
+    }
+    drop(other);
+    let finished = reload_command(&node);
+    assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), ""));
+    assert!(UnixStream::connect(&path).is_ok());
+}
+
 #[test]
 fn reload_command_waits_and_fails_with_the_reason() {
     let node = node("");
-    let reload = || run(binary(Binary::AcmMio), &["--run-dir", node.dir().to_str().unwrap(), "--reload"]);
+    let reload = || reload_command(&node);
     let write = |text: &str| fs::write(node.dir().join("opts"), format!("{OPTIONS}{text}")).unwrap();
     write("retries 9\n");
     let finished = reload();

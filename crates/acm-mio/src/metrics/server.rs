@@ -3,7 +3,10 @@ use super::{
     connection::{Connection, Progress},
     http::{self, Command, Page, Request, Response},
 };
-use crate::{peer::Peer, stream::Stream};
+use crate::{
+    peer::Peer,
+    stream::{Stream, is_open},
+};
 use acm_sansio::{Account, Time};
 use acm_wire::files::opts::MetricsTarget;
 use core::{ops::Range, time::Duration};
@@ -82,6 +85,11 @@ impl Metrics {
             Err(error) => tracing::warn!(target: "metrics", "no status socket {}: {error}", path.display()),
         }
         metrics
+    }
+
+    /// Reports whether the socket of `metrics_listen` is open.
+    pub(crate) fn is_listening(&self) -> bool {
+        matches!(self.listening, [_, Some(_)])
     }
 
     /// Listens on the socket of `metrics_listen`, and closes the socket of the option's previous value.
@@ -293,9 +301,13 @@ fn refusal(status: &str) -> Vec<u8> {
     http::response(status, "text/plain; charset=utf-8", "GET /metrics\n")
 }
 
-/// Binds a unix socket with this mode. Replaces a stale socket; fails if another type of file exists.
+/// Binds a unix socket with this mode. Replaces a stale socket; fails if a process has the socket open, or another type
+/// of file exists.
 fn listen_unix(path: &Path, mode: u32, trusted: bool) -> io::Result<Listening> {
     if fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket()) {
+        if is_open(path) {
+            return Err(io::Error::new(ErrorKind::AddrInUse, format!("{}: a process serves it", path.display())));
+        }
         fs::remove_file(path)?;
     }
     let socket = UnixListener::bind(path)?;

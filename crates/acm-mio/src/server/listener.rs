@@ -1,18 +1,14 @@
 //! The clients' listening socket, unix or TCP, with the files by which clients find the socket.
-use crate::stream::{Stream, limit_receive_buffer, limit_send_buffer};
+use crate::stream::{Stream, is_open, limit_receive_buffer, limit_send_buffer};
 use acm_wire::files::opts::{Options, ServerMode};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use mio::{
     Interest, Registry, Token,
     net::{TcpListener, UnixListener},
 };
-use nix::errno::Errno;
 use std::{
     fs, io,
-    os::unix::{
-        fs::{PermissionsExt, symlink},
-        net::UnixDatagram,
-    },
+    os::unix::fs::{PermissionsExt, symlink},
     path::{Path, PathBuf},
 };
 
@@ -160,17 +156,6 @@ impl Listener {
 /// Returns the clients' socket in this directory, or their link to one, if a process has the socket open.
 pub(crate) fn taken_socket(run_dir: &Path) -> Option<PathBuf> {
     [UNIX_SOCKET, UNIX_LINK].map(|name| run_dir.join(name)).into_iter().find(|path| is_open(path))
-}
-
-/// Reports whether a process has the socket at this path open. A connection of another type of socket is refused in a
-/// different way by an open socket (EPROTOTYPE) than by the file of a closed one (ECONNREFUSED). So the process at the
-/// other end, such as systemd, which would start a service, does not see the attempt, and a full backlog does not
-/// matter.
-fn is_open(path: &Path) -> bool {
-    match UnixDatagram::unbound().and_then(|probe| probe.connect(path)) {
-        Ok(()) => true,
-        Err(error) => error.raw_os_error() == Some(Errno::EPROTOTYPE as i32),
-    }
 }
 
 impl Drop for Listener {

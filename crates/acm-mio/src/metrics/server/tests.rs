@@ -220,6 +220,23 @@ fn stale_socket_is_replaced_but_no_other_file() {
 }
 
 #[test]
+fn socket_of_a_living_process_is_not_replaced() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x");
+    let first = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    let mut served = Served::new(dir.path(), "text");
+    let target = MetricsTarget::Unix(path.to_str().unwrap());
+    let problem = served.metrics.configure(target, served.poll.registry()).unwrap();
+    assert!(problem.contains("/x: a process serves it; metrics are not served"), "{problem}");
+    UnixStream::connect(&path).unwrap();
+    assert!(first.accept().is_ok() && !served.metrics.is_listening());
+    drop(first);
+    assert_eq!(served.metrics.configure(target, served.poll.registry()), None);
+    assert!(served.metrics.is_listening());
+    assert_eq!(served.status_line(&path, METRICS, at(0)), "HTTP/1.1 200 OK");
+}
+
+#[test]
 fn link_in_place_of_a_socket_is_not_followed() {
     let dir = tempfile::tempdir().unwrap();
     let at = |name: &str| dir.path().join(name);

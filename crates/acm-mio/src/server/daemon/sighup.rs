@@ -61,7 +61,8 @@ impl Daemon {
         }
         self.client_timeout = options.client_timeout;
         self.host.providers.log_to(&self.log, options.log_level);
-        if options.metrics_listen != self.reload.current.options().metrics_listen {
+        // An address that was in use may be free now.
+        if options.metrics_listen != self.reload.current.options().metrics_listen || !self.metrics.is_listening() {
             let problem = self.metrics.configure(options.metrics_listen, self.host.poll.registry());
             has_failed |= problem.is_some();
             problems.extend(problem);
