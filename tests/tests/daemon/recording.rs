@@ -62,6 +62,28 @@ fn recording_is_started_and_ended_in_a_running_daemon() {
     assert!(unwritable.stderr.contains("cannot record into /none/at/all: "), "{unwritable}");
 }
 
+/// Each write to /dev/full fails as on a full disk.
+#[test]
+fn recording_into_a_full_disk_ends_and_status_and_stop_name_the_reason() {
+    let mut node = Node::embedded().join();
+    let reason = "acm-mio: the recording into /dev/full has failed: /dev/full: No space left on device (os error 28)\n";
+    for _ in 0..2 {
+        assert_eq!(recording(&node, &["start", "/dev/full"]).code, Some(0));
+        let failed = until("the recording fails", || {
+            let status = recording(&node, &["status"]);
+            (status.code == Some(1)).then_some(status)
+        });
+        assert_eq!(failed.stderr, reason);
+        let metrics = run(binary(Binary::AcmMio), &["--run-dir", node.dir().to_str().unwrap(), "--status", "--json"]);
+        let gauge = "{\"kind\":\"gauge\",\"labels\":{},\"name\":\"recording\",\"value\":0}\n";
+        assert!(metrics.success().contains(gauge));
+    }
+    let stopped = recording(&node, &["stop"]);
+    assert_eq!((stopped.code, stopped.stderr.as_str()), (Some(1), reason));
+    assert_eq!(recording(&node, &["status"]).stdout, "there is no recording\n");
+    node.process.wait_for("; the recording ends here", 2);
+}
+
 #[test]
 fn recording_ends_after_its_time() {
     let mut node = Node::embedded().join();

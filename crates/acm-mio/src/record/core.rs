@@ -14,6 +14,8 @@ pub(crate) struct Core {
     recording: Option<Recording>,
     /// The last recording that has ended before the daemon.
     ending: Option<Ending>,
+    /// The recording that has failed since the last start or stop, and the reason.
+    failure: Option<String>,
     /// Number of inputs so far.
     inputs: u64,
     /// Number of facts that finished recordings have lost.
@@ -37,7 +39,7 @@ impl Deref for Core {
 impl Core {
     /// Returns a core that has had no input, with its recording.
     pub(crate) const fn new(acm: Acm, recording: Option<Recording>) -> Self {
-        Self { acm, recording, ending: None, inputs: 0, lost_before: 0 }
+        Self { acm, recording, ending: None, failure: None, inputs: 0, lost_before: 0 }
     }
 
     /// Calls [`Acm::handle_input`], and records the input.
@@ -79,7 +81,26 @@ impl Core {
     /// Ends an iteration of the loop: passes the recorded packets of the iteration to the writing thread. Returns the
     /// lost facts.
     pub(crate) fn end_turn(&mut self) -> Option<LostFacts> {
-        self.recording.as_mut().and_then(Recording::hand_over)
+        let lost = self.recording.as_mut()?.hand_over();
+        self.end_failed();
+        lost
+    }
+
+    /// Ends the recording if its files cannot be written. Returns the reason for the last recording that has failed,
+    /// until another one is started or stopped.
+    pub(crate) fn end_failed(&mut self) -> Option<&str> {
+        if let Some(reason) = self.recording.as_ref().and_then(Recording::failure)
+            && let Some(path) = self.end_recording()
+        {
+            self.failure = Some(format!("the recording into {} has failed: {reason}", path.display()));
+        }
+        self.failure.as_deref()
+    }
+
+    /// Returns the reason for the last recording that has failed, once.
+    pub(crate) fn take_failure(&mut self) -> Option<String> {
+        self.end_failed();
+        self.failure.take()
     }
 
     /// Returns the beginning of a recording that starts now.
@@ -87,10 +108,10 @@ impl Core {
         Mark { nanos: now.as_nanos(), facts: self.inputs }
     }
 
-    /// Records from now on. There must be no recording, or one that has failed.
+    /// Records from now on. There must be no recording.
     pub(crate) fn record(&mut self, recording: Recording) {
-        let failed = self.recording.replace(recording);
-        self.lost_before += failed.as_ref().map_or(0, Recording::lost);
+        self.failure = None;
+        self.recording = Some(recording);
     }
 
     /// Ends the recording. Returns the path of its newest file.
@@ -110,7 +131,7 @@ impl Core {
 
     /// Returns the path of the recording's newest file; `None` if the file cannot be written.
     pub(crate) fn recorded(&self) -> Option<&Path> {
-        self.recording.as_ref().filter(|recording| !recording.has_failed()).map(Recording::path)
+        self.recording.as_ref().filter(|recording| recording.failure().is_none()).map(Recording::path)
     }
 
     /// Returns the number and the size of the recording's files.
@@ -168,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn failed_recording_is_none_and_is_replaced_and_its_lost_facts_count() {
+    fn recording_ends_when_its_file_cannot_be_written_and_another_one_is_accepted() {
         let folder = tempfile::tempdir().unwrap();
         let config = Config::default();
         let start = || Start::new(&config, 7_u64);
@@ -183,11 +204,16 @@ mod tests {
             core.recorded().is_none()
         });
         assert!(failed);
-        core.drive(Time::ZERO, Input::Interfaces(vec![]), |_| None);
+        let reason = "the recording into /dev/full has failed: /dev/full: No space left on device (os error 28)";
+        assert_eq!(core.end_failed(), Some(reason));
         let lost = core.facts_lost();
-        assert!(lost > 0, "they are counted until another recording begins");
+        core.drive(Time::ZERO, Input::Interfaces(vec![]), |_| None);
+        assert_eq!((core.end_turn(), core.facts_lost()), (None, lost), "nothing is recorded any more");
+        assert_eq!((core.take_failure().as_deref(), core.take_failure()), (Some(reason), None));
         let path = folder.path().join("t");
         core.record(recording(path.to_str().unwrap()));
-        assert_eq!((core.recorded(), core.facts_lost()), (Some(path.as_path()), lost));
+        assert_eq!(core.end_failed(), None);
+        assert_eq!(core.recorded(), Some(path.as_path()));
+        assert_eq!(core.facts_lost(), lost);
     }
 }

@@ -40,8 +40,8 @@ struct Waiting {
     batch: Batch,
     /// The recording has ended, and no packets follow.
     closed: bool,
-    /// The files cannot be written, and packets are rejected.
-    broken: bool,
+    /// The reason why the files cannot be written, and packets are rejected.
+    failure: Option<String>,
     /// The thread waits for packets.
     idle: bool,
     /// The files after the last write.
@@ -75,7 +75,7 @@ impl Queue {
     /// Appends the packets of a turn. Empties `bytes` in any case.
     pub(super) fn put(&self, bytes: &mut Vec<u8>, before: Mark) -> Put {
         let mut waiting = self.lock();
-        if waiting.broken {
+        if waiting.failure.is_some() {
             bytes.clear();
             return Put::Broken;
         }
@@ -101,10 +101,15 @@ impl Queue {
     }
 
     /// Rejects further packets, because the files cannot be written.
-    pub(super) fn break_off(&self) {
+    pub(super) fn break_off(&self, reason: String) {
         let mut waiting = self.lock();
-        waiting.broken = true;
+        waiting.failure = Some(reason);
         waiting.batch = Batch::default();
+    }
+
+    /// Returns the reason why the files cannot be written.
+    pub(super) fn failure(&self) -> Option<String> {
+        self.lock().failure.clone()
     }
 
     /// Notes the files after a write.
@@ -174,7 +179,7 @@ mod tests {
         assert_eq!(queue.put(&mut vec![1; 1], mark(2)), Put::Full);
         assert!(queue.take(&mut Batch::default()));
         assert_eq!(queue.put(&mut vec![1; 1], mark(2)), Put::Taken);
-        queue.break_off();
+        queue.break_off("no space".to_owned());
         let mut bytes = vec![1; 1];
         assert_eq!((queue.put(&mut bytes, mark(3)), bytes.len()), (Put::Broken, 0));
     }

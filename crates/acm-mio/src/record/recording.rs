@@ -48,7 +48,6 @@ pub(crate) struct Recording {
     missing: u64,
     /// Number of facts that are in no file.
     lost: u64,
-    broken: bool,
     now: Time,
     /// The end waits until the thread sends into this channel: at the end of the daemon. `None` if it does not wait.
     over: Option<Receiver<()>>,
@@ -112,51 +111,28 @@ impl Recording {
         );
         let (before, until) = (Mark::default(), choice.time.map(|time| now + time));
         let over = Some(over);
-        let mut recording =
-            Self { path, recorder, queue, before, missing: 0, lost: 0, broken: false, now, over, until };
+        let mut recording = Self { path, recorder, queue, before, missing: 0, lost: 0, now, over, until };
         recording.hand_over();
         Ok(recording)
     }
 
     pub(super) fn input(&mut self, now: Time, input: &Input<'_>) {
         self.now = self.now.max(now);
-        if self.broken {
-            self.lost += 1;
-        } else {
-            self.recorder.input(now, input);
-        }
+        self.recorder.input(now, input);
     }
 
     pub(super) fn timeout(&mut self, acm: &Acm, now: Time) {
         self.now = self.now.max(now);
-        if self.broken {
-            self.lost += 1;
-        } else {
-            self.recorder.timeout(now, acm.poll_deadline());
-        }
+        self.recorder.timeout(now, acm.poll_deadline());
     }
 
-    pub(super) fn drain(
-        &mut self,
-        acm: &mut Acm,
-        now: Time,
-        mut carry_out: impl FnMut(Output) -> Option<Input<'static>>,
-    ) {
-        if self.broken {
-            let lost = &mut self.lost;
-            acm.drain(now, |output| {
-                let fact = carry_out(output);
-                *lost += 1 + u64::from(fact.is_some());
-                fact
-            });
-        } else {
-            self.recorder.drain(acm, now, carry_out);
-        }
+    pub(super) fn drain(&mut self, acm: &mut Acm, now: Time, carry_out: impl FnMut(Output) -> Option<Input<'static>>) {
+        self.recorder.drain(acm, now, carry_out);
     }
 
     /// Passes the packets since the last call to the queue. Returns the facts that the queue did not accept.
     pub(super) fn hand_over(&mut self) -> Option<LostFacts> {
-        if self.broken || self.recorder.get_ref().is_empty() {
+        if self.recorder.get_ref().is_empty() {
             return None;
         }
         let after = Mark { facts: self.recorder.facts(), nanos: self.now.as_nanos() };
@@ -165,7 +141,6 @@ impl Recording {
             (self.before, self.missing) = (after, 0);
             return None;
         }
-        self.broken = put == Put::Broken;
         let dropped = after.facts - self.before.facts;
         // Facts that were missing before are already counted.
         let facts = dropped - self.missing;
@@ -173,7 +148,7 @@ impl Recording {
         self.missing = dropped;
         self.recorder.thrown_away(self.now, dropped);
         // The thread has already logged the reason.
-        (!self.broken).then_some(LostFacts { facts })
+        (put != Put::Broken).then_some(LostFacts { facts })
     }
 
     /// Returns the number of facts that are in no file.
@@ -181,9 +156,9 @@ impl Recording {
         self.lost
     }
 
-    /// Reports whether the files cannot be written.
-    pub(super) const fn has_failed(&self) -> bool {
-        self.broken
+    /// Returns the reason why the files cannot be written.
+    pub(super) fn failure(&self) -> Option<String> {
+        self.queue.failure()
     }
 
     /// Returns the time at which the recording ends, if it ends before the daemon.
@@ -358,12 +333,10 @@ mod tests {
             input(&mut acm, &mut recording, number);
             thread::yield_now();
             assert_eq!(recording.hand_over(), None, "the thread logs the reason");
-            recording.broken
+            recording.failure().is_some()
         });
         assert!(broken);
-        let before = recording.lost();
-        input(&mut acm, &mut recording, 100_000);
-        assert_eq!((recording.hand_over(), recording.lost()), (None, before + 1));
+        assert_eq!(recording.failure().unwrap(), "/dev/full: No space left on device (os error 28)");
         let start = Start::new(&Config::default(), 7_u64);
         let error = Recording::start(&choice("/none/t"), Path::new("/"), start, Mark::default(), [9; 16]);
         assert!(error.unwrap_err().to_string().starts_with("cannot record into /none/t: No such file"));

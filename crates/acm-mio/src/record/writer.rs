@@ -17,9 +17,9 @@ pub(super) fn run(mut files: Files, start: &Start, queue: &Arc<Queue>, done: &Sy
         let result = write(&mut files, start, &batch);
         queue.note_written(files.written());
         if let Err(error) = result {
-            queue.break_off();
-            let path = files.path().display();
-            tracing::error!(target: "record", "{path}: {error}; the recording ends here, and the daemon goes on");
+            let reason = format!("{}: {error}", files.path().display());
+            tracing::error!(target: "record", "{reason}; the recording ends here, and the daemon goes on");
+            queue.break_off(reason);
             break;
         }
     }

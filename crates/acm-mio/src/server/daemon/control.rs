@@ -29,7 +29,7 @@ impl Daemon {
             ("DELETE", "/cache") => self.flush(now, asked),
             ("POST", "/recording") => self.start_recording(now, asked),
             ("DELETE", "/recording") => Ok(self.stop_recording()),
-            ("GET", "/recording") => Ok(json(&self.recording_state(now))),
+            ("GET", "/recording") => Ok(self.recording_state(now)),
             ("POST", "/reload") => {
                 self.begin_reload(now);
                 Ok(json(&ReloadRequested { number: self.reload.progress.requested }))
@@ -58,6 +58,7 @@ impl Daemon {
         if !choice.path.is_absolute() {
             return Err(format!("{}: expected a full path", choice.path.display()));
         }
+        self.acm.end_failed();
         if let Some(path) = self.acm.recorded() {
             return Ok(Response::Failed(format!("a recording into {} is in progress", path.display())));
         }
@@ -87,15 +88,22 @@ impl Daemon {
         })
     }
 
-    /// Returns the recording in progress.
-    fn recording_state(&self, now: Time) -> Option<RecordingState> {
-        let file = self.acm.recorded()?.to_path_buf();
-        let Written { files, bytes } = self.acm.written()?;
-        let ends_in = self.acm.recorded_until().map(|until| until.since(now).as_secs());
-        Some(RecordingState { file, files, bytes, ends_in })
+    /// Returns the recording in progress, or why the last one has failed.
+    fn recording_state(&mut self, now: Time) -> Response {
+        if let Some(reason) = self.acm.end_failed() {
+            return Response::Failed(reason.to_owned());
+        }
+        let state = self.acm.recorded().zip(self.acm.written()).map(|(file, Written { files, bytes })| {
+            let ends_in = self.acm.recorded_until().map(|until| until.since(now).as_secs());
+            RecordingState { file: file.to_path_buf(), files, bytes, ends_in }
+        });
+        json(&state)
     }
 
     fn stop_recording(&mut self) -> Response {
+        if let Some(reason) = self.acm.take_failure() {
+            return Response::Failed(reason);
+        }
         match self.acm.end_recording() {
             None => Response::Failed("there is no recording".to_owned()),
             Some(path) => {
