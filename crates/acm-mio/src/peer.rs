@@ -1,6 +1,17 @@
-//! The program at the other end of a connection, for the log.
+//! The program at the other end of a connection, for the log, and its rights.
+use acm_sansio::Account;
 use core::{fmt, net::SocketAddr};
 use std::fs;
+
+/// Reports whether an account may change the state of this daemon: root and the daemon's user. Members of the daemon's
+/// group may connect to the status socket, too.
+pub(crate) fn may_change(by: Account) -> bool {
+    may_change_daemon_of(nix::unistd::geteuid().as_raw(), by)
+}
+
+fn may_change_daemon_of(own: u32, by: Account) -> bool {
+    matches!(by, Account::User(user) if user == 0 || user == own)
+}
 
 /// A program at the other end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +49,13 @@ impl fmt::Display for Peer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_root_and_the_user_of_the_daemon_may_change_it() {
+        let peer = Account::Peer([127, 0, 0, 1].into());
+        let accounts = [Account::User(0), Account::User(7), Account::User(8), peer, Account::Kernel];
+        assert_eq!(accounts.map(|account| may_change_daemon_of(7, account)), [true, true, false, false, false]);
+    }
 
     #[test]
     fn peer_is_named_by_process_or_address() {

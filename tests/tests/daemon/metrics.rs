@@ -1,5 +1,5 @@
 //! Metrics: Prometheus's parser reads them, and scrapers do not disturb other clients.
-use acm_tests::{Binary, Connection, Entry, Fabric, Node, Process, binary, program, run, until};
+use acm_tests::{Binary, Connection, Entry, Fabric, Finished, Node, Process, binary, program, run, until};
 use acm_wire::client::ClientStatus;
 use core::{net::SocketAddr, time::Duration};
 use nix::sys::signal::Signal;
@@ -8,9 +8,9 @@ use std::{
     fs,
     io::{Read, Write},
     net::{TcpListener, TcpStream},
-    os::unix::net::UnixStream,
+    os::unix::{fs::PermissionsExt, net::UnixStream, process::CommandExt},
     path::Path,
-    process::Command,
+    process::{Command, Stdio},
 };
 
 const GET: &[u8] = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -268,6 +268,42 @@ fn metrics_listen_needs_a_local_address_and_can_be_reloaded() {
 /// Returns the directory of this repository.
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+/// A member of the group connects as fast as it can, sends requests and reads no response.
+#[test]
+fn member_of_the_group_does_not_block_commands_of_root() {
+    const SCRIPT: &str = r#"use IO::Socket::UNIX; $| = 1; print "begins\n"; my @all;
+        while (1) {
+            my $client = IO::Socket::UNIX->new(Peer => $ARGV[0]) or next;
+            syswrite($client, "GET /cache?name=a HTTP/1.0\r\n\r\n");
+            push @all, $client;
+            shift @all if @all > 100;
+        }"#;
+    let node = Node::embedded().join();
+    fs::set_permissions(node.dir(), fs::Permissions::from_mode(0o711)).unwrap();
+    let socket = node.dir().join("acm-mio.status");
+    // The group of the socket is that of root.
+    let mut member = Command::new(program("perl", "perl-base"))
+        .args(["-e", SCRIPT, socket.to_str().unwrap()])
+        .stdout(Stdio::piped())
+        .uid(65_534)
+        .gid(0)
+        .spawn()
+        .unwrap();
+    assert_eq!(member.stdout.as_mut().unwrap().read(&mut [0; 7]).unwrap(), 7);
+    let command =
+        |words: &[&str]| run(binary(Binary::AcmMio), &[&["--run-dir", node.dir().to_str().unwrap()], words].concat());
+    let finished: Vec<Finished> = (0..20)
+        .flat_map(|_| [command(&["--status"]), command(&["--cache", "list"])])
+        .chain([command(&["--reload"])])
+        .collect();
+    let still_runs = member.try_wait().unwrap().is_none();
+    member.kill().unwrap();
+    member.wait().unwrap();
+    assert!(still_runs);
+    let failed: Vec<&Finished> = finished.iter().filter(|finished| finished.code != Some(0)).collect();
+    assert!(failed.is_empty(), "{} of {}, first {}", failed.len(), finished.len(), failed[0]);
 }
 
 #[test]

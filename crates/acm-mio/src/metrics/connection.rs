@@ -1,4 +1,5 @@
 //! The connection of one scraper: its request, its response, its deadline.
+use super::http;
 use crate::stream::Stream;
 use acm_sansio::Time;
 use core::time::Duration;
@@ -6,8 +7,21 @@ use std::io::{self, Read, Write};
 
 /// Maximum time from the connection to the last byte, after which the connection of a scraper is closed.
 pub(super) const LIMIT: Duration = Duration::from_secs(10);
+/// Time from the connection for which its slot is not given to another client, if its response is due.
+const KEPT: Duration = Duration::from_secs(1);
 /// Maximum length of a request's head, in bytes.
 const LONGEST: usize = 8192;
+
+/// What a client may request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rights {
+    /// The metrics: a client of `metrics_listen`.
+    Metrics,
+    /// All pages, and commands that change nothing: a client of the status socket, which may see names of users.
+    Look,
+    /// All: root and the daemon's user at the status socket.
+    Change,
+}
 
 /// State of a connection after reading or writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,21 +39,25 @@ pub(super) struct Connection {
     pub(super) until: Time,
     /// True if the system has reported data to read, or room to write.
     pub(super) ready: bool,
-    /// True if the scraper may request pages with the names of users.
-    pub(super) trusted: bool,
+    pub(super) rights: Rights,
     pub(super) head: Vec<u8>,
     response: Vec<u8>,
     sent: usize,
 }
 
 impl Connection {
-    pub(super) fn new(now: Time, stream: Stream, trusted: bool) -> Self {
-        Self { stream, until: now + LIMIT, ready: true, trusted, head: Vec::new(), response: Vec::new(), sent: 0 }
+    pub(super) fn new(now: Time, stream: Stream, rights: Rights) -> Self {
+        Self { stream, until: now + LIMIT, ready: true, rights, head: Vec::new(), response: Vec::new(), sent: 0 }
     }
 
     /// Reports whether the response of the connection exists.
     pub(super) fn has_response(&self) -> bool {
         !self.response.is_empty()
+    }
+
+    /// Reports whether the connection has a complete request, and is not old enough to be replaced without its response.
+    pub(super) fn is_due(&self, now: Time) -> bool {
+        now + LIMIT < self.until + KEPT && (self.has_response() || http::parse(&self.head).is_some())
     }
 
     pub(super) fn set_response(&mut self, response: Vec<u8>) {

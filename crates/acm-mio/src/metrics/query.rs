@@ -2,13 +2,18 @@
 use super::server::STATUS_SOCKET;
 use core::time::Duration;
 use std::{
-    io::{self, Read, Write},
+    io::{self, ErrorKind, Read, Write},
     os::unix::net::UnixStream,
     path::{Path, PathBuf},
+    thread,
 };
 
 /// Maximum time to wait for the daemon's response.
 const LIMIT: Duration = Duration::from_secs(10);
+/// Time before another attempt, if the daemon has no room for a further client.
+const PAUSE: Duration = Duration::from_millis(50);
+/// Number of attempts, in [`LIMIT`].
+const ATTEMPTS: u32 = 200;
 /// Run directory of the service unit.
 const UNIT: &str = "/run/acm-mio";
 
@@ -48,14 +53,29 @@ fn first_response(sockets: &[PathBuf], method: &str, target: &str) -> Result<Str
     Err(format!("no daemon answers: {problems}; is it running, are you root or of its group, is --run-dir right?"))
 }
 
-/// Returns the response of a daemon, or the reason for which it refuses the request.
+/// Returns the response of a daemon, or the reason for which it refuses the request. Tries again while the daemon closes
+/// the connection without a response, because it has no room for a further client.
 fn response(socket: &Path, method: &str, target: &str) -> io::Result<Result<String, String>> {
+    use ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+    for _ in 1..ATTEMPTS {
+        match attempt(socket, method, target) {
+            Err(error) if matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof) => thread::sleep(PAUSE),
+            other => return other,
+        }
+    }
+    attempt(socket, method, target)
+}
+
+fn attempt(socket: &Path, method: &str, target: &str) -> io::Result<Result<String, String>> {
     let mut stream = UnixStream::connect(socket)?;
     stream.set_read_timeout(Some(LIMIT))?;
     stream.set_write_timeout(Some(LIMIT))?;
     stream.write_all(format!("{method} {target} HTTP/1.0\r\n\r\n").as_bytes())?;
     let mut text = String::new();
     stream.read_to_string(&mut text)?;
+    if text.is_empty() {
+        return Err(io::Error::new(ErrorKind::UnexpectedEof, "it closes the connection without a response"));
+    }
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or_default();
     match head.split(' ').nth(1) {
         Some("200") => Ok(Ok(body.to_owned())),
@@ -99,6 +119,24 @@ mod tests {
         }
         let problem = first_response(&sockets[..1], "GET", "/status").unwrap_err();
         assert!(problem.starts_with(&format!("no daemon answers: {}: ", sockets[0].display())), "{problem}");
+    }
+
+    /// The daemon closes a connection before or after it has read the request.
+    #[test]
+    fn client_that_is_turned_away_tries_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("busy");
+        let listener = UnixListener::bind(&socket).unwrap();
+        let daemon = thread::spawn(move || {
+            drop(listener.accept().unwrap());
+            for response in ["", "HTTP/1.1 200 OK\r\n\r\nup\n"] {
+                let (mut stream, _) = listener.accept().unwrap();
+                assert!(stream.read(&mut [0; 100]).unwrap() > 0);
+                stream.write_all(response.as_bytes()).unwrap();
+            }
+        });
+        assert_eq!(first_response(&[socket], "GET", "/status").unwrap(), "up\n");
+        daemon.join().unwrap();
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Accepts scrapers and responds to them, within the event loop.
 use super::{
-    connection::{Connection, Progress},
+    connection::{Connection, Progress, Rights},
     http::{self, Command, Page, Request, Response},
 };
 use crate::{
-    peer::Peer,
+    peer::{Peer, may_change},
     stream::{Stream, is_open},
 };
 use acm_sansio::{Account, Time};
@@ -27,10 +27,13 @@ use std::{
 
 /// Name of the socket in the run directory that `acm-mio --status` connects to.
 pub(crate) const STATUS_SOCKET: &str = "acm-mio.status";
-/// Maximum number of scrapers. A further scraper replaces the oldest.
+/// Maximum number of scrapers. A further scraper replaces the oldest whose response is not due, or is turned away.
 const MAX_SCRAPERS: usize = 8;
-/// Number of scrapers' slots that are reserved for clients of the status socket.
-const FOR_STATUS: usize = 2;
+/// Number of scrapers' slots that are reserved for root and the daemon's user at the status socket, so that members of
+/// the daemon's group cannot block them.
+const FOR_OWNERS: usize = 2;
+/// Number of further slots that are reserved for clients of the status socket.
+const FOR_GROUP: usize = 1;
 /// Maximum age of a page. Pages are reused, because writing a page delays the loop.
 const FRESH: Duration = Duration::from_millis(100);
 /// Number of listening sockets: the status socket and the socket of `metrics_listen`.
@@ -188,12 +191,12 @@ impl Metrics {
         let (mut wrote, mut asked) = (false, None);
         for (number, slot) in self.connections.iter_mut().enumerate() {
             let Some(connection) = slot.as_mut().filter(|connection| connection.ready) else { continue };
-            let mut progress = Progress::Waits;
+            let (mut progress, is_trusted) = (Progress::Waits, connection.rights != Rights::Metrics);
             if !connection.has_response() {
                 progress = connection.receive();
                 match http::parse(&connection.head) {
                     None => {}
-                    Some(Request::Page(page)) if page == Page::Metrics || connection.trusted => {
+                    Some(Request::Page(page)) if page == Page::Metrics || is_trusted => {
                         let written = self.written.get_mut(page as usize);
                         let old = written.as_ref().and_then(|page| page.as_ref()).filter(|(at, _)| now < *at + FRESH);
                         let text = match old {
@@ -210,8 +213,8 @@ impl Metrics {
                         };
                         connection.set_response(http::response("200 OK", http::kind(page), &text));
                     }
-                    Some(Request::Command(_)) if connection.trusted && wrote => continue,
-                    Some(Request::Command(command)) if connection.trusted => {
+                    Some(Request::Command(_)) if is_trusted && wrote => continue,
+                    Some(Request::Command(command)) if is_trusted => {
                         wrote = true;
                         connection.ready = false;
                         asked = Some(Asked { slot: number, command, by: connection.stream.peer() });
@@ -256,7 +259,7 @@ impl Metrics {
                 Socket::Tcp(socket) => socket.accept().map(|(stream, _)| Stream::Tcp(stream)),
             };
             let trusted = listening.trusted;
-            let mut stream = match accepted {
+            let stream = match accepted {
                 Ok(stream) => stream,
                 Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionAborted) => continue,
                 // No connection is pending, or no descriptor is left. The next connection causes another event.
@@ -265,21 +268,32 @@ impl Metrics {
                     return;
                 }
             };
-            let Some(number) = self.slot(trusted) else { return };
-            let Some(slot) = self.connections.get_mut(number) else { return };
-            close(slot, registry);
-            let token = Token(FIRST + LISTENERS + number);
-            if registry.register(stream.source(), token, Interest::READABLE | Interest::WRITABLE).is_ok() {
-                *slot = Some(Connection::new(now, stream, trusted));
-            }
+            let rights = match trusted {
+                true if may_change(stream.peer().0) => Rights::Change,
+                true => Rights::Look,
+                false => Rights::Metrics,
+            };
+            self.admit(now, stream, rights, registry);
         }
     }
 
-    /// Returns the slot for a new scraper: a free slot, or the slot of the oldest scraper.
-    fn slot(&self, trusted: bool) -> Option<usize> {
-        let by_age = |slot: &Option<Connection>| slot.as_ref().map(|connection| connection.until);
-        let first = if trusted { 0 } else { FOR_STATUS };
-        (first..MAX_SCRAPERS).min_by_key(|number| self.connections.get(*number).and_then(by_age))
+    /// Gives a new scraper a free slot, or the slot of the oldest scraper whose response is not due. Without one, closes
+    /// the connection: a client of the status socket tries again.
+    fn admit(&mut self, now: Time, mut stream: Stream, rights: Rights, registry: &Registry) {
+        let first = match rights {
+            Rights::Change => 0,
+            Rights::Look => FOR_OWNERS,
+            Rights::Metrics => FOR_OWNERS + FOR_GROUP,
+        };
+        let slots = self.connections.iter_mut().enumerate().skip(first);
+        let free = slots.filter(|(_, slot)| !slot.as_ref().is_some_and(|connection| connection.is_due(now)));
+        let oldest = free.min_by_key(|(_, slot)| slot.as_ref().map(|connection| connection.until));
+        let Some((number, slot)) = oldest else { return };
+        close(slot, registry);
+        let token = Token(FIRST + LISTENERS + number);
+        if registry.register(stream.source(), token, Interest::READABLE | Interest::WRITABLE).is_ok() {
+            *slot = Some(Connection::new(now, stream, rights));
+        }
     }
 }
 

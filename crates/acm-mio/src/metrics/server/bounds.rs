@@ -33,7 +33,7 @@ fn is_open(mut stream: &UnixStream) -> bool {
 
 #[test]
 fn new_scraper_replaces_the_oldest() {
-    for (index, most) in [(0, 8), (1, 6)] {
+    for (index, most) in [(0, 8), (1, 5)] {
         let (dir, poll) = (tempfile::tempdir().unwrap(), Poll::new().unwrap());
         let (mut metrics, sockets) = metrics(&poll, dir.path());
         let mut scrapers = Vec::new();
@@ -45,6 +45,49 @@ fn new_scraper_replaces_the_oldest() {
         let open: Vec<bool> = scrapers.iter().map(is_open).collect();
         assert_eq!((open[0], open[1..].iter().all(|open| *open)), (false, true), "{open:?}");
     }
+}
+
+/// Connects a client with these rights, which sends a request and reads no response.
+fn admit(metrics: &mut Metrics, poll: &Poll, now: Time, rights: Rights) -> UnixStream {
+    let (mut client, stream) = UnixStream::pair().unwrap();
+    client.set_nonblocking(true).unwrap();
+    stream.set_nonblocking(true).unwrap();
+    let _ = client.write_all(b"GET /metrics HTTP/1.0\r\n\r\n");
+    metrics.admit(now, Stream::Unix(mio::net::UnixStream::from_std(stream)), rights, poll.registry());
+    TOKENS.for_each(|token| metrics.ready(Token(token)));
+    metrics.serve(now, poll.registry(), |_| "x".repeat(4 << 20));
+    client
+}
+
+/// Reports whether a client has received a part of its response.
+fn is_served(mut client: &UnixStream) -> bool {
+    client.read(&mut [0; 1]).is_ok_and(|count| count == 1)
+}
+
+#[test]
+fn two_slots_are_for_root_and_the_user_of_the_daemon_and_one_for_its_group() {
+    for (rights, slots) in [(Rights::Metrics, 5), (Rights::Look, 6), (Rights::Change, 8)] {
+        let (dir, poll) = (tempfile::tempdir().unwrap(), Poll::new().unwrap());
+        let (mut metrics, _) = metrics(&poll, dir.path());
+        let mut admitted = || admit(&mut metrics, &poll, Time::ZERO, rights);
+        let clients: Vec<UnixStream> = (0..=slots).map(|_| admitted()).collect();
+        let served: Vec<bool> = clients.iter().map(is_served).collect();
+        // The last one is turned away, because the responses to the others are due.
+        assert_eq!(served, [vec![true; slots], vec![false]].concat(), "{rights:?}");
+        let owner = admit(&mut metrics, &poll, Time::ZERO, Rights::Change);
+        assert_eq!(is_served(&owner), rights != Rights::Change);
+    }
+}
+
+#[test]
+fn slot_of_a_client_that_reads_nothing_is_kept_for_1_s() {
+    let (dir, poll) = (tempfile::tempdir().unwrap(), Poll::new().unwrap());
+    let (mut metrics, _) = metrics(&poll, dir.path());
+    let mut admitted = |millis| admit(&mut metrics, &poll, Time::ZERO + Duration::from_millis(millis), Rights::Look);
+    let clients: Vec<UnixStream> = (0..6).map(&mut admitted).collect();
+    let later = [999, 1000, 1000].map(&mut admitted);
+    assert_eq!(later.each_ref().map(is_served), [false, true, false], "the oldest is replaced after 1 s");
+    drop(clients);
 }
 
 #[test]

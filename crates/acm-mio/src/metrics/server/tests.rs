@@ -185,7 +185,7 @@ fn scraper_without_a_complete_request_is_closed_after_10_s() {
 }
 
 #[test]
-fn new_scraper_replaces_the_oldest_but_two_slots_are_for_the_status() {
+fn new_scraper_replaces_the_oldest_but_three_slots_are_for_the_status() {
     let dir = tempfile::tempdir().unwrap();
     let mut served = Served::new(dir.path(), "");
     let (status, other) = (dir.path().join(STATUS_SOCKET), dir.path().join("scrape"));
@@ -198,13 +198,13 @@ fn new_scraper_replaces_the_oldest_but_two_slots_are_for_the_status() {
         };
         (since..).take(count).map(connect).collect()
     };
-    let scrapers = come(&other, MAX_SCRAPERS - FOR_STATUS + 1, 1);
-    let clients = come(&status, FOR_STATUS, 100);
+    let scrapers = come(&other, 6, 1);
+    let clients = come(&status, 3, 100);
     let ended = |clients: Vec<UnixStream>| -> Vec<bool> {
         clients.into_iter().map(|mut client| received(&mut client).1).collect()
     };
-    assert_eq!(ended(clients), [false; FOR_STATUS]);
-    assert_eq!(ended(scrapers), [true, false, false, false, false, false, false]);
+    assert_eq!(ended(clients), [false; 3]);
+    assert_eq!(ended(scrapers), [true, false, false, false, false, false]);
 }
 
 #[test]

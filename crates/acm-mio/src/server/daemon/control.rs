@@ -5,9 +5,10 @@ use crate::{
     control::{Filter, Flushed, Page, Parameters, RecordingState, ReloadRequested, ReloadResult},
     log::limited,
     metrics::{Asked, Response},
+    peer::may_change,
     record::{Recording, Written},
 };
-use acm_sansio::{Account, Input, Seed, Time};
+use acm_sansio::{Input, Seed, Time};
 use acm_trace::Start;
 use core::time::Duration;
 use std::path::Path;
@@ -18,8 +19,7 @@ const RECORDING_TIME: Duration = Duration::from_secs(600);
 impl Daemon {
     /// Carries out a request of an administrator.
     pub(super) fn command(&mut self, now: Time, asked: &Asked) -> Response {
-        let own = nix::unistd::geteuid().as_raw();
-        if asked.command.method != "GET" && !may_change(asked.by.0, own) {
+        if asked.command.method != "GET" && !may_change(asked.by.0) {
             return Response::Forbidden(format!(
                 "{} may only look: root and the daemon's user may change it",
                 asked.by.0
@@ -160,25 +160,7 @@ impl Daemon {
     }
 }
 
-/// Reports whether an account may change the state of a daemon that runs as the user `own`. Members of the daemon's
-/// group may connect to the status socket, too.
-fn may_change(by: Account, own: u32) -> bool {
-    matches!(by, Account::User(user) if user == 0 || user == own)
-}
-
 fn json(value: &impl serde::Serialize) -> Response {
     // Only a map with keys that are no strings cannot be written.
     serde_json::to_string(value).map_or_else(|error| Response::Failed(error.to_string()), Response::Done)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_root_and_the_user_of_the_daemon_may_change_it() {
-        let peer = Account::Peer([127, 0, 0, 1].into());
-        let accounts = [Account::User(0), Account::User(7), Account::User(8), peer, Account::Kernel];
-        assert_eq!(accounts.map(|account| may_change(account, 7)), [true, true, false, false, false]);
-    }
 }
