@@ -95,12 +95,14 @@ impl Reload {
         }
     }
 
-    /// Schedules the reading of the files as soon as they no longer change. `log_problem` is the reason why the log was
-    /// not opened again.
+    /// Schedules the reading of the files as soon as they no longer change. A reading that is pending stays so, because
+    /// requests one after another would defer it forever. `log_problem` is the reason why the log was not opened again.
     pub(super) fn begin(&mut self, now: Time, log_problem: Option<String>) {
         self.progress.requested += 1;
         self.log_problem = log_problem;
-        self.pending = Some(Pending { at: now + SETTLE, states: self.current.file_states(), checks: 0 });
+        if self.pending.is_none() {
+            self.pending = Some(Pending { at: now + SETTLE, states: self.current.file_states(), checks: 0 });
+        }
     }
 
     /// Reads the files if a reading is pending and the files have not changed since the last check.
@@ -229,7 +231,7 @@ mod tests {
     use super::*;
     use crate::{cli::Args, settings::tests::settings_of as settings, testing::captured_log};
     use clap::Parser as _;
-    use std::fs;
+    use std::{fs, path::Path};
 
     #[test]
     fn changed_options_have_their_effect_and_are_new_once() {
@@ -266,13 +268,50 @@ mod tests {
         assert_eq!(text.lines().count(), 3, "{text}");
     }
 
+    /// Returns the start of a daemon with an option file.
+    fn reload_of(path: &Path) -> Reload {
+        let args = ["acm-mio", "-O", path.to_str().unwrap(), "-A", "/none"];
+        Reload::new(Settings::read(&Args::parse_from(args)), "/".into(), 1024)
+    }
+
+    /// Returns the end of a reading that is requested every 0.4 s, and its time in milliseconds. Before each request,
+    /// `change` is called.
+    fn end_in_a_storm(reload: &mut Reload, mut change: impl FnMut(u64)) -> (Reading, u64) {
+        for millis in (0..20_000).step_by(100) {
+            let now = Time::ZERO + Duration::from_millis(millis);
+            if millis % 400 == 0 {
+                change(millis);
+                reload.begin(now, None);
+            }
+            if let Some(end) = reload.poll(now) {
+                return (end, millis);
+            }
+        }
+        panic!("it never ends");
+    }
+
+    #[test]
+    fn repeated_requests_do_not_defer_the_reading() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("opts");
+        fs::write(&path, "retries 3\n").unwrap();
+        let mut reload = reload_of(&path);
+        let (end, millis) = end_in_a_storm(&mut reload, |_| {});
+        assert!(matches!(end, Reading::Complete(_)) && millis == 500, "{end:?} {millis}");
+        reload.note_complete(vec![], false);
+        assert_eq!((reload.progress.requested, reload.progress.complete), (2, 2), "it is the reading of both requests");
+        let mut reload = reload_of(&path);
+        let change = |millis| fs::write(&path, "# ".repeat(1 + millis as usize)).unwrap();
+        let (end, millis) = end_in_a_storm(&mut reload, change);
+        assert!(matches!(end, Reading::GivenUp) && millis == 10_000, "{end:?} {millis}");
+    }
+
     #[test]
     fn file_that_changes_while_it_is_read_is_read_again() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("opts");
         fs::write(&path, "retries 3\n").unwrap();
-        let args = ["acm-mio", "-O", path.to_str().unwrap(), "-A", "/none"];
-        let mut reload = Reload::new(Settings::read(&Args::parse_from(args)), "/".into(), 1024);
+        let mut reload = reload_of(&path);
         reload.begin(Time::ZERO, None);
         let changed = reload.poll_with(Time::ZERO + SETTLE, |before| {
             let new = before.read_again();
