@@ -106,7 +106,7 @@ fn request(args: &cli::Args) -> Option<Result<String, String>> {
         return Some(control::run_cache(run_dir, &args.cache, args.json));
     }
     if args.reload {
-        let remarks = control::run_reload(run_dir);
+        let remarks = control::run_reload(run_dir, &mut |line| print_error(line));
         return Some(remarks.map(|remarks| {
             remarks.iter().for_each(|remark| print_error(remark));
             String::new()

@@ -1,11 +1,11 @@
 //! SIGHUP reloads files: changes apply, changes that need a restart are logged, and files with errors change nothing.
 use acm_tests::{Binary, Connection, Entry, Finished, Node, binary, run, until};
 use acm_wire::client::ClientStatus;
-use core::time::Duration;
+use core::{net::Ipv4Addr, time::Duration};
 use nix::sys::signal::Signal;
 use std::{
     fs,
-    io::Write,
+    io::{self, Write},
     os::unix::net::{UnixListener, UnixStream},
     thread,
 };
@@ -208,6 +208,33 @@ fn default_name_is_kept_if_the_address_file_has_it() {
 
 fn reload_command(node: &Node) -> Finished {
     run(binary(Binary::AcmMio), &["--run-dir", node.dir().to_str().unwrap(), "--reload"])
+}
+
+/// The file is so long that reading it takes longer than a question.
+#[test]
+fn daemon_reports_that_it_reads_preload_files() {
+    let node = node("");
+    let hosts = node.dir().join("hosts");
+    let lines: String = (0..300_000_u32).map(|number| format!("{} 1::\n", Ipv4Addr::from(number))).collect();
+    fs::write(&hosts, lines).unwrap();
+    let options = format!("{OPTIONS}addr_preload acm_hosts\naddr_data_file {}\n", hosts.display());
+    fs::write(node.dir().join("opts"), options).unwrap();
+    let ask = |request: &str| {
+        let mut stream = UnixStream::connect(node.dir().join("acm-mio.status")).unwrap();
+        stream.write_all(format!("{request} HTTP/1.0\r\n\r\n").as_bytes()).unwrap();
+        let text = io::read_to_string(stream).unwrap();
+        text.split_once("\r\n\r\n").unwrap().1.to_owned()
+    };
+    assert_eq!(ask("POST /reload"), "{\"number\":1}");
+    let mut answers = vec![String::new()];
+    until("the reading is complete", || {
+        let answer = ask("GET /reload?number=1");
+        if *answers.last().unwrap() != answer {
+            answers.push(answer);
+        }
+        answers.last().unwrap().contains("complete").then_some(())
+    });
+    assert_eq!(answers, ["", "\"waits\"", "\"reads_preload\"", "{\"complete\":[]}"]);
 }
 
 /// Another process serves the socket at the start.

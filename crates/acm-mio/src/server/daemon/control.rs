@@ -45,7 +45,8 @@ impl Daemon {
         let progress = &self.reload.progress;
         match asked.command.query.strip_prefix("number=").and_then(|number| number.parse::<u64>().ok()) {
             None => Response::Invalid("expected number=N".to_owned()),
-            Some(number) if number > progress.complete || progress.reads_preload => json(&ReloadResult::Waits),
+            Some(number) if number > progress.complete => json(&ReloadResult::Waits),
+            Some(_) if progress.reads_preload => json(&ReloadResult::ReadsPreload),
             Some(_) if progress.has_failed => Response::Failed(progress.problems.join("\n")),
             Some(_) => json(&ReloadResult::Complete(progress.problems.clone())),
         }
