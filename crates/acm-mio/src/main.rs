@@ -103,7 +103,8 @@ fn request(args: &cli::Args) -> Option<Result<String, String>> {
         return Some(metrics::run_metrics(run_dir, file));
     }
     if !args.cache.is_empty() {
-        return Some(control::run_cache(run_dir, &args.cache, args.json));
+        let printed = control::run_cache(run_dir, &args.cache, args.json, &mut io::stdout().lock());
+        return Some(printed.map(|()| String::new()));
     }
     if args.reload {
         let remarks = control::run_reload(run_dir, &mut |line| print_error(line));

@@ -1,5 +1,6 @@
 //! Conditions on cache entries.
 use super::{entry::Entry, parameters::Parameters};
+use acm_sansio::api::CacheEntry;
 use acm_wire::Address;
 use core::net::{IpAddr, Ipv6Addr};
 
@@ -87,12 +88,21 @@ impl Filter {
         Some(name.parse::<IpAddr>().map_or_else(|_| Address::from_text(name), Address::from))
     }
 
+    /// Reports whether an entry has the requested name and state. This is cheaper than [`Filter::matches`].
+    pub(crate) fn may_match(&self, found: &CacheEntry) -> bool {
+        let has_name = |wanted: &str| {
+            let gid = found.gid.map(|gid| gid.to_string());
+            has_name(&found.dest.to_string(), gid.as_deref(), wanted)
+        };
+        self.state.as_deref().is_none_or(|wanted| wanted == found.state) && self.name.as_deref().is_none_or(has_name)
+    }
+
     /// Reports whether an entry meets all conditions.
     pub(crate) fn matches(&self, entry: &Entry) -> bool {
         let equal = |condition: &Option<String>, value: &str| condition.as_ref().is_none_or(|wanted| wanted == value);
         let age = entry.path.as_ref().map(|path| path.confirmed_ago);
         let user = entry.path.as_ref().and_then(|path| path.last_user.as_deref()).unwrap_or_default();
-        self.name.as_deref().is_none_or(|wanted| has_name(entry, wanted))
+        self.name.as_deref().is_none_or(|wanted| has_name(&entry.dest, entry.gid.as_deref(), wanted))
             && self.endpoint.as_deref().is_none_or(|wanted| is_at(&entry.endpoint, wanted))
             && equal(&self.state, &entry.state)
             && equal(&self.id, &entry.id)
@@ -130,16 +140,15 @@ fn checked_name(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// Reports whether an entry is for a name, an IP address, a LID or a GID. A `*` at the end stands for any text. Names
-/// are compared without regard to case.
-fn has_name(entry: &Entry, wanted: &str) -> bool {
+/// Reports whether an entry for a destination at a GID is for a name, an IP address, a LID or a GID. A `*` at the end
+/// stands for any text. Names are compared without regard to case.
+fn has_name(dest: &str, gid: Option<&str>, wanted: &str) -> bool {
     let is_it = |text: &str| match wanted.strip_suffix('*') {
         Some(start) => text.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start)),
         None => text.eq_ignore_ascii_case(wanted),
     };
-    let dest = entry.dest.as_str();
     let number = dest.strip_prefix("LID ").or_else(|| dest.strip_prefix("GID "));
-    is_it(dest) || number.is_some_and(is_it) || entry.gid.as_deref().is_some_and(is_it)
+    is_it(dest) || number.is_some_and(is_it) || gid.is_some_and(is_it)
 }
 
 /// Reports whether an endpoint, `mlx5_0/1 pkey 0xffff`, is the wanted one or at the wanted port.

@@ -3,19 +3,43 @@ use super::entry::{Entry, Path};
 
 const COLUMNS: [&str; 7] = ["DESTINATION", "STATE", "SOURCE", "CONFIRMED", "USES", "LAST USE", "ENDPOINT"];
 
-/// Returns a line for each entry under a line of titles, and the number of entries.
-pub(super) fn list(entries: &[Entry]) -> String {
-    let mut rows = vec![COLUMNS.map(str::to_owned)];
-    rows.extend(entries.iter().map(row));
-    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(String::len).max().unwrap_or(0);
-    let widths: [usize; COLUMNS.len()] = core::array::from_fn(width);
-    let mut text = String::new();
-    for row in &rows {
-        let cells: Vec<String> = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}")).collect();
-        text += cells.join("  ").trim_end();
-        text.push('\n');
+/// A table of entries that is printed page by page: a column gets wider from a page with a longer cell on.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    widths: [usize; COLUMNS.len()],
+    /// Number of entries so far.
+    entries: u64,
+}
+
+impl Table {
+    /// Returns a line for each entry of a page, under a line of titles on the first page with entries.
+    pub(super) fn page(&mut self, entries: &[Entry]) -> String {
+        let titles = (self.entries == 0 && !entries.is_empty()).then(|| COLUMNS.map(str::to_owned));
+        self.entries += entries.len() as u64;
+        self.lines(titles.into_iter().chain(entries.iter().map(row)).collect())
     }
-    text + &count(entries.len() as u64) + "\n"
+
+    /// Returns the number of entries, after the titles if there is no entry.
+    pub(super) fn end(&mut self) -> String {
+        let titles = (self.entries == 0).then(|| COLUMNS.map(str::to_owned));
+        self.lines(titles.into_iter().collect()) + &count(self.entries) + "\n"
+    }
+
+    fn lines(&mut self, rows: Vec<[String; COLUMNS.len()]>) -> String {
+        for row in &rows {
+            for (width, cell) in self.widths.iter_mut().zip(row) {
+                *width = cell.len().max(*width);
+            }
+        }
+        let mut text = String::new();
+        for row in rows {
+            let cells: Vec<String> =
+                row.iter().zip(self.widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+            text += cells.join("  ").trim_end();
+            text.push('\n');
+        }
+        text
+    }
 }
 
 /// Returns a number of entries in words.
@@ -159,9 +183,19 @@ mod tests {
         let lines = [
             "DESTINATION  STATE         SOURCE  CONFIRMED      USES  LAST USE         ENDPOINT",
             "node2        ready, stale  sa      1 min 1 s ago  3     user 7, 4 s ago  sim0/1 pkey 0xffff",
-            "1 entry",
         ];
-        assert_eq!(list(core::slice::from_ref(&entry)).lines().collect::<Vec<_>>(), lines);
+        let mut table = Table::default();
+        let longer = Entry { dest: "n".repeat(13), ..entry.clone() };
+        let pages = [&[], core::slice::from_ref(&entry), &[longer]].map(|page| table.page(page));
+        let [none, first, second] = pages.each_ref().map(|page| page.lines().collect::<Vec<_>>());
+        assert_eq!((none, first), (vec![], lines.to_vec()));
+        assert_eq!(
+            second,
+            ["nnnnnnnnnnnnn  ready, stale  sa      1 min 1 s ago  3     user 7, 4 s ago  sim0/1 pkey 0xffff"]
+        );
+        assert_eq!(table.end(), "2 entries\n");
+        let empty = Table::default().end();
+        assert!(empty.starts_with("DESTINATION  STATE  ") && empty.ends_with("ENDPOINT\n0 entries\n"), "{empty}");
         let text = explanation(&entry);
         for part in [
             "node2 at sim0/1 pkey 0xffff: ready (id 4.2)\n",
