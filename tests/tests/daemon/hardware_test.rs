@@ -1,14 +1,19 @@
 //! The script `dist/acm-hardware-test`, with devices of a simulated fabric.
-use acm_tests::{Binary, Finished, Kind, Lab, binary};
+use acm_tests::{Binary, Finished, Kind, Lab, binary, until};
 use std::{fs, path::Path};
 
 /// Runs the script at node1, with a report in this folder.
 fn hardware_test(lab: &Lab, folder: &Path, arguments: &str) -> Finished {
+    hardware_test_with(lab, folder, "exec sh", arguments)
+}
+
+/// Does the same, with other words than `exec sh` before the script.
+fn hardware_test_with(lab: &Lab, folder: &Path, shell: &str, arguments: &str) -> Finished {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("dist/acm-hardware-test");
     let programs = [binary(Binary::AcmMio), binary(Binary::IbAcme)];
     let [daemon, client] = programs.each_ref().map(|program| program.parent().unwrap().display());
     let (script, report) = (script.display(), folder.join("report"));
-    let line = format!("PATH={daemon}:{client}:$PATH exec sh {script} -o {} {arguments}", report.display());
+    let line = format!("PATH={daemon}:{client}:$PATH; {shell} {script} -o {} {arguments}", report.display());
     lab.run(1, Path::new("/bin/sh"), &["-c", &line])
 }
 
@@ -42,4 +47,45 @@ fn hardware_test_names_the_step_that_fails() {
     assert_eq!(finished.code, Some(1), "{finished}");
     assert!(finished.stdout.contains("FAIL peer node2 resolves\n"), "{finished}");
     assert!(finished.stdout.contains("RESULT failed\n"), "{finished}");
+    // No other daemon is there, so the port must not stay in the group.
+    assert!(finished.stdout.contains("PASS the daemon leaves its groups and ends\n"), "{finished}");
+    assert!(!lab.fabric.control("groups").contains("1/1"), "{}", lab.fabric.control("groups"));
+}
+
+#[test]
+fn hardware_test_keeps_the_groups_of_the_daemon_beside_it() {
+    for kind in [Kind::Rust, Kind::C] {
+        let (lab, folder) = (Lab::new(2, &[]), tempfile::tempdir().unwrap());
+        let [_beside, peer] = [(1, kind), (2, Kind::Rust)].map(|(number, kind)| lab.start(number, kind, &[]));
+        let groups = lab.fabric.control("groups");
+        assert!(groups.contains("1/1") && groups.contains("2/1"), "{groups}");
+        let finished = hardware_test(&lab, folder.path(), "-p node2");
+        assert_eq!(finished.code, Some(0), "{kind:?}: {finished}");
+        assert!(finished.stdout.contains("PASS the daemon ends, and leaves no group of"), "{finished}");
+        assert_eq!(lab.fabric.control("groups"), groups, "{kind:?}");
+        let _ = peer.acme(&["-f", "n", "-s", "node2", "-d", "node1"]).finished.success();
+    }
+}
+
+#[test]
+fn interrupted_hardware_test_keeps_the_groups_of_the_daemon_beside_it() {
+    let (lab, folder) = (Lab::new(1, &[]), tempfile::tempdir().unwrap());
+    let _beside = lab.start(1, Kind::Rust, &[]);
+    let groups = lab.fabric.control("groups");
+    // As a terminal does, sends SIGINT to the script and to all other processes of its group.
+    let folder_name = folder.path().display();
+    let joined = format!("until grep -qs \"PASS the group is joined\" {folder_name}/report; do sleep 0.1; done");
+    let inner = format!("({joined}; kill -INT 0) & exec sh \"$@\"");
+    let shell = format!("export TMPDIR={folder_name}; exec setsid -w sh -c '{inner}' sh");
+    let finished = hardware_test_with(&lab, folder.path(), &shell, "");
+    assert_eq!(finished.code, Some(130), "{finished}");
+    until("the end of the test's daemon", || (!run_below(folder.path())).then_some(()));
+    assert_eq!(lab.fabric.control("groups"), groups);
+}
+
+/// True if a process has an argument with this folder.
+fn run_below(folder: &Path) -> bool {
+    let mut processes = fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path().join("cmdline"));
+    processes
+        .any(|file| fs::read(file).is_ok_and(|line| String::from_utf8_lossy(&line).contains(folder.to_str().unwrap())))
 }
