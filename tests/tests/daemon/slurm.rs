@@ -1,7 +1,12 @@
 //! Slurm's health check and prolog of docs/rollout.md, with a daemon and a stand-in for `scontrol`.
 use acm_tests::{Binary, Fabric, Finished, Node, Process, binary, program, run, until};
 use nix::sys::signal::Signal;
-use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
+use std::{
+    fs,
+    os::unix::fs::{PermissionsExt, symlink},
+    path::{Path, PathBuf},
+    process::Command,
+};
 use tempfile::TempDir;
 
 /// The programs that the scripts call.
@@ -54,7 +59,10 @@ impl Slurm {
 
     /// Runs a script of `dist/slurm` as Slurm does, but with an argument.
     fn run(&self, script: &str, argument: &str, variables: &[(&str, &str)]) -> Finished {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dist/slurm").join(script);
+        self.run_file(&script_file(script), argument, variables)
+    }
+
+    fn run_file(&self, script: &Path, argument: &str, variables: &[(&str, &str)]) -> Finished {
         let mut command = Command::new(script);
         command.arg(argument).env_clear().env("PATH", format!("{}:/usr/bin:/bin", self.programs.path().display()));
         Process::start(command.env("SLURMD_NODENAME", "node1").envs(variables.iter().copied())).wait()
@@ -72,6 +80,10 @@ impl Slurm {
         assert_eq!((finished.stdout.as_str(), finished.stderr.as_str()), ("", ""));
         finished.code == Some(0)
     }
+}
+
+fn script_file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("dist/slurm").join(name)
 }
 
 fn drained(reason: &str) -> String {
@@ -131,6 +143,32 @@ fn health_check_drains_a_node_without_an_active_port_or_a_group() {
     fabric.control("set sa_mute off");
     // It waits for the next join.
     assert_eq!(slurm.run("prolog", "60", &[]).success(), "");
+}
+
+#[test]
+fn ready_ends_by_the_clock_if_the_daemon_hangs() {
+    let node = Node::embedded().spawn();
+    let slurm = Slurm::new(&node);
+    let calls = slurm.programs.path().join("asked");
+    slurm.set("acm-mio", &format!("echo >> {}; exec sleep 1000", calls.display()));
+    let finished = slurm.run("ready", "2", &[]);
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), "acm-mio: does not respond\n"));
+    // The first wait for the daemon takes all the time; checks that are counted would be three.
+    assert_eq!(fs::read_to_string(calls).unwrap().lines().count(), 1);
+}
+
+#[test]
+fn slurm_may_call_links_to_the_scripts() {
+    let mut node = Node::embedded().spawn();
+    node.process.wait_for("join successful", 1);
+    let slurm = Slurm::new(&node);
+    let links = tempfile::tempdir().unwrap();
+    for (script, link) in [("prolog", "10-acm"), ("health", "acm")] {
+        let link = links.path().join(link);
+        symlink(script_file(script), &link).unwrap();
+        assert_eq!(slurm.run_file(&link, "10", &[]).success(), "", "{script}");
+    }
+    assert_eq!(slurm.calls(), "");
 }
 
 #[test]
