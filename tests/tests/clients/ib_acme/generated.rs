@@ -105,4 +105,8 @@ fn daemon_resolves_hosts_of_the_generated_file_without_a_peer() {
     let some = lab.run(1, &acme, &["generate-hosts", "node[3-4]"]);
     assert_eq!((some.code, some.stdout.lines().last()), (Some(3), expected.last().map(String::as_str)), "{some}");
     assert!(some.stderr.contains("node4 is left out: the subnet administrator has no such host"), "{some}");
+    // A script installs the file of status 0 or 3, and a daemon would preload nothing of an empty one.
+    let none = lab.run(1, &acme, &["generate-hosts", "node[001-003]"]);
+    assert_eq!((none.code, none.stdout.as_str()), (Some(1), ""), "{none}");
+    assert!(none.stderr.contains("node003 is left out") && none.stderr.contains("no host is left"), "{none}");
 }

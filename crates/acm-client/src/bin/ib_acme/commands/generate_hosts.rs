@@ -21,7 +21,7 @@ use std::{
 /// The names are the first words of the node descriptions at the subnet administrator, which is queried through
 /// /dev/infiniband/umad. A host with several ports has its name at the first port of its first device. The exit status
 /// is 0 if the file is complete, 3 if it lacks a host or an IP address, with a line on standard error for each, and 1
-/// if there is no file.
+/// if there is no file, because no host is left for it or for another error.
 #[derive(Debug, clap::Args)]
 pub(crate) struct GenerateHosts {
     /// Hosts: names, or lists such as node[1-3]. The default is all hosts of the fabric.
@@ -80,15 +80,21 @@ impl GenerateHosts {
             // The port is part of the interface of the standard library only.
             (name, 0).to_socket_addrs().map_or_else(|_| Vec::new(), |all| all.map(|address| address.ip()).collect())
         });
-        out.line(format_args!("# {} addresses, by ib_acme generate-hosts", file.lines.len()))?;
-        for line in &file.lines {
-            out.line(format_args!("{line}"))?;
+        if !file.lines.is_empty() {
+            out.line(format_args!("# {} addresses, by ib_acme generate-hosts", file.lines.len()))?;
+            for line in &file.lines {
+                out.line(format_args!("{line}"))?;
+            }
+            out.flush()?;
         }
-        out.flush()?;
         for reason in &file.left_out {
             eprintln!("ib_acme: {reason}");
         }
-        if file.left_out.is_empty() { Ok(()) } else { Err(Failure::Partial) }
+        match file {
+            HostFile { lines, .. } if lines.is_empty() => Err(Failure::Text("no host is left for the file".to_owned())),
+            HostFile { left_out, .. } if left_out.is_empty() => Ok(()),
+            _ => Err(Failure::Partial),
+        }
     }
 
     /// Returns the file for the hosts of these ports. `resolve` returns the IP addresses that the system has for a
