@@ -37,6 +37,25 @@ is_ibacms() { [ -f "$tree/usr/bin/ib_acme" ] && [ ! -L "$tree/usr/bin/ib_acme" ]
 
 # ibacm is installed, as on a node that changes over.
 check 'ib_acme is that of ibacm' is_ibacms
+# An account of a person must not get the devices.
+not() { ! "$@"; }
+not_installed() { [ ! -e "$tree/usr/lib/udev/rules.d/60-acm-mio.rules" ] && [ ! -e "$tree/usr/sbin/acm-mio" ]; }
+person() { in_tree useradd -u "$1" -s "$2" acm; }
+in_tree sh -c 'userdel acm; groupdel acm'
+person 1500 /usr/sbin/nologin
+check 'package is refused with an ordinary account acm' not in_tree sh -c 'dpkg --force-depends -i /run/packages/acm-mio_*.deb'
+check 'nothing of it is installed' not_installed
+in_tree userdel acm
+person 900 /bin/bash
+check 'package is refused with an account acm with a login shell' not in_tree sh -c 'dpkg --force-depends -i /run/packages/acm-mio_*.deb'
+check 'rpm is refused with an account acm with a login shell' not in_tree sh -c 'rpm --dbpath /run/rpm --force-debian --nodeps -i /run/packages/acm-mio-*.rpm'
+check 'nothing of either is installed' not_installed
+mkdir -p "$tree/etc/udev/rules.d" && : > "$tree/etc/udev/rules.d/60-acm-mio.rules"
+check 'package is installed if a rule of the administrator replaces that of the package' in_tree sh -c 'dpkg --force-depends -i /run/packages/acm-mio_*.deb'
+rm "$tree/etc/udev/rules.d/60-acm-mio.rules"
+check 'upgrade warns only' in_tree sh -c 'dpkg --force-depends -i /run/newer/acm-mio_*.deb'
+check 'package is purged again' in_tree dpkg --purge acm-mio
+in_tree userdel acm
 check 'packages are installed beside ibacm' install_debs packages
 check 'ib_acme is still that of ibacm' is_ibacms
 check 'completions are not those of the ib_acme of ibacm' has_no_completions
@@ -69,6 +88,8 @@ check 'configuration for ibacm stays' grep -q 'log_level 1' "$tree/etc/rdma/ibac
 
 # The packages for systems with RPM, which make the user themselves.
 in_tree userdel acm
+# A group of this name may exist.
+in_tree groupadd -r acm
 check 'rpm packages are installed' install_rpms -i packages
 check 'rpm daemon starts' in_tree acm-mio
 check 'rpm user is in its group and rdma' in_tree sh -c '[ "$(id -nG acm)" = "acm rdma" ]'

@@ -13,6 +13,8 @@ pub(super) struct Paths {
     pub(super) status: PathBuf,
     /// Directories of systemd's units, in the order of their precedence.
     pub(super) units: Vec<PathBuf>,
+    /// The administrator's udev rule in place of the package's.
+    pub(super) udev_override: PathBuf,
     /// `/etc/logrotate.d`.
     pub(super) rotations: PathBuf,
 }
@@ -25,6 +27,7 @@ impl Default for Paths {
             dev: "/dev/infiniband".into(),
             status: "/proc/self/status".into(),
             units: units.map(PathBuf::from).into(),
+            udev_override: "/etc/udev/rules.d/60-acm-mio.rules".into(),
             rotations: "/etc/logrotate.d".into(),
         }
     }

@@ -1,6 +1,6 @@
 //! Runs all checks.
 use super::{
-    addresses, devices,
+    account, addresses, devices,
     fabric::{self, FabricView},
     host, log, options,
     paths::Paths,
@@ -30,6 +30,7 @@ pub(crate) fn run(args: &Args) -> u8 {
         devices::modules(&paths, &mut report);
         devices::devices(&paths, &mut report);
         host::privileges(&paths, &mut report);
+        account::account(&paths, &mut report);
     }
     if args.kernel() != KernelChoice::Off {
         host::kernel(&mut report);
