@@ -72,17 +72,11 @@ const PAGES: &[Page] = &[
 /// There is no such page, document or section, or lowdown fails.
 pub(crate) fn page(file: &'static str) -> Result<Vec<u8>, TaskError> {
     let of_file = |page: &&Page| file == format!("{}.{}", page.name, page.section);
-    let Page { name, section, about, parts } = PAGES.iter().find(of_file).ok_or(TaskError::NoPage(file))?;
-    let mut text = format!("# NAME\n\n{name} - {about}\n\n# DESCRIPTION\n\n");
-    for (file, heading) in *parts {
-        let path = command::root().join(file);
-        let document = fs::read_to_string(&path).map_err(TaskError::io("reading", &path))?;
-        let part = part(&document, heading).ok_or(TaskError::NoSection { path, heading })?;
-        text += &with_references(&prepared(&part), file, name);
-    }
-    text += &see_also(name);
+    let page = PAGES.iter().find(of_file).ok_or(TaskError::NoPage(file))?;
+    let (text, Page { name, section, .. }) = (text(page)?, page);
     let mut lowdown = Command::new("lowdown");
-    lowdown.args(["-s", "-tman", "-Msource=acm", "-Mvolume=acm", "-Mdate="]);
+    // Without emphasis within words, which would take the underscores out of names.
+    lowdown.args(["-s", "-tman", "--parse-no-intraemph", "-Msource=acm", "-Mvolume=acm", "-Mdate="]);
     lowdown.args([format!("-Mtitle={name}"), format!("-Msection={section}")]);
     let failed = |source| command::spawn(&Command::new("lowdown"), source);
     let mut process = lowdown.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(failed)?;
@@ -93,6 +87,28 @@ pub(crate) fn page(file: &'static str) -> Result<Vec<u8>, TaskError> {
         return Err(TaskError::Failed { command: command::line(&lowdown), status: output.status });
     }
     Ok(output.stdout)
+}
+
+/// Returns the text of a page, for lowdown.
+fn text(page: &Page) -> Result<String, TaskError> {
+    let Page { name, about, parts, .. } = page;
+    let mut text = format!("# NAME\n\n{name} - {about}\n\n# DESCRIPTION\n\n");
+    for (file, heading) in *parts {
+        let path = command::root().join(file);
+        let document = fs::read_to_string(&path).map_err(TaskError::io("reading", &path))?;
+        let part = part(&document, heading).ok_or(TaskError::NoSection { path, heading })?;
+        let part = if parts.len() > 1 && heading.is_empty() { titled(&document, &part) } else { part };
+        text += &with_references(&prepared(&part), file, name);
+    }
+    Ok(text + &see_also(name))
+}
+
+/// Returns a whole document as one part of several: with its title as a heading, and without its first paragraph, which
+/// describes the document as a page.
+fn titled(document: &str, part: &str) -> String {
+    let title = document.lines().next().unwrap_or_default();
+    let rest = part.trim_start().split_once("\n\n").map_or("", |(_, rest)| rest);
+    format!("#{title}\n\n{rest}")
 }
 
 /// Returns the text of a section, or all sections, without the title.
@@ -107,12 +123,19 @@ fn part(document: &str, heading: &str) -> Option<String> {
     Some(format!("## {heading}\n{section}\n"))
 }
 
-/// Returns the text for lowdown: sections one level higher, tables as lists, and no comments.
+/// Returns the text for lowdown: sections one level higher, tables as lists, no diagrams, and no comments.
 fn prepared(text: &str) -> String {
     let (mut prepared, mut columns, mut is_code) = (String::new(), None::<Vec<&str>>, false);
+    let mut is_diagram = false;
     for line in text.lines().filter(|line| !line.starts_with("<!--")) {
         let row = line.strip_prefix("| ").and_then(|row| row.strip_suffix('|'));
-        if line.trim_start().starts_with("```") {
+        if line == "```mermaid" {
+            is_diagram = true;
+            prepared += "(The document has a diagram here.)";
+        } else if is_diagram {
+            is_diagram = line != "```";
+            continue;
+        } else if line.trim_start().starts_with("```") {
             is_code = !is_code;
             // Without the words for the test of documents.
             prepared += line.split_inclusive("```").next().unwrap_or(line);
@@ -244,6 +267,58 @@ mod tests {
             }
         }
         assert!(see_also("acm_prov").contains("**ibacm_route.data**(5), **acm-mio**(8)"), "{}", see_also("acm_prov"));
+    }
+
+    /// Returns the words with a letter, with their underscores.
+    fn words(text: &str) -> Vec<String> {
+        let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        words.filter(|word| word.contains(|c: char| c.is_ascii_alphabetic())).map(str::to_owned).collect()
+    }
+
+    /// Returns the text of a manual page without requests and escapes of troff.
+    fn plain(page: &str) -> String {
+        let mut plain = String::new();
+        for line in page.lines().filter(|line| !line.starts_with('.')) {
+            let mut rest = line;
+            while let Some((before, escape)) = rest.split_once('\\') {
+                plain += before;
+                let (length, character) = match escape.as_bytes() {
+                    [b'f', b'(', ..] => (4, ""),
+                    [b'f', ..] => (2, ""),
+                    [b'(', ..] => (3, " "),
+                    [b'[', ..] => (escape.find(']').map_or(1, |end| end + 1), " "),
+                    [b'e', ..] => (1, "\\"),
+                    _ => (1, ""),
+                };
+                plain += character;
+                rest = &escape[length..];
+            }
+            plain += rest;
+            plain.push('\n');
+        }
+        plain
+    }
+
+    #[test]
+    fn page_has_the_words_of_its_documents() {
+        for part in PAGES {
+            let file: &'static str = format!("{}.{}", part.name, part.section).leak();
+            let page = String::from_utf8(page(file).unwrap()).unwrap();
+            let (page, document) = (words(&plain(&page)), words(&text(part).unwrap()));
+            let differs = page.iter().zip(&document).position(|(page, document)| page != document);
+            let near = |words: &[String]| differs.map(|at| words[at.saturating_sub(5)..=at].join(" "));
+            assert_eq!(near(&page), near(&document), "{file}");
+            assert_eq!(page.len(), document.len(), "{file}");
+            assert!(!page.contains(&"stateDiagram".to_owned()), "{file}");
+        }
+    }
+
+    #[test]
+    fn document_as_a_part_has_its_title_and_no_paragraph_about_the_page() {
+        let document = "# T\n\nThis page is for\nadministrators.\n\na\n\n## B\n";
+        assert_eq!(titled(document, &part(document, "").unwrap()), "## T\n\na\n\n## B\n");
+        let diagram = "a\n\n```mermaid\nx --> y\n```\n\nb\n";
+        assert_eq!(prepared(diagram), "a\n\n(The document has a diagram here.)\n\nb\n");
     }
 
     #[test]
