@@ -1,6 +1,11 @@
 //! Privileges and limits, the run directory, configuration files, other daemons.
 use super::{paths::Paths, report::Report};
-use crate::{cli::Args, kernel::Kernel, lock, server::taken_socket};
+use crate::{
+    cli::Args,
+    kernel::{Kernel, SocketError},
+    lock,
+    server::taken_socket,
+};
 use nix::{
     errno::Errno,
     sys::resource::{Resource, getrlimit},
@@ -54,9 +59,17 @@ fn capabilities(status: &str) -> Option<u64> {
 }
 
 /// Opens the socket of the kernel's local service, and closes it again.
-pub(super) fn kernel(report: &mut Report) {
-    match Kernel::probe() {
+pub(super) fn kernel(args: &Args, report: &mut Report) {
+    judge_kernel(Kernel::probe(), args.systemd, report);
+}
+
+fn judge_kernel(opened: Result<(), SocketError>, systemd: bool, report: &mut Report) {
+    match opened {
         Ok(()) => report.ok("NETLINK_RDMA: the kernel's path requests can be served"),
+        // systemd opens it as root. The daemon's unit requires that of the sockets.
+        Err(error @ SocketError::NoProtocol(_)) if systemd => {
+            report.fail("acm-mio.socket, and with it the daemon, cannot start", error.to_string());
+        }
         Err(error) => report.warn("the kernel's path requests cannot be served", error.to_string()),
     }
 }
@@ -132,6 +145,18 @@ mod tests {
             assert_eq!(good[..2], [index == 0, index == 1], "{only:x}");
             assert!(report.findings[2].what.contains("CAP_IPC_LOCK") == (index == 2), "{:?}", report.findings);
         }
+    }
+
+    #[test]
+    fn kernel_without_the_protocol_fails_the_unit_of_the_sockets() {
+        let verdicts = [false, true].map(|systemd| {
+            let mut report = Report::default();
+            for errno in [SocketError::NoProtocol, SocketError::Bind].map(|error| error(Errno::EPERM)) {
+                judge_kernel(Err(errno), systemd, &mut report);
+            }
+            report.findings.iter().map(|finding| finding.verdict).collect::<Vec<_>>()
+        });
+        assert_eq!(verdicts, [[Verdict::Warn, Verdict::Warn], [Verdict::Fail, Verdict::Warn]]);
     }
 
     #[test]

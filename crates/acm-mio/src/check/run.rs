@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Args) -> u8 {
         account::account(&paths, &mut report);
     }
     if args.kernel() != KernelChoice::Off {
-        host::kernel(&mut report);
+        host::kernel(args, &mut report);
     }
     let interfaces = addresses::interfaces(args, &settings, &mut report);
     let ips: Vec<_> = interfaces.iter().map(|interface| interface.address).collect();

@@ -7,3 +7,4 @@ mod socket;
 
 pub(crate) use channel::Kernel;
 pub(crate) use service::{AddressRequest, SourcePort};
+pub(crate) use socket::SocketError;
