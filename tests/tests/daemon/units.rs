@@ -4,7 +4,7 @@ use core::time::Duration;
 use nix::sys::signal::Signal;
 use std::{
     fs,
-    os::unix::net::UnixDatagram,
+    os::unix::{fs::PermissionsExt, net::UnixDatagram},
     path::{Path, PathBuf},
 };
 
@@ -87,4 +87,37 @@ fn units_pass_systemd_analyze() {
     assert!(ours.is_empty(), "{found}");
     let users = run(program("systemd-sysusers", "systemd"), &["--dry-run", dist("acm-mio.sysusers").to_str().unwrap()]);
     assert_eq!(users.code, Some(0), "{users}");
+}
+
+/// Stands for systemctl. `start` writes the name of the unit into the file that the unit names, when both units are there.
+const SYSTEMCTL: &str = "#!/bin/sh
+case $1 in
+cat) printf '[Service]\\nExecStart=/sbin/acm-mio --systemd\\n' ;;
+start)
+    echo > /run/started.$$
+    until [ $(ls /run/started.* | wc -l) = 2 ]; do sleep 0.1; done
+    file=$(sed -n 's/^StandardOutput=file://p' /run/systemd/system/$2)
+    echo $2 > $file ;;
+show) echo ExecMainStatus=3 ;;
+status) echo \"$2 failed\" ;;
+esac
+";
+
+#[test]
+fn two_checks_of_the_unit_may_run_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let systemctl = folder.path().join("systemctl");
+    fs::write(&systemctl, SYSTEMCTL).unwrap();
+    fs::set_permissions(&systemctl, fs::Permissions::from_mode(0o755)).unwrap();
+    let script = dist("acm-mio-check").display().to_string();
+    let path = folder.path().display();
+    let line = format!(
+        "mount -t tmpfs tmpfs /run; PATH={path}:$PATH; {script} & first=$!; {script}; echo $?; wait $first; echo $?; \
+         ls /run/systemd/system"
+    );
+    let output = run("unshare", &["--mount", "sh", "-c", &line]).success();
+    let (statuses, units): (Vec<&str>, Vec<&str>) = output.lines().partition(|line| line.len() == 1);
+    assert_eq!(statuses, ["3", "3"], "{output}");
+    assert!(units.len() == 2 && units.iter().all(|unit| unit.starts_with("acm-mio-check-")), "{output}");
+    assert_ne!(units[0], units[1]);
 }

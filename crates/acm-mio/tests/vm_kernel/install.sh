@@ -88,7 +88,7 @@ has_limits_of_unit() {
     rm $units/acm-mio.service.d/memory.conf
     in_it systemctl daemon-reload
     cat $run/checked >&2
-    grep -q '^warn locked memory: 2048 KiB' $run/checked && [ -z "$(find /run -maxdepth 4 -name 'acm-mio-check.*')" ]
+    grep -q '^warn locked memory: 2048 KiB' $run/checked && [ -z "$(find /run -maxdepth 4 -name 'acm-mio-check*')" ]
 }
 check 'the check has the limits of the unit' has_limits_of_unit
 check 'nothing was started by the check' ibacm_serves
