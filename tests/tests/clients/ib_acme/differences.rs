@@ -168,3 +168,21 @@ fn additional_options_work() {
     two.fabric.control("set sa_mute on");
     watch.wait_for("SA verification: failed", 1);
 }
+
+/// The command of docs/rollout.md by which an administrator decides after the first node.
+#[test]
+fn gate_of_the_roll_out_passes_in_a_healthy_mixed_fabric() {
+    let page = include_str!("../../../../docs/rollout.md");
+    let row = page.lines().find(|line| line.starts_with("| 1. one node")).unwrap();
+    let command = row.split('`').find(|words| words.contains("--diff")).unwrap();
+    let (lab, acme) = (Lab::new(2, &[]), binary(Binary::IbAcme));
+    let nodes = [lab.start(1, Kind::Rust, &[]), lab.start(2, Kind::C, &[])];
+    // An administrator's machine knows node2 as its Ethernet address, or does not know it.
+    for (node, other) in [(&nodes[0], "node2"), (&nodes[1], "node1")] {
+        let program = format!("{} -S {}", acme.display(), node.socket().display());
+        let own = format!("node{}", node.number);
+        let line = command.replace("acm-ib_acme", &program).replace("$(hostname -s)", &own).replace("NODES", other);
+        let finished = run("sh", &["-c", &line]);
+        assert_eq!(finished.code, Some(0), "{line}: {finished}");
+    }
+}
