@@ -1,6 +1,11 @@
 //! `--cache`: an administrator lists, explains and removes entries of a running daemon.
 use acm_tests::{Binary, Fabric, Node, binary, run, until};
-use std::{fs, os::unix::fs::PermissionsExt, path::Path};
+use std::{
+    fs,
+    io::{self, Write},
+    os::unix::{fs::PermissionsExt, net::UnixStream},
+    path::Path,
+};
 
 /// Runs `acm-mio --cache` with these words. Returns its output, or `Err` with standard error.
 fn cache(dir: &Path, words: &[&str]) -> Result<String, String> {
@@ -40,6 +45,21 @@ fn administrator_lists_explains_and_removes_entries() {
     cache(dir, &["flush", "all"]).unwrap();
     assert!(node.log().contains("removes entries: all\n"), "{}", node.log());
     assert!(cache(dir, &["explain", "node1"]).unwrap().contains("it is an address of this node"));
+}
+
+#[test]
+fn each_removal_has_its_line_in_the_log() {
+    let mut node = Node::embedded().join();
+    let remove = |query: &str| {
+        let mut stream = UnixStream::connect(node.dir().join("acm-mio.status")).unwrap();
+        stream.write_all(format!("DELETE /cache?{query} HTTP/1.0\r\n\r\n").as_bytes()).unwrap();
+        let text = io::read_to_string(stream).unwrap();
+        assert!(text.ends_with("{\"flushed\":0,\"next\":null}"), "{text}");
+    };
+    (0..40).for_each(|number| remove(&format!("name=a{number}&from=0")));
+    remove("from=1");
+    node.process.wait_for(" removes entries: all, from slot 1 on", 1);
+    assert_eq!(node.log().matches(" removes entries: name=a").count(), 40);
 }
 
 #[test]

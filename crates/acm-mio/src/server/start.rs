@@ -2,7 +2,7 @@
 use super::{
     daemon::{
         BusyPoll, Connections, Daemon, FABRIC, Host, INTERFACES, KERNEL, LISTENER, LoopError, MissingPort, Ready,
-        Reload, SIGNALS, Systemd, TIMER, TimerFd, connections_of,
+        Reload, Removal, SIGNALS, Systemd, TIMER, TimerFd, connections_of,
     },
     listener::{ListenError, Listener},
     receive::ReceiveBuffer,
@@ -336,6 +336,7 @@ fn assemble(
         waker: None,
         timer,
         busy_poll: BusyPoll::default(),
+        removal: Removal::default(),
     })
 }
 

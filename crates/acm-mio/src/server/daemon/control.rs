@@ -3,18 +3,22 @@ use super::event_loop::Daemon;
 use crate::{
     cli::RecordChoice,
     control::{Filter, Flushed, Page, Parameters, RecordingState, ReloadRequested, ReloadResult},
-    log::limited,
     metrics::{Asked, Response},
-    peer::may_change,
+    peer::{Peer, may_change},
     record::{Recording, Written},
 };
-use acm_sansio::{Input, Seed, Time};
+use acm_sansio::{Account, Input, Seed, Time};
 use acm_trace::Start;
 use core::time::Duration;
 use std::path::Path;
 
 /// Time after which a recording of a running daemon ends, unless its start gives another time.
 const RECORDING_TIME: Duration = Duration::from_secs(600);
+
+/// The request that continues a removal of entries: user and program, conditions, and slot. The log has one line for a
+/// removal, which has many requests.
+#[derive(Debug, Default)]
+pub(crate) struct Removal(Option<((Account, Peer), String, usize)>);
 
 impl Daemon {
     /// Carries out a request of an administrator.
@@ -146,14 +150,17 @@ impl Daemon {
     fn flush(&mut self, now: Time, asked: &Asked) -> Result<Response, String> {
         let (filter, from) = self.conditions(asked)?;
         let (page, ids) = self.host.with_names(|names| Page::read(&self.acm, now, names, &filter, from));
-        if from == 0 {
+        let mut conditions = Parameters::of_query(&asked.command.query)?;
+        conditions.take("from");
+        let words = Some(conditions.words()).filter(|words| !words.is_empty()).unwrap_or_else(|| "all".to_owned());
+        let this = Some((asked.by, words.clone(), from));
+        if from == 0 || self.removal.0 != this {
             let (user, program) = &asked.by;
-            let mut conditions = Parameters::of_query(&asked.command.query)?;
-            conditions.take("from");
-            let words = Some(conditions.words()).filter(|words| !words.is_empty());
-            let words = words.as_deref().unwrap_or("all");
-            limited!(self.host.lines, INFO, "cache", "{user}, {program}, removes entries: {words}");
+            let part = if from == 0 { String::new() } else { format!(", from slot {from} on") };
+            // Each line is written: only root and the daemon's user can cause it, and it is their audit.
+            tracing::info!(target: "cache", "{user}, {program}, removes entries: {words}{part}");
         }
+        self.removal = Removal(page.next.map(|next| (asked.by, words, next)));
         let count = |daemon: &Self| daemon.acm.stat("destinations_flushed").unwrap_or_default();
         let before = count(self);
         self.input(now, Input::Flush(ids));

@@ -1,6 +1,7 @@
 //! The event loop.
 use super::{
     super::{listener::Listener, receive::ReceiveBuffer},
+    control::Removal,
     host::Host,
     reload::Reload,
     systemd::Systemd,
@@ -68,6 +69,7 @@ pub(crate) struct Daemon {
     pub(crate) client_timeout: Duration,
     pub(crate) timer: TimerFd,
     pub(crate) busy_poll: BusyPoll,
+    pub(crate) removal: Removal,
 }
 
 /// Sources that may hold unread data, because epoll reports each edge only once.

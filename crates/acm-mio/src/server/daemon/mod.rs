@@ -29,6 +29,7 @@ mod systemd;
 mod wait;
 
 pub(super) use connections::Connections;
+pub(super) use control::Removal;
 pub(super) use event_loop::{Daemon, LoopError, Ready};
 pub(super) use handover::connections_of;
 pub(super) use host::Host;

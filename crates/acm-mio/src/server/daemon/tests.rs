@@ -1,5 +1,5 @@
 //! The event loop, one iteration at a time.
-use super::{BusyPoll, Connections, Daemon, Host, LISTENER, Ready, Reload, Systemd, TIMER, TimerFd};
+use super::{BusyPoll, Connections, Daemon, Host, LISTENER, Ready, Reload, Removal, Systemd, TIMER, TimerFd};
 use crate::{
     cli::Args,
     clock::Clock,
@@ -78,6 +78,7 @@ fn daemon(dir: &std::path::Path) -> Daemon {
         client_timeout: Options::default().client_timeout,
         timer,
         busy_poll: BusyPoll::default(),
+        removal: Removal::default(),
     };
     let attributes = PortAttributes {
         lid: Lid::new(1),
