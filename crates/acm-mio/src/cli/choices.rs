@@ -68,6 +68,8 @@ pub(crate) enum InterfaceChoice {
 /// Minimum size of a recording's file in bytes: each file begins with the core's options.
 const SMALLEST: u64 = 16 << 10;
 const MOST_FILES: u32 = 1000;
+/// Maximum size of all files of a recording together, in GiB: a recording must not fill the disk.
+const MOST_GIB: u64 = 64;
 /// Maximum time of a recording in seconds: a day.
 const LONGEST: u32 = 86_400;
 
@@ -91,6 +93,10 @@ impl FromStr for RecordChoice {
     fn from_str(text: &str) -> Result<Self, String> {
         let mut words = text.split(',');
         let path = words.next().filter(|path| !path.is_empty()).ok_or("expected FILE")?;
+        // The log and the output of commands have the path in a line.
+        if path.chars().any(char::is_control) {
+            return Err(format!("{path:?}: expected FILE without control characters"));
+        }
         let mut choice = Self { path: path.into(), size: 64 << 20, files: 4, masked: false, time: None };
         for word in words {
             match word.split_once('=') {
@@ -116,7 +122,13 @@ impl FromStr for RecordChoice {
                 _ => return Err(format!("{word:?}: expected size=BYTES, files=NUMBER, time=SECONDS or mask=names")),
             }
         }
-        Ok(choice)
+        match choice.size.checked_mul(choice.files.into()) {
+            Some(all) if all <= MOST_GIB << 30 => Ok(choice),
+            _ => Err(format!(
+                "expected at most {MOST_GIB}G of all files together, size={} files={}",
+                choice.size, choice.files
+            )),
+        }
     }
 }
 
@@ -164,6 +176,8 @@ mod tests {
         assert_eq!("/x/y".parse(), Ok(default.clone()));
         let of = |size, files| RecordChoice { size, files, ..default.clone() };
         assert_eq!("/x/y,size=1G,files=1".parse(), Ok(of(1 << 30, 1)));
+        assert_eq!("/x/y,size=64G,files=1".parse(), Ok(of(64 << 30, 1)));
+        assert_eq!("/x/y,size=16G,files=4".parse(), Ok(of(16 << 30, 4)));
         assert_eq!("/x/y,files=1000,size=16384".parse(), Ok(of(16384, 1000)));
         assert_eq!("/x/y,size=16K,files=2,mask=names".parse(), Ok(RecordChoice { masked: true, ..of(16384, 2) }));
         let time = Some(Duration::from_secs(90));
@@ -186,6 +200,11 @@ mod tests {
             "x,files=1001",
             "x,mask=all",
             "x,mask",
+            "/x\ny",
+            "/x\u{85}y",
+            "x,size=16G,files=5",
+            "x,size=68719476737,files=1",
+            "x,size=99999999G,files=1000",
         ] {
             assert!(bad.parse::<RecordChoice>().is_err(), "{bad}");
         }
