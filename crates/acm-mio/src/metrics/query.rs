@@ -46,6 +46,8 @@ fn first_response(sockets: &[PathBuf], method: &str, target: &str) -> Result<Str
         match response(socket, method, target) {
             Ok(Ok(text)) => return Ok(text),
             Ok(Err(reason)) => return Err(reason),
+            // It runs, and the hints below do not help.
+            Err(error) if error.kind() == ErrorKind::TimedOut => return Err(format!("{}: {error}", socket.display())),
             Err(error) => problems.push(format!("{}: {error}", socket.display())),
         }
     }
@@ -70,9 +72,9 @@ fn attempt(socket: &Path, method: &str, target: &str) -> io::Result<Result<Strin
     let mut stream = UnixStream::connect(socket)?;
     stream.set_read_timeout(Some(LIMIT))?;
     stream.set_write_timeout(Some(LIMIT))?;
-    stream.write_all(format!("{method} {target} HTTP/1.0\r\n\r\n").as_bytes())?;
+    stream.write_all(format!("{method} {target} HTTP/1.0\r\n\r\n").as_bytes()).map_err(no_response)?;
     let mut text = String::new();
-    stream.read_to_string(&mut text)?;
+    stream.read_to_string(&mut text).map_err(no_response)?;
     if text.is_empty() {
         return Err(io::Error::new(ErrorKind::UnexpectedEof, "it closes the connection without a response"));
     }
@@ -84,11 +86,21 @@ fn attempt(socket: &Path, method: &str, target: &str) -> io::Result<Result<Strin
     }
 }
 
+/// Returns the error for a time-out, which the system reports as a lack of data, or the same error.
+fn no_response(error: io::Error) -> io::Error {
+    if error.kind() != ErrorKind::WouldBlock {
+        return error;
+    }
+    let seconds = LIMIT.as_secs();
+    io::Error::new(ErrorKind::TimedOut, format!("no response within {seconds} s: the daemon hangs, or is busy"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::cli::Args;
     use clap::Parser as _;
+    use core::slice;
     use std::{fs, os::unix::net::UnixListener, thread};
 
     /// Starts a thread that accepts one connection and sends this response. The thread returns the request.
@@ -119,6 +131,16 @@ mod tests {
         }
         let problem = first_response(&sockets[..1], "GET", "/status").unwrap_err();
         assert!(problem.starts_with(&format!("no daemon answers: {}: ", sockets[0].display())), "{problem}");
+    }
+
+    /// The listener never accepts. The kernel completes the connection.
+    #[test]
+    fn daemon_that_hangs_is_reported_as_such() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("hangs");
+        let _listener = UnixListener::bind(&socket).unwrap();
+        let problem = first_response(slice::from_ref(&socket), "GET", "/status").unwrap_err();
+        assert_eq!(problem, format!("{}: no response within 10 s: the daemon hangs, or is busy", socket.display()));
     }
 
     /// The daemon closes a connection before or after it has read the request.

@@ -5,7 +5,7 @@ use crate::{
     settings::{ConfiguredAddress, Settings},
 };
 use acm_sansio::Time;
-use acm_wire::files::opts::Options;
+use acm_wire::files::opts::{Opt, Options};
 use core::time::Duration;
 use std::path::PathBuf;
 
@@ -190,6 +190,9 @@ impl Reload {
                 Change::Applied(..) => {}
                 Change::NeedsRestart(before, now) => {
                     let name = before.split(' ').next().unwrap_or_default();
+                    // By default the file is in the run directory.
+                    let is_default = before == Opt::LockFile(Options::default().lock_file).to_string();
+                    let before = if is_default { "lock_file RUN_DIR/ibacm.pid" } else { &before };
                     let line = format!("{name}: needs a restart; \"{before}\" goes on, not \"{now}\"");
                     tracing::warn!(target: "options", "{line}");
                     need_restart.push(line);
@@ -249,6 +252,16 @@ mod tests {
         // An option that needs a restart is reported at each reading.
         assert_eq!(changes(&old, &new, &new), [(restart(), false)]);
         assert_eq!(changes(&old, &new, &old).len(), 2, "the option without effect and the option that is applied");
+    }
+
+    #[test]
+    fn default_lock_file_is_that_of_the_run_directory() {
+        let line =
+            |before: &str| Reload::new(settings(before), "/".into(), 1024).log_changes(&settings("lock_file /x\n"));
+        let expected =
+            |before: &str| format!("lock_file: needs a restart; \"lock_file {before}\" goes on, not \"lock_file /x\"");
+        assert_eq!(line(""), [expected("RUN_DIR/ibacm.pid")]);
+        assert_eq!(line("lock_file /y\n"), [expected("/y")]);
     }
 
     #[test]
