@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 /// the requested name and state. So a search for one name needs few requests.
 const PAGES: usize = 8;
 
+/// Calls its second argument for the entries in the next slots from the first one on, as [`Acm::cache_entries`] does.
+type CorePage<'a> = &'a dyn Fn(usize, &mut dyn FnMut(CacheEntry)) -> Option<usize>;
+
 /// The response to a request for cache entries.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Page {
@@ -38,7 +41,7 @@ impl Page {
     }
 
     fn visit(
-        core_page: &dyn Fn(usize, &mut dyn FnMut(CacheEntry)) -> Option<usize>,
+        core_page: CorePage<'_>,
         now: Time,
         names: &dyn Names,
         filter: &Filter,

@@ -12,7 +12,7 @@ const KEPT: Duration = Duration::from_secs(1);
 /// Maximum length of a request's head, in bytes.
 const LONGEST: usize = 8192;
 
-/// What a client may request.
+/// The rights of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rights {
     /// The metrics: a client of `metrics_listen`.

@@ -314,7 +314,7 @@ mod tests {
         reload.note_complete(vec![], false);
         assert_eq!((reload.progress.requested, reload.progress.complete), (2, 2), "it is the reading of both requests");
         let mut reload = reload_of(&path);
-        let change = |millis| fs::write(&path, "# ".repeat(1 + millis as usize)).unwrap();
+        let change = |millis| fs::write(&path, "# ".repeat(1 + usize::try_from(millis).unwrap())).unwrap();
         let (end, millis) = end_in_a_storm(&mut reload, change);
         assert!(matches!(end, Reading::GivenUp) && millis == 10_000, "{end:?} {millis}");
     }
