@@ -53,6 +53,25 @@ fn hardware_test_names_the_step_that_fails() {
 }
 
 #[test]
+fn hardware_test_names_each_port() {
+    let lab = Lab::with_nodes(&["node1", "node1:1"], &["--ports", "2"]);
+    lab.fabric.control("down node1 2");
+    let folder = tempfile::tempdir().unwrap();
+    let finished = hardware_test(&lab, folder.path(), "");
+    assert_eq!(finished.code, Some(0), "{finished}");
+    let served = "joins the group, and the SA confirms its path\n";
+    for line in [
+        "     ibsim0/1, with all steps\n",
+        "SKIP port ibsim0/2: it is not active\n",
+        &format!("PASS port ibsim1/1 {served}"),
+        &format!("PASS port ibsim1/2 {served}"),
+    ] {
+        assert!(finished.stdout.contains(line), "{line:?} in {finished}");
+    }
+    assert!(!finished.stdout.contains("ibsim0/1 joins"), "{finished}");
+}
+
+#[test]
 fn hardware_test_keeps_the_groups_of_the_daemon_beside_it() {
     for kind in [Kind::Rust, Kind::C] {
         let (lab, folder) = (Lab::new(2, &[]), tempfile::tempdir().unwrap());
