@@ -7,8 +7,8 @@ use alloc::{string::String, vec::Vec};
 use core::fmt::Write;
 use ib_mad::{Gid, Lid, Pkey, PortState, Rate, ServiceLevel, id::Lmc};
 
-/// The output of `help`.
-pub(crate) const HELP: &str = "\
+/// The commands of `ib-sim ctl`, as its command `help` prints them.
+pub const HELP: &str = "\
 stats [reset]                what happened, in numbers
 settings                     everything that can be set, with its value
 set NAME VALUE               sets one of them

@@ -14,6 +14,7 @@ mod serve;
 mod trace;
 mod tree;
 
+pub use control::HELP;
 pub use serve::{Server, ServerCounters, Stopper};
 pub use trace::Watcher;
 

@@ -4,6 +4,7 @@ use crate::Arguments;
 use clap::CommandFactory;
 use clap_complete::Shell;
 use clap_mangen::Man;
+use ib_sim::{Settings, server::HELP};
 use std::{fs, path::Path};
 
 const REST: &str = r#".SH SEE ALSO
@@ -31,6 +32,14 @@ fn page() -> String {
         man.render_options_section(&mut section).unwrap();
         let section = String::from_utf8(section).unwrap().replace(".SH DESCRIPTION\n", "").replace(".SH OPTIONS\n", "");
         text += &format!(".SH COMMAND {}\n\\fB{usage}\\fR\n.PP\n{section}", command.get_name().to_uppercase());
+    }
+    let settings: String = Settings::default().iter().map(|(name, value)| format!("{name} {value}\n")).collect();
+    for (title, about, lines) in [
+        ("COMMANDS OF CTL", "What a running server does for ib-sim ctl:", HELP),
+        ("SETTINGS", "Names of the command set of ctl, and of --set, with their defaults:", &settings),
+    ] {
+        let [about, lines] = [about, lines].map(|text| text.replace('-', "\\-"));
+        text += &format!(".SH {title}\n{about}\n.PP\n.nf\n{lines}.fi\n");
     }
     text + REST
 }
