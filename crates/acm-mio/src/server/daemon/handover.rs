@@ -49,7 +49,7 @@ impl Daemon {
         self.ready.serves_until = None;
         if self.systemd.keeps_connections() {
             let idle = self.host.clients.open.iter().filter(|(_, connection)| !waits(connection) && !connection.ended);
-            let kept = fairly(idle.map(|(index, connection)| (connection.account, index)));
+            let kept = in_turn(idle.map(|(index, connection)| (connection.account, index)));
             let streams = kept.iter().filter_map(|index| self.host.clients.open.get(*index));
             let left = self.systemd.keep(streams.map(|connection| connection.stream.as_fd()));
             tracing::info!(target: "main", "connections: {left} left to the next daemon, {} closed", self.host.clients.open.len() - left);
@@ -70,7 +70,7 @@ impl Daemon {
             self.add_client(now, stream, account, peer);
         }
         // They end with this daemon from now on.
-        self.systemd.forget_connections();
+        self.systemd.drop_connections();
     }
 }
 
@@ -81,7 +81,7 @@ fn is_open(acm: &Acm, connection: &Connection) -> bool {
 
 /// Returns the indices of the connections to leave, from pairs of account and index. If there are too many, the accounts
 /// are served in turn.
-fn fairly(connections: impl Iterator<Item = (u32, usize)>) -> Vec<usize> {
+fn in_turn(connections: impl Iterator<Item = (u32, usize)>) -> Vec<usize> {
     let mut numbers = BTreeMap::<u32, usize>::new();
     let mut turns: Vec<(usize, usize)> = connections
         .map(|(account, index)| {
@@ -121,7 +121,7 @@ mod tests {
     fn connections_of_one_user_leave_room_for_those_of_others() {
         let many = (0..MOST).map(|index| (7, index));
         let others = (0..1000).map(|account| (10 + account, MOST + account as usize));
-        let kept = fairly(many.chain(others));
+        let kept = in_turn(many.chain(others));
         assert_eq!(kept.len(), 16_384);
         assert_eq!(kept.iter().filter(|index| **index >= MOST).count(), 1000, "one of each other user");
     }

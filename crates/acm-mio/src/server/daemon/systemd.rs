@@ -65,7 +65,7 @@ impl Systemd {
     }
 
     /// Lets systemd close its copies of the connections that it kept.
-    pub(super) fn forget_connections(&self) {
+    pub(super) fn drop_connections(&self) {
         self.notify(&[NotifyState::FdStoreRemove, NotifyState::FdName(CLIENTS)]);
     }
 
