@@ -109,10 +109,10 @@ impl Settings {
         &self.addr_file.path
     }
 
-    /// Returns the number of problems of the files, without IP addresses that are not taken from the address file.
-    pub(crate) fn count_problems(&self) -> usize {
-        let is_skipped = |problem: &&String| self.skipped_ips.iter().any(|skipped| skipped.problem == **problem);
-        self.problems.iter().filter(|problem| !is_skipped(problem)).count()
+    /// Returns the problems of the files, without IP addresses that are not taken from the address file.
+    pub(crate) fn faults(&self) -> impl Iterator<Item = &String> {
+        let is_skipped = |problem: &String| self.skipped_ips.iter().any(|skipped| skipped.problem == *problem);
+        self.problems.iter().filter(move |problem| !is_skipped(problem))
     }
 
     /// Reports whether the option file has no text, not even a comment.

@@ -32,8 +32,7 @@ pub(super) fn files(settings: &Settings, report: &mut Report) {
         None if is_missing(addresses) && addresses_named => {}
         None => report.ok(format!("no address file {}: ports have default names", addresses.display())),
     }
-    let is_skipped = |problem: &&String| settings.skipped_ips.iter().any(|skipped| skipped.problem == **problem);
-    for problem in settings.problems.iter().filter(|problem| !is_skipped(problem)) {
+    for problem in settings.faults() {
         report.warn(problem, "correct the file; until then the default or the rest of the file counts");
     }
 }

@@ -24,9 +24,9 @@ check() {
     if "$@"; then echo "ok $what"; else echo "FAILED $what"; in_it systemctl -l status acm-mio.service ibacm.service; fi
 }
 
-# Sends a request for the path from node $1 to node $2, and another when file $3 exists, on one connection as librdmacm
-# does. Prints the status of each response. SIGPIPE ends it.
-two_requests() {
+# Starts a program that requests the path from node $1 to node $2, and again in `connection_kept`, on one connection as
+# librdmacm does. SIGPIPE would end it.
+hold_connection() {
     in_it perl -MIO::Socket::UNIX -e '
         ($source, $dest, $file) = @ARGV;
         $socket = IO::Socket::UNIX->new(Peer => "/run/ibacm-unix.sock") or die;
@@ -36,8 +36,12 @@ two_requests() {
             syswrite STDOUT, unpack("x2C", $response) . "\n";
         }
         ask(); until (-e $file) { sleep 1 } ask();
-    ' "$1" "$2" "$3"
+    ' "$1" "$2" $run/again > $run/statuses &
+    holder=$!
+    until_true test -s $run/statuses
 }
+# True if both requests succeed.
+connection_kept() { touch $run/again; wait $holder && [ "$(tr '\n' ' ' < $run/statuses)" = '0 0 ' ]; }
 
 mkdir -p $units $run
 # Services that are slow and not needed here.

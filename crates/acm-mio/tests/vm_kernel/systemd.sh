@@ -48,14 +48,10 @@ in_it kill -STOP "$main"
 check answered-over-a-restart resolves
 killed() { [ "$(show MainPID)" != "$main" ] && [ "$(show NRestarts)" = 1 ]; }
 check killed-by-the-watchdog until_true killed
-two_requests node1 node1 $run/again > $run/statuses &
-requests=$!
-until_true test -s $run/statuses
+hold_connection node1 node1
 restarted() { in_it systemctl restart acm-mio.service && resolves; }
 check restarted restarted
 check socket-kept test "$inode" = "$(stat -c %i /run/ibacm-unix.sock)"
-touch $run/again
-connection_kept() { wait $requests && [ "$(tr '\n' ' ' < $run/statuses)" = '0 0 ' ]; }
 check connection-kept connection_kept
 # More kills than systemd's default limit of starts allows.
 new_main() { main=$(show MainPID); [ "$main" != 0 ] && [ "$main" != "$old" ]; }

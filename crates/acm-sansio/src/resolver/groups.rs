@@ -79,8 +79,8 @@ impl Ibacmp {
     /// before. Requests to the group then wait, too.
     pub(crate) fn awaits_base_group(&self, cx: &Context, endpoint: EndpointId) -> bool {
         self.endpoints.at(endpoint).groups.first().is_some_and(|base| {
-            let is_joining = base.join.is_some() || Self::is_join_due(cx, endpoint, base);
-            base.member.is_none() && base.failures == 0 && is_joining
+            let is_joining = || base.join.is_some() || Self::is_join_due(cx, endpoint, base);
+            base.member.is_none() && base.failures == 0 && is_joining()
         })
     }
 

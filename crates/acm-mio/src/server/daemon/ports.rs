@@ -1,14 +1,27 @@
 //! Addresses and names of the ports, from the address file, the host and the interfaces.
 use super::{
     event_loop::{Daemon, SOURCE_BATCH},
-    reload::MissingPort,
+    reload::{MissingPort, Reload},
 };
-use crate::{kernel::SourcePort, settings::ConfiguredAddress};
-use acm_sansio::{Input, PortId, Time, port::PortAttributes};
+use crate::{fabric::Fabric, kernel::SourcePort, settings::ConfiguredAddress};
+use acm_sansio::{Acm, Input, PortId, Time, port::PortAttributes};
 use acm_wire::{
     Address,
     files::opts::{Opt, Options},
 };
+
+/// Returns the lines of the address file that no port serves although the ports are active: the port does not exist, or
+/// the partition is not in its table.
+pub(super) fn not_served<'a>(
+    acm: &Acm,
+    fabric: Option<&dyn Fabric>,
+    reload: &'a Reload,
+) -> impl Iterator<Item = &'a ConfiguredAddress> {
+    let port_of = move |line: &ConfiguredAddress| fabric?.known_port(&line.device, line.port);
+    let is_served =
+        move |line: &ConfiguredAddress| acm.serves(&line.address) || port_of(line).is_some_and(|id| !acm.is_active(id));
+    reload.addresses().unwrap_or_default().iter().filter(move |line| !is_served(line))
+}
 
 impl Daemon {
     /// Passes the addresses of the address file to the core, or without a file the names derived from the host's name.
@@ -27,22 +40,6 @@ impl Daemon {
                 );
             }
         }
-    }
-
-    /// Returns the lines of the address file that no port serves although the ports are active: the port does not exist,
-    /// or the partition is not in its table.
-    pub(super) fn not_served(&self) -> Vec<String> {
-        let lines = self.reload.addresses().unwrap_or_default();
-        let is_served = |line: &&ConfiguredAddress| {
-            self.acm.serves(&line.address) || self.known_port(line).is_some_and(|port| !self.acm.is_active(port))
-        };
-        lines
-            .iter()
-            .filter(|line| !is_served(line))
-            .map(|line| {
-                format!("{}: {} is not served: device {:?} port {}", line.place, line.address, line.device, line.port)
-            })
-            .collect()
     }
 
     fn port_named(&self, device: &[u8], number: u8) -> Option<PortId> {

@@ -1,5 +1,5 @@
 //! Reports: the core's report and the daemon's own numbers, for the log, `--status` and metrics.
-use super::{event_loop::Daemon, host::Host, reload::Reload};
+use super::{event_loop::Daemon, host::Host, ports::not_served, reload::Reload};
 use crate::{
     addresses::Interfaces,
     fabric::NamedPort,
@@ -13,8 +13,13 @@ use crate::{
 use acm_sansio::Time;
 
 /// Returns all numbers of the daemon, in addition to those of the core. The log, `--status` and metrics show this list.
-fn numbers(acm: &Core, host: &Host, log: &Log, reload: &Reload, problems: &[Number]) -> Vec<Number> {
-    let mut numbers: Vec<Number> = problems.to_vec();
+fn numbers(acm: &Core, host: &Host, log: &Log, reload: &Reload, preload: Option<&Loader>) -> Vec<Number> {
+    let problems = |name, count: usize| Number::gauge(name, count as u64);
+    let mut numbers = vec![
+        problems("config_problems", reload.current.faults().count()),
+        problems("addresses_not_served", not_served(acm, host.fabric.as_deref(), reload).count()),
+        problems("preload_problems", preload.into_iter().flat_map(Loader::problems).count()),
+    ];
     let counters = host.fabric.as_ref().map(|fabric| fabric.counters()).unwrap_or_default();
     numbers.extend(counters.into_iter().map(|(name, value)| Number::of_fabric(name, value)));
     numbers.extend(host.interfaces.iter().flat_map(Interfaces::numbers));
@@ -34,23 +39,13 @@ fn numbers(acm: &Core, host: &Host, log: &Log, reload: &Reload, problems: &[Numb
 }
 
 impl Daemon {
-    /// Returns how many problems the files have, as long as they have them.
-    fn problems(&self) -> [Number; 3] {
-        let gauge = |name, count: usize| Number::gauge(name, count as u64);
-        [
-            gauge("config_problems", self.reload.current.count_problems()),
-            gauge("addresses_not_served", self.not_served().len()),
-            gauge("preload_problems", self.preload.iter().flat_map(Loader::problems).count()),
-        ]
-    }
-
     /// Writes the report and all numbers into the log, one line each.
     pub(super) fn log_report(&self) {
-        let Self { acm, host, log, reload, .. } = self;
+        let Self { acm, host, log, reload, preload, .. } = self;
         for line in host.with_names(|names| acm.report().with_names(names).to_string()).lines() {
             tracing::info!(target: "stats", "{line}");
         }
-        for number in numbers(acm, host, log, reload, &self.problems()) {
+        for number in numbers(acm, host, log, reload, preload.as_ref()) {
             tracing::info!(target: "stats", "{number}");
         }
     }
@@ -60,8 +55,7 @@ impl Daemon {
         if !self.metrics.is_ready() && self.metrics.due().is_none_or(|at| at > now) {
             return;
         }
-        let problems = self.problems();
-        let Self { acm, host, metrics, log, reload, .. } = self;
+        let Self { acm, host, metrics, log, reload, preload, .. } = self;
         let fabric = host.fabric.as_deref();
         let asked = metrics.serve(now, host.poll.registry(), |page| {
             let ports = fabric.map(|fabric| fabric.known_ports()).unwrap_or_default();
@@ -74,7 +68,7 @@ impl Daemon {
                 report: &|| host.with_names(|names| acm.report().with_names(names).to_string()),
                 configured: ports.iter().filter(|port| is_named(port)).map(|port| port.id).collect(),
                 ports: ports.into_iter().map(|port| (port.id, port.to_string())).collect(),
-                numbers: numbers(acm, host, log, reload, &problems),
+                numbers: numbers(acm, host, log, reload, preload.as_ref()),
             };
             match page {
                 Page::Metrics => metrics::text(&snapshot),

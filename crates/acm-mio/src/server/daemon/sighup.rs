@@ -1,5 +1,5 @@
 //! SIGHUP: reads the option file and the address file again, and applies their changes.
-use super::{event_loop::Daemon, reload::Reading};
+use super::{event_loop::Daemon, ports::not_served, reload::Reading};
 use crate::{
     preload::{Files, Loader},
     settings::Settings,
@@ -74,7 +74,11 @@ impl Daemon {
         self.reload.progress.reads_preload = self.preload.as_ref().is_some_and(Loader::is_reading);
         let before = core::mem::replace(&mut self.reload.current, new).addresses;
         self.change_addresses(now, &before.unwrap_or_default());
-        let not_served = self.not_served();
+        let not_served: Vec<String> = not_served(&self.acm, self.host.fabric.as_deref(), &self.reload)
+            .map(|line| {
+                format!("{}: {} is not served: device {:?} port {}", line.place, line.address, line.device, line.port)
+            })
+            .collect();
         self.reload.note_not_served(not_served);
         tracing::info!(target: "main", "files read again");
         self.systemd.ready();
