@@ -130,6 +130,12 @@ fn log_pipe_may_lose_and_regain_its_reader() {
     let mut client = until("the daemon's socket", || Connection::try_open(&node.socket()).ok());
     until("a response", || (resolve(&mut client) == ClientStatus::SUCCESS).then_some(()));
     drop(first);
+    // A process that another test starts inherits the reader until it executes its program.
+    let mut writer = fs::OpenOptions::new();
+    writer.write(true).custom_flags(nix::libc::O_NONBLOCK);
+    until("a pipe without a reader", || {
+        (writer.open(&pipe).err()?.raw_os_error() == Some(nix::libc::ENXIO)).then_some(())
+    });
     node.process.signal(Signal::SIGHUP);
     until("a try", || (not_reopened(&node) == 1).then_some(()));
     assert_eq!(resolve(&mut client), ClientStatus::SUCCESS);
