@@ -5,7 +5,8 @@ set -u
 mkdir -p $units/acm-mio.service.d
 cp "$1/acm-mio.service" "$1/acm-mio.socket" $units/
 cp "$2" $run/acm-mio
-# Differences from an installation: the path of the program, and a fabric that needs no adapter.
+# Differences from an installation: the path of the program, and a fabric that needs no adapter. After the SIGABRT of
+# systemd's watchdog a stopped daemon would run for an instant, and could accept a connection.
 cat > $units/acm-mio.service.d/test.conf <<END
 [Service]
 ExecStart=
@@ -13,6 +14,7 @@ ExecStart=$run/acm-mio --systemd --run-dir /run/acm-mio --fabric embedded --kern
 ExecReload=
 ExecReload=$run/acm-mio --reload --run-dir /run/acm-mio
 WatchdogSec=20
+WatchdogSignal=SIGKILL
 RestartSec=100ms
 RestartMaxDelaySec=100ms
 END
@@ -21,7 +23,14 @@ printf 'node1 sim0 1 default\n' > $run/addr
 systemd-sysusers "$1/acm-mio.sysusers"
 boot 'Requires=acm-mio.socket acm-mio.service'
 
-resolves() { in_it timeout 100 ib_acme -f n -s node1 -d node1 -S /run/ibacm-unix.sock 2>&1 | grep -q 'return status 0x0'; }
+resolves() {
+    output=$(in_it timeout 100 ib_acme -f n -s node1 -d node1 -S /run/ibacm-unix.sock 2>&1)
+    status=$?
+    case $output in
+        *'return status 0x0'*) ;;
+        *) echo "ib_acme ended with $status: $output"; return 1 ;;
+    esac
+}
 started() { in_it systemctl is-active acm-mio.service | grep -qx active; }
 joined() { show StatusText | grep -q '1 of 1 ports active, 1 of 1 groups joined'; }
 
