@@ -1,6 +1,6 @@
 //! Addresses of network interfaces, which `ip` changes and the daemon follows. The test machines have no InfiniBand
 //! devices, so the interfaces' aliases name their ports.
-use acm_tests::{Binary, Fabric, Node, binary, program, until};
+use acm_tests::{Binary, Fabric, LIMIT, Node, binary, program, until, within};
 use ib_mad::Gid;
 use nix::sys::signal::Signal;
 
@@ -68,11 +68,13 @@ impl Lab {
     }
 
     fn has(&self, expected: &[&str]) {
-        until(&format!("{expected:?}"), || {
-            let mut found = self.addresses();
+        let mut found = Vec::new();
+        let equal = within(LIMIT, || {
+            found = self.addresses();
             found.retain(|address| !address.starts_with("fe80:"));
             (found == expected).then_some(())
         });
+        assert!(equal.is_some(), "{found:?} should become {expected:?}:\n{}", self.node.log());
     }
 
     /// Stops the daemon, sends so many messages about a link that the socket overflows, replaces the address `old` by
@@ -139,7 +141,7 @@ fn interface_addresses_are_followed() {
     lab.shell(
         "unshare -n sh -c 'echo here; exec sleep 60' > away & other=$!
          for try in $(seq 600); do grep -q here away && break; sleep 0.05; done
-         ip link set storage netns $other; kill $other",
+         ip link set storage netns $other && kill $other",
     );
     lab.has(&[]);
     let refused = lab.node.acme(&["-f", "i", "-s", "10.8.0.3", "-d", "10.77.0.2"]);

@@ -332,12 +332,13 @@ fn file_for_node_exporter_is_read_by_prometheus() {
 #[test]
 fn prometheus_rules_have_tests_and_use_existing_metrics() {
     let promtool = program("promtool", "prometheus");
-    let test = root().join("testdata/prometheus/rules.test.yml");
-    let finished = run(&promtool, &["test", "rules", test.to_str().unwrap()]);
+    let files = ["rules", "days"].map(|name| root().join(format!("testdata/prometheus/{name}.test.yml")));
+    let [minutes, days] = files.each_ref().map(|file| file.to_str().unwrap());
+    let finished = run(&promtool, &["test", "rules", minutes, days]);
     assert_eq!(finished.code, Some(0), "{finished}");
     let read = |path: &str| fs::read_to_string(root().join(path)).unwrap();
-    let (rules, tests, page) =
-        (read("dist/acm-mio.rules.yml"), fs::read_to_string(&test).unwrap(), read("docs/monitoring.md"));
+    let tests = files.map(|file| fs::read_to_string(file).unwrap()).concat();
+    let (rules, page) = (read("dist/acm-mio.rules.yml"), read("docs/monitoring.md"));
     let alerts: Vec<&str> = rules.lines().filter_map(|line| line.trim().strip_prefix("- alert: ")).collect();
     for alert in &alerts {
         assert!(tests.contains(&format!("alertname: {alert}\n")), "{alert} has no test");
