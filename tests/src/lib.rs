@@ -32,4 +32,4 @@ pub use node::{Node, NodeBuilder, UNIX_SOCKET};
 pub use opensm::{OpenSm, Record};
 pub use poll::{LIMIT, until, within};
 pub use process::{Finished, Process, run};
-pub use program::{library, program};
+pub use program::{library, program, write_script};

@@ -1,7 +1,8 @@
-//! Programs and libraries of other projects.
+//! Programs and libraries of other projects, and scripts.
 use std::{
     env, fs,
     path::{Path, PathBuf},
+    process::Command,
 };
 
 /// Returns the path of a program.
@@ -26,6 +27,14 @@ pub fn library(name: &str, package: &str) -> PathBuf {
     let folders = fs::read_dir("/usr/lib").into_iter().flatten().flatten().map(|entry| entry.path());
     let mut paths = folders.chain([Path::new("/usr/lib").to_owned()]).map(|folder| folder.join(name));
     paths.find(|path| path.is_file()).unwrap_or_else(|| missing(name, package))
+}
+
+/// Writes a shell script that can be executed. Another process writes it: a descriptor of this one would be inherited by
+/// a process that another test starts at this instant, and a file that is open for writing cannot be executed.
+pub fn write_script(path: &Path, text: &str) {
+    let words = ["-c", "printf '#!/bin/sh\\n%s\\n' \"$1\" > \"$0\" && chmod 755 \"$0\""];
+    let status = Command::new("sh").args(words).arg(path).arg(text).status().unwrap();
+    assert!(status.success(), "{}: {status}", path.display());
 }
 
 fn missing(name: &str, package: &str) -> ! {

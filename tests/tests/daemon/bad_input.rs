@@ -312,7 +312,7 @@ fn clients_that_close_before_their_responses_do_no_harm() {
 #[test]
 fn pending_requests_of_a_closed_client_are_dropped() {
     let fabric = Fabric::serve(1, &["--subnet-timeout", "8"]);
-    let node = Node::at(&fabric, 1).option("timeout 200\nretries 1").join();
+    let node = Node::at(&fabric, 1).option("timeout 2000\nretries 1").join();
     let unknown = |name: &str| [from(), Entry::name(Entry::DEST, name)];
     let mut gone = node.connect();
     for tid in 0..10 {

@@ -35,6 +35,15 @@ impl Forked {
         let environment = fs::read(format!("/proc/{}/environ", self.id)).unwrap_or_default();
         environment.split(|byte| *byte == 0).any(|variable| variable == self.mark.as_bytes())
     }
+
+    /// Waits until the process has closed its files. It loses its environment before.
+    fn wait(&self) {
+        until("the daemon's end", || {
+            let stat = fs::read_to_string(format!("/proc/{}/stat", self.id)).unwrap_or_default();
+            let is_zombie = stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['Z', 'X']));
+            (!self.is_running() && is_zombie).then_some(())
+        });
+    }
 }
 
 impl Drop for Forked {
@@ -142,7 +151,7 @@ fn daemon_runs_in_the_background_by_default() {
     assert_eq!(fs::read_link(format!("/proc/{}/cwd", daemon.id)).unwrap(), Path::new("/"));
     assert_eq!(getsid(Some(daemon.id)), Ok(daemon.id), "a session of its own");
     kill(daemon.id, Signal::SIGTERM).unwrap();
-    until("the daemon's end", || (!daemon.is_running()).then_some(()));
+    daemon.wait();
     assert!(!dir.path().join(UNIX_SOCKET).exists());
 }
 
@@ -176,7 +185,7 @@ fn socket_of_a_living_daemon_is_not_replaced_and_that_of_a_killed_one_is() {
     assert!(first.is_running());
     assert_serves(dir.path());
     kill(first.id, Signal::SIGKILL).unwrap();
-    until("the daemon's end", || (!first.is_running()).then_some(()));
+    first.wait();
     assert!(socket.exists(), "a killed daemon leaves its socket");
     assert_eq!(started(&second, dir.path()).code, Some(0));
     let running = processes(dir.path());
@@ -292,9 +301,9 @@ fn start_hanging(more: &[&str], dir: &Path) -> (Fabric, Process, Forked) {
 fn hanging_start_is_killed_at_start_limit() {
     let dir = tempfile::tempdir().unwrap();
     // The time limit of the fabric is 5 s.
-    let (_fabric, mut starter, daemon) = start_hanging(&["--start-limit=1"], dir.path());
-    assert_refused(&starter.wait(), 1, &["does not serve after 1 s", "-P", "--start-limit"]);
-    until("the daemon's end", || (!daemon.is_running()).then_some(()));
+    let (_fabric, mut starter, daemon) = start_hanging(&["--start-limit=3"], dir.path());
+    assert_refused(&starter.wait(), 1, &["does not serve after 3 s", "-P", "--start-limit"]);
+    daemon.wait();
     let log = fs::read_to_string(dir.path().join("log")).unwrap();
     assert!(!log.contains("simulated fabric at"), "killed before its own time limit: {log}");
     // The next daemon starts.
@@ -319,7 +328,7 @@ fn daemon_ends_if_its_starter_is_killed() {
     let (fabric, starter, daemon) = start_hanging(&[], dir.path());
     drop(starter);
     fabric.signal(Signal::SIGCONT);
-    until("the daemon's end", || (!daemon.is_running()).then_some(()));
+    daemon.wait();
     assert!(!dir.path().join(UNIX_SOCKET).exists());
     let log = fs::read_to_string(dir.path().join("log")).unwrap();
     assert!(log.contains("whoever started this daemon is gone"), "{log}");

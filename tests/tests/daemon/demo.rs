@@ -1,5 +1,5 @@
 //! The demonstration, which `cargo xtask demo` builds and runs.
-use acm_tests::{Binary, binary};
+use acm_tests::{Binary, binary, write_script};
 use core::time::Duration;
 use nix::{
     sys::signal::{Signal, kill},
@@ -8,7 +8,6 @@ use nix::{
 use std::{
     fs,
     io::{BufRead, BufReader},
-    os::unix::fs::PermissionsExt,
     path::Path,
     process::{Child, Command, Stdio},
     thread,
@@ -99,9 +98,8 @@ fn kept_demonstration_runs_until_a_signal_and_its_commands_work() {
 fn signal_ends_the_demonstration_and_leaves_nothing_behind() {
     let programs = tempfile::tempdir().unwrap();
     let daemon = programs.path().join("acm-mio");
-    // A daemon that never serves.
-    fs::write(&daemon, "#!/bin/sh\nwhile :; do sleep 0.1; done\n").unwrap();
-    fs::set_permissions(&daemon, fs::Permissions::from_mode(0o755)).unwrap();
+    // A daemon that never serves, and starts no process that could outlive it.
+    write_script(&daemon, "kill -STOP $$");
     for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
         let home = tempfile::tempdir().unwrap();
         let mut demo = demo(&daemon, home.path()).spawn().unwrap();

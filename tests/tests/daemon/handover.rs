@@ -146,13 +146,15 @@ fn open_requests_are_finished_before_a_restart() {
     let [mut client, mut other] = [1, 2].map(|_| systemd.client());
     other.send(&lookup(1, "node1"));
     assert_eq!(other.receive().status(1), ClientStatus::SUCCESS);
-    fabric.control("set sa_delay 100ms");
     let path = PathRecord { slid: fabric.port(1).lid, dlid: fabric.port(2).lid, ..PathRecord::default() };
-    client.send(&path_request(&path, EntryFlags::empty(), 2_u64.to_be_bytes()));
-    // The kernel passes 253 descriptors at once. The last connection is accepted last, and its response shows that the
-    // daemon has read the request before.
+    // The kernel passes 253 descriptors at once.
     let mut idle: Vec<Connection> = (0..300).map(|_| systemd.client()).collect();
     let last = idle.last_mut().unwrap();
+    last.send(&lookup(3, "node1"));
+    assert_eq!(last.receive().status(3), ClientStatus::SUCCESS);
+    // The daemon waits for 250 ms. The second response shows that it has read the request before.
+    fabric.control("set sa_delay 50ms");
+    client.send(&path_request(&path, EntryFlags::empty(), 2_u64.to_be_bytes()));
     last.send(&lookup(3, "node1"));
     assert_eq!(last.receive().status(3), ClientStatus::SUCCESS);
     daemon.stop();

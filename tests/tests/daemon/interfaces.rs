@@ -137,10 +137,12 @@ fn interface_addresses_are_followed() {
     lab.ip("link set storage up");
     lab.ip("addr add 10.8.0.3/24 dev storage");
     lab.has(&["10.8.0.3"]);
-    // The other namespace exists once its process prints a line.
     lab.shell(
-        "unshare -n sh -c 'echo here; exec sleep 60' > away & other=$!
-         for try in $(seq 600); do grep -q here away && break; sleep 0.05; done
+        "unshare -n sleep 60 & other=$!
+         for try in $(seq 600); do
+             test $(readlink /proc/$other/ns/net) != $(readlink /proc/$$/ns/net) && break
+             sleep 0.05
+         done
          ip link set storage netns $other && kill $other",
     );
     lab.has(&[]);

@@ -212,7 +212,8 @@ fn invalid_http_requests_get_an_error() {
 
 #[test]
 fn status_is_readable_and_restricted_to_its_group() {
-    let node = Node::embedded().join();
+    // Each subscription to notices has an answer, too.
+    let node = Node::embedded().option("sa_notices no").join();
     assert_eq!(resolve(&mut node.connect(), "node1"), ClientStatus::SUCCESS);
     let dir = node.dir().to_str().unwrap();
     let text = run(binary(Binary::AcmMio), &["--status", "--run-dir", dir]).success();

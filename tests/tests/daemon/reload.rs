@@ -115,9 +115,9 @@ fn half_written_files_change_nothing() {
     let (options, addresses) = (node.dir().join("opts"), node.dir().join("addr"));
     let mut file = fs::File::create(&addresses).unwrap();
     node.process.signal(Signal::SIGHUP);
-    // The checks are half a second apart, and this is one program among many.
+    // The checks are half a second apart.
     for part in ["node1 sim0 1 def", "ault\nother sim0 1 default\n"] {
-        thread::sleep(Duration::from_millis(100));
+        thread::sleep(Duration::from_millis(20));
         file.write_all(part.as_bytes()).unwrap();
     }
     node.process.wait_for("files read again", 1);
@@ -226,6 +226,7 @@ fn daemon_reports_that_it_reads_preload_files() {
         text.split_once("\r\n\r\n").unwrap().1.to_owned()
     };
     assert_eq!(ask("POST /reload"), "{\"number\":1}");
+    assert_eq!(ask("GET /reload?number=2"), "\"waits\"");
     let mut answers = vec![String::new()];
     until("the reading is complete", || {
         let answer = ask("GET /reload?number=1");
@@ -234,7 +235,9 @@ fn daemon_reports_that_it_reads_preload_files() {
         }
         answers.last().unwrap().contains("complete").then_some(())
     });
-    assert_eq!(answers, ["", "\"waits\"", "\"reads_preload\"", "{\"complete\":[]}"]);
+    // The first one is missing if this program sleeps for half a second.
+    answers.retain(|answer| answer != "\"waits\"");
+    assert_eq!(answers, ["", "\"reads_preload\"", "{\"complete\":[]}"]);
 }
 
 /// Another process serves the socket at the start.

@@ -166,7 +166,8 @@ fn sighup_switches_the_memory_on_and_off_and_changes_its_size() {
     // Memory of another size replaces the memory: clients do not use the old one any more.
     let hits = client.shared_cache_hits();
     assert!(switch("on\nshared_cache_entries 5000"));
-    assert_eq!(hits_of_two(&mut client), hits, "the path was published in the old memory");
+    assert!(lid_of(&mut client, 2).is_some());
+    assert_eq!(client.shared_cache_hits(), hits, "the path was published in the old memory");
     until("the path is read from the new memory", || (hits_of_two(&mut client) > hits).then_some(()));
     node.process.signal(Signal::SIGUSR1);
     node.process.wait_for("shared_cache_room: 5000", 1);

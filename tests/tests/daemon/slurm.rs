@@ -1,9 +1,9 @@
 //! Slurm's health check and prolog of docs/rollout.md, with a daemon and a stand-in for `scontrol`.
-use acm_tests::{Binary, Fabric, Finished, Node, Process, binary, program, run, until};
+use acm_tests::{Binary, Fabric, Finished, Node, Process, binary, program, run, until, write_script};
 use nix::sys::signal::Signal;
 use std::{
     fs,
-    os::unix::fs::{PermissionsExt, symlink},
+    os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -43,9 +43,7 @@ impl Slurm {
 
     /// Writes a program in the scripts' PATH.
     fn set(&self, name: &str, text: &str) {
-        let file = self.programs.path().join(name);
-        fs::write(&file, format!("#!/bin/sh\n{text}\n")).unwrap();
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        write_script(&self.programs.path().join(name), text);
     }
 
     fn state(&self, state: &str) {

@@ -1,10 +1,10 @@
 //! Notifications to systemd, and the unit files.
-use acm_tests::{Connection, Node, Process, UNIX_SOCKET, program, run, until};
+use acm_tests::{Connection, Node, Process, UNIX_SOCKET, program, run, until, write_script};
 use core::time::Duration;
 use nix::sys::signal::Signal;
 use std::{
     fs,
-    os::unix::{fs::PermissionsExt, net::UnixDatagram},
+    os::unix::net::UnixDatagram,
     path::{Path, PathBuf},
 };
 
@@ -90,7 +90,7 @@ fn units_pass_systemd_analyze() {
 }
 
 /// Stands for systemctl. `start` writes the name of the unit into the file that the unit names, when both units are there.
-const SYSTEMCTL: &str = "#!/bin/sh
+const SYSTEMCTL: &str = "\
 case $1 in
 cat) printf '[Service]\\nExecStart=/sbin/acm-mio --systemd\\n' ;;
 start)
@@ -107,8 +107,7 @@ esac
 fn two_checks_of_the_unit_may_run_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let systemctl = folder.path().join("systemctl");
-    fs::write(&systemctl, SYSTEMCTL).unwrap();
-    fs::set_permissions(&systemctl, fs::Permissions::from_mode(0o755)).unwrap();
+    write_script(&systemctl, SYSTEMCTL);
     let script = dist("acm-mio-check").display().to_string();
     let path = folder.path().display();
     let line = format!(

@@ -1,8 +1,8 @@
 //! Providers as shared libraries: Debian's `libibacmp.so` in acm-mio beside C ibacm, unusable libraries, and libraries
 //! that crash or hang.
-use acm_tests::{Binary, Connection, Entry, Kind, Lab, LabNode, binary, program, request, run, until};
+use acm_tests::{Binary, Connection, Entry, Kind, Lab, LabNode, binary, program, request, run, until, write_script};
 use nix::sys::signal::Signal;
-use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
+use std::{fs, path::Path};
 use tempfile::TempDir;
 
 /// Starts acm-mio with C ibacm's provider for all subnets.
@@ -179,9 +179,8 @@ fn library_gets_the_gid_of_an_interface() {
     let net = "/sys/class/net";
     let make = format!("mount -t tmpfs none {net} && mkdir {net}/lo && echo {address} > {net}/lo/address");
     let words = format!("{} --user --map-root-user --mount /bin/sh -c", unshare.display());
-    let text = format!("#!/bin/sh\nexec {words} '{make} && exec {} \"$@\"' sh \"$@\"\n", daemon.display());
-    fs::write(&script, text).unwrap();
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let text = format!("exec {words} '{make} && exec {} \"$@\"' sh \"$@\"", daemon.display());
+    write_script(&script, &text);
     let (node, _libraries) = with_test_library_in(&lab, &script);
     let _ = node.acme(&["-f", "n", "-s", "b1", "-d", "helpers"]);
     node.wait_for("provider: test: resolve: lo 0 fe80::2:c903:0:11, none -1, path -1, null -1", 1);

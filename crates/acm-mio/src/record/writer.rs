@@ -18,8 +18,8 @@ pub(super) fn run(mut files: Files, start: &Start, queue: &Arc<Queue>, done: &Sy
         queue.note_written(files.written());
         if let Err(error) = result {
             let reason = format!("{}: {error}", files.path().display());
+            queue.break_off(reason.clone());
             tracing::error!(target: "record", "{reason}; the recording ends here, and the daemon goes on");
-            queue.break_off(reason);
             break;
         }
     }
