@@ -39,7 +39,7 @@ pub(crate) fn run(install: Install, fast: bool) -> Result<(), TaskError> {
         // The script, and not this program: the build has replaced its file.
         let mut machine = command::words(".ci/vm-test");
         // vm_rxe is first: it compares all devices with its own two.
-        machine.args(["--", "sh", "-c", RUN_ALL, "sh"]).args(built.iter().rev().filter(is_test));
+        machine.args(["--timeout", "1500", "--", "sh", "-c", RUN_ALL, "sh"]).args(built.iter().rev().filter(is_test));
         if fast { Ok(None) } else { Job::start("vm-test", &mut machine).map(Some) }
     })?;
     let (mut passed, mut failed) = (0, 0);

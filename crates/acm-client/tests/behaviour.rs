@@ -171,7 +171,9 @@ fn client_leaves_a_connection_on_which_nothing_is_answered() {
         }),
         Box::new(|peer| peer.find(2)),
     ]);
-    let mut client = Client::with_options(address.service(), options(SHORT).with_depth(1)).unwrap();
+    // Long enough for the responses of the second connection.
+    let second = Duration::from_secs(1);
+    let mut client = Client::with_options(address.service(), options(second).with_depth(1)).unwrap();
     assert!(matches!(client.route(&path(1)), Err(ClientError::TimedOut { .. })));
     let found = (0..100).find_map(|_| client.route(&path(2)).ok()).unwrap();
     assert_eq!((found.dlid, client.reconnects()), (Lid::new(2), 1));

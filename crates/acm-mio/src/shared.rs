@@ -232,6 +232,7 @@ mod tests {
         (4000..9000).for_each(|number| shared.publish(&path(number, MINUTE), &lines));
         let [entries, room, lost] = numbers(&shared);
         assert_eq!([entries, room, lost], [5000, 5000, 4000]);
+        shared.tick(Time::ZERO + HEARTBEAT);
         assert!(matches!(find(&shared, 1), Lookup::Path(_)));
     }
 

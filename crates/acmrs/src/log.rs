@@ -72,6 +72,8 @@ mod tests {
 
     #[test]
     fn line_has_the_level_and_the_names_of_the_port() {
+        // Sets the name of the provider.
+        let _ = port(1, 1);
         let (mut log, mut ports) = (Log::default(), Ports::default());
         let (id, of) = (PortId(3), EndpointId::new(0, 0));
         log.write(Time::ZERO, &Event::PortUp(id, Lid::new(7)), &ports);
@@ -86,6 +88,7 @@ mod tests {
 
     #[test]
     fn two_hundred_lines_are_written_in_a_second_and_the_others_are_counted() {
+        let _ = port(1, 1);
         let (mut log, ports) = (Log::default(), Ports::default());
         let mut write = |at: Duration, event: &Event| log.write(Time::ZERO + at, event, &ports);
         let event = Event::PortDown(PortId(3));

@@ -96,8 +96,10 @@ fn unknown_names(target: &Target, source: &str, count: u64) {
         connection.send(&request(number, &entries(source, &format!("dead{number}"), Entry::NO_DELAY)));
         // One request at a time, like a program that resolves a list.
         connection.receive();
+        if (number + 1).is_multiple_of(1000) {
+            println!("sent {}", number + 1);
+        }
     }
-    println!("sent {count}");
 }
 
 fn hog(target: &Target) {

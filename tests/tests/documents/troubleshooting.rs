@@ -190,7 +190,7 @@ fn symptom_of_a_nodelay_request() {
 #[test]
 fn symptom_of_the_limit_of_lookups() {
     let fabric = Fabric::serve(2, &[]);
-    let node = at(&fabric, 1).options(&format!("{OPTIONS}lookups 1\n")).join();
+    let node = at(&fabric, 1).options(&format!("{OPTIONS}lookups 1\nretries 15\n")).join();
     let mut other = Connection::open(&node.socket());
     other.send(&acm_tests::request(1, &[Entry::name(Entry::SOURCE, "node1"), Entry::name(Entry::DEST, "nobody")]));
     until("the other's lookup", || {

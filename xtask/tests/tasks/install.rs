@@ -3,7 +3,10 @@ use crate::built::{run, stand_ins};
 use std::{
     collections::BTreeSet,
     fs,
-    os::unix::{fs::PermissionsExt, process::CommandExt},
+    os::unix::{
+        fs::{MetadataExt, PermissionsExt},
+        process::CommandExt,
+    },
     path::PathBuf,
     process::{Command, Stdio},
 };
@@ -132,13 +135,18 @@ fn files_of_this_machine_need_root() {
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let program = folder.path().join("xtask");
-    fs::copy(env!("CARGO_BIN_EXE_xtask"), &program).unwrap();
+    // Another process copies it: a descriptor of this one could be inherited, and a file that is open for writing cannot
+    // be executed.
+    let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_xtask")).arg(&program).status().unwrap();
+    assert!(copied.success());
     for task in ["install", "uninstall"] {
         let mut command = Command::new(&program);
         command.args([task, "--prefix", "/opt/acm-test"]).current_dir("/").stdin(Stdio::null());
         // The user `nobody`, unless the tests run without root.
-        let output = command.uid(65534).gid(65534).output().or_else(|_| Command::new(&program).arg(task).output());
-        let output = output.unwrap();
+        if folder.path().metadata().unwrap().uid() == 0 {
+            command.uid(65534).gid(65534);
+        }
+        let output = command.output().unwrap();
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success() && text.contains(&format!("as root, run `cargo xtask {task}`")), "{text}");
     }

@@ -48,6 +48,8 @@ impl Server {
             }
             Role::Control => {
                 let output = self.command(core::str::from_utf8(message).unwrap_or_default());
+                // The files and the programs' events have the effect before the response arrives.
+                self.send_events();
                 for part in output.as_bytes().chunks(32 << 10) {
                     self.send(token, part.to_vec());
                 }

@@ -193,10 +193,10 @@ fn kept_handle_of_a_closed_endpoint_or_port_fails() {
     let request = sa_requests(0x8001).remove(0);
     let mad = request.mad();
     request.respond(mad);
-    assert_eq!(trial::sa_responses(), ["answer with tid 0x1122334455667788"]);
+    assert_eq!(trial::sa_responses(0x8001), ["answer with tid 0x1122334455667788"]);
     assert!(trial::ask_sa(0x8001).is_ok());
     sa_requests(0x8001).remove(0).fail(110_u32.wrapping_neg());
-    assert_eq!(trial::sa_responses(), ["no answer in time"]);
+    assert_eq!(trial::sa_responses(0x8001), ["no answer in time"]);
     // ibacm may close an endpoint before it removes its addresses.
     // SAFETY: only the address is used afterwards.
     unsafe { provider().close_endpoint.unwrap()(opened.endpoint) };

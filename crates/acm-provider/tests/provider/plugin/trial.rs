@@ -22,7 +22,8 @@ pub(crate) const REFUSED: u16 = 0x8fff;
 
 /// Handles that are kept longer than their endpoints.
 static KEPT: Mutex<Vec<Endpoint>> = Mutex::new(Vec::new());
-static RESPONSES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+/// Responses, each with the partition of its endpoint.
+static RESPONSES: Mutex<Vec<(u16, String)>> = Mutex::new(Vec::new());
 
 fn kept(pkey: u16) -> Endpoint {
     KEPT.lock().unwrap().iter().find(|endpoint| endpoint.pkey().get() == pkey).unwrap().clone()
@@ -37,18 +38,18 @@ pub(crate) fn ask_sa_holding(pkey: u16, held: Arc<()>) -> Result<(), SaRefused> 
 pub(crate) fn ask_sa(pkey: u16) -> Result<(), SaRefused> {
     let mut request = SaMad::default();
     request.header.transaction_id = TransactionId::new(0x1122_3344_5566_7788);
-    kept(pkey).ask_sa(&request, |response| {
+    kept(pkey).ask_sa(&request, move |response| {
         let text = match response {
             Ok(mad) => format!("answer with tid {:#x}", u64::from_be_bytes(mad[8..16].try_into().unwrap())),
             Err(failure) => failure.to_string(),
         };
-        RESPONSES.lock().unwrap().push(text);
+        RESPONSES.lock().unwrap().push((pkey, text));
     })
 }
 
-/// Takes the responses that were received.
-pub(crate) fn sa_responses() -> Vec<String> {
-    core::mem::take(&mut RESPONSES.lock().unwrap())
+/// Takes the responses that the endpoint in this partition received.
+pub(crate) fn sa_responses(pkey: u16) -> Vec<String> {
+    RESPONSES.lock().unwrap().extract_if(.., |(other, _)| *other == pkey).map(|(_, text)| text).collect()
 }
 
 pub(crate) fn gid(pkey: u16) -> Option<[u8; 16]> {
