@@ -69,7 +69,9 @@ impl Daemon {
         }
         let files = |options| Files::new(options, &self.reload.start_dir);
         let (before, after) = (files(&self.reload.current.options()), files(&options));
-        self.reload_preload_files(now, &before, after);
+        let problem = self.reload_preload_files(now, &before, after);
+        has_failed |= problem.is_some();
+        problems.extend(problem);
         self.reload.note_complete(problems, has_failed);
         self.reload.progress.reads_preload = self.preload.as_ref().is_some_and(Loader::is_reading);
         let before = core::mem::replace(&mut self.reload.current, new).addresses;

@@ -164,22 +164,28 @@ impl Daemon {
         }
     }
 
-    /// Reads the preload files again at SIGHUP. If the options have changed, reads the files of the new options.
-    pub(super) fn reload_preload_files(&mut self, now: Time, before: &Files, after: Files) {
+    /// Reads the preload files again at SIGHUP. If the options have changed, reads the files of the new options. Returns
+    /// the reason if the thread that reads them cannot start, which the next SIGHUP tries again.
+    pub(super) fn reload_preload_files(&mut self, now: Time, before: &Files, after: Files) -> Option<String> {
         if *before == after {
             if let Some(loader) = &mut self.preload {
                 loader.read_again();
+                return None;
             }
-            return;
+            if after == Files::default() {
+                return None;
+            }
         }
         self.preload = None;
         for table in empty_tables(&after) {
             self.input(now, Input::Preloaded(table));
         }
-        if let Err(error) = self.start_preload(after) {
+        let problem = self.start_preload(after).err().map(|error| {
             tracing::warn!(target: "preload", "files are not read: {error}");
-        }
+            format!("preload: files are not read: {error}")
+        });
         self.update_preload_ports();
+        problem
     }
 
     /// Starts the preload thread, if the options name a file.
