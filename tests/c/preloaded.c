@@ -48,42 +48,39 @@ static struct message lookup(int fd, const struct message *request)
     return answer;
 }
 
-// Reports whether no response arrives at the socket within 0.3 s.
-static int is_silent(int fd)
+// How long no response of the daemon comes if the memory has it, and how long the daemon may take.
+enum { SILENCE_MS = 300, LIMIT_MS = 30000 };
+
+// Reports whether a response arrives at the socket in time. A response from the memory does not.
+static int is_readable(int fd, int limit_ms)
 {
     struct pollfd socket = {.fd = fd, .events = POLLIN};
 
-    return poll(&socket, 1, 300) == 0;
+    return poll(&socket, 1, limit_ms) == 1;
 }
 
-// Waits for a response at the socket, which a response from the memory does not make readable.
-static int is_readable(int fd)
+// Looks up a path, and reports whether the response arrived at the socket in time.
+static int is_from_socket(int fd, const struct message *request, const struct message *expected, int limit_ms)
 {
-    struct pollfd socket = {.fd = fd, .events = POLLIN};
+    struct message answer;
+    int readable;
 
-    return poll(&socket, 1, 30000) == 1;
+    CHECK(daemon_send(fd, request) == (ssize_t)request->length);
+    readable = is_readable(fd, limit_ms);
+    CHECK(daemon_receive(fd, &answer) >= 16 && same(&answer, expected));
+    return readable;
 }
 
 // Looks up a path, and reports whether it came from the daemon.
 static int is_from_daemon(int fd, const struct message *request, const struct message *expected)
 {
-    struct message answer;
-
-    CHECK(daemon_send(fd, request) == (ssize_t)request->length);
-    CHECK(is_readable(fd));
-    return daemon_receive(fd, &answer) >= 16 && same(&answer, expected);
+    return is_from_socket(fd, request, expected, LIMIT_MS);
 }
 
 // Looks up a path, and reports whether it came from the memory.
 static int is_from_memory(int fd, const struct message *request, const struct message *expected)
 {
-    struct message answer;
-    int silent;
-
-    CHECK(daemon_send(fd, request) == (ssize_t)request->length);
-    silent = is_silent(fd);
-    CHECK(daemon_receive(fd, &answer) >= 16 && same(&answer, expected));
-    return silent;
+    return !is_from_socket(fd, request, expected, SILENCE_MS);
 }
 
 // Connects, and waits until answers come from the memory.
@@ -163,7 +160,7 @@ static void rules(const char *path, const char *known, const char *unknown)
     pid_t child;
 
     // An answer in pieces, and read twice.
-    CHECK(daemon_send(fd, &request) == (ssize_t)request.length && is_silent(fd));
+    CHECK(daemon_send(fd, &request) == (ssize_t)request.length && !is_readable(fd, SILENCE_MS));
     CHECK(recv(fd, got.bytes, 10, MSG_PEEK) == 10 && !memcmp(got.bytes, answer.bytes, 10));
     CHECK(recv(fd, got.bytes, 0, 0) == 0);
     CHECK(recv(fd, got.bytes, 10, 0) == 10 && !memcmp(got.bytes, answer.bytes, 10));
@@ -179,7 +176,7 @@ static void rules(const char *path, const char *known, const char *unknown)
     CHECK(daemon_receive(fd, &got) > 0 && same(&got, &answer));
     CHECK(is_from_memory(fd, &request, &answer) && is_from_daemon(fd, &other, &refused));
     // Other flags of send, and a request in two pieces.
-    CHECK(send(fd, request.bytes, request.length, MSG_DONTWAIT) == (ssize_t)request.length && is_readable(fd));
+    CHECK(send(fd, request.bytes, request.length, MSG_DONTWAIT) == (ssize_t)request.length && is_readable(fd, LIMIT_MS));
     CHECK(daemon_receive(fd, &got) > 0 && same(&got, &answer));
     CHECK(is_from_memory(fd, &request, &answer));
     // A child, and threads.

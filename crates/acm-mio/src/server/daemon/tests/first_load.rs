@@ -59,7 +59,6 @@ fn request_waits_for_preload_files_ten_seconds_at_most() {
 fn reload_starts_the_thread_that_does_not_run() {
     let dir = tempfile::tempdir().unwrap();
     let mut daemon = daemon(dir.path());
-    std::fs::write(dir.path().join("hosts"), "node2 fe80::2\n").unwrap();
     let files = Files { hosts: Some(dir.path().join("hosts")), ..Files::default() };
     let reload = |daemon: &mut Daemon, files: &Files| daemon.reload_preload_files(Time::ZERO, files, files.clone());
     assert_eq!((reload(&mut daemon, &Files::default()), daemon.preload.is_some()), (None, false));
