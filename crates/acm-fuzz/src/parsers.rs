@@ -6,7 +6,7 @@ use acm_wire::{files::*, netlink::*};
 #[path = "../../acm-wire/src/files/fuzz.rs"]
 mod file_bodies;
 #[path = "../../acm-mio/src/addresses/message.rs"]
-#[expect(dead_code, reason = "only the daemon makes requests")]
+#[expect(dead_code, reason = "only the daemon makes requests and parses responses")]
 mod message;
 #[path = "../../acm-wire/src/netlink/fuzz.rs"]
 mod netlink_bodies;

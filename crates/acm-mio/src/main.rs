@@ -33,7 +33,6 @@ mod regular;
 mod server;
 mod settings;
 mod shared;
-mod source;
 mod starter;
 mod stream;
 #[cfg(test)]

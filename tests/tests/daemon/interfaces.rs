@@ -154,6 +154,19 @@ fn interface_addresses_are_followed() {
     );
 }
 
+/// A user can hold all ports that the system assigns. Here they are reserved, with the same effect.
+#[test]
+fn source_is_selected_without_a_free_port() {
+    let (_fabric, lab) = Lab::start("");
+    lab.ip("addr add 10.8.0.1/24 dev ib0");
+    lab.ip("addr add fd08::1/64 dev ib0 nodad");
+    lab.has(&["10.8.0.1", "fd08::1"]);
+    lab.shell("echo 1-65535 > /proc/sys/net/ipv4/ip_local_reserved_ports");
+    for dest in ["10.8.0.1", "fd08::1"] {
+        assert_eq!(lab.node.acme(&["-f", "i", "-d", dest]).path().dgid, lab.gids[0], "{dest}");
+    }
+}
+
 /// The socket overflows twice, because the daemon may read all addresses again after the first overflow for another
 /// reason: the interfaces are new.
 #[test]

@@ -35,7 +35,7 @@ mod number {
 }
 
 /// Length of a netlink header in bytes.
-const HEADER: usize = 16;
+pub(super) const HEADER: usize = 16;
 /// Length of the fixed part of a link's message in bytes.
 const LINK_HEADER: usize = 16;
 /// Length of the fixed part of an address's message in bytes.
@@ -129,7 +129,7 @@ fn parse_message(kind: u16, sequence: u32, payload: &[u8]) -> Option<Option<Noti
 }
 
 /// Returns the attributes with their numbers. The last item is `None` if malformed bytes follow.
-fn attributes<'a>(bytes: &'a [u8]) -> impl Iterator<Item = Option<(u16, &'a [u8])>> {
+pub(super) fn attributes<'a>(bytes: &'a [u8]) -> impl Iterator<Item = Option<(u16, &'a [u8])>> {
     // `into_inner` returns all bytes that follow; the value is their first part.
     NlasIterator::new(bytes).map(|attribute| {
         let attribute = attribute.ok()?;
@@ -205,7 +205,7 @@ fn address(is_new: bool, payload: &[u8]) -> Option<Option<Notification>> {
     Some(Some(notification(header.index, ip)))
 }
 
-fn ip(family: AddressFamily, value: &[u8]) -> Option<IpAddr> {
+pub(super) fn ip(family: AddressFamily, value: &[u8]) -> Option<IpAddr> {
     match family {
         AddressFamily::Inet => <[u8; 4]>::try_from(value).ok().map(Ipv4Addr::from).map(IpAddr::V4),
         AddressFamily::Inet6 => <[u8; 16]>::try_from(value).ok().map(Ipv6Addr::from).map(IpAddr::V6),
@@ -227,8 +227,13 @@ pub(super) fn request(dump: Dump, sequence: u32) -> Vec<u8> {
         Dump::Links => RouteNetlinkMessage::GetLink(LinkMessage::default()),
         Dump::Addresses => RouteNetlinkMessage::GetAddress(AddressMessage::default()),
     };
+    bytes(message, NLM_F_DUMP, sequence)
+}
+
+/// Returns the bytes of a request.
+pub(super) fn bytes(message: RouteNetlinkMessage, flags: u16, sequence: u32) -> Vec<u8> {
     let mut message = NetlinkMessage::from(message);
-    message.header.flags = NLM_F_REQUEST | NLM_F_DUMP;
+    message.header.flags = NLM_F_REQUEST | flags;
     message.header.sequence_number = sequence;
     message.finalize();
     let mut bytes = vec![0; message.buffer_len()];

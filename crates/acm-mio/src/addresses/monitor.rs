@@ -58,7 +58,7 @@ impl Interfaces {
         if choice == InterfaceChoice::Off {
             return None;
         }
-        let socket = Socket::open()
+        let socket = Socket::subscribe()
             .inspect_err(|error| tracing::warn!(target: "interfaces", "addresses of interfaces stay unknown: {error}"))
             .ok()?;
         Some(Self {

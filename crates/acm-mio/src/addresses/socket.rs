@@ -1,4 +1,4 @@
-//! The socket of rtnetlink: non-blocking, in the groups of links and addresses.
+//! Sockets of rtnetlink, which never wait.
 use nix::{
     errno::Errno,
     sys::socket::{
@@ -36,9 +36,16 @@ pub(super) enum Received {
 }
 
 impl Socket {
+    /// Opens a socket that receives responses only.
     pub(super) fn open() -> Result<Self, Errno> {
         let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
         let fd = socket(AddressFamily::Netlink, SockType::Raw, flags, SockProtocol::NetlinkRoute)?;
+        Ok(Self { fd })
+    }
+
+    /// Opens a socket that also receives changes of links and addresses.
+    pub(super) fn subscribe() -> Result<Self, Errno> {
+        let Self { fd } = Self::open()?;
         if setsockopt(&fd, sockopt::RcvBufForce, &RECEIVE_BUFFER).is_err() {
             let _ = setsockopt(&fd, sockopt::RcvBuf, &RECEIVE_BUFFER);
         }

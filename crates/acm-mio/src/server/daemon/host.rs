@@ -1,13 +1,12 @@
 //! Carries out the core's outputs.
 use super::{connections::Connections, wait::FIRST_CLIENT};
 use crate::{
-    addresses::Interfaces,
+    addresses::{Interfaces, select_source},
     fabric::Fabric,
     kernel::Kernel,
     log::{Lines, LogNames, limited},
     providers::Providers,
     shared::SharedCache,
-    source,
 };
 use acm_sansio::{ClientId, Event, Input, Output, PortId, api::SendFailure};
 use mio::{Interest, Poll, Token};
@@ -41,7 +40,7 @@ impl Host {
             }
             Output::CloseClient(client) => self.close(client),
             Output::SelectSource { request, dest } => {
-                let source = source::select(dest, self.interfaces.iter().flat_map(Interfaces::link_local));
+                let source = select_source(dest, self.interfaces.iter().flat_map(Interfaces::link_local));
                 return Some(Input::SourceSelected { request, source });
             }
             Output::Provider { provider, call, what } => self.providers.call(provider, call, what),

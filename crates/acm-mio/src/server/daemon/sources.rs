@@ -6,11 +6,10 @@ use super::{
     wait::WOKEN,
 };
 use crate::{
-    addresses::Interfaces,
+    addresses::{Interfaces, select_source},
     kernel::{AddressRequest, Kernel},
     log::limited,
     preload::{Files, Loader, empty_tables},
-    source,
 };
 use acm_sansio::{Failure, Input, Time};
 use core::time::Duration;
@@ -97,7 +96,7 @@ impl Daemon {
         let interfaces = self.host.interfaces.as_ref();
         let source = interfaces
             .and_then(|interfaces| interfaces.source_on(request.interface, dest))
-            .or_else(|| source::select(dest, interfaces.into_iter().flat_map(Interfaces::link_local)));
+            .or_else(|| select_source(dest, interfaces.into_iter().flat_map(Interfaces::link_local)));
         match (source, &mut self.host.kernel) {
             (Some(source), _) => self.input(now, Input::KernelAddressRequest { id, source, dest }),
             (None, Some(kernel)) => {
