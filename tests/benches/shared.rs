@@ -1,14 +1,13 @@
 //! Measures a rank of a job that resolves its peers: over the socket, and from the memory of the daemon
 //! (`shared_cache`). `cargo bench -p acm-tests --bench shared`. C ibacm takes part if the benchmark runs as root with
-//! Debian's `ibacm` installed. `--bench c` measures C programs only: librdmacm's calls with and without
-//! `libibacm_preload.so`, and libibacm's blocking functions and connections.
+//! Debian's `ibacm` installed. `--bench c` measures C programs only: libibacm's blocking functions
+//! and connections.
 //!
 //! All ways take turns in each round. The results are medians and quartiles over the rounds, in paths per second. Each
 //! request to C ibacm is for the same path, because its cache is filled by names only.
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 use acm_client::{Address, Client, Options, Response, Service};
-use acm_tests::{Fabric, Kind, Lab, Node, Process, interfaces, preloaded, until};
-use acm_wire::client::{EntryFlags, resolve_request};
+use acm_tests::{Fabric, Kind, Lab, Node, Process, interfaces, until};
 use core::time::Duration;
 use std::{env, path::Path, process::Command, thread, time::Instant};
 
@@ -61,29 +60,16 @@ fn c_programs(rounds: usize, time: Duration) {
     let other = Fabric::serve(2, &[]);
     let node = |number, option: &str| Node::at(&other, number).option(option).option("log_level 1").join();
     let memory = [node(1, "shared_cache on"), node(2, "shared_cache on")];
-    let [source, dest] = ["10.77.0.1", "10.77.0.2"].map(Address::from_text);
-    let request = resolve_request(Some(&source), &dest, EntryFlags::empty(), [0; 8]);
-    let request: String = request.iter().map(|byte| format!("{byte:02x}")).collect();
     let time = time.as_millis().to_string();
-    let mut rates = vec![Vec::new(); 7];
+    let mut rates = vec![Vec::new(); 4];
     for _ in 0..rounds {
         let mut next = rates.iter_mut();
         let mut add = |values: Vec<f64>| values.into_iter().for_each(|rate| next.next().unwrap().push(rate));
-        let calls = |preload, nodes: &[Node]| {
-            let socket = nodes[0].socket();
-            rates_of(preloaded(preload).arg("rate").arg(socket).args([&time, &request]))
-        };
-        add(calls(false, &sockets));
-        add(calls(false, &memory));
-        add(calls(true, &memory));
         for nodes in [&sockets, &memory] {
             add(rates_of(interfaces().arg("rate").arg(nodes[0].socket()).arg(&time)));
         }
     }
     let names = [
-        "librdmacm's calls, without the option",
-        "librdmacm's calls, with the option",
-        "librdmacm's calls, preloaded library",
         "libibacm, socket, blocking",
         "libibacm, socket, 64 at a time",
         "libibacm, memory, blocking",

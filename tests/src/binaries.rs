@@ -46,15 +46,6 @@ pub fn preload() -> PathBuf {
     path
 }
 
-/// Builds the library for `LD_PRELOAD` with librdmacm and returns its path.
-#[must_use]
-pub fn ibacm_preload() -> PathBuf {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    let path = BUILT.get_or_init(|| build(&["-p", "acm-preload", "--lib"])).join("libibacm_preload.so");
-    assert!(path.is_file(), "{} was not built", path.display());
-    path
-}
-
 /// Builds the C library and returns the directory of `libibacm.so` and `libibacm.a`.
 #[must_use]
 pub fn c_library() -> PathBuf {

@@ -8,19 +8,9 @@ use crate::{
 use std::{env, fs, os::unix::process::CommandExt, path::PathBuf, process::Command};
 
 /// The packages whose programs and libraries are installed.
-const PACKAGES: [&str; 8] =
-    ["acm-mio", "acm-client", "acm-capi", "acm-preload", "acmrs", "ib-sim", "ib-sim-preload", "acm-trace"];
-const PROGRAMS: [&str; 9] = [
-    "acm-mio",
-    "ib_acme",
-    "libibacm.so",
-    "libibacm.a",
-    "libibacm_preload.so",
-    "libacmrs.so",
-    "ib-sim",
-    "libib_sim_preload.so",
-    "acm-replay",
-];
+const PACKAGES: [&str; 7] = ["acm-mio", "acm-client", "acm-capi", "acmrs", "ib-sim", "ib-sim-preload", "acm-trace"];
+const PROGRAMS: [&str; 8] =
+    ["acm-mio", "ib_acme", "libibacm.so", "libibacm.a", "libacmrs.so", "ib-sim", "libib_sim_preload.so", "acm-replay"];
 
 /// The shells with completions of ib_acme.
 const SHELLS: [&str; 3] = ["bash", "fish", "zsh"];

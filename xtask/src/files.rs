@@ -60,8 +60,6 @@ pub(crate) const FILES: &[File] = &[
     file("ib-acme-rs", "built/ib_acme.fish", "share/acm-ib_acme/ib_acme.fish"),
     file("ib-acme-rs", "built/ib_acme.zsh", "share/acm-ib_acme/ib_acme.zsh"),
     file("libibacm1", "built/libibacm.so", "LIBDIR/libibacm.so.1"),
-    // Not in LIBDIR: programs are not linked with it.
-    file("libibacm1", "built/libibacm_preload.so", "LIBDIR/libibacm/libibacm-preload.so"),
     file("libibacm-dev", "-> libibacm.so.1", "LIBDIR/libibacm.so"),
     file("libibacm-dev", "built/libibacm.a", "LIBDIR/libibacm.a"),
     file("libibacm-dev", "dist/libibacm.pc", "LIBDIR/pkgconfig/libibacm.pc"),

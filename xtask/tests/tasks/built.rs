@@ -8,7 +8,6 @@ pub(crate) fn stand_ins(folder: &Path) {
     }
     for (name, soname) in [
         ("libibacm.so", "libibacm.so.1"),
-        ("libibacm_preload.so", "libibacm_preload.so"),
         ("libacmrs.so", "libacmrs.so"),
         ("libib_sim_preload.so", "libib_sim_preload.so"),
     ] {

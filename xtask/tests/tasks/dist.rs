@@ -97,7 +97,6 @@ libibacm-dev -rw-r--r-- /usr/lib/MULTIARCH/libibacm.a
 libibacm-dev -rw-r--r-- /usr/lib/MULTIARCH/pkgconfig/libibacm.pc
 libibacm-dev -rw-r--r-- /usr/share/man/man3/libibacm.3.gz
 libibacm-dev lrwxrwxrwx /usr/lib/MULTIARCH/libibacm.so
-libibacm1 -rw-r--r-- /usr/lib/MULTIARCH/libibacm/libibacm-preload.so
 libibacm1 -rw-r--r-- /usr/lib/MULTIARCH/libibacm.so.1
 ";
 const NAMES: [&str; 7] = ["acm-mio", "acm-replay", "ib-acme-rs", "ib-sim", "libacmrs", "libibacm-dev", "libibacm1"];

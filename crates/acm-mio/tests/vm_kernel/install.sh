@@ -19,7 +19,7 @@ END
 chmod 755 $run/bin/*
 mkdir $run/release
 # Installed, but not used.
-for file in libibacm.so libibacm.a libibacm_preload.so libacmrs.so libib_sim_preload.so ib-sim acm-replay; do echo $file > $run/release/$file; done
+for file in libibacm.so libibacm.a libacmrs.so libib_sim_preload.so ib-sim acm-replay; do echo $file > $run/release/$file; done
 # Stripped as packages are: the disk of this machine is its memory.
 for program in acm-mio ib_acme; do strip -o $run/release/$program "$programs/$program"; done
 printf '{"reason":"compiler-artifact"' > $run/messages

@@ -62,12 +62,6 @@ impl Daemon {
         Self::spawn(Command::new(env!("CARGO_BIN_EXE_acm-mio")), run_dir, arguments, addresses)
     }
 
-    /// Starts a daemon as [`start`](Self::start), with lines for its options file.
-    pub(crate) fn with_options(run_dir: &str, arguments: &[&str], addresses: &str, options: &str) -> Self {
-        let daemon = Command::new(env!("CARGO_BIN_EXE_acm-mio"));
-        Self::launch(daemon, run_dir, arguments, addresses, options, "join successful")
-    }
-
     /// Starts a daemon by a command that lacks the daemon's arguments.
     pub(crate) fn spawn(command: Command, run_dir: &str, arguments: &[&str], addresses: &str) -> Self {
         Self::launch(command, run_dir, arguments, addresses, "", "join successful")

@@ -64,7 +64,6 @@ const ARROWS: &[Arrows] = &[
     above("acm-shm", &["acm-wire", "ib-mad"]),
     above("acm-client", &["acm-shm", "acm-wire", "ib-mad", "ib-device"]),
     above("acm-capi", &["acm-client", "acm-wire", "ib-mad"]),
-    above("acm-preload", &["acm-client", "acm-wire", "ib-mad"]),
     above("acm-trace", &["acm-sansio", "acm-wire", "ib-mad"]),
     above("acm-sim", &["ib-sim", "acm-trace", "acm-sansio", "acm-wire", "ib-mad"]),
     above("acm-provider", &["acm-wire", "ib-mad"]),
