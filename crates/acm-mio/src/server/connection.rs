@@ -38,6 +38,8 @@ pub(super) struct Connection {
     pub(super) id: ClientId,
     /// Index of the client's account.
     pub(super) account: u32,
+    /// Time of the client's last turn.
+    pub(super) used: Time,
     pub(super) turn: Turn,
     pub(super) stream: Stream,
     /// The program at the other end.
@@ -70,6 +72,7 @@ impl Connection {
         Self {
             id,
             account: 0,
+            used: Time::ZERO,
             turn: Turn::None,
             stream,
             peer,
@@ -88,8 +91,9 @@ impl Connection {
     }
 
     /// Begins the client's turn with the shared buffer.
-    pub(super) fn begin_turn(&mut self, buffer: &mut ReceiveBuffer) {
+    pub(super) fn begin_turn(&mut self, now: Time, buffer: &mut ReceiveBuffer) {
         self.turn = Turn::Now;
+        self.used = now;
         buffer.begin(&self.kept);
     }
 

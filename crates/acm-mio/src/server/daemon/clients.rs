@@ -98,7 +98,7 @@ impl Daemon {
         for _ in 0..CLIENT_BATCH {
             let Some(index) = self.host.clients.next_turn() else { return };
             let Some(connection) = self.host.clients.open.get_mut(index) else { continue };
-            connection.begin_turn(&mut self.received);
+            connection.begin_turn(now, &mut self.received);
             let has_more = self.read_client(now, index);
             // The turn may have closed the connection.
             if let Some(connection) = self.host.clients.open.get_mut(index) {

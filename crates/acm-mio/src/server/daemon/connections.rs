@@ -18,6 +18,8 @@ pub(crate) struct Connections {
     ready: FairQueue<usize>,
     /// Connections that may have unread responses, ordered by the time of their last check.
     checked: BTreeSet<(Time, usize)>,
+    /// Number of idle connections that were closed at the end because systemd does not keep so many.
+    pub(super) not_left: u64,
 }
 
 impl Connections {

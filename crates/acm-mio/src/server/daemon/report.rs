@@ -28,6 +28,7 @@ fn numbers(acm: &Core, host: &Host, log: &Log, reload: &Reload, preload: Option<
     }
     numbers.extend(host.shared.iter().flat_map(SharedCache::numbers));
     numbers.extend([
+        Number::counter("connections_not_left", host.clients.not_left),
         Number::counter("log_lines_lost", log.lost()),
         Number::counter("log_not_reopened", log.not_reopened()),
         Number::counter("files_not_applied", reload.not_applied),
