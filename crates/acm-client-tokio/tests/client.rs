@@ -131,9 +131,12 @@ async fn late_response_and_missing_daemon_are_told_apart() {
     let (stream, _) = listener.accept().unwrap();
     drop((stream, listener));
     std::fs::remove_file(address.path()).unwrap();
-    while client.is_connected() {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
+    let closed = async {
+        while client.is_connected() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(LIMIT, closed).await.unwrap();
     assert_eq!(client.ask(route(2), SHORT).await, Err(AskError::Disconnected));
     let nowhere = Client::connect(Service::Unix(address.path())).await;
     assert_eq!(nowhere.unwrap_err().kind(), std::io::ErrorKind::NotFound);

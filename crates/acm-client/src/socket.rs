@@ -132,13 +132,7 @@ fn tcp(host: &str, port: u16, deadline: Deadline) -> io::Result<Raw> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use core::sync::atomic::AtomicBool;
-    use nix::sys::{pthread::pthread_kill, signal::Signal};
-    use std::{
-        net::TcpListener,
-        os::unix::{net::UnixListener, thread::JoinHandleExt},
-        sync::Arc,
-    };
+    use std::net::TcpListener;
 
     /// A time limit that no passing test reaches.
     const LONG: Duration = Duration::from_secs(60);
@@ -149,24 +143,5 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let service = listener.local_addr().unwrap().to_string().parse().unwrap();
         assert!(Socket::connect(&service, Deadline::after(Some(LONG))).unwrap().0.tcp_nodelay().unwrap());
-    }
-
-    #[test]
-    fn signal_does_not_end_the_wait() {
-        signal_hook::flag::register(Signal::SIGUSR1 as i32, Arc::new(AtomicBool::new(false))).unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("s");
-        let listener = UnixListener::bind(&path).unwrap();
-        let socket = Socket::connect(&Service::Unix(path), Deadline::after(Some(LONG))).unwrap();
-        let waits = thread::spawn(move || socket.wait(false, Deadline::after(Some(LONG))));
-        // Most of these signals arrive during poll(2).
-        for _ in 0..50 {
-            pthread_kill(waits.as_pthread_t(), Signal::SIGUSR1).unwrap();
-            thread::sleep(Duration::from_millis(1));
-        }
-        assert!(!waits.is_finished());
-        let (stream, _) = listener.accept().unwrap();
-        drop(stream);
-        assert!(waits.join().unwrap().unwrap(), "the end of the stream is readable");
     }
 }

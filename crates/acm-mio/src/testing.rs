@@ -1,5 +1,4 @@
 //! Helpers of tests.
-use core::time::Duration;
 use nix::{
     sched::{CloneFlags, unshare},
     sys::stat::{Mode, umask},
@@ -10,11 +9,16 @@ use std::{
     thread,
 };
 
-/// Runs `work` in a thread and returns its result. Panics after 30 s, for tests of code that must not block.
+#[expect(unreachable_pub, reason = "a module of the end-to-end tests")]
+#[path = "../../../tests/src/poll.rs"]
+mod poll;
+pub(crate) use poll::{LIMIT, until};
+
+/// Runs `work` in a thread and returns its result. Panics after [`LIMIT`], for tests of code that must not block.
 pub(crate) fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, result) = mpsc::channel();
     thread::spawn(move || done.send(work()));
-    result.recv_timeout(Duration::from_secs(30)).expect("it blocks, or panicked")
+    result.recv_timeout(LIMIT).expect("it blocks, or panicked")
 }
 
 /// Runs `work` without a file mode creation mask, in a thread of its own.

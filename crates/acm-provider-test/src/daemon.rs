@@ -10,7 +10,7 @@ use core::{
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Maximum time that [`response`] waits.
-const LIMIT: Duration = Duration::from_secs(30);
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// A response to a client's request.
 #[derive(Clone, Copy, Debug)]
@@ -110,7 +110,7 @@ pub fn responses(id: u64) -> Vec<Response> {
 /// Waits for the response to a request, which another thread may send.
 ///
 /// # Panics
-/// If no response is sent within 30 s.
+/// If no response is sent within 60 s.
 #[must_use]
 pub fn response(id: u64) -> Response {
     let is_missing = |received: &mut Received| received.responses.iter().all(|response| response.id != id);

@@ -51,6 +51,10 @@ mod datagram;
 mod error;
 mod event;
 mod id;
+#[cfg(all(test, feature = "server"))]
+#[expect(unreachable_pub, reason = "a module of the end-to-end tests")]
+#[path = "../../../tests/src/poll.rs"]
+mod poll;
 mod port;
 #[cfg(feature = "client")]
 pub mod proto;

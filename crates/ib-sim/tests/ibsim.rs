@@ -1,8 +1,5 @@
 //! A served subnet with a real OpenSM as subnet manager, on Debian's ibsim: 4 nodes on 2 switches.
-use core::{
-    sync::atomic::{AtomicU32, Ordering},
-    time::Duration,
-};
+use core::sync::atomic::{AtomicU32, Ordering};
 use ib_mad::{
     FlowLabel, Gid, Mtu, Pkey, PortState, Qkey, Qpn, Rate, Selector, ServiceLevel, Status, TransactionId, Wire,
     sa::{JoinState, McMemberRecord, PathRecord, Query, SaMad},
@@ -16,8 +13,12 @@ use std::{
     io::{BufRead, BufReader},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    thread,
 };
+
+#[expect(unreachable_pub, reason = "a module of the end-to-end tests")]
+#[path = "../../../tests/src/poll.rs"]
+mod poll;
+use poll::{LIMIT, until};
 
 const NET: &str = r#"
 Switch 8 "Sw1"
@@ -71,16 +72,6 @@ fn umad2sim() -> PathBuf {
         .unwrap_or_else(|| panic!("umad2sim/libumad2sim.so is missing: install Debian's package libumad2sim0"))
 }
 
-fn wait_for<T>(what: &str, mut poll: impl FnMut() -> Option<T>) -> T {
-    for _ in 0..600 {
-        if let Some(found) = poll() {
-            return found;
-        }
-        thread::sleep(Duration::from_millis(50));
-    }
-    panic!("time-out: {what}");
-}
-
 /// ibsim, OpenSM on it, and a served subnet under it. The server and OpenSM end first: OpenSM hangs without ibsim.
 struct Fabric {
     _server: Program,
@@ -109,7 +100,7 @@ impl Fabric {
             .spawn()
             .unwrap();
         let ibsim = Program(ibsim);
-        wait_for("ibsim is ready", || {
+        until("ibsim is ready", || {
             fs::read_to_string("/proc/net/unix").unwrap().contains(&format!("@{name}:out9")).then_some(())
         });
         let out = path.join("opensm.out");
@@ -128,7 +119,7 @@ impl Fabric {
             .spawn()
             .unwrap();
         let opensm = Program(opensm);
-        wait_for("OpenSM is master", || fs::read_to_string(&out).unwrap().contains("MASTER").then_some(()));
+        until("OpenSM is master", || fs::read_to_string(&out).unwrap().contains("MASTER").then_some(()));
         let socket = path.join("fabric.sock");
         let mut server = Command::new(env!("CARGO_BIN_EXE_ib-sim"))
             .args(["serve", "--nodes", "4", "--socket"])
@@ -142,7 +133,7 @@ impl Fabric {
         assert!(line.starts_with("ib-sim: 4 nodes"), "{line:?}");
         let server = Program(server);
         let fabric = Self { _server: server, _opensm: opensm, _ibsim: ibsim, name, socket, folder };
-        wait_for("four active ports", || (fabric.control("ports").matches(" active ").count() == 4).then_some(()));
+        until("four active ports", || (fabric.control("ports").matches(" active ").count() == 4).then_some(()));
         fabric
     }
 
@@ -181,7 +172,7 @@ fn own_gid(client: &Client) -> Gid {
 }
 
 fn receive<T>(client: &mut Client, mut check: impl FnMut(Message<'_>) -> Option<T>) -> T {
-    wait_for("a message", || {
+    until("a message", || {
         while let Some(message) = client.receive().unwrap() {
             if let Some(found) = check(message) {
                 return Some(found);
@@ -200,7 +191,7 @@ fn request(client: &mut Client, mad: &SaMad) -> SaMad {
         qpn: Qpn::GSI,
         sl: port.sm_sl,
         pkey_index: 0,
-        timeout: Duration::from_secs(1),
+        timeout: LIMIT / 6,
         retries: 5,
     };
     client.send_mad(1, &send, mad).unwrap();
@@ -306,7 +297,7 @@ fn join_at_opensm_makes_the_group_receive_until_the_leave() {
     assert!(!fabric.saquery(&["--smkey", "1", "-m"]).contains(&own_gid(&four).to_string()));
     assert!(fabric.control("groups").contains("members 1/1:0x1\n"), "{}", fabric.control("groups"));
     one.send_datagram(from, &datagram).unwrap();
-    wait_for("the datagram is dropped", || {
+    until("the datagram is dropped", || {
         fabric.control("stats").lines().find(|line| *line == "ud_not_member 1").map(|_| ())
     });
     assert_eq!(four.receive().unwrap(), None);

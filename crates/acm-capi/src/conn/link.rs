@@ -133,7 +133,7 @@ mod tests {
     fn requests_over_tcp_are_sent_at_once() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let (host, port) = ("127.0.0.1".to_owned(), listener.local_addr().unwrap().port());
-        let (peer, link) = Peer::find(&Service::Tcp { host, port }, Duration::from_secs(30)).unwrap();
+        let (peer, link) = Peer::find(&Service::Tcp { host, port }, Duration::from_secs(60)).unwrap();
         for link in [link.unwrap(), Link::start(&peer).unwrap()] {
             assert!(link.socket.tcp_nodelay().unwrap());
         }

@@ -136,6 +136,7 @@ impl Fabric for Embedded {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::LIMIT;
     use acm_sansio::{Time, api::SendFailure};
     use core::time::Duration;
     use ib_mad::{AddressVector, GlobalRoute, Qkey, ServiceLevel};
@@ -175,7 +176,7 @@ mod tests {
             if let Some(input) = fabric.next_event().unwrap() {
                 return OwnedInput::new(input);
             }
-            poll.poll(&mut events, Some(Duration::from_secs(30))).unwrap();
+            poll.poll(&mut events, Some(LIMIT)).unwrap();
             assert!(!events.is_empty(), "nothing comes");
             events.iter().for_each(|event| fabric.ready(event.token()));
         }
@@ -229,7 +230,7 @@ mod tests {
                 Ok(Some(_)) => {}
                 Ok(None) => {
                     let mut events = Events::with_capacity(4);
-                    polls.1.poll(&mut events, Some(Duration::from_secs(30))).unwrap();
+                    polls.1.poll(&mut events, Some(LIMIT)).unwrap();
                     assert!(!events.is_empty(), "no event although the fabric has ended");
                     joined.ready(Token(5));
                 }

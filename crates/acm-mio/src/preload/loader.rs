@@ -305,7 +305,7 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::captured_log;
+    use crate::testing::{LIMIT, captured_log};
     use acm_wire::Address;
     use core::net::Ipv4Addr;
     use mio::{Events, Poll, Token};
@@ -324,7 +324,7 @@ mod tests {
             if let Some(table) = loader.take() {
                 return table;
             }
-            poll.poll(&mut events, Some(Duration::from_secs(30))).unwrap();
+            poll.poll(&mut events, Some(LIMIT)).unwrap();
             assert!(!events.is_empty(), "no table comes");
         }
     }
@@ -340,7 +340,7 @@ mod tests {
         let mut events = Events::with_capacity(4);
         let mut wait = |loader: &mut Loader| {
             while loader.is_reading() {
-                poll.poll(&mut events, Some(Duration::from_secs(30))).unwrap();
+                poll.poll(&mut events, Some(LIMIT)).unwrap();
                 assert!(!events.is_empty(), "it is never done");
                 assert!(loader.take().is_none());
             }

@@ -153,7 +153,7 @@ impl Core {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ::core::time::Duration;
+    use crate::testing::until;
     use acm_sansio::{ClientId, Config};
     use acm_trace::Start;
     use nix::{sys::stat::Mode, unistd::mkfifo};
@@ -181,11 +181,7 @@ mod tests {
         assert_eq!((core.end_recording(), core.recorded()), (Some(path.clone()), None));
         assert_eq!(core.unwritten(), Some(path.as_path()));
         thread::spawn(move || while reader.read(&mut [0; 4096]).is_ok() {});
-        let is_written = (0..30_000).any(|_| {
-            thread::sleep(Duration::from_millis(1));
-            core.unwritten().is_none()
-        });
-        assert!(is_written);
+        until("all is written", || core.unwritten().is_none().then_some(()));
     }
 
     #[test]
@@ -197,13 +193,10 @@ mod tests {
             Recording::start(&path.parse().unwrap(), Path::new("/"), start(), Mark::default(), [9; 16]).unwrap()
         };
         let mut core = Core::new(Acm::new(config.clone(), 7), Some(recording("/dev/full")));
-        let failed = (0..30_000).any(|_| {
-            core.drive(Time::ZERO, Input::Interfaces(vec![]), |_| None);
+        until("the recording fails", || {
             assert_eq!(core.end_turn(), None);
-            thread::sleep(Duration::from_millis(1));
-            core.recorded().is_none()
+            core.recorded().is_none().then_some(())
         });
-        assert!(failed);
         let reason = "the recording into /dev/full has failed: /dev/full: No space left on device (os error 28)";
         assert_eq!(core.end_failed(), Some(reason));
         let lost = core.facts_lost();

@@ -103,7 +103,8 @@ impl Listener {
         }
         let path = run_dir.join(PORT_FILE);
         let failed = |error| ListenError::PortFile(path.clone(), error);
-        fs::write(&path, format!("{}\n", address.port())).map_err(failed)?;
+        let port = socket.local_addr().map_err(failed)?.port();
+        fs::write(&path, format!("{port}\n")).map_err(failed)?;
         let mut listener = Self { socket: Socket::Tcp(socket), files: vec![path.clone()] };
         if link {
             listener.link(PORT_FILE, run_dir.join(PORT_LINK)).map_err(failed)?;
@@ -228,12 +229,11 @@ mod tests {
     #[test]
     fn tcp_modes_create_port_files_and_remove_them() {
         let dir = tempfile::tempdir().unwrap();
-        // A port that was free just before.
-        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let options = Options { server_mode: ServerMode::Loop, server_port: free, ..Options::default() };
+        // The system chooses a port: one that this test chose could be taken.
+        let mut options = Options { server_mode: ServerMode::Loop, server_port: 0, ..Options::default() };
         let listener = Listener::bind(&options, dir.path()).unwrap();
         assert_eq!(names(dir.path()), [PORT_FILE, PORT_LINK]);
-        assert_eq!(fs::read_to_string(dir.path().join(PORT_LINK)).unwrap(), format!("{free}\n"));
+        options.server_port = fs::read_to_string(dir.path().join(PORT_LINK)).unwrap().trim_end().parse().unwrap();
         let taken = Listener::bind(&options, dir.path()).unwrap_err().to_string();
         assert!(taken.contains("server_port"), "{taken}");
         drop(listener);

@@ -1,11 +1,10 @@
 //! The machine of the tests: a cable with two Soft-RoCE devices, daemons on a simulated fabric, C programs.
-use core::time::Duration;
+use crate::poll::until;
 use std::{
     fs,
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
     sync::{Mutex, MutexGuard, OnceLock},
-    thread::sleep,
 };
 use tempfile::TempDir;
 
@@ -36,17 +35,6 @@ pub(crate) fn lab() -> MutexGuard<'static, ()> {
 pub(crate) fn run(line: &str) {
     let status = Command::new("sh").args(["-ec", line]).status().unwrap();
     assert!(status.success(), "{line}: {status}");
-}
-
-/// Waits until `look` returns a value, at most 20 s.
-pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    for _ in 0..400 {
-        if let Some(found) = look() {
-            return found;
-        }
-        sleep(Duration::from_millis(50));
-    }
-    panic!("no {what}")
 }
 
 /// A running daemon, which is stopped when dropped.
@@ -102,7 +90,7 @@ impl Daemon {
         command.args(arguments).args(["--run-dir", run_dir]).arg("-O").arg(&option_file).arg("-A").arg(&address_file);
         let child = command.stdin(Stdio::null()).spawn().unwrap();
         let daemon = Self { child, dir };
-        wait_for(ready, || daemon.log().contains(ready).then_some(()));
+        until(ready, || daemon.log().contains(ready).then_some(()));
         daemon
     }
 
@@ -145,11 +133,11 @@ pub(crate) fn compile(name: &str, libraries: &[&str]) -> PathBuf {
     program
 }
 
-/// Runs a program, at most 30 s, and returns its output. The program must succeed.
+/// Runs a program, at most 60 s, and returns its output. The program must succeed.
 pub(crate) fn output(program: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new("timeout");
     let Output { status, stdout, stderr } =
-        command.arg("30").arg(program).args(arguments).stdin(Stdio::null()).output().unwrap();
+        command.arg("60").arg(program).args(arguments).stdin(Stdio::null()).output().unwrap();
     let (stdout, stderr) = (String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap());
     assert!(status.success(), "{} {arguments:?}: {status}\n{stdout}{stderr}", program.display());
     stdout

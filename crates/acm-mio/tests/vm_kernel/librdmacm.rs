@@ -81,9 +81,9 @@ fn connection_is_established_where_the_daemon_has_no_path() {
     let mut server =
         std::process::Command::new("timeout").args(["60", "rdma_server", "-s", "10.1.0.2"]).spawn().unwrap();
     let client = Path::new("rdma_client");
-    let text = crate::lab::wait_for("server that listens", || {
+    let text = crate::poll::until("server that listens", || {
         let run =
-            std::process::Command::new("timeout").args(["30"]).arg(client).args(["-s", "10.1.0.2"]).output().unwrap();
+            std::process::Command::new("timeout").args(["60"]).arg(client).args(["-s", "10.1.0.2"]).output().unwrap();
         run.status.success().then(|| String::from_utf8(run.stdout).unwrap())
     });
     assert!(text.contains("rdma_client: end 0"), "{text}");

@@ -1,5 +1,8 @@
 //! The daemon in the kernel's NETLINK_RDMA group: requests of a program in the kernel's place, and of the kernel.
-use crate::lab::{Daemon, compile, lab, output, run, wait_for};
+use crate::{
+    lab::{Daemon, compile, lab, output, run},
+    poll::until,
+};
 use acm_wire::netlink::{
     FLAG_ERROR, KernelResponse, LOCAL_SERVICE_GROUP, MAX_REQUEST, MessageType, NlHeader, PathUse, ResolveHeader,
     ResolveRequest, messages,
@@ -158,7 +161,7 @@ fn request_of_the_kernel_itself_gets_a_response() {
         (response.sequence, response.raw_type, response.flags.get()),
         (request.sequence, request.raw_type, FLAG_ERROR)
     );
-    wait_for("line in the log", || (daemon.count_in_log("failing request of the kernel") >= 1).then_some(()));
+    until("line in the log", || (daemon.count_in_log("failing request of the kernel") >= 1).then_some(()));
     eprintln!("output of rdma_resolve_addr: {}", ended.trim());
 }
 

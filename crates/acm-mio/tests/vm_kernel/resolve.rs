@@ -45,7 +45,7 @@ fn daemon() -> Daemon {
     fs::write(DUMP, dump).unwrap();
     let options = format!("route_preload opensm_full_v1\nroute_data_file {DUMP}\npath_service_ids none\n");
     let daemon = Daemon::on_devices(RUN, &options, "node1 ib0 1 default\n", "route preload: loaded");
-    crate::lab::wait_for("endpoint", || (daemon.count_in_log("ib0 port 1 pkey 0xffff opened") == 1).then_some(()));
+    crate::poll::until("endpoint", || (daemon.count_in_log("ib0 port 1 pkey 0xffff opened") == 1).then_some(()));
     daemon
 }
 
@@ -53,7 +53,7 @@ fn daemon() -> Daemon {
 fn resolve_route(dgid: &str) -> String {
     let program = compile("resolve_route", &["-lrdmacm"]);
     let mut command = Command::new("timeout");
-    let ended = command.arg("30").arg(program).args([GIDS[0], dgid]).stdin(Stdio::null()).output().unwrap();
+    let ended = command.arg("60").arg(program).args([GIDS[0], dgid]).stdin(Stdio::null()).output().unwrap();
     String::from_utf8(ended.stdout).unwrap() + &String::from_utf8(ended.stderr).unwrap()
 }
 

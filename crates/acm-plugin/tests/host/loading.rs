@@ -2,7 +2,7 @@
 use crate::common::{Host, PORT, compile, resolve, response};
 use acm_plugin::{Library, OpenDevice, OpenedDevice, Search};
 use acm_sansio::api::{ExternalRequestId, ProviderCall};
-use std::{fs, os::unix::fs::PermissionsExt, path::Path};
+use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
 
 /// Compiles a library with an option. Returns the message about its defect, without the path.
 fn refusal(folder: &Path, option: &str) -> String {
@@ -137,6 +137,15 @@ fn provider_compiled_with_this_projects_header_works() {
 
 #[test]
 fn lines_above_the_log_level_are_dropped() {
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    let output = child.args(["--exact", "loading::log_level_of_this_process", "--ignored"]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+}
+
+#[test]
+#[ignore = "the log level is that of its process, in which no other test may run"]
+fn log_level_of_this_process() {
     let mut host = Host::new();
     let open = |host: &mut Host| {
         host.open();
@@ -146,5 +155,4 @@ fn lines_above_the_log_level_are_dropped() {
     assert!(!open(&mut host));
     acm_plugin::set_log_level(1);
     assert!(open(&mut host));
-    acm_plugin::set_log_level(0);
 }

@@ -113,7 +113,6 @@ impl ReceiveBuffer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use core::time::Duration;
     use std::{
         io::Write,
         os::{fd::OwnedFd, unix::net::UnixStream},
@@ -123,7 +122,6 @@ mod tests {
     fn file_with(bytes: &[u8]) -> (File, UnixStream) {
         let (near, mut far) = UnixStream::pair().unwrap();
         near.set_nonblocking(true).unwrap();
-        far.set_write_timeout(Some(Duration::from_secs(5))).unwrap();
         far.write_all(bytes).unwrap();
         (OwnedFd::from(near).into(), far)
     }

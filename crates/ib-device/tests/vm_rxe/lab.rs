@@ -71,9 +71,12 @@ pub(crate) fn path_to_gid(dgid: Gid) -> AddressVector {
     AddressVector::default().with_grh(GlobalRoute { dgid, hop_limit: 64, ..GlobalRoute::default() })
 }
 
-/// Polls until there is a result. Waits on the file edge-triggered, at most 8 s for each event.
+/// Time limit of all waits for an event, in milliseconds.
+pub(crate) const LIMIT_MS: u16 = 60_000;
+
+/// Polls until there is a result. Waits on the file edge-triggered, at most [`LIMIT_MS`] for each event.
 pub(crate) fn wait_for<T>(file: impl AsFd, what: &str, poll: impl FnMut() -> Option<T>) -> T {
-    poll_for(file, 8000, poll).unwrap_or_else(|| panic!("no {what}"))
+    poll_for(file, LIMIT_MS, poll).unwrap_or_else(|| panic!("no {what}"))
 }
 
 /// Polls until there is a result, or no event arrived for `quiet_ms` milliseconds.

@@ -1,5 +1,5 @@
 //! Datagrams between two devices.
-use crate::lab::{lab, path_to, path_to_gid, poll_for, port, wait_for};
+use crate::lab::{LIMIT_MS, lab, path_to, path_to_gid, poll_for, port, wait_for};
 use ib_device::{
     Error,
     verbs::{Completion, CompletionStatus, Context, SendId, UdConfig, UdQueuePair},
@@ -67,7 +67,7 @@ impl Node {
 
     fn datagram(&mut self) -> Seen {
         loop {
-            let seen = self.next(8000).expect("a datagram");
+            let seen = self.next(LIMIT_MS).expect("a datagram");
             if matches!(seen, Seen::Datagram { .. }) {
                 return seen;
             }
@@ -103,7 +103,7 @@ fn unicast_datagrams_arrive_in_both_directions() {
     for (round, len) in [0, 1, 256, 1024].into_iter().cycle().take(40).enumerate() {
         let payload = vec![round as u8; len];
         let id = one.send(&there, other.pair.qpn(), &payload);
-        assert_eq!(one.next(8000), Some(Seen::Sent(id)));
+        assert_eq!(one.next(LIMIT_MS), Some(Seen::Sent(id)));
         let qpn = one.pair.qpn();
         assert_eq!(other.datagram(), Seen::Datagram { from, to, qpn, payload: payload.clone() });
         other.send(&back, qpn, &payload);
@@ -132,7 +132,7 @@ fn send_is_refused_beyond_length_address_and_queue_limits() {
         }
     }
     for (id, round) in sent {
-        assert_eq!(one.next(8000), Some(Seen::Sent(id)));
+        assert_eq!(one.next(LIMIT_MS), Some(Seen::Sent(id)));
         let Seen::Datagram { payload, .. } = other.datagram() else { unreachable!() };
         assert_eq!(payload, [round]);
     }
@@ -149,7 +149,7 @@ fn full_cache_of_address_handles_replaces_the_oldest() {
         one.send(&to, other.pair.qpn(), &[flow as u8]);
         let Seen::Datagram { payload, .. } = other.datagram() else { unreachable!() };
         assert_eq!(payload, [flow as u8]);
-        assert!(matches!(one.next(8000), Some(Seen::Sent(_))));
+        assert!(matches!(one.next(LIMIT_MS), Some(Seen::Sent(_))));
         if flow == 3 {
             one.pair.clear_address_handles();
         }
@@ -190,7 +190,9 @@ fn failed_queue_pair_recovers_with_the_same_number_and_groups() {
         let sent = other.pair.send(&back, one.pair.qpn(), Qkey::GSI, &[round]);
         // A send on the failed queue pair is either refused or completed.
         if let Ok(id) = sent {
-            assert!(matches!(other.next(8000), Some(Seen::SendFailed(failed, _) | Seen::Sent(failed)) if failed == id));
+            assert!(
+                matches!(other.next(LIMIT_MS), Some(Seen::SendFailed(failed, _) | Seen::Sent(failed)) if failed == id)
+            );
         }
         while other.poll().is_some() {}
         assert_eq!(other.pair.qpn(), qpn);
@@ -212,7 +214,7 @@ fn too_long_packet_is_reported_and_does_no_harm() {
     for (round, len) in [1024, 257, 1024, 1000].into_iter().cycle().take(20).enumerate() {
         let round = round as u8;
         one.send(&there, other.pair.qpn(), &vec![round; len]);
-        assert_eq!(other.next(8000), Some(Seen::TooLong(len as u32, one.pair.qpn())));
+        assert_eq!(other.next(LIMIT_MS), Some(Seen::TooLong(len as u32, one.pair.qpn())));
         one.send(&there, other.pair.qpn(), &[round]);
         assert!(matches!(other.datagram(), Seen::Datagram { payload, .. } if payload == [round]));
         while one.poll().is_some() {}
@@ -231,7 +233,7 @@ fn queue_pair_keeps_number_and_groups_with_another_pkey_index() {
     let there = path_to("rxe1");
     for round in 0..8 {
         let id = one.send(&there, qpn, &[round]);
-        assert_eq!(one.next(8000), Some(Seen::Sent(id)));
+        assert_eq!(one.next(LIMIT_MS), Some(Seen::Sent(id)));
     }
     // Soft-RoCE accepts every index and ignores it.
     for index in [1, 0] {

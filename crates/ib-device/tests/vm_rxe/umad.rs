@@ -165,7 +165,7 @@ fn long_response_arrives_in_one_piece_by_rmpp() {
         for (at, byte) in response[56..].iter_mut().enumerate() {
             *byte = (at % 251) as u8;
         }
-        let expect = Expect::Response { timeout: Duration::from_secs(3), retries: 1 };
+        let expect = Expect::Response { timeout: Duration::from_secs(20), retries: 1 };
         server.send(server_agent, &back, expect, &response).unwrap();
         let frame = wait_for(&client, "table", || take(&client, &mut buffer));
         assert_eq!((frame.method, frame.failure, frame.tid & 0xffff_ffff), (GET_TABLE_RESPONSE, None, tid));

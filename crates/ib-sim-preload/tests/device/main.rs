@@ -1,5 +1,8 @@
 //! `ib-device` on a simulated node. Each test runs itself again in a child process under the preload library.
 mod groups;
+#[expect(dead_code, unreachable_pub, reason = "a module of the end-to-end tests")]
+#[path = "../../../../tests/src/poll.rs"]
+mod poll;
 mod umad;
 
 use ib_device::{
@@ -12,6 +15,7 @@ use ib_device::{
 use ib_mad::{AddressVector, FlowLabel, Gid, GlobalRoute, Lid, Pkey, Qkey, ServiceLevel};
 use ib_sim::{Subnet, SubnetConfig, client::control, server::Server};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use poll::LIMIT;
 use std::{
     env,
     os::fd::{AsFd, BorrowedFd},
@@ -58,7 +62,7 @@ fn at_node(test: &str) -> Option<PathBuf> {
 
 fn wait_for(fd: BorrowedFd<'_>) {
     let mut fds = [PollFd::new(fd, PollFlags::POLLIN)];
-    assert_eq!(poll(&mut fds, PollTimeout::from(5000u16)), Ok(1), "no event");
+    assert_eq!(poll(&mut fds, PollTimeout::try_from(LIMIT).unwrap()), Ok(1), "no event");
 }
 
 /// Waits for the next datagram. Returns its payload and the destination in its global route header.

@@ -4,6 +4,7 @@ use crate::{
     client::{Client, ClientError, Message, control},
     datagram::{Datagram, MadSend},
     id::{AgentId, NodeId},
+    poll::{LIMIT, until},
     port::{PortChange, SubnetConfig},
     proto::{self, Hello, Kind, Refusal, Refused, Welcome},
     subnet::Subnet,
@@ -67,7 +68,7 @@ impl Served {
     fn raw(&self) -> Socket {
         let socket = Socket::new(Domain::UNIX, Type::SEQPACKET, None).unwrap();
         socket.connect(&SockAddr::unix(&self.path).unwrap()).unwrap();
-        socket.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        socket.set_read_timeout(Some(LIMIT)).unwrap();
         socket
     }
 }
@@ -82,13 +83,7 @@ impl Drop for Served {
 
 /// Waits for a message and passes it to `check`.
 fn wait<T>(client: &mut Client, mut check: impl FnMut(Message<'_>) -> T) -> T {
-    for _ in 0..5000 {
-        if let Some(message) = client.receive().unwrap() {
-            return check(message);
-        }
-        thread::sleep(Duration::from_millis(1));
-    }
-    panic!("no message");
+    until("a message", || client.receive().unwrap().map(&mut check))
 }
 
 fn read(mut socket: &Socket) -> Vec<u8> {
@@ -262,7 +257,7 @@ fn program_that_does_not_read_loses_datagrams_and_does_not_block_others() {
         for _ in 0..1000 {
             match fast.send_datagram(from, &Datagram::unicast(dlid, slow_qp, Qkey::GSI, &payload)) {
                 Ok(()) => sent += 1,
-                Err(ClientError::Full) => thread::sleep(Duration::from_millis(1)),
+                Err(ClientError::Full) => thread::yield_now(),
                 Err(other) => panic!("{other}"),
             }
         }

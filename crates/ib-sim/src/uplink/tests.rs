@@ -1,6 +1,6 @@
 //! Attachments to a stand-in for ibsim.
 use super::*;
-use crate::{datagram::MadSend, event::Event, id::AgentId, port::SubnetConfig, subnet::sa::SaMode};
+use crate::{datagram::MadSend, event::Event, id::AgentId, poll::LIMIT, port::SubnetConfig, subnet::sa::SaMode};
 use alloc::borrow::ToOwned;
 use core::sync::atomic::{AtomicU32, Ordering};
 use ib_mad::{
@@ -30,7 +30,7 @@ fn name(base: &str, name: &str) -> SocketAddr {
 
 fn bound(base: &str, part: &str) -> UnixDatagram {
     let socket = UnixDatagram::bind_addr(&name(base, part)).unwrap();
-    socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    socket.set_read_timeout(Some(LIMIT)).unwrap();
     socket
 }
 

@@ -156,9 +156,10 @@ mod tests {
         let clock = Clock::start();
         let hour = Duration::from_secs(3600);
         for _ in 0..3 {
-            let soon = clock.now() + Duration::from_secs(1);
-            assert_eq!(timer.arm(Some(soon + hour), clock), None);
-            assert_eq!(timer.arm(Some(soon), clock), None);
+            assert_eq!(timer.arm(Some(clock.now() + 2 * hour), clock), None);
+            // On a busy machine a deadline may have passed before the timer is set.
+            let mut deadlines = (1..).map(|times| clock.now() + times * Duration::from_millis(50));
+            let soon = deadlines.find(|soon| timer.arm(Some(*soon), clock).is_none()).unwrap();
             // A later deadline does not change the timer.
             assert_eq!(timer.arm(Some(soon + hour), clock), None);
             assert_eq!(timer.set_for, Some(soon));

@@ -108,10 +108,10 @@ fn requests_and_responses_pass_between_programs() {
     register_umad_agent(other.as_fd(), 5, MgmtClass::PERF, 1, gets).unwrap();
     // After this response the server has handled the registration.
     served.control("stats");
-    let send = |lid, qpn, mad: &Mad| {
+    let send = |lid, qpn, timeout_ms, mad: &Mad| {
         let header = UmadHeader {
             id: Host32::new(3),
-            timeout_ms: Host32::new(20),
+            timeout_ms: Host32::new(timeout_ms),
             qpn: Be32::new(qpn),
             lid: Lid::new(lid),
             ..UmadHeader::default()
@@ -120,7 +120,8 @@ fn requests_and_responses_pass_between_programs() {
     };
     let counters = PortCounters { port_select: 1, ..PortCounters::default() };
     let mad = Mad::request(Method::GET, 0, TransactionId::new(7), &counters);
-    send(17, 1, &mad);
+    // Longer than the programs of this test need.
+    send(17, 1, 60_000, &mad);
     let frame = read(&other);
     let (header, rest) = UmadHeader::parse_prefix(&frame).unwrap();
     assert_eq!((header.id.get(), header.status.get(), header.lid, rest.len()), (5, 0, Lid::new(16), 256));
@@ -139,7 +140,7 @@ fn requests_and_responses_pass_between_programs() {
     // Requests that the agent is not registered for time out. So does a request without its response.
     let set = Mad::set(0, TransactionId::new(8), &counters);
     for (lid, qpn, mad) in [(17, 1, &set), (17, 0, &mad), (16, 1, &mad), (17, 1, &mad)] {
-        send(lid, qpn, mad);
+        send(lid, qpn, 20, mad);
         let frame = read(&requester);
         let (header, _) = UmadHeader::parse_prefix(&frame).unwrap();
         assert_eq!((header.id.get(), header.status.get()), (3, 110), "{lid} {qpn}");
@@ -147,7 +148,7 @@ fn requests_and_responses_pass_between_programs() {
     // The agent received only the last request. If its port is down, it receives none.
     assert_eq!(read(&other).len(), 320);
     served.control("down node2 1");
-    send(17, 1, &mad);
+    send(17, 1, 20, &mad);
     assert_eq!(UmadHeader::parse_prefix(&read(&requester)).unwrap().0.status.get(), 110);
     other.set_nonblocking(true).unwrap();
     assert_eq!((&other).read(&mut [0; 400]).unwrap_err().kind(), io::ErrorKind::WouldBlock);

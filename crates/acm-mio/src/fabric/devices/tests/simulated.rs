@@ -7,6 +7,7 @@ use crate::{
         devices::{Depths, Devices},
     },
     log::Lines,
+    testing::LIMIT,
 };
 use acm_sansio::{
     EndpointId, Input, PortId, SaRequestId,
@@ -130,7 +131,7 @@ impl Bench {
 
     fn wait(&mut self) {
         let mut events = Events::with_capacity(16);
-        self.poll.poll(&mut events, Some(Duration::from_secs(30))).unwrap();
+        self.poll.poll(&mut events, Some(LIMIT)).unwrap();
         assert!(!events.is_empty(), "nothing came");
         events.iter().for_each(|event| self.devices.ready(event.token()));
     }
