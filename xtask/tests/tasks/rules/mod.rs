@@ -6,6 +6,7 @@ mod packages;
 mod paths;
 mod roots;
 mod tables;
+mod waits;
 mod words;
 
 use cargo_metadata::{Metadata, MetadataCommand, Package};
