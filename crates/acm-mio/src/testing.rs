@@ -47,6 +47,12 @@ impl io::Write for Written {
     }
 }
 
+/// Adds the log lines of a test to its output, which only a failed test shows.
+pub(crate) fn log_to_output_of_test() {
+    // Another test of this process may have done it.
+    let _ = tracing::subscriber::set_global_default(tracing_subscriber::fmt().with_test_writer().finish());
+}
+
 /// Calls `act` and returns the lines that this thread has logged meanwhile, up to `level`.
 pub(crate) fn captured_log(level: tracing::Level, act: impl FnOnce()) -> String {
     let written = Written::default();

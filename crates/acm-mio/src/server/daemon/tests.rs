@@ -9,6 +9,7 @@ use crate::{
     providers::Providers,
     server::{listener::Listener, receive::ReceiveBuffer},
     settings::Settings,
+    testing::log_to_output_of_test,
 };
 use acm_sansio::{Acm, Input, PortId, SaRequestId, Time, api::SendFailure, port::PortAttributes};
 use acm_wire::{
@@ -41,6 +42,7 @@ mod turns;
 
 /// Returns a daemon with one port, whose fabric does not respond.
 fn daemon(dir: &std::path::Path) -> Daemon {
+    log_to_output_of_test();
     let mut listener = Listener::bind(&Options::default(), dir).unwrap();
     let poll = Poll::new().unwrap();
     listener.register(poll.registry(), LISTENER).unwrap();
