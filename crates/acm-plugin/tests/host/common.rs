@@ -10,9 +10,13 @@ use core::time::Duration;
 use ib_mad::{Guid, Pkey};
 use std::{
     ffi::CString,
+    fs,
     path::{Path, PathBuf},
     process::Command,
-    sync::mpsc::{Receiver, channel},
+    sync::{
+        OnceLock,
+        mpsc::{Receiver, channel},
+    },
 };
 use tempfile::TempDir;
 
@@ -45,8 +49,12 @@ pub(crate) struct Host {
 
 impl Host {
     pub(crate) fn new() -> Self {
+        // Compiled once. Each host has a file of its own, because libraries are never closed.
+        static LIBRARY: OnceLock<Vec<u8>> = OnceLock::new();
+        let compiled = || fs::read(compile(tempfile::tempdir().unwrap().path(), "libtest.so", &[])).unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let path = compile(folder.path(), "libtest.so", &[]);
+        let path = folder.path().join("libtest.so");
+        fs::write(&path, LIBRARY.get_or_init(compiled)).unwrap();
         let library = Library::open(&path).unwrap();
         Self::with(&library, OpenDevice::new(|_| Ok(OpenedDevice::new(core::ptr::dangling_mut(), ()))), folder)
     }
