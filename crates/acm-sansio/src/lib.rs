@@ -63,7 +63,7 @@
 //! |---|---|---|
 //! | [`Output::Publish`] | change what clients may read without a request, before the outputs that follow | none |
 //! | [`Output::Reply`], [`Output::LongReply`] | write the whole message, or close the connection | [`Input::ClientClosed`] if the connection was closed |
-//! | [`Output::CloseClient`] | close the connection | none: the core has already removed the client |
+//! | [`Output::CloseClient`] | close the connection | [`Input::ClientClosed`] once it is closed: it is charged to its account until then |
 //! | [`Output::KernelReply`] | answer the kernel; each request gets one reply before its deadline | none |
 //! | [`Output::SelectSource`] | query the routing table | [`Input::SourceSelected`], always: the request waits for it without a time-out (`contracts::request_without_source_waits_until_one_is_selected`) |
 //! | [`Output::SaSend`] | send the MAD to QP 1, and again after each `timeout`, up to `retries` times | [`Input::SaResponse`] or [`Input::SaFailed`], once; without either the query times out later (`contracts::sa_query_without_response_times_out`) |

@@ -223,7 +223,10 @@ impl Host {
             Output::LongReply { client, bytes } => {
                 self.responses.insert(client, bytes);
             }
-            Output::CloseClient(client) => self.closed.push(client),
+            Output::CloseClient(client) => {
+                self.closed.push(client);
+                return Some(Input::ClientClosed(client));
+            }
             // Tests read these from the transcript.
             Output::KernelReply { .. } => {}
             Output::SelectSource { request, dest } => {

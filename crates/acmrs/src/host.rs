@@ -33,7 +33,10 @@ impl<F: Fabric> Host<F> {
         match output {
             Output::Reply { reply, .. } => self.clients.reply(&reply),
             Output::LongReply { bytes, .. } => self.clients.reply(&bytes),
-            Output::CloseClient(client) => self.clients.close(client),
+            Output::CloseClient(client) => {
+                self.clients.close(client);
+                return Some(Input::ClientClosed(client));
+            }
             Output::SelectSource { request, .. } => {
                 return Some(Input::SourceSelected { request, source: self.clients.chosen_source() });
             }

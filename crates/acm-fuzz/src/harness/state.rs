@@ -32,6 +32,8 @@ pub(super) struct Harness {
     pub(super) sent: Vec<SaSend>,
     /// Multicast requests that the core has sent.
     pub(super) multicast_requests: Vec<(EndpointId, AcmMad)>,
+    /// Clients that the core has closed, and whose end it must be notified of.
+    closed: Vec<ClientId>,
     /// Endpoints whose queue pair is being opened.
     pub(super) opening: Vec<EndpointId>,
     endpoints: Vec<EndpointId>,
@@ -59,6 +61,7 @@ impl Harness {
             sources: Vec::new(),
             sent: Vec::new(),
             multicast_requests: Vec::new(),
+            closed: Vec::new(),
             opening: Vec::new(),
             endpoints: Vec::new(),
             shut_down: false,
@@ -84,6 +87,9 @@ impl Harness {
             self.carry_out(output);
         }
         self.published.check(&self.acm, self.now);
+        if let Some(client) = self.closed.pop() {
+            self.input(Input::ClientClosed(client));
+        }
         if let Some((provider, call)) = self.providers.next_return() {
             self.input(Input::Provider { provider, message: ProviderMessage::Returned { call, is_ok: true } });
         }
@@ -107,7 +113,10 @@ impl Harness {
                 let Some(position) = position else { panic!("two responses to the kernel's request {}", id.0) };
                 self.kernel.remove(position);
             }
-            Output::CloseClient(client) => self.disconnected(client),
+            Output::CloseClient(client) => {
+                self.disconnected(client);
+                self.closed.push(client);
+            }
             Output::SelectSource { request, .. } => self.sources.push(request),
             Output::SaSend(send) => self.sent.push(send),
             Output::OpenEndpoint { endpoint, .. } => {

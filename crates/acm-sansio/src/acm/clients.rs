@@ -20,21 +20,35 @@ impl Acm {
         let cx = &mut self.context.cx;
         let id = cx.accounts.id(account);
         let is_valid = client.index() < ClientId::MAX_INDEX;
-        match self.context.clients.room(cx, id) {
-            Room::Free if is_valid => {}
-            Room::InPlaceOf(victim) if is_valid => {
-                self.context.clients.evict(cx, victim);
-                self.client_closed(victim);
-            }
-            _ => return Clients::refuse_connection(cx, client, account),
+        if !is_valid {
+            cx.accounts.remove_idle(id);
+            return Clients::refuse_connection(cx, client, account);
         }
-        self.context.clients.open(&mut self.context.cx, client, account);
+        let room = self.context.clients.room(cx, id);
+        self.context.clients.open(cx, client, account);
+        match room {
+            Room::Free => {}
+            Room::InPlaceOf(victim) => {
+                self.context.clients.evict(cx, victim);
+                self.end_client(victim);
+            }
+            Room::Full => {
+                Clients::refuse_connection(cx, client, account);
+                self.end_client(client);
+            }
+        }
     }
 
-    pub(super) fn client_closed(&mut self, client: ClientId) {
+    /// Ends a connection that the caller has to close: its requests end, and it is charged until it is closed.
+    pub(super) fn end_client(&mut self, client: ClientId) {
         while let Some(request) = self.context.clients.abandon_next(&mut self.context.cx, client) {
             self.end_operation(&request);
         }
+        self.context.clients.end(client);
+    }
+
+    pub(super) fn client_closed(&mut self, client: ClientId) {
+        self.end_client(client);
         self.context.clients.close(&mut self.context.cx, client);
     }
 

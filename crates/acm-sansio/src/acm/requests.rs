@@ -24,7 +24,7 @@ impl Acm {
     pub(super) fn client_message(&mut self, client: ClientId, message: &[u8]) {
         match self.context.clients.receive(&mut self.context.cx, client, message) {
             Received::Nothing => {}
-            Received::Close => self.client_closed(client),
+            Received::End => self.end_client(client),
             Received::Request(account, tid, ClientRequest::Perf(target)) => self.perf(client, tid, account, target),
             Received::Request(_, tid, ClientRequest::Endpoint { index, port }) => {
                 self.endpoint_query(client, tid, index, port);

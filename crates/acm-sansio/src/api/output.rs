@@ -42,7 +42,7 @@ pub enum Output {
         /// The path, or why there is none. The kernel only learns that there is none.
         path: Result<PathRecord, Failure>,
     },
-    /// Closes a client's connection. [`Input::ClientClosed`](crate::api::Input::ClientClosed) does not follow.
+    /// Closes a client's connection. [`Input::ClientClosed`](crate::api::Input::ClientClosed) follows once it is closed.
     CloseClient(ClientId),
     /// Selects the local address that the routing table gives for a destination.
     /// [`Input::SourceSelected`](crate::api::Input::SourceSelected) follows.

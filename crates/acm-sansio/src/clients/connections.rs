@@ -14,8 +14,10 @@ struct Connection {
     account: AccountId,
     /// Its open requests, oldest first.
     requests: RequestList,
-    /// Links in the account's idle or busy list.
+    /// Links in the account's idle or busy list, while the connection is not ending.
     links: Links<ClientId>,
+    /// True if the connection only waits to be closed.
+    is_ending: bool,
 }
 
 #[derive(Debug, Default)]
@@ -43,11 +45,13 @@ struct OfAccount {
     idle: List<ClientId, BY_ACCOUNT>,
     /// Connections with open requests.
     busy: List<ClientId, BY_ACCOUNT>,
+    /// Number of connections that only wait to be closed.
+    ending: usize,
 }
 
 impl OfAccount {
     const fn len(&self) -> usize {
-        self.idle.len() + self.busy.len()
+        self.idle.len() + self.busy.len() + self.ending
     }
 }
 
@@ -74,6 +78,7 @@ impl Connections {
                 account,
                 requests: RequestList::default(),
                 links: Links::default(),
+                is_ending: false,
             };
             *slot = Some(connection);
         }
@@ -86,16 +91,35 @@ impl Connections {
         Some(ClientId::new(index, connection.generation))
     }
 
+    /// Returns the account of a connection that is not ending.
     pub(crate) fn account(&self, id: ClientId) -> Option<AccountId> {
-        self.slots.get(id).map(|connection| connection.account)
+        self.slots.get(id).filter(|connection| !connection.is_ending).map(|connection| connection.account)
+    }
+
+    /// Marks a connection without open requests as ending. It counts until it is closed.
+    pub(crate) fn end(&mut self, id: ClientId) {
+        let Some(account) = self.account(id) else { return };
+        self.change(account, |of_account, slots| {
+            of_account.idle.remove(slots, id);
+            of_account.ending += 1;
+        });
+        if let Some(connection) = self.slots.get_mut(id) {
+            connection.is_ending = true;
+        }
     }
 
     /// Removes a connection without open requests and returns its account.
     pub(crate) fn close(&mut self, id: ClientId) -> Option<AccountId> {
-        let account = self.account(id)?;
-        self.change(account, |of_account, slots| of_account.idle.remove(slots, id));
+        self.end(id);
+        let account = self.slots.get(id)?.account;
+        self.change(account, |of_account, _| of_account.ending = of_account.ending.saturating_sub(1));
         *self.slots.0.get_mut(id.index() as usize)? = None;
         Some(account)
+    }
+
+    /// Returns the number of ending connections of an account.
+    pub(crate) fn ending(&self, account: AccountId) -> usize {
+        self.accounts.get(account.index() as usize).map_or(0, |of_account| of_account.ending)
     }
 
     /// Returns the open requests of a connection.
@@ -127,7 +151,8 @@ impl Connections {
 
     /// Marks a connection as used: it moves to the end of its list.
     pub(crate) fn touch(&mut self, id: ClientId) {
-        if let Some(connection) = self.slots.get(id).filter(|connection| connection.requests.len() == 0)
+        let idle = |connection: &&Connection| connection.requests.len() == 0 && !connection.is_ending;
+        if let Some(connection) = self.slots.get(id).filter(idle)
             && let Some(of_account) = self.accounts.get_mut(connection.account.index() as usize)
         {
             of_account.idle.move_last(&mut self.slots, id);
@@ -206,6 +231,19 @@ mod tests {
         assert_eq!((connections.longest_idle(A), connections.longest_busy(A)), (Some(client(1)), None));
         connections.touch(client(1));
         assert_eq!(connections.longest_idle(A), Some(client(0)));
+    }
+
+    #[test]
+    fn ending_connection_counts_until_it_is_closed() {
+        let mut connections = Connections::default();
+        (0..2).for_each(|index| connections.open(client(index), A));
+        connections.end(client(0));
+        connections.touch(client(0));
+        assert_eq!((connections.longest_idle(A), connections.most()), (Some(client(1)), Some((2, A))));
+        assert_eq!((connections.account(client(0)), connections.ending(A)), (None, 1));
+        connections.end(client(0));
+        assert_eq!(connections.close(client(0)), Some(A));
+        assert_eq!((connections.ending(A), connections.most(), connections.close(client(0))), (0, Some((1, A)), None));
     }
 
     #[test]

@@ -33,6 +33,9 @@ pub(crate) struct Terms<'a> {
 /// Number of connections that an account may have while another account has more.
 const CONNECTIONS_FLOOR: usize = 8;
 
+/// Number of ending connections of an account from which it gives up no further connection.
+const ENDING: usize = 8;
+
 /// The room for one more connection of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Room {
@@ -49,8 +52,8 @@ pub(crate) enum Room {
 pub(crate) enum Received<'a> {
     /// A request of an account, with its transaction id.
     Request(AccountId, [u8; 8], ClientRequest<'a>),
-    /// The message cannot be read: the connection has to be closed.
-    Close,
+    /// The message cannot be read: the connection has to end.
+    End,
     /// Nothing to do.
     Nothing,
 }
@@ -71,11 +74,14 @@ impl Clients {
         if !full && held < CONNECTIONS_FLOOR && others.is_some() {
             return Room::Free;
         }
-        let victim = match others.filter(|_| full) {
-            Some((_, account)) => {
-                self.connections.longest_idle(account).or_else(|| self.connections.longest_busy(account))
-            }
-            None => self.connections.longest_idle(newcomer),
+        let loser = others.filter(|_| full).map_or(newcomer, |(_, account)| account);
+        // Each connection of a client that does not read keeps its memory, however many the account gives up.
+        if self.connections.ending(loser) >= ENDING {
+            return Room::Full;
+        }
+        let victim = match self.connections.longest_idle(loser) {
+            None if loser != newcomer => self.connections.longest_busy(loser),
+            victim => victim,
         };
         victim.map_or(Room::Full, Room::InPlaceOf)
     }
@@ -89,14 +95,12 @@ impl Clients {
 
     /// Refuses a connection.
     pub(crate) fn refuse_connection(cx: &mut Cx, client: ClientId, account: Account) {
-        let id = cx.accounts.id(account);
-        cx.accounts.remove_idle(id);
         cx.stats.connections_refused.count(account.kind());
         cx.log(Event::ConnectionRefused(client, account));
         cx.output(Output::CloseClient(client));
     }
 
-    /// Requests that a connection is closed in favour of another. Its requests have to be abandoned then.
+    /// Requests that a connection is closed in favour of another. It has to end then.
     pub(crate) fn evict(&self, cx: &mut Cx, victim: ClientId) {
         let account = self.connections.account(victim).map_or(Account::Daemon, |id| cx.accounts.account(id));
         cx.stats.connections_closed.count(account.kind());
@@ -110,6 +114,11 @@ impl Clients {
         let request = self.take_request(cx, id)?;
         cx.stats.requests_abandoned += 1;
         Some(request)
+    }
+
+    /// Marks a connection without open requests as ending: it is charged until it is closed.
+    pub(crate) fn end(&mut self, client: ClientId) {
+        self.connections.end(client);
     }
 
     /// Removes a connection without open requests.
@@ -132,7 +141,7 @@ impl Clients {
                 cx.stats.bad_messages += 1;
                 cx.log(Event::BadFrame(client, error));
                 cx.output(Output::CloseClient(client));
-                return Received::Close;
+                return Received::End;
             }
         };
         self.connections.touch(client);
@@ -257,6 +266,5 @@ mod tests {
         Clients::refuse_connection(&mut cx, client, Account::User(7));
         assert_eq!(cx.stats.connections_refused.total(), 1);
         assert_eq!(cx.outputs.back(), Some(&Output::CloseClient(client)));
-        assert_eq!(cx.accounts.iter().count(), 3, "only the permanent accounts");
     }
 }
