@@ -15,6 +15,7 @@ mod addresses;
 mod check;
 mod cli;
 mod clock;
+mod closing;
 mod control;
 mod descriptors;
 mod detach;

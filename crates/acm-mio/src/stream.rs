@@ -1,4 +1,7 @@
 //! A connection over a unix socket or TCP.
+mod unix;
+pub(crate) use unix::{SentDescriptors, Unix, refuse_descriptors};
+
 use crate::peer::Peer;
 use acm_sansio::Account;
 use core::{
@@ -10,7 +13,9 @@ use mio::{
     net::{TcpStream, UnixStream},
 };
 use nix::{getsockopt_impl, libc, sockopt_impl, sys::socket::GetSockOpt};
-use rustix::net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recv, sendmsg, sockopt};
+use rustix::net::{
+    RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, Shutdown, recv, sendmsg, shutdown, sockopt,
+};
 use std::{
     io::{self, IoSlice, Read, Write},
     os::{
@@ -70,8 +75,14 @@ pub(crate) fn is_open(path: &Path) -> bool {
 /// A stream of either type.
 #[derive(Debug)]
 pub(crate) enum Stream {
-    Unix(UnixStream),
+    Unix(Unix),
     Tcp(TcpStream),
+}
+
+impl From<UnixStream> for Stream {
+    fn from(stream: UnixStream) -> Self {
+        Self::Unix(Unix::new(stream))
+    }
 }
 
 impl Stream {
@@ -93,6 +104,20 @@ impl Stream {
         SocketMemInfo.get(self).map_or(0, |[_, _, allocated, _, _, queued, ..]| allocated.saturating_add(queued))
     }
 
+    /// Prevents the client from sending more, and reports whether closing the connection may wait for files that the
+    /// client has sent.
+    pub(crate) fn ends_with_descriptors(&self) -> bool {
+        match self {
+            Self::Unix(stream) => stream.ends_with_descriptors(),
+            Self::Tcp(_) => false,
+        }
+    }
+
+    /// Ends both directions. The client can still read what was sent.
+    pub(crate) fn shutdown(&self) {
+        let _ = shutdown(self, Shutdown::Both);
+    }
+
     /// Sends a short message with a descriptor. Nothing may be unsent.
     ///
     /// # Errors
@@ -111,7 +136,7 @@ impl Stream {
 
     pub(crate) fn source(&mut self) -> &mut dyn Source {
         match self {
-            Self::Unix(stream) => stream,
+            Self::Unix(stream) => stream.source(),
             Self::Tcp(stream) => stream,
         }
     }
@@ -130,8 +155,13 @@ impl AsFd for Stream {
 // (`perf record`, 16 connections).
 impl Read for Stream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let (count, _) = recv(&*self, buffer, RecvFlags::empty())?;
-        Ok(count)
+        match self {
+            Self::Unix(stream) => stream.read(buffer),
+            Self::Tcp(stream) => {
+                let (count, _) = recv(stream, buffer, RecvFlags::empty())?;
+                Ok(count)
+            }
+        }
     }
 }
 

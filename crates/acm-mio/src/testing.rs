@@ -1,10 +1,17 @@
 //! Helpers of tests.
+use core::{mem::MaybeUninit, time::Duration};
 use nix::{
     sched::{CloneFlags, unshare},
     sys::stat::{Mode, umask},
 };
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg, sockopt::set_socket_linger};
 use std::{
-    io,
+    io::{self, IoSlice, Write},
+    net::{TcpListener, TcpStream},
+    os::{
+        fd::{AsFd, OwnedFd},
+        unix::net::UnixStream,
+    },
     sync::{Arc, Mutex, mpsc},
     thread,
 };
@@ -31,6 +38,43 @@ pub(crate) fn without_umask<T: Send>(work: impl FnOnce() -> T + Send) -> T {
         });
         own_mask.join().unwrap()
     })
+}
+
+/// A socket whose close waits until its unsent bytes are read, and the socket that could read them.
+pub(crate) fn slow_to_close() -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut slow = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let (reader, _) = listener.accept().unwrap();
+    slow.set_nonblocking(true).unwrap();
+    while slow.write(&[0; 1 << 16]).is_ok() {}
+    slow.set_nonblocking(false).unwrap();
+    set_socket_linger(&slow, Some(Duration::from_secs(600))).unwrap();
+    (slow, reader)
+}
+
+/// Sends bytes with the only reference to a file.
+pub(crate) fn send_with(
+    stream: &UnixStream,
+    bytes: &[u8],
+    file: impl Into<OwnedFd>,
+    flags: SendFlags,
+) -> io::Result<()> {
+    let file = file.into();
+    let files = [file.as_fd()];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    control.push(SendAncillaryMessage::ScmRights(&files));
+    let result = sendmsg(stream, &[IoSlice::new(bytes)], &mut control, flags | SendFlags::NOSIGNAL);
+    if result.is_err() {
+        // Its close would wait.
+        core::mem::forget(file);
+    }
+    result.map(|_| ()).map_err(io::Error::from)
+}
+
+/// Waits for a fact, at most for [`LIMIT`].
+pub(crate) fn wait_until(fact: impl Fn() -> bool) {
+    until("the fact that the test waits for", || fact().then_some(()));
 }
 
 /// A writer that stores all bytes, which clones share.

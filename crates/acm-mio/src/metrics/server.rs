@@ -1,11 +1,14 @@
 //! Accepts scrapers and responds to them, within the event loop.
 use super::{
     connection::{Connection, Progress, Rights},
+    ending::Ending,
     http::{self, Command, Page, Request, Response},
+    snapshot::Number,
 };
 use crate::{
+    closing::Closing,
     peer::{Peer, may_change},
-    stream::{Stream, is_open},
+    stream::{Stream, is_open, refuse_descriptors},
 };
 use acm_sansio::{Account, Time};
 use acm_wire::files::opts::MetricsTarget;
@@ -75,6 +78,9 @@ pub(crate) struct Metrics {
     connections: [Option<Connection>; MAX_SCRAPERS],
     /// The last written pages, with their times.
     written: [Option<(Time, String)>; 3],
+    ending: Ending,
+    /// Number of scrapers that were turned away.
+    refused: u64,
 }
 
 impl Metrics {
@@ -88,6 +94,19 @@ impl Metrics {
             Err(error) => tracing::warn!(target: "metrics", "no status socket {}: {error}", path.display()),
         }
         metrics
+    }
+
+    /// Closes connections that may take long in these threads.
+    pub(crate) fn close_in(&mut self, closing: Closing) {
+        self.ending.closing = closing;
+    }
+
+    /// Returns the numbers of this server.
+    pub(crate) fn numbers(&self) -> [Number; 2] {
+        [
+            Number::gauge("scrapers_ending", self.ending.count() as u64),
+            Number::counter("scrapers_refused", self.refused),
+        ]
     }
 
     /// Reports whether the socket of `metrics_listen` is open.
@@ -169,7 +188,7 @@ impl Metrics {
 
     /// Returns the next deadline of a scraper.
     pub(crate) fn due(&self) -> Option<Time> {
-        self.connections.iter().flatten().map(|connection| connection.until).min()
+        self.connections.iter().flatten().map(|connection| connection.until).chain(self.ending.due()).min()
     }
 
     /// Serves the sockets that are ready. At most one page is written in each iteration of the loop, or one request of
@@ -180,9 +199,10 @@ impl Metrics {
         registry: &Registry,
         mut write: impl FnMut(Page) -> String,
     ) -> Option<Asked> {
+        self.ending.close_read(now);
         for slot in &mut self.connections {
             if slot.as_ref().is_some_and(|connection| connection.until <= now) {
-                close(slot, registry);
+                self.ending.close(now, slot, registry);
             }
         }
         for index in 0..self.listening.len() {
@@ -232,19 +252,19 @@ impl Metrics {
             }
             connection.ready = false;
             if progress == Progress::Over {
-                close(slot, registry);
+                self.ending.close(now, slot, registry);
             }
         }
         asked
     }
 
     /// Sends the response to a request of an administrator.
-    pub(crate) fn respond(&mut self, asked: &Asked, response: &Response, registry: &Registry) {
+    pub(crate) fn respond(&mut self, now: Time, asked: &Asked, response: &Response, registry: &Registry) {
         let Some(slot) = self.connections.get_mut(asked.slot) else { return };
         let Some(connection) = slot else { return };
         connection.set_response(response.bytes());
         if connection.send() == Progress::Over {
-            close(slot, registry);
+            self.ending.close(now, slot, registry);
         }
     }
 
@@ -255,7 +275,7 @@ impl Metrics {
                 return;
             }
             let accepted = match &listening.socket {
-                Socket::Unix(socket) => socket.accept().map(|(stream, _)| Stream::Unix(stream)),
+                Socket::Unix(socket) => socket.accept().map(|(stream, _)| stream.into()),
                 Socket::Tcp(socket) => socket.accept().map(|(stream, _)| Stream::Tcp(stream)),
             };
             let trusted = listening.trusted;
@@ -280,6 +300,10 @@ impl Metrics {
     /// Gives a new scraper a free slot, or the slot of the oldest scraper whose response is not due. Without one, closes
     /// the connection: a client of the status socket tries again.
     fn admit(&mut self, now: Time, mut stream: Stream, rights: Rights, registry: &Registry) {
+        if !self.ending.admits(stream.peer().0, rights) {
+            self.refused += 1;
+            return self.ending.add(now, stream);
+        }
         let first = match rights {
             Rights::Change => 0,
             Rights::Look => FOR_OWNERS,
@@ -288,8 +312,11 @@ impl Metrics {
         let slots = self.connections.iter_mut().enumerate().skip(first);
         let free = slots.filter(|(_, slot)| !slot.as_ref().is_some_and(|connection| connection.is_due(now)));
         let oldest = free.min_by_key(|(_, slot)| slot.as_ref().map(|connection| connection.until));
-        let Some((number, slot)) = oldest else { return };
-        close(slot, registry);
+        let Some((number, slot)) = oldest else {
+            self.refused += 1;
+            return self.ending.add(now, stream);
+        };
+        self.ending.close(now, slot, registry);
         let token = Token(FIRST + LISTENERS + number);
         if registry.register(stream.source(), token, Interest::READABLE | Interest::WRITABLE).is_ok() {
             *slot = Some(Connection::new(now, stream, rights));
@@ -302,12 +329,6 @@ impl Drop for Listening {
         if let Some(file) = &self.file {
             let _ = fs::remove_file(file);
         }
-    }
-}
-
-fn close(slot: &mut Option<Connection>, registry: &Registry) {
-    if let Some(mut connection) = slot.take() {
-        let _ = registry.deregister(connection.stream.source());
     }
 }
 
@@ -325,6 +346,7 @@ fn listen_unix(path: &Path, mode: u32, trusted: bool) -> io::Result<Listening> {
         fs::remove_file(path)?;
     }
     let socket = UnixListener::bind(path)?;
+    refuse_descriptors(&socket);
     let listening = Listening { socket: Socket::Unix(socket), file: Some(path.to_owned()), trusted, ready: true };
     set_mode_of_socket(path, mode)?;
     Ok(listening)

@@ -1,7 +1,10 @@
 //! The connection of one client, with unhandled received bytes and unsent responses.
 use super::receive::{ReceiveBuffer, Received};
-use crate::{peer::Peer, stream::Stream};
-use acm_sansio::{ClientId, Time, fair::Position};
+use crate::{
+    peer::Peer,
+    stream::{SentDescriptors, Stream},
+};
+use acm_sansio::{Account, ClientId, Time, fair::Position};
 use std::io::{self, Write};
 
 /// Number of bytes of unsent responses above which no further requests are read from the client.
@@ -40,6 +43,8 @@ pub(super) struct Connection {
     pub(super) account: u32,
     /// Time of the client's last turn.
     pub(super) used: Time,
+    /// The client's account.
+    pub(super) owner: Account,
     pub(super) turn: Turn,
     pub(super) stream: Stream,
     /// The program at the other end.
@@ -56,6 +61,8 @@ pub(super) struct Connection {
     pub(super) closing: bool,
     /// True if the client has closed both halves.
     pub(super) hung_up: bool,
+    /// True if the connection only waits to be closed.
+    pub(super) ending: bool,
     /// True if reading from the client is suspended because of unsent responses or open requests.
     pub(super) held_back: bool,
     /// True if an event for room in the socket is requested. This is the case only while responses wait, because
@@ -68,11 +75,12 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(id: ClientId, stream: Stream, peer: Peer) -> Self {
+    pub(super) fn new(id: ClientId, stream: Stream, owner: Account, peer: Peer) -> Self {
         Self {
             id,
             account: 0,
             used: Time::ZERO,
+            owner,
             turn: Turn::None,
             stream,
             peer,
@@ -83,6 +91,7 @@ impl Connection {
             ended: false,
             closing: false,
             hung_up: false,
+            ending: false,
             held_back: false,
             waits_for_room: false,
             sent_in_all: 0,
@@ -110,26 +119,37 @@ impl Connection {
     }
 
     /// Reads once. Returns `true` if the buffer may hold new bytes.
-    pub(super) fn fill(&mut self, buffer: &mut ReceiveBuffer) -> bool {
+    pub(super) fn fill(&mut self, buffer: &mut ReceiveBuffer) -> Result<bool, SentDescriptors> {
         match buffer.read_from(&mut self.stream) {
             Ok(Received::Bytes { short }) => {
                 // A short read means an empty socket. The end of the stream may have been reported with the bytes.
                 self.readable = !short || self.closing;
-                return true;
+                return Ok(true);
             }
             Ok(Received::Nothing) => self.readable = false,
-            Ok(Received::End) => self.end(),
+            Ok(Received::End) => self.stop_reading(),
+            Err(error) if error.get_ref().is_some_and(|reason| reason.is::<SentDescriptors>()) => {
+                return Err(SentDescriptors);
+            }
             Err(_) => {
-                self.end();
+                self.stop_reading();
                 self.hung_up = true;
             }
         }
-        false
+        Ok(false)
     }
 
-    fn end(&mut self) {
+    fn stop_reading(&mut self) {
         self.ended = true;
         self.readable = false;
+    }
+
+    /// Ends the service of the client, which can still read the responses that were sent.
+    pub(super) fn end(&mut self) {
+        self.stop_reading();
+        self.ending = true;
+        (self.kept, self.out, self.sent) = (Vec::new(), Vec::new(), 0);
+        self.stream.shutdown();
     }
 
     /// Reports whether received bytes wait for a turn, or for the rest of their message.
@@ -137,8 +157,11 @@ impl Connection {
         !self.kept.is_empty()
     }
 
-    /// Appends a response to the waiting responses.
+    /// Appends a response to the waiting responses, unless the connection is ending.
     pub(super) fn push(&mut self, bytes: &[u8]) {
+        if self.ending {
+            return;
+        }
         self.out.extend_from_slice(bytes);
     }
 
@@ -174,13 +197,14 @@ impl Connection {
         true
     }
 
-    /// Checks for unread responses. If there are any, returns the time since which the client has read nothing.
+    /// Checks for unread responses. If there are any, or if the connection is ending, returns the time since which the
+    /// client has read nothing.
     pub(super) fn check(&mut self, now: Time) -> Option<Time> {
         let unread = self.stream.unread();
         let numbers = (self.sent_in_all, unread);
         let same = self.checked.filter(|check| check.numbers == numbers);
         let since = same.map_or(now, |check| check.since);
-        self.checked = (unread > 0 || self.unsent() > 0).then_some(Check { at: now, since, numbers });
+        self.checked = (unread > 0 || self.unsent() > 0 || self.ending).then_some(Check { at: now, since, numbers });
         self.checked.map(|check| check.since)
     }
 
@@ -208,7 +232,7 @@ mod tests {
     #[test]
     fn buffer_of_a_client_that_lags_does_not_grow_without_bound() {
         let (ours, mut theirs) = mio::net::UnixStream::pair().unwrap();
-        let mut connection = Connection::new(ClientId::new(0, 0), Stream::Unix(ours), Peer::Unknown);
+        let mut connection = Connection::new(ClientId::new(0, 0), ours.into(), Account::User(1), Peer::Unknown);
         let mut piece = [0; 4096];
         while connection.unsent() == 0 {
             connection.push(&piece);
@@ -232,7 +256,7 @@ mod tests {
     #[test]
     fn client_has_unread_responses_while_some_are_unsent() {
         let (ours, mut theirs) = mio::net::UnixStream::pair().unwrap();
-        let mut connection = Connection::new(ClientId::new(0, 0), Stream::Unix(ours), Peer::Unknown);
+        let mut connection = Connection::new(ClientId::new(0, 0), ours.into(), Account::User(1), Peer::Unknown);
         let (first, later) = (Time::ZERO, Time::ZERO + Duration::from_secs(1));
         assert_eq!(connection.check(first), None);
         while connection.unsent() == 0 {

@@ -1,5 +1,5 @@
 //! The clients' listening socket, unix or TCP, with the files by which clients find the socket.
-use crate::stream::{Stream, is_open, limit_receive_buffer, limit_send_buffer};
+use crate::stream::{Stream, is_open, limit_receive_buffer, limit_send_buffer, refuse_descriptors};
 use acm_wire::files::opts::{Options, ServerMode};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use mio::{
@@ -84,6 +84,7 @@ impl Listener {
         }
         let failed = |error| ListenError::Unix(path.clone(), error);
         let socket = UnixListener::bind(&path).map_err(failed)?;
+        refuse_descriptors(&socket);
         let mut listener = Self { socket: Socket::Unix(socket), files: vec![path.clone()] };
         // Programs of all users connect to this socket.
         fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).map_err(failed)?;
@@ -125,6 +126,7 @@ impl Listener {
             // systemd passes sockets in any order. Sockets of other types, such as netlink, are used elsewhere.
             if let Ok(Some(listener)) = passed.take_unix_listener(index) {
                 listener.set_nonblocking(true).map_err(ListenError::Systemd)?;
+                refuse_descriptors(&listener);
                 let socket = Socket::Unix(UnixListener::from_std(listener));
                 return Ok(Some(Self { socket, files: Vec::new() }));
             }
@@ -143,7 +145,7 @@ impl Listener {
         match &self.socket {
             Socket::Unix(socket) => socket.accept().map(|(stream, _)| {
                 limit_send_buffer(&stream);
-                Stream::Unix(stream)
+                stream.into()
             }),
             Socket::Tcp(socket) => socket.accept().map(|(stream, _)| {
                 // Without TCP_NODELAY a response could be delayed until the next one.
@@ -163,6 +165,16 @@ impl Drop for Listener {
     fn drop(&mut self) {
         for file in &self.files {
             let _ = fs::remove_file(file);
+        }
+    }
+}
+
+#[cfg(test)]
+impl Listener {
+    /// Lets future clients send descriptors, as kernels before Linux 6.16 do.
+    pub(crate) fn allow_descriptors(&self) {
+        if let Socket::Unix(socket) = &self.socket {
+            crate::stream::Unix::allow_descriptors(socket);
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::{
     addresses::Interfaces,
     cli::{Args, FabricChoice, KernelChoice},
     clock::Clock,
+    closing::Closing,
     descriptors,
     detach::{self, DetachError},
     effects::{Effect, effect},
@@ -167,6 +168,7 @@ fn serve(
     daemon.host.shared = shared;
     let registry = daemon.host.poll.registry();
     daemon.metrics = Metrics::open(run_dir, registry);
+    daemon.metrics.close_in(daemon.host.closing.clone());
     daemon.metrics.configure(metrics_listen, registry);
     start_providers(libraries, &mut daemon).map_err(LoopError::Poll)?;
     daemon.host.providers.log_to(&daemon.log, options.log_level);
@@ -313,6 +315,7 @@ fn assemble(
         providers: Providers::default(),
         poll,
         clients: Connections::default(),
+        closing: Closing::default(),
         shared: None,
         lines,
         done: false,

@@ -53,7 +53,7 @@ fn admit(metrics: &mut Metrics, poll: &Poll, now: Time, rights: Rights) -> UnixS
     client.set_nonblocking(true).unwrap();
     stream.set_nonblocking(true).unwrap();
     let _ = client.write_all(b"GET /metrics HTTP/1.0\r\n\r\n");
-    metrics.admit(now, Stream::Unix(mio::net::UnixStream::from_std(stream)), rights, poll.registry());
+    metrics.admit(now, mio::net::UnixStream::from_std(stream).into(), rights, poll.registry());
     TOKENS.for_each(|token| metrics.ready(Token(token)));
     metrics.serve(now, poll.registry(), |_| "x".repeat(4 << 20));
     client

@@ -39,7 +39,7 @@ impl Served {
             if let Some(asked) = asked {
                 let Command { method, path, query } = &asked.command;
                 let response = Response::Done(format!("{method} {path} {query} of {}", asked.by.0));
-                metrics.respond(&asked, &response, poll.registry());
+                metrics.respond(now, &asked, &response, poll.registry());
             }
             if events.is_empty() && !metrics.is_ready() {
                 return;

@@ -1,6 +1,6 @@
 //! Clients: accepts connections, passes requests to the core in turn, sends responses, closes connections.
 use super::{
-    super::connection::{Connection, HIGH_WATER},
+    super::connection::{Connection, HIGH_WATER, Turn},
     event_loop::Daemon,
     wait::FIRST_CLIENT,
 };
@@ -71,7 +71,7 @@ impl Daemon {
             return;
         }
         let client = self.host.clients.next_id(index);
-        self.host.clients.open.insert(Connection::new(client, stream, peer));
+        self.host.clients.open.insert(Connection::new(client, stream, account, peer));
         self.input(now, Input::ClientOpened { client, account });
         if let Some(account) = self.acm.account_of(client)
             && let Some(connection) = self.host.clients.open.get_mut(index)
@@ -83,7 +83,9 @@ impl Daemon {
 
     pub(super) fn client_ready(&mut self, index: usize, event: &mio::event::Event) {
         let Some(connection) = self.host.clients.open.get_mut(index) else { return };
-        if event.is_readable() || event.is_read_closed() || event.is_error() {
+        if connection.ending {
+            self.host.clients.queue(index);
+        } else if event.is_readable() || event.is_read_closed() || event.is_error() {
             connection.readable = true;
             connection.closing |= event.is_read_closed() || event.is_error();
             connection.hung_up |= event.is_write_closed() || event.is_error();
@@ -98,6 +100,11 @@ impl Daemon {
         for _ in 0..CLIENT_BATCH {
             let Some(index) = self.host.clients.next_turn() else { return };
             let Some(connection) = self.host.clients.open.get_mut(index) else { continue };
+            if connection.ending {
+                connection.turn = Turn::None;
+                self.close_client(now, index);
+                continue;
+            }
             connection.begin_turn(now, &mut self.received);
             let has_more = self.read_client(now, index);
             // The turn may have closed the connection.
@@ -146,8 +153,18 @@ impl Daemon {
                 return false;
             }
             // What the daemon does not read is for the next one.
-            if !connection.readable || is_stopping || !connection.fill(received) {
+            if !connection.readable || is_stopping {
                 return false;
+            }
+            match connection.fill(received) {
+                Ok(true) => {}
+                Ok(false) => return false,
+                Err(reason) => {
+                    limited!(host.lines, WARN, "client", "{}: {reason}; closed", connection.peer);
+                    host.clients.sent_descriptors += 1;
+                    self.close_client(now, index);
+                    return false;
+                }
             }
         }
         true
@@ -184,24 +201,34 @@ impl Daemon {
                 return;
             }
             let Some((index, since)) = self.host.clients.check_oldest(now) else { continue };
-            if since + limit > now {
+            let is_ending = self.host.clients.open.get(index).is_some_and(|connection| connection.ending);
+            if !is_ending && since + limit > now {
                 continue;
             }
-            self.host.lines.limited(Kind::ClientStalled, |line| {
-                let name = self.host.clients.open.get(index).map(|client| client.peer.to_string());
-                *line = format!("{} takes no answers for {limit:?}: closed", name.unwrap_or_default());
-                tracing::info!(target: "client", "{line}");
-            });
+            if !is_ending {
+                self.count_stalled(index);
+            }
             self.close_client(now, index);
         }
     }
 
-    /// Closes a connection and notifies the core.
+    /// Counts a client that takes no responses.
+    fn count_stalled(&mut self, index: usize) {
+        self.host.clients.stalled += 1;
+        let limit = self.client_timeout;
+        self.host.lines.limited(Kind::ClientStalled, |line| {
+            let name = self.host.clients.open.get(index).map(|client| client.peer.to_string());
+            *line = format!("{} takes no answers for {limit:?}: closed", name.unwrap_or_default());
+            tracing::info!(target: "client", "{line}");
+        });
+    }
+
+    /// Closes a connection and notifies the core, or keeps the connection (see `Host::end`).
     pub(super) fn close_client(&mut self, now: Time, index: usize) {
         // A half-closed client may still read responses to the requests that it sent before closing.
         self.host.clients.send(now, index);
-        if let Some(id) = self.host.remove(index) {
-            self.input(now, Input::ClientClosed(id));
+        if let Some(closed) = self.host.end(index) {
+            self.input(now, closed);
         }
     }
 }

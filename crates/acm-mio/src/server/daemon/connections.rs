@@ -20,6 +20,10 @@ pub(crate) struct Connections {
     checked: BTreeSet<(Time, usize)>,
     /// Number of idle connections that were closed at the end because systemd does not keep so many.
     pub(super) not_left: u64,
+    /// Number of clients that were closed because they read nothing.
+    pub(super) stalled: u64,
+    /// Number of clients that were closed because they sent descriptors.
+    pub(super) sent_descriptors: u64,
 }
 
 impl Connections {
@@ -97,6 +101,21 @@ impl Connections {
         let since = self.open.get_mut(index)?.check(now)?;
         self.checked.insert((now, index));
         Some((index, since))
+    }
+
+    /// Ends the service of a client whose connection cannot be closed yet.
+    pub(super) fn keep(&mut self, index: usize) {
+        let Some(connection) = self.open.get_mut(index).filter(|connection| !connection.ending) else { return };
+        connection.end();
+        if connection.checked.is_none() {
+            connection.check_later(Time::ZERO);
+            self.checked.insert((Time::ZERO, index));
+        }
+    }
+
+    /// Returns the number of connections that cannot be closed yet.
+    pub(super) fn ending(&self) -> usize {
+        self.open.iter().filter(|(_, connection)| connection.ending).count()
     }
 
     /// Removes a connection from the table.

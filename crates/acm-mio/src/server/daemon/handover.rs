@@ -113,7 +113,7 @@ fn connection(passed: &mut ListenFd, index: usize) -> Option<Stream> {
         |family| passed.take_custom::<OwnedFd>(index, family, libc::SOCK_STREAM, "connection").ok().flatten();
     if let Some(fd) = take(libc::AF_UNIX) {
         let stream = unix::net::UnixStream::from(fd);
-        return stream.set_nonblocking(true).ok().map(|()| Stream::Unix(UnixStream::from_std(stream)));
+        return stream.set_nonblocking(true).ok().map(|()| UnixStream::from_std(stream).into());
     }
     let stream = net::TcpStream::from(take(libc::AF_INET)?);
     stream.set_nonblocking(true).ok().map(|()| Stream::Tcp(TcpStream::from_std(stream)))

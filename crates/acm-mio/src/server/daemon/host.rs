@@ -1,14 +1,15 @@
 //! Carries out the core's outputs.
-use super::{connections::Connections, wait::FIRST_CLIENT};
+use super::{super::connection::Connection, connections::Connections, wait::FIRST_CLIENT};
 use crate::{
     addresses::{Interfaces, select_source},
+    closing::Closing,
     fabric::Fabric,
     kernel::Kernel,
     log::{Lines, LogNames, limited},
     providers::Providers,
     shared::SharedCache,
 };
-use acm_sansio::{ClientId, Event, Input, Output, PortId, api::SendFailure};
+use acm_sansio::{Event, Input, Output, PortId, api::SendFailure};
 use mio::{Interest, Poll, Token};
 use std::io;
 
@@ -20,6 +21,7 @@ pub(crate) struct Host {
     pub(crate) providers: Providers,
     pub(crate) poll: Poll,
     pub(crate) clients: Connections,
+    pub(crate) closing: Closing,
     /// The paths that clients read without a request; `None` without the option.
     pub(crate) shared: Option<SharedCache>,
     pub(crate) lines: Lines,
@@ -38,7 +40,10 @@ impl Host {
                     kernel.respond(id, path);
                 }
             }
-            Output::CloseClient(client) => self.close(client),
+            Output::CloseClient(client) => {
+                let index = self.clients.index_of(client)?;
+                return self.end(index);
+            }
             Output::SelectSource { request, dest } => {
                 let source = select_source(dest, self.interfaces.iter().flat_map(Interfaces::link_local));
                 return Some(Input::SourceSelected { request, source });
@@ -117,24 +122,33 @@ impl Host {
         None
     }
 
-    fn close(&mut self, client: ClientId) {
-        if let Some(index) = self.clients.index_of(client) {
-            self.remove(index);
+    /// Closes the connection at `index`, and returns the input for the core.
+    ///
+    /// A connection with unread responses is kept, and stays charged to its account: without it, their memory would
+    /// still be the daemon's. So is a connection that a thread must close, while too many wait.
+    pub(super) fn end(&mut self, index: usize) -> Option<Input<'static>> {
+        let connection = self.clients.open.get(index)?;
+        let (owner, is_read) = (connection.owner, connection.stream.unread() == 0);
+        let is_slow = is_read && connection.stream.ends_with_descriptors();
+        if !is_read || is_slow && !self.closing.has_room(owner) {
+            self.clients.keep(index);
+            self.watch_room(index).ok()?;
+            return None;
         }
-    }
-
-    /// Closes the connection at `index`. Returns the id of its client.
-    pub(super) fn remove(&mut self, index: usize) -> Option<ClientId> {
-        let mut connection = self.clients.remove(index)?;
-        let _ = self.poll.registry().deregister(connection.stream.source());
-        Some(connection.id)
+        let Connection { id, mut stream, .. } = self.clients.remove(index)?;
+        let _ = self.poll.registry().deregister(stream.source());
+        if is_slow {
+            self.closing.close(owner, stream);
+        }
+        Some(Input::ClientClosed(id))
     }
 
     /// Requests an event for room in a client's socket only while responses wait. Otherwise each response that a client
     /// reads would cause an event.
     pub(super) fn watch_room(&mut self, index: usize) -> io::Result<()> {
         let Some(connection) = self.clients.open.get_mut(index) else { return Ok(()) };
-        let waits = connection.unsent() > 0;
+        // An ending connection is closed as soon as its client has read all.
+        let waits = connection.unsent() > 0 || connection.ending;
         if core::mem::replace(&mut connection.waits_for_room, waits) == waits {
             return Ok(());
         }

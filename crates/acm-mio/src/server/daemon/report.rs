@@ -13,7 +13,14 @@ use crate::{
 use acm_sansio::Time;
 
 /// Returns all numbers of the daemon, in addition to those of the core. The log, `--status` and metrics show this list.
-fn numbers(acm: &Core, host: &Host, log: &Log, reload: &Reload, preload: Option<&Loader>) -> Vec<Number> {
+fn numbers(
+    acm: &Core,
+    host: &Host,
+    log: &Log,
+    reload: &Reload,
+    preload: Option<&Loader>,
+    of_metrics: [Number; 2],
+) -> Vec<Number> {
     let problems = |name, count: usize| Number::gauge(name, count as u64);
     let mut numbers = vec![
         problems("config_problems", reload.current.faults().count()),
@@ -27,8 +34,13 @@ fn numbers(acm: &Core, host: &Host, log: &Log, reload: &Reload, preload: Option<
         numbers.push(Number::counter("kernel_requests_lost", Kernel::lost(kernel)));
     }
     numbers.extend(host.shared.iter().flat_map(SharedCache::numbers));
+    numbers.extend(of_metrics);
     numbers.extend([
         Number::counter("connections_not_left", host.clients.not_left),
+        Number::gauge("connections_ending", host.clients.ending() as u64),
+        Number::gauge("connections_closing", host.closing.count() as u64),
+        Number::counter("clients_stalled", host.clients.stalled),
+        Number::counter("clients_sent_descriptors", host.clients.sent_descriptors),
         Number::counter("log_lines_lost", log.lost()),
         Number::counter("log_not_reopened", log.not_reopened()),
         Number::counter("files_not_applied", reload.not_applied),
@@ -42,11 +54,11 @@ fn numbers(acm: &Core, host: &Host, log: &Log, reload: &Reload, preload: Option<
 impl Daemon {
     /// Writes the report and all numbers into the log, one line each.
     pub(super) fn log_report(&self) {
-        let Self { acm, host, log, reload, preload, .. } = self;
+        let Self { acm, host, log, reload, preload, metrics, .. } = self;
         for line in host.with_names(|names| acm.report().with_names(names).to_string()).lines() {
             tracing::info!(target: "stats", "{line}");
         }
-        for number in numbers(acm, host, log, reload, preload.as_ref()) {
+        for number in numbers(acm, host, log, reload, preload.as_ref(), metrics.numbers()) {
             tracing::info!(target: "stats", "{number}");
         }
     }
@@ -58,6 +70,7 @@ impl Daemon {
         }
         let Self { acm, host, metrics, log, reload, preload, .. } = self;
         let fabric = host.fabric.as_deref();
+        let of_metrics = metrics.numbers();
         let asked = metrics.serve(now, host.poll.registry(), |page| {
             let ports = fabric.map(|fabric| fabric.known_ports()).unwrap_or_default();
             let lines = reload.addresses().unwrap_or_default();
@@ -69,7 +82,7 @@ impl Daemon {
                 report: &|| host.with_names(|names| acm.report().with_names(names).to_string()),
                 configured: ports.iter().filter(|port| is_named(port)).map(|port| port.id).collect(),
                 ports: ports.into_iter().map(|port| (port.id, port.to_string())).collect(),
-                numbers: numbers(acm, host, log, reload, preload.as_ref()),
+                numbers: numbers(acm, host, log, reload, preload.as_ref(), of_metrics),
             };
             match page {
                 Page::Metrics => metrics::text(&snapshot),
@@ -79,7 +92,7 @@ impl Daemon {
         });
         if let Some(asked) = asked {
             let response = self.command(now, &asked);
-            self.metrics.respond(&asked, &response, self.host.poll.registry());
+            self.metrics.respond(now, &asked, &response, self.host.poll.registry());
         }
     }
 }

@@ -3,6 +3,7 @@ use super::{BusyPoll, Connections, Daemon, Host, LISTENER, Ready, Reload, Remova
 use crate::{
     cli::Args,
     clock::Clock,
+    closing::Closing,
     fabric::{Fabric, FabricError, NamedPort},
     log::{Lines, Log, WithoutFile},
     metrics::Metrics,
@@ -34,6 +35,8 @@ use std::{
 };
 
 mod bounds;
+mod descriptors;
+mod endings;
 mod first_load;
 mod names;
 mod outputs;
@@ -56,6 +59,7 @@ fn daemon(dir: &std::path::Path) -> Daemon {
             providers: Providers::default(),
             poll,
             clients: Connections::default(),
+            closing: Closing::default(),
             shared: None,
             lines: Lines::default(),
             done: false,

@@ -1,6 +1,6 @@
 //! Slots in the table of clients, and turns among clients.
 use super::{super::event_loop::EVENTS, *};
-use crate::{peer::Peer, stream::Stream};
+use crate::peer::Peer;
 use acm_sansio::{Account, Output};
 
 #[test]
@@ -76,7 +76,7 @@ fn connect_as(daemon: &mut Daemon, user: u32, count: usize) -> Vec<UnixStream> {
         let (theirs, ours) = UnixStream::pair().unwrap();
         theirs.set_nonblocking(true).unwrap();
         ours.set_nonblocking(true).unwrap();
-        let stream = Stream::Unix(mio::net::UnixStream::from_std(ours));
+        let stream = mio::net::UnixStream::from_std(ours).into();
         daemon.add_client(Time::ZERO, stream, Account::User(user), Peer::Unknown);
         theirs
     };

@@ -1,0 +1,206 @@
+//! Threads that close connections in whose queue a client may have left descriptors: such a close may take as long as
+//! the client chooses (see [`crate::stream::Unix`]), and the loop must not wait.
+//!
+//! One connection of an account is closed at a time, so that a connection that takes long delays its account only.
+use crate::stream::Stream;
+use acm_sansio::Account;
+use core::ops::Bound;
+use std::{
+    collections::{BTreeMap, VecDeque},
+    io,
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    thread,
+};
+
+/// Maximum number of threads. They start when they are needed.
+const THREADS: usize = 4;
+/// Maximum number of connections of an account that wait to be closed, or are being closed.
+const OF_ACCOUNT: usize = 32;
+/// The same for all accounts. These descriptors are in addition to those of clients.
+pub(crate) const MOST: usize = 128;
+
+/// The connections that wait to be closed, and the threads. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Closing(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    work: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    accounts: BTreeMap<Account, OfAccount>,
+    /// Number of connections of all accounts.
+    count: usize,
+    threads: usize,
+    /// The account that had the last turn.
+    last: Option<Account>,
+}
+
+/// The connections of an account.
+#[derive(Debug, Default)]
+struct OfAccount {
+    waiting: VecDeque<Stream>,
+    /// True if one more is being closed.
+    is_busy: bool,
+}
+
+impl OfAccount {
+    fn len(&self) -> usize {
+        self.waiting.len() + usize::from(self.is_busy)
+    }
+}
+
+impl Closing {
+    /// Reports whether one more connection of an account may wait to be closed.
+    pub(crate) fn has_room(&self, account: Account) -> bool {
+        let mut state = self.state();
+        let held = state.accounts.get(&account).map_or(0, OfAccount::len);
+        held < OF_ACCOUNT && state.count < MOST && self.start_thread(&mut state).is_ok()
+    }
+
+    /// Closes a connection in a thread. Call [`Self::has_room`] first.
+    pub(crate) fn close(&self, account: Account, stream: Stream) {
+        let mut state = self.state();
+        state.count += 1;
+        state.accounts.entry(account).or_default().waiting.push_back(stream);
+        drop(state);
+        self.0.work.notify_one();
+    }
+
+    /// Returns the number of connections that are not closed yet.
+    pub(crate) fn count(&self) -> usize {
+        self.state().count
+    }
+
+    /// Starts a thread if all have work. Fails if there is none.
+    fn start_thread(&self, state: &mut State) -> io::Result<()> {
+        let busy = state.accounts.values().filter(|of_account| of_account.is_busy).count();
+        if busy < state.threads || state.threads == THREADS {
+            return Ok(());
+        }
+        let shared = Arc::clone(&self.0);
+        match thread::Builder::new().name("closing".into()).spawn(move || run(&shared)) {
+            Ok(_) => state.threads += 1,
+            Err(error) if state.threads == 0 => return Err(error),
+            Err(_) => {}
+        }
+        Ok(())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Takes a connection of the next account of which none is being closed.
+    fn next(&mut self) -> Option<(Account, Stream)> {
+        let after = self.last.map_or(Bound::Unbounded, Bound::Excluded);
+        let in_turn = self.accounts.range((after, Bound::Unbounded)).chain(&self.accounts);
+        let account = in_turn.filter(|(_, of_account)| !of_account.is_busy).map(|(account, _)| *account).next()?;
+        let of_account = self.accounts.get_mut(&account)?;
+        let stream = of_account.waiting.pop_front()?;
+        of_account.is_busy = true;
+        self.last = Some(account);
+        Some((account, stream))
+    }
+
+    fn closed(&mut self, account: Account) {
+        self.count = self.count.saturating_sub(1);
+        let Some(of_account) = self.accounts.get_mut(&account) else { return };
+        of_account.is_busy = false;
+        if of_account.waiting.is_empty() {
+            self.accounts.remove(&account);
+        }
+    }
+}
+
+/// Closes connections until the process ends.
+fn run(shared: &Shared) {
+    let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+    loop {
+        match state.next() {
+            None => state = shared.work.wait(state).unwrap_or_else(PoisonError::into_inner),
+            Some((account, stream)) => {
+                drop(state);
+                drop(stream);
+                state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+                state.closed(account);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{send_with, slow_to_close, wait_until};
+    use core::iter;
+    use rustix::net::SendFlags;
+    use std::net::TcpStream;
+
+    /// Returns a connection whose close waits, and the socket that ends the wait when it is dropped.
+    fn slow() -> (Stream, TcpStream) {
+        let (theirs, ours) = std::os::unix::net::UnixStream::pair().unwrap();
+        let (socket, reader) = slow_to_close();
+        send_with(&theirs, &[1], socket, SendFlags::empty()).unwrap();
+        (mio::net::UnixStream::from_std(ours).into(), reader)
+    }
+
+    /// Fills the room of an account. Returns the number of its connections.
+    fn fill(closing: &Closing, user: u32, readers: &mut Vec<TcpStream>) -> usize {
+        iter::from_fn(|| {
+            closing.has_room(Account::User(user)).then(|| {
+                let (stream, reader) = slow();
+                closing.close(Account::User(user), stream);
+                readers.push(reader);
+            })
+        })
+        .count()
+    }
+
+    #[test]
+    fn connection_that_takes_long_delays_its_account_only() {
+        let (closing, mut readers) = (Closing::default(), Vec::new());
+        assert_eq!(fill(&closing, 1, &mut readers), 32);
+        let (theirs, ours) = std::os::unix::net::UnixStream::pair().unwrap();
+        closing.close(Account::User(2), mio::net::UnixStream::from_std(ours).into());
+        wait_until(|| closing.count() == 32);
+        drop(theirs);
+        readers.clear();
+        wait_until(|| closing.count() == 0);
+    }
+
+    #[test]
+    fn connections_that_wait_to_be_closed_are_limited_for_each_account_and_in_all() {
+        let (closing, mut readers) = (Closing::default(), Vec::new());
+        let counts: Vec<usize> = (1..6).map(|user| fill(&closing, user, &mut readers)).collect();
+        assert_eq!((counts, closing.count()), (vec![32, 32, 32, 32, 0], 128));
+        assert_eq!(closing.state().threads, 4, "each waits for one connection");
+        readers.clear();
+        wait_until(|| closing.count() == 0);
+    }
+
+    #[test]
+    fn accounts_take_turns() {
+        let mut state = State::default();
+        let mut readers = Vec::new();
+        for user in [1, 1, 2, 3] {
+            let (stream, reader) = slow();
+            readers.push(reader);
+            state.accounts.entry(Account::User(user)).or_default().waiting.push_back(stream);
+        }
+        // Their files are closed quickly.
+        readers.clear();
+        let mut next = || state.next().map(|(account, _)| account);
+        assert_eq!(
+            [(); 4].map(|()| next()),
+            [Some(Account::User(1)), Some(Account::User(2)), Some(Account::User(3)), None]
+        );
+        state.closed(Account::User(1));
+        assert_eq!(state.next().map(|(account, _)| account), Some(Account::User(1)));
+    }
+}

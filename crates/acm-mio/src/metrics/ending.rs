@@ -1,0 +1,82 @@
+//! Connections of scrapers that are over, and that cannot be closed yet.
+//!
+//! The kernel charges unread bytes to the daemon, also after their connection is closed: it is kept until they are read.
+use super::connection::{Connection, Rights};
+use crate::{closing::Closing, stream::Stream};
+use acm_sansio::{Account, Time};
+use core::time::Duration;
+use mio::Registry;
+
+/// Number of connections of an account that are kept, at which it gets no further one.
+const OF_ACCOUNT: usize = 4;
+/// The same for all accounts. Root and the daemon's user are admitted beyond it.
+const MOST: usize = 32;
+/// Time between two checks whether the bytes are read.
+const CHECK: Duration = Duration::from_secs(1);
+
+/// The kept connections.
+#[derive(Debug, Default)]
+pub(super) struct Ending {
+    streams: Vec<(Account, Stream)>,
+    check_at: Time,
+    /// Threads that close connections.
+    pub(super) closing: Closing,
+}
+
+impl Ending {
+    /// Reports whether an account gets a connection.
+    pub(super) fn admits(&self, account: Account, rights: Rights) -> bool {
+        let of_account = self.streams.iter().filter(|(of, _)| *of == account).count();
+        of_account < OF_ACCOUNT && (self.streams.len() < MOST || rights == Rights::Change)
+    }
+
+    /// Closes the connection in a slot as soon as possible.
+    pub(super) fn close(&mut self, now: Time, slot: &mut Option<Connection>, registry: &Registry) {
+        let Some(mut connection) = slot.take() else { return };
+        let _ = registry.deregister(connection.stream.source());
+        self.add(now, connection.stream);
+    }
+
+    /// Closes a connection as soon as possible.
+    pub(super) fn add(&mut self, now: Time, stream: Stream) {
+        let account = stream.peer().0;
+        if let Some(stream) = self.try_close(account, stream) {
+            stream.shutdown();
+            self.streams.push((account, stream));
+            self.check_at = now + CHECK;
+        }
+    }
+
+    /// Closes the connections whose bytes were read.
+    pub(super) fn close_read(&mut self, now: Time) {
+        self.check_at = now + CHECK;
+        for (account, stream) in core::mem::take(&mut self.streams) {
+            let kept = self.try_close(account, stream);
+            self.streams.extend(kept.map(|stream| (account, stream)));
+        }
+    }
+
+    /// Closes a connection, or returns it if its bytes are not read or a thread has to close it later.
+    fn try_close(&self, account: Account, stream: Stream) -> Option<Stream> {
+        if stream.unread() > 0 {
+            return Some(stream);
+        }
+        if stream.ends_with_descriptors() {
+            if !self.closing.has_room(account) {
+                return Some(stream);
+            }
+            self.closing.close(account, stream);
+        }
+        None
+    }
+
+    /// Returns the time of the next check.
+    pub(super) fn due(&self) -> Option<Time> {
+        (!self.streams.is_empty()).then_some(self.check_at)
+    }
+
+    /// Returns the number of kept connections.
+    pub(super) const fn count(&self) -> usize {
+        self.streams.len()
+    }
+}

@@ -1,0 +1,60 @@
+//! Clients that send descriptors.
+use super::*;
+use crate::{
+    stream::Unix,
+    testing::{in_time, send_with, slow_to_close, wait_until},
+};
+use rustix::net::SendFlags;
+
+#[test]
+fn kernel_refuses_descriptors_of_clients() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
+    let file = std::fs::File::open("/dev/null").unwrap();
+    let sent = send_with(&client, &perf_request(0, [1; 8]), file, SendFlags::empty());
+    if Unix::kernel_refuses_descriptors() {
+        assert_eq!(sent.unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+        // The connection is still of use.
+        client.write_all(&perf_request(0, [1; 8])).unwrap();
+        turns(&mut daemon);
+        assert_eq!(received(&mut client), (72, false));
+    }
+}
+
+/// Clients of a kernel that lets them send descriptors: with the first request, with an out-of-band byte before a
+/// request, and while the daemon does not read because 64 requests are open.
+#[test]
+fn loop_does_not_wait_for_the_close_of_a_file_that_a_client_sent() {
+    for (open, flags) in [(0, SendFlags::empty()), (0, SendFlags::OOB), (64, SendFlags::empty())] {
+        let (slow, reader) = slow_to_close();
+        let daemon = move || {
+            let dir = tempfile::tempdir().unwrap();
+            let mut daemon = daemon(dir.path());
+            daemon.host.fabric = TestFabric::with_events(0);
+            daemon.listener.allow_descriptors();
+            let (mut client, mut other) = (connect(dir.path()), connect(dir.path()));
+            client.write_all(&pending_request().repeat(open)).unwrap();
+            turns(&mut daemon);
+            send_with(&client, &perf_request(0, [1; 8]), slow, flags).unwrap();
+            if flags == SendFlags::OOB {
+                client.write_all(&perf_request(0, [1; 8])).unwrap();
+            }
+            if open > 0 {
+                drop(client);
+            } else {
+                turns(&mut daemon);
+                assert_eq!(received(&mut client), (0, true), "{flags:?}");
+            }
+            turns(&mut daemon);
+            other.write_all(&perf_request(0, [1; 8])).unwrap();
+            turns(&mut daemon);
+            assert_eq!(received(&mut other), (72, false));
+            assert_eq!(daemon.host.clients.sent_descriptors, u64::from(open == 0));
+            (daemon.host.clients.open.len(), daemon.host.closing.clone())
+        };
+        let (left, closing) = in_time(daemon);
+        assert_eq!((left, closing.count()), (1, 1), "{open} {flags:?}");
+        drop(reader);
+        wait_until(|| closing.count() == 0);
+    }
+}
