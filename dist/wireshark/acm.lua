@@ -24,7 +24,7 @@ local kinds = {
     [0x1c] = "endpoint_lost", [0x1d] = "endpoint_failed", [0x1e] = "port_up", [0x1f] = "port_down",
     [0x20] = "client_reregister", [0x21] = "address_added", [0x22] = "address_removed", [0x23] = "preloaded",
     [0x24] = "configure", [0x25] = "interfaces", [0x26] = "shutdown",
-    [0x27] = "provider_said", [0x28] = "flush",
+    [0x27] = "provider_said", [0x28] = "flush", [0x29] = "attached",
     [0x40] = "reply", [0x41] = "long_reply", [0x42] = "kernel_reply", [0x43] = "kernel_refusal",
     [0x44] = "close_client", [0x45] = "select_source", [0x46] = "sa_send", [0x47] = "sa_reply",
     [0x48] = "open_endpoint", [0x49] = "close_endpoint", [0x4a] = "attach", [0x4b] = "detach", [0x4c] = "send",

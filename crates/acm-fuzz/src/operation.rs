@@ -39,6 +39,8 @@ pub enum Operation {
     Datagram(u8, Option<Peer>, Vec<u8>),
     /// The device opens the queue pair of an endpoint with a QPN, or fails to.
     Open(u8, Option<u8>),
+    /// A queue pair is attached to its group.
+    Attached(u8),
     /// An endpoint loses its queue pair.
     EndpointLost(u8),
     /// A port becomes active, or its attributes change.
@@ -122,6 +124,7 @@ impl<'a> Arbitrary<'a> for Operation {
                 70..=129 => Self::KernelAddress(input.arbitrary()?, input.arbitrary()?),
                 130..=149 => Self::KernelTimeout(input.arbitrary()?),
                 150..=169 => Self::Flush(input.arbitrary()?),
+                170..=199 => Self::Attached(input.arbitrary()?),
                 number => Self::Wait(number.into()),
             },
         })

@@ -92,7 +92,8 @@ impl Host {
                 println!("LID {}: {event}", self.lid);
             }
             // There is only one group, and every endpoint receives its datagrams.
-            Output::Attach { .. } | Output::Detach { .. } | Output::CloseEndpoint(_) => {}
+            Output::Attach { endpoint, mgid, mlid } => return Some(Input::Attached { endpoint, mgid, mlid }),
+            Output::Detach { .. } | Output::CloseEndpoint(_) => {}
             // Never requested in this example.
             Output::LongReply { .. } | Output::KernelReply { .. } | Output::SaReply { .. } | Output::Publish(_) => {}
             Output::CloseClient(_) | Output::Provider { .. } | Output::ShutdownDone => {}

@@ -39,7 +39,7 @@ use crate::{
     },
     cx::{ensure, random::Seed, timers::TimerKey},
     ports::{Endpoint, LocalAddress},
-    provider::{Context, PortEvent, Provider},
+    provider::{Context, EndpointChange, PortEvent, Provider},
     resolver::Ibacmp,
 };
 use acm_wire::Address;
@@ -119,6 +119,11 @@ impl Acm {
             Input::EndpointOpened { endpoint, qpn } => self.endpoint_opened(endpoint, qpn),
             Input::EndpointFailed(endpoint) => self.endpoint_failed(endpoint),
             Input::EndpointLost(endpoint) => self.endpoint_lost(endpoint),
+            Input::Attached { endpoint, mgid, mlid } => {
+                if self.with_queue_pair(endpoint).is_some() {
+                    self.notify_provider(endpoint, EndpointChange::Attached(mgid, mlid));
+                }
+            }
             Input::PortUp { port, attributes } => self.port_up(port, &attributes),
             Input::PortDown(port) => self.port_down(port),
             Input::ClientReregister(port) => {
@@ -320,7 +325,7 @@ mod tests {
     use super::*;
     use crate::api::{DatagramSource, id::EndpointId};
     use alloc::vec::Vec;
-    use ib_mad::{Lid, Qpn};
+    use ib_mad::{Gid, Lid, Qpn};
 
     #[test]
     fn input_for_removed_endpoint_is_counted_as_stale() {
@@ -331,6 +336,7 @@ mod tests {
             Input::EndpointOpened { endpoint, qpn: Qpn::of::<2>() },
             Input::EndpointFailed(endpoint),
             Input::EndpointLost(endpoint),
+            Input::Attached { endpoint, mgid: Gid::ZERO, mlid: Lid::new(0xc000) },
             Input::Datagram { endpoint, source, payload: &[] },
         ];
         for (before, input) in (0..).zip(inputs) {

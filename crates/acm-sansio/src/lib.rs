@@ -70,7 +70,8 @@
 //! | [`Output::SaReply`] | send the MAD once | none |
 //! | [`Output::OpenEndpoint`] | open a UD queue pair with [`Qkey::GSI`](ib_mad::Qkey::GSI) | [`Input::EndpointOpened`] or [`Input::EndpointFailed`]; [`Input::EndpointLost`] later |
 //! | [`Output::CloseEndpoint`] | close the queue pair | none |
-//! | [`Output::Attach`], [`Output::Detach`] | attach the queue pair to the group, or detach it | [`Input::Datagram`] for each datagram to the group |
+//! | [`Output::Attach`] | attach the queue pair to the group, again until it works | [`Input::Attached`] when it works, and [`Input::Datagram`] for each datagram to the group; without it the group does not count as joined |
+//! | [`Output::Detach`] | detach the queue pair from the group | none |
 //! | [`Output::Send`] | send the datagram with a global route header; it may be lost | none |
 //! | [`Output::Provider`] | call that provider, one call after another | [`Input::Provider`]: the return of the call, and the provider's messages |
 //! | [`Output::Log`] | write the event to the log | none |

@@ -22,7 +22,7 @@ use alloc::string::String;
 pub use context::Context;
 use core::fmt;
 use ib_mad::{
-    Gid, MadRef, Wire,
+    Gid, Lid, MadRef, Wire,
     sa::{PathRecord, Query, SaMad},
 };
 
@@ -124,6 +124,8 @@ pub enum PortChange {
 pub enum EndpointChange<'a> {
     /// It has a queue pair, or another one than before.
     Opened,
+    /// Its queue pair is attached to the group with this GID and LID.
+    Attached(Gid, Lid),
     /// It is removed after the call. Operations in progress on it must be completed now.
     Closing,
     /// It has a new address.

@@ -250,10 +250,9 @@ impl Host {
                     let _ = subnet.destroy_qp(qp);
                 }
             }
-            Output::Attach { endpoint, mgid, .. } => {
-                if let Some(qp) = self.queue_pairs.get(&endpoint) {
-                    let _ = subnet.attach(*qp, mgid);
-                }
+            Output::Attach { endpoint, mgid, mlid } => {
+                let attached = self.queue_pairs.get(&endpoint).map(|qp| subnet.attach(*qp, mgid));
+                return matches!(attached, Some(Ok(()))).then_some(Input::Attached { endpoint, mgid, mlid });
             }
             Output::Detach { endpoint, mgid, .. } => {
                 if let Some(qp) = self.queue_pairs.get(&endpoint) {

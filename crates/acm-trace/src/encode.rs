@@ -196,6 +196,7 @@ pub(crate) fn kind_of_input(input: &Input<'_>) -> Kind {
         Input::EndpointOpened { .. } => Kind::EndpointOpened,
         Input::EndpointLost(_) => Kind::EndpointLost,
         Input::EndpointFailed(_) => Kind::EndpointFailed,
+        Input::Attached { .. } => Kind::Attached,
         Input::PortUp { .. } => Kind::PortUp,
         Input::PortDown(_) => Kind::PortDown,
         Input::ClientReregister(_) => Kind::ClientReregister,

@@ -110,6 +110,8 @@ kinds! {
     ProviderMessage 0x27 "provider_said",
     /// [`Input::Flush`](acm_sansio::Input::Flush).
     Flush 0x28 "flush",
+    /// [`Input::Attached`](acm_sansio::Input::Attached).
+    Attached 0x29 "attached",
 
     /// [`Output::Reply`](acm_sansio::Output::Reply).
     Reply 0x40 "reply",

@@ -195,6 +195,7 @@ impl Mask {
             | Input::EndpointOpened { .. }
             | Input::EndpointLost(_)
             | Input::EndpointFailed(_)
+            | Input::Attached { .. }
             | Input::PortUp { .. }
             | Input::PortDown(_)
             | Input::ClientReregister(_)

@@ -48,11 +48,10 @@ impl<F: Fabric> Host<F> {
                 self.ports.close_core_endpoint(endpoint);
                 self.devices.close_pair(endpoint);
             }
-            Output::Attach { endpoint, mgid, mlid } => {
-                if let Err(error) = self.devices.attach(endpoint, mgid, mlid) {
-                    daemon::log(Level::Always, format_args!("ERROR - group {mgid}: {error}"));
-                }
-            }
+            Output::Attach { endpoint, mgid, mlid } => match self.devices.attach(endpoint, mgid, mlid) {
+                Ok(()) => return Some(Input::Attached { endpoint, mgid, mlid }),
+                Err(error) => daemon::log(Level::Always, format_args!("ERROR - group {mgid}: {error}")),
+            },
             Output::Detach { endpoint, mgid, .. } => {
                 // The device may be closed already.
                 let _ = self.devices.detach(endpoint, mgid);

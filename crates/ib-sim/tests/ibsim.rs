@@ -1,7 +1,7 @@
 //! A served subnet with a real OpenSM as subnet manager, on Debian's ibsim: 4 nodes on 2 switches.
 use core::sync::atomic::{AtomicU32, Ordering};
 use ib_mad::{
-    FlowLabel, Gid, Mtu, Pkey, PortState, Qkey, Qpn, Rate, Selector, ServiceLevel, Status, TransactionId, Wire,
+    FlowLabel, Gid, Lid, Mtu, Pkey, PortState, Qkey, Qpn, Rate, Selector, ServiceLevel, Status, TransactionId, Wire,
     sa::{JoinState, McMemberRecord, PathRecord, Query, SaMad},
 };
 use ib_sim::{
@@ -267,7 +267,7 @@ fn join_at_opensm_makes_the_group_receive_until_the_leave() {
     let (mut one, mut four) = (fabric.client("node1"), fabric.client("node4"));
     let from = one.open_qp(1, Qkey::GSI, 0).unwrap();
     let to = four.open_qp(1, Qkey::GSI, 0).unwrap();
-    four.attach(to, mgid()).unwrap();
+    four.attach(to, mgid(), Lid::NONE).unwrap();
     let group = join(&mut one);
     assert!(group.mlid.is_multicast(), "{group:?}");
     assert_eq!(join(&mut four).mlid, group.mlid);

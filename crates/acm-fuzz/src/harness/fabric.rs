@@ -43,10 +43,16 @@ impl Harness {
                     });
                 }
             }
+            Operation::Attached(which) => {
+                if let Some((endpoint, mgid, mlid)) = take(&mut self.attaching, *which) {
+                    self.input(Input::Attached { endpoint, mgid, mlid });
+                }
+            }
             Operation::EndpointLost(which) => {
                 let endpoint = self.endpoint(*which);
                 // A queue pair that is being opened ends with `Operation::Open`.
                 if !self.opening.contains(&endpoint) {
+                    self.attaching.retain(|(of, ..)| *of != endpoint);
                     self.input(Input::EndpointLost(endpoint));
                 }
             }

@@ -9,7 +9,7 @@ use acm_sansio::{
 };
 use acm_sim::Published;
 use core::time::Duration;
-use ib_mad::{Lid, Method, Qpn, acm::AcmMad};
+use ib_mad::{Gid, Lid, Method, Qpn, acm::AcmMad};
 use std::collections::BTreeMap;
 
 pub(super) const CLIENTS: u32 = 6;
@@ -36,6 +36,8 @@ pub(super) struct Harness {
     closed: Vec<ClientId>,
     /// Endpoints whose queue pair is being opened.
     pub(super) opening: Vec<EndpointId>,
+    /// Groups to which queue pairs are being attached.
+    pub(super) attaching: Vec<(EndpointId, Gid, Lid)>,
     endpoints: Vec<EndpointId>,
     pub(super) shut_down: bool,
     pub(super) stopped: bool,
@@ -63,6 +65,7 @@ impl Harness {
             multicast_requests: Vec::new(),
             closed: Vec::new(),
             opening: Vec::new(),
+            attaching: Vec::new(),
             endpoints: Vec::new(),
             shut_down: false,
             stopped: false,
@@ -126,6 +129,7 @@ impl Harness {
             }
             Output::CloseEndpoint(endpoint) => {
                 self.opening.retain(|other| *other != endpoint);
+                self.attaching.retain(|(of, ..)| *of != endpoint);
                 self.endpoints.retain(|other| *other != endpoint);
             }
             Output::Send { endpoint, to, mad } => {
@@ -152,7 +156,10 @@ impl Harness {
                 assert!(is_withdrawn || self.acm.config().shared_cache, "{publication:?}");
                 self.published.apply(self.now, publication);
             }
-            Output::Attach { .. } | Output::Detach { .. } => {}
+            Output::Attach { endpoint, mgid, mlid } => self.attaching.push((endpoint, mgid, mlid)),
+            Output::Detach { endpoint, mgid, mlid } => {
+                self.attaching.retain(|attaching| *attaching != (endpoint, mgid, mlid));
+            }
         }
     }
 
@@ -234,6 +241,9 @@ impl Harness {
         }
         while let Some(send) = self.sent.pop() {
             self.input(Input::SaResponse { id: send.id, mad: ib_mad::as_bytes(&good_response(&send.mad)) });
+        }
+        while let Some((endpoint, mgid, mlid)) = self.attaching.pop() {
+            self.input(Input::Attached { endpoint, mgid, mlid });
         }
     }
 

@@ -116,8 +116,8 @@ impl Fabric for Embedded {
     fn close_endpoint(&mut self, endpoint: EndpointId) {
         self.sim.close_endpoint(endpoint);
     }
-    fn attach(&mut self, endpoint: EndpointId, mgid: Gid, mlid: Lid) {
-        self.sim.attach(endpoint, mgid, mlid);
+    fn attach(&mut self, endpoint: EndpointId, mgid: Gid, mlid: Lid) -> bool {
+        self.sim.attach(endpoint, mgid, mlid)
     }
     fn detach(&mut self, endpoint: EndpointId, mgid: Gid, mlid: Lid) {
         self.sim.detach(endpoint, mgid, mlid);

@@ -10,7 +10,7 @@ use acm_sansio::{
     turns::{Lane, Turns},
 };
 use core::num::NonZeroU32;
-use ib_mad::{Lid, Qpn, sa::SaMad};
+use ib_mad::{Gid, Lid, Qpn, sa::SaMad};
 use ib_sim::PortChange;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -20,6 +20,7 @@ pub(super) enum Message {
     Port(u8, PortChange),
     Response(SaRequestId, Vec<u8>),
     TimedOut(SaRequestId),
+    Attached(EndpointId, Gid, Lid),
     Report { port: u8, lid: Lid, qpn: Qpn, mad: Box<SaMad> },
 }
 

@@ -65,8 +65,9 @@ pub(crate) trait Fabric {
     fn open_endpoint(&mut self, endpoint: EndpointId, port: PortId, pkey_index: u16) -> Result<Qpn, FabricError>;
     /// Closes the endpoint's queue pair.
     fn close_endpoint(&mut self, endpoint: EndpointId);
-    /// Attaches the endpoint to a multicast group.
-    fn attach(&mut self, endpoint: EndpointId, mgid: Gid, mlid: Lid);
+    /// Attaches the endpoint to a multicast group. Returns `true` if it is attached now; otherwise
+    /// [`Input::Attached`] follows when it is.
+    fn attach(&mut self, endpoint: EndpointId, mgid: Gid, mlid: Lid) -> bool;
     /// Detaches the endpoint from a multicast group.
     fn detach(&mut self, endpoint: EndpointId, mgid: Gid, mlid: Lid);
     /// Sends a datagram. If the datagram cannot be sent, it is dropped.
@@ -106,7 +107,9 @@ mod tests {
             Err(FabricError::Embedded(port.0.to_string().into(), io::ErrorKind::Other.into()))
         }
         fn close_endpoint(&mut self, _endpoint: EndpointId) {}
-        fn attach(&mut self, _endpoint: EndpointId, _mgid: Gid, _mlid: Lid) {}
+        fn attach(&mut self, _endpoint: EndpointId, _mgid: Gid, _mlid: Lid) -> bool {
+            true
+        }
         fn detach(&mut self, _endpoint: EndpointId, _mgid: Gid, _mlid: Lid) {}
         fn send(&mut self, _endpoint: EndpointId, _to: &SendTo, _mad: &AcmMad) {}
         fn sa_send(&mut self, _send: &SaSend) -> bool {

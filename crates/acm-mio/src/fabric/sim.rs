@@ -105,6 +105,11 @@ impl Sim {
                 Some(client::Message::Refused { request, refusal, qpn }) => {
                     limited!(lines, WARN, "fabric", "{request:?} of queue pair {qpn} refused: {refusal}");
                 }
+                Some(client::Message::Attached { qpn, mgid, mlid }) => {
+                    if let Some(endpoint) = queue_pairs.get(&qpn) {
+                        inbox.message(Message::Attached(*endpoint, mgid, mlid));
+                    }
+                }
                 Some(client::Message::Mad { agent, mad, .. }) => {
                     inbox.message(Message::Response(SaRequestId::from_bits(agent.0), mad.to_vec()));
                 }
@@ -254,6 +259,7 @@ impl Fabric for Sim {
                 self.mad = mad;
                 Input::SaResponse { id, mad: &self.mad }
             }
+            Arrival::Message(Message::Attached(endpoint, mgid, mlid)) => Input::Attached { endpoint, mgid, mlid },
             Arrival::Message(Message::TimedOut(id)) => Input::SaFailed { id, failure: SendFailure::TimedOut },
             Arrival::Message(Message::Report { port, lid, qpn, mad }) => {
                 self.mad = ib_mad::as_bytes(&*mad).to_vec();
@@ -286,10 +292,12 @@ impl Fabric for Sim {
         }
     }
 
-    fn attach(&mut self, endpoint: EndpointId, mgid: Gid, _mlid: Lid) {
+    fn attach(&mut self, endpoint: EndpointId, mgid: Gid, mlid: Lid) -> bool {
         if let Some(qpn) = self.endpoints.get(&endpoint) {
-            let _ = self.client.attach(*qpn, mgid);
+            // If the fabric has ended, the next event is its end.
+            let _ = self.client.attach(*qpn, mgid, mlid);
         }
+        false
     }
 
     fn detach(&mut self, endpoint: EndpointId, mgid: Gid, _mlid: Lid) {

@@ -126,6 +126,15 @@ pub enum Input<'a> {
     /// [`Output::OpenEndpoint`](crate::api::Output::OpenEndpoint) failed. The core retries after a pause, and at the
     /// next change of the port.
     EndpointFailed(EndpointId),
+    /// [`Output::Attach`](crate::api::Output::Attach) is carried out: the endpoint receives the datagrams of the group.
+    Attached {
+        /// The endpoint.
+        endpoint: EndpointId,
+        /// The group's GID.
+        mgid: Gid,
+        /// The group's LID.
+        mlid: Lid,
+    },
     /// A port became active, or is active with changed attributes.
     PortUp {
         /// The port that is active.

@@ -80,7 +80,8 @@ pub enum Output {
     },
     /// Closes the endpoint's queue pair and detaches it from all groups.
     CloseEndpoint(EndpointId),
-    /// Attaches an endpoint to a multicast group.
+    /// Attaches an endpoint to a multicast group. [`Input::Attached`](crate::api::Input::Attached) follows when this is
+    /// done; the fabric retries a failed attempt.
     Attach {
         /// The endpoint to attach.
         endpoint: EndpointId,

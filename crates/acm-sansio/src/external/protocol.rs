@@ -81,7 +81,7 @@ impl Provider for External {
             EndpointChange::AddressAdded(_) => self.proceed(cx),
             EndpointChange::AddressRemoved(address) => self.address_removed(cx, endpoint, address),
             // ibacm has no function to invalidate a provider's cache.
-            EndpointChange::AddressMoved(_) | EndpointChange::NoPath(_) => {}
+            EndpointChange::AddressMoved(_) | EndpointChange::NoPath(_) | EndpointChange::Attached(..) => {}
             EndpointChange::Port(event) => self.port_event(cx, endpoint, event),
         }
     }

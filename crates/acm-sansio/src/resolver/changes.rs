@@ -25,8 +25,11 @@ impl Ibacmp {
 
     pub(super) fn open_endpoint(&mut self, cx: &mut Context, endpoint: EndpointId) {
         // A new queue pair must be attached to the group. The membership belongs to the port and stays.
-        if let Some((mgid, mlid)) = self.base_group(endpoint).map(|member| (member.mgid, member.mlid)) {
-            cx.attach(endpoint, mgid, mlid);
+        if let Some(base) = self.endpoints.base_mut(endpoint)
+            && let Some(member) = base.member
+        {
+            base.is_attached = false;
+            cx.attach(endpoint, member.mgid, member.mlid);
         }
         // The port may have moved while the endpoint had no queue pair.
         self.update_origin_of(cx, endpoint);

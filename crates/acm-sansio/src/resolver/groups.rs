@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     api::{
-        ResolverEvent, SaError,
+        Event, ResolverEvent, SaError,
         account::DAEMON,
         failure::Failure,
         id::{EndpointId, PortId},
@@ -19,7 +19,7 @@ use crate::{
 };
 use alloc::vec::Vec;
 use ib_mad::{
-    Gid,
+    Gid, Lid,
     sa::{JoinState, McMemberRecord, Query, SaMad},
 };
 
@@ -159,24 +159,40 @@ impl Ibacmp {
         }
         self.stats.joins += 1;
         let (mgid, mlid) = (record.mgid, record.mlid);
-        cx.log(ResolverEvent::Joined(endpoint, mgid, mlid, record.mtu.value(), record.rate.value()).into());
         // The membership under the port's previous GID still exists.
         if let Some(gid) = old.map(|old| old.port_gid).filter(|gid| !gid.is_zero() && *gid != record.port_gid) {
             Self::leave_as(cx, endpoint, mgid, gid);
         }
-        // Requests are sent to the base group only, so no other group is attached.
-        let base = self.endpoints.at(endpoint).groups.first();
-        if base.is_some_and(|base| base.index == index) && old.is_none_or(|old| old.mlid != mlid) {
-            if let Some(old) = old {
-                cx.detach(endpoint, mgid, old.mlid);
+        let base = self.endpoints.base_mut(endpoint).filter(|base| base.index == index);
+        let is_base = base.is_some();
+        match base {
+            Some(base) if old.is_none_or(|old| old.mlid != mlid) => {
+                base.is_attached = false;
+                if let Some(old) = old {
+                    cx.detach(endpoint, mgid, old.mlid);
+                }
+                cx.attach(endpoint, mgid, mlid);
             }
-            cx.attach(endpoint, mgid, mlid);
+            // Peers do not reach this node before its queue pair is attached.
+            Some(base) if !base.is_attached => {}
+            _ => cx.log(join_event(endpoint, &record)),
         }
-        if base.is_some_and(|base| base.index == index) {
+        if is_base {
             self.prefetch_joined(cx, endpoint);
         }
         self.pump(cx, endpoint);
         self.announce_soon(cx, endpoint);
+    }
+
+    /// Records that the queue pair receives the datagrams of the base group.
+    pub(crate) fn attached(&mut self, cx: &mut Context, endpoint: EndpointId, mgid: Gid, mlid: Lid) {
+        let Some(base) = self.endpoints.base_mut(endpoint) else { return };
+        // The group may have got another LID since.
+        let Some(record) = base.member.filter(|member| (member.mgid, member.mlid) == (mgid, mlid)) else { return };
+        // The end of a join that is in flight is logged.
+        if !core::mem::replace(&mut base.is_attached, true) && base.join.is_none() {
+            cx.log(join_event(endpoint, &record));
+        }
     }
 
     fn join_failed(&mut self, cx: &mut Context, endpoint: EndpointId, index: u32, error: SaError) {
@@ -251,6 +267,7 @@ impl Ibacmp {
         }
         for group in self.endpoints.get_mut(endpoint).into_iter().flat_map(|state| &mut state.groups) {
             (group.member, group.requested_at, group.failures, group.rejoin) = (None, None, 0, false);
+            group.is_attached = false;
         }
     }
 
@@ -272,4 +289,10 @@ impl Ibacmp {
     pub(crate) fn best_shared(&self, endpoint: EndpointId, theirs: &[Gid]) -> Option<Gid> {
         theirs.iter().rev().copied().find(|mgid| self.joined(endpoint).any(|member| member.mgid == *mgid))
     }
+}
+
+/// Returns the event of a complete join: this node is a member, and peers reach it.
+fn join_event(endpoint: EndpointId, record: &McMemberRecord) -> Event {
+    let McMemberRecord { mgid, mlid, mtu, rate, .. } = record;
+    ResolverEvent::Joined(endpoint, *mgid, *mlid, mtu.value(), rate.value()).into()
 }

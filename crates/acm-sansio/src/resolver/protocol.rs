@@ -9,7 +9,7 @@ use crate::{
         id::{DestId, EndpointId, PortId, Token},
         preload::Preload,
     },
-    provider::{Context, EndpointChange, Need, Observe, PortChange, Provider, Resolution, Target, single},
+    provider::{Context, Endpoint, EndpointChange, Need, Observe, PortChange, Provider, Resolution, Target, single},
 };
 use acm_wire::{Address, multicast::MulticastMessage};
 use alloc::string::String;
@@ -33,6 +33,7 @@ impl Provider for Ibacmp {
     fn endpoint_changed(&mut self, cx: &mut Context, endpoint: EndpointId, change: EndpointChange<'_>) {
         match change {
             EndpointChange::Opened => self.open_endpoint(cx, endpoint),
+            EndpointChange::Attached(mgid, mlid) => self.attached(cx, endpoint, mgid, mlid),
             EndpointChange::Closing => self.close_endpoint(cx, endpoint),
             EndpointChange::AddressAdded(address) => self.add_address(cx, endpoint, address),
             EndpointChange::AddressRemoved(address) => self.remove_address(cx, endpoint, address),
@@ -158,7 +159,7 @@ impl Observe for Ibacmp {
             emit("multicast_waiting", GaugeScope::EndpointQueue(port, pkey, Waiting::Remote), remote);
             emit("multicast_in_flight", GaugeScope::Endpoint(port, pkey), state.queue.held() as usize);
             emit("multicast_depth", GaugeScope::Endpoint(port, pkey), state.depth(cx) as usize);
-            let joined = state.groups.iter().filter(|group| group.member.is_some()).count();
+            let joined = state.joined_groups(endpoint.is_open());
             emit("groups_joined", GaugeScope::Endpoint(port, pkey), joined);
             emit("groups_wanted", GaugeScope::Endpoint(port, pkey), state.groups.len());
             emit("prefetched", GaugeScope::Endpoint(port, pkey), state.prefetch.paths());
@@ -177,12 +178,12 @@ impl Observe for Ibacmp {
         self.preload.gid_of(address)
     }
 
-    fn report(&self, _cx: &Context, names: &dyn Names, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn report(&self, cx: &Context, names: &dyn Names, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "cache: destinations {}", self.cache.len())?;
         write!(f, "{}", self.preload)?;
         for (id, state) in self.endpoints.iter() {
             let (local, remote) = state.queue.waiting();
-            let groups = state.groups.iter().filter(|group| group.member.is_some()).count();
+            let groups = state.joined_groups(cx.endpoint(id).is_some_and(Endpoint::is_open));
             writeln!(
                 f,
                 "{}: groups {groups} of {} lookups {} asking {} waiting {local} strangers {remote} prefetched {}",

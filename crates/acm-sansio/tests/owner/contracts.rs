@@ -55,16 +55,20 @@ fn joined(outputs: &[Output]) -> Option<Option<SaError>> {
 /// Returns a core with an address, an active port and a client, and the outputs so far.
 fn core() -> (Acm, Vec<Output>) {
     let mut acm = Acm::new(Config::default(), 1);
+    input(&mut acm, Time::ZERO, Input::AddressAdded { port: PORT, pkey: None, address: Address::from_text("node1") });
+    input(&mut acm, Time::ZERO, Input::ClientOpened { client: CLIENT, account: Account::User(0) });
+    let outputs = input(&mut acm, Time::ZERO, port_up(16));
+    (acm, outputs)
+}
+
+fn port_up(lid: u16) -> Input<'static> {
     let attributes = PortAttributes {
-        lid: Lid::new(16),
+        lid: Lid::new(lid),
         gids: vec!["fe80::1".parse().unwrap()],
         pkeys: vec![Pkey::DEFAULT_FULL],
         ..PortAttributes::default()
     };
-    input(&mut acm, Time::ZERO, Input::AddressAdded { port: PORT, pkey: None, address: Address::from_text("node1") });
-    input(&mut acm, Time::ZERO, Input::ClientOpened { client: CLIENT, account: Account::User(0) });
-    let outputs = input(&mut acm, Time::ZERO, Input::PortUp { port: PORT, attributes });
-    (acm, outputs)
+    Input::PortUp { port: PORT, attributes }
 }
 
 /// Returns a core with an open endpoint, and its request to join the group.
@@ -82,8 +86,27 @@ fn granted(join: &SaSend) -> SaMad {
     mad
 }
 
-fn respond(acm: &mut Acm, join: &SaSend, mad: &SaMad) -> Vec<Output> {
+/// Passes a response to a join, without attaching the queue pair.
+fn respond_only(acm: &mut Acm, join: &SaSend, mad: &SaMad) -> Vec<Output> {
     input(acm, Time::ZERO, Input::SaResponse { id: join.id, mad: as_bytes(mad) })
+}
+
+/// Passes a response to a join, and attaches the queue pair.
+fn respond(acm: &mut Acm, join: &SaSend, mad: &SaMad) -> Vec<Output> {
+    let mut outputs = respond_only(acm, join, mad);
+    for attached in attaches(&outputs) {
+        outputs.extend(input(acm, Time::ZERO, attached));
+    }
+    outputs
+}
+
+/// Returns the groups to which a queue pair is to be attached, as the inputs that follow when it is done.
+fn attaches(outputs: &[Output]) -> Vec<Input<'static>> {
+    let attach = |output: &Output| match *output {
+        Output::Attach { endpoint, mgid, mlid } => Some(Input::Attached { endpoint, mgid, mlid }),
+        _ => None,
+    };
+    outputs.iter().filter_map(attach).collect()
 }
 
 fn request(acm: &mut Acm, source: Option<&str>, dest: &str) -> Vec<Output> {
@@ -135,6 +158,46 @@ fn name_lookup_waits_for_the_first_join() {
     let outputs = respond(&mut acm, &join, &granted(&join));
     assert_eq!((joined(&outputs), status(&outputs), sent(&outputs)), (Some(None), None, 1), "one multicast request");
     acm.check().unwrap();
+}
+
+fn groups_joined(acm: &Acm) -> usize {
+    let mut joined = 0;
+    acm.each_gauge(&mut |name, _, value| joined += if name == "groups_joined" { value } else { 0 });
+    joined
+}
+
+/// The fabric attaches a queue pair later than the core requests, or never.
+#[test]
+fn group_is_joined_when_the_queue_pair_is_attached() {
+    let (mut acm, join) = joining();
+    let outputs = respond_only(&mut acm, &join, &granted(&join));
+    let [attached] = &attaches(&outputs)[..] else { panic!("{outputs:?}") };
+    assert_eq!((joined(&outputs), groups_joined(&acm)), (None, 0));
+    let outputs = input(&mut acm, Time::ZERO, attached.clone());
+    assert_eq!((joined(&outputs), groups_joined(&acm)), (Some(None), 1));
+    assert_eq!(joined(&input(&mut acm, Time::ZERO, attached.clone())), None, "once");
+
+    // The subnet manager gives the group another LID. The old attachment may complete after the request.
+    let [again] = sa_requests(&input(&mut acm, Time::ZERO, port_up(17)))[..] else { panic!("a join") };
+    let mut moved = granted(&again);
+    McMemberRecord::parse_mut(&mut moved.data.0).unwrap().mlid = Lid::new(0xc001);
+    let outputs = respond_only(&mut acm, &again, &moved);
+    assert_eq!((joined(&outputs), groups_joined(&acm)), (None, 0));
+    assert_eq!(joined(&input(&mut acm, Time::ZERO, attached.clone())), None, "the previous LID");
+    let [attached] = &attaches(&outputs)[..] else { panic!("{outputs:?}") };
+    assert_eq!(joined(&input(&mut acm, Time::ZERO, attached.clone())), Some(None));
+    assert_eq!(groups_joined(&acm), 1);
+
+    // A lost queue pair is in no group. A new one is attached before the group is joined again.
+    input(&mut acm, Time::ZERO, Input::EndpointLost(ENDPOINT));
+    assert_eq!(groups_joined(&acm), 0);
+    let outputs = input(&mut acm, Time::ZERO, OPENED);
+    let (attaches, joins) = (attaches(&outputs), sa_requests(&outputs));
+    assert_eq!(groups_joined(&acm), 0);
+    assert_eq!(joined(&input(&mut acm, Time::ZERO, attaches[0].clone())), None, "the join is in flight");
+    let mut same = granted(&joins[0]);
+    McMemberRecord::parse_mut(&mut same.data.0).unwrap().mlid = Lid::new(0xc001);
+    assert_eq!((joined(&respond_only(&mut acm, &joins[0], &same)), groups_joined(&acm)), (Some(None), 1));
 }
 
 #[test]

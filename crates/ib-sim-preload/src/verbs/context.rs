@@ -3,6 +3,7 @@
 use super::{
     events::Events,
     lock, minus_one,
+    multicast::Attaches,
     regions::Regions,
     stalled::{SendDone, StalledSends},
 };
@@ -16,7 +17,7 @@ use ib_mad::{Qpn, packet::Grh};
 use ib_sim::{
     Datagram, Port, Source,
     client::{Client, ClientError, Message},
-    proto::Fault,
+    proto::{Fault, Kind},
 };
 use rdma_sys::{ibv_async_event, ibv_context, ibv_cq, verbs_context};
 use std::{
@@ -50,6 +51,7 @@ pub(super) struct Context {
     pub(super) regions: Regions,
     pub(super) stalled: StalledSends,
     events: Events<AsyncEvent>,
+    pub(super) attaches: Attaches,
     /// True after the connection ended: the device was removed.
     removed: AtomicBool,
     receiver: Mutex<Option<JoinHandle<()>>>,
@@ -108,6 +110,7 @@ impl Context {
             stalled,
             events,
             removed: AtomicBool::new(false),
+            attaches: Attaches::default(),
             receiver: Mutex::default(),
         }));
         let address = context.expose_provenance();
@@ -216,6 +219,7 @@ impl Context {
                     Err(ClientError::BadMessage(_)) => {}
                     Err(_) => {
                         self.removed.store(true, Ordering::Release);
+                        self.attaches.end();
                         self.events.push(AsyncEvent { number: EVENT_DEVICE_FATAL, element: 0 });
                         return;
                     }
@@ -236,6 +240,7 @@ impl Context {
             Message::Port { port, change } => {
                 self.events.push(AsyncEvent { number: change.code().into(), element: (*port).into() });
             }
+            Message::Attached { .. } | Message::Refused { request: Kind::ATTACH, .. } => self.attaches.answered(),
             // This library sends no MADs by this connection. The server refuses a request if its state changed after
             // this library checked the request. Such a request counts as lost.
             _ => {}

@@ -14,7 +14,7 @@ use core::{
     mem,
     sync::atomic::Ordering,
 };
-use ib_mad::Qkey;
+use ib_mad::{Lid, Qkey};
 use rdma_sys::{ibv_qp, ibv_qp_attr, ibv_qp_cap, ibv_qp_init_attr, ibv_qp_type};
 use std::sync::Mutex;
 
@@ -87,7 +87,8 @@ impl Pair {
         if receiving && !inner.open {
             client.open_reserved(self.qpn, number, Qkey::new(inner.qkey), index).map_err(disconnected)?;
             for mgid in &inner.groups {
-                client.attach(self.qpn, *mgid).map_err(disconnected)?;
+                client.attach(self.qpn, *mgid, Lid::NONE).map_err(disconnected)?;
+                self.context().attaches.sent();
             }
             inner.open = true;
         }

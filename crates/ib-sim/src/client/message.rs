@@ -4,9 +4,9 @@ use crate::{
     datagram::Source,
     id::AgentId,
     port::PortChange,
-    proto::{DatagramIn, Fault, Kind, MadIn, QpFault, Refusal, Refused, ReportIn, TIMED_OUT, kind},
+    proto::{DatagramIn, Fault, Kind, MadIn, QpFault, QpGroup, Refusal, Refused, ReportIn, TIMED_OUT, kind},
 };
-use ib_mad::{Lid, Qpn, Wire, packet::Grh, sa::SaMad};
+use ib_mad::{Gid, Lid, Qpn, Wire, packet::Grh, sa::SaMad};
 
 /// A message of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +66,15 @@ pub enum Message<'a> {
         /// The failed part.
         fault: Fault,
     },
+    /// A queue pair is attached to a group: the result of [`Client::attach`](super::Client::attach).
+    Attached {
+        /// The queue pair.
+        qpn: Qpn,
+        /// GID of the group.
+        mgid: Gid,
+        /// LID of the group, as in the request.
+        mlid: Lid,
+    },
     /// The server refused a request.
     Refused {
         /// Kind of the request.
@@ -100,6 +109,10 @@ pub(super) fn read_message(message: &[u8]) -> Result<Message<'_>, ClientError> {
         Kind::QP_FAULT => {
             let failed = QpFault::parse(message)?;
             Message::Fault { qpn: Qpn::masked(failed.qpn.get()), fault: failed.fault }
+        }
+        Kind::ATTACHED => {
+            let group = QpGroup::parse(message)?;
+            Message::Attached { qpn: Qpn::masked(group.qpn.get()), mgid: group.mgid, mlid: group.mlid }
         }
         _ => {
             let refused = Refused::parse(message)?;

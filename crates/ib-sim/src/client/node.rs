@@ -17,7 +17,7 @@ use alloc::{
     vec::Vec,
 };
 use ib_mad::{
-    Gid, Qkey, Qpn, as_bytes,
+    Gid, Lid, Qkey, Qpn, as_bytes,
     sa::SaMad,
     wire::{Be16, Be32, Be64, Reserved},
 };
@@ -161,13 +161,13 @@ impl Client {
         self.suspend_qp(qpn)
     }
 
-    /// Attaches a queue pair to a group. To receive the group's datagrams, the port must also join the group at the
-    /// administrator.
+    /// Attaches a queue pair to a group. [`Message::Attached`] or [`Message::Refused`] follows. To receive the group's
+    /// datagrams, the port must also join the group at the administrator.
     ///
     /// # Errors
     /// [`ClientError::Io`].
-    pub fn attach(&mut self, qpn: Qpn, mgid: Gid) -> Result<(), ClientError> {
-        self.group(Kind::ATTACH, qpn, mgid)
+    pub fn attach(&mut self, qpn: Qpn, mgid: Gid, mlid: Lid) -> Result<(), ClientError> {
+        self.group(Kind::ATTACH, qpn, mgid, mlid)
     }
 
     /// Detaches a queue pair from a group.
@@ -175,11 +175,11 @@ impl Client {
     /// # Errors
     /// [`ClientError::Io`].
     pub fn detach(&mut self, qpn: Qpn, mgid: Gid) -> Result<(), ClientError> {
-        self.group(Kind::DETACH, qpn, mgid)
+        self.group(Kind::DETACH, qpn, mgid, Lid::NONE)
     }
 
-    fn group(&mut self, kind: Kind, qpn: Qpn, mgid: Gid) -> Result<(), ClientError> {
-        let group = QpGroup { kind, reserved: Reserved::default(), qpn: Be32::new(qpn.get()), mgid };
+    fn group(&mut self, kind: Kind, qpn: Qpn, mgid: Gid, mlid: Lid) -> Result<(), ClientError> {
+        let group = QpGroup { kind, mlid, qpn: Be32::new(qpn.get()), mgid };
         self.send_reliably(as_bytes(&group))
     }
 
@@ -239,7 +239,12 @@ impl Client {
                         return Ok(Some(Message::Port { port: number, change }));
                     }
                 }
-                Kind::DATAGRAM_IN | Kind::MAD_IN | Kind::REPORT_IN | Kind::REFUSED | Kind::QP_FAULT => break length,
+                Kind::DATAGRAM_IN
+                | Kind::MAD_IN
+                | Kind::REPORT_IN
+                | Kind::REFUSED
+                | Kind::QP_FAULT
+                | Kind::ATTACHED => break length,
                 _ => {}
             }
         };

@@ -36,6 +36,8 @@ code! {
         UMAD_SERVE = 15 "requests for an agent",
         /// [`QpFault`](super::QpFault).
         QP_FAULT = 16 "fault",
+        /// [`QpGroup`](super::QpGroup).
+        ATTACHED = 17 "attached",
     }
 }
 

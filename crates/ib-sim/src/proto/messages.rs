@@ -136,12 +136,12 @@ wire! {
 }
 
 wire! {
-    /// Attaches a queue pair to a group, or detaches it.
+    /// Attaches a queue pair to a group, detaches it, or reports that it is attached.
     pub struct QpGroup [24] {
-        /// [`Kind::ATTACH`] or [`Kind::DETACH`].
+        /// [`Kind::ATTACH`], [`Kind::DETACH`] or [`Kind::ATTACHED`].
         pub kind: Kind,
-        /// Zero.
-        pub reserved: Reserved<2>,
+        /// LID of the multicast group, which the server only returns: it finds the group by its GID.
+        pub mlid: Lid,
         /// The queue pair.
         pub qpn: Be32,
         /// GID of the multicast group.

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `Hello` -> | |
 //! | <- [`Welcome`] | with a refusal: end of the connection |
-//! | [`Role::NODE`] | <- one [`PortInfo`] per port, then -> [`QpOpen`], [`QpClose`], [`QpGroup`], [`DatagramOut`], [`MadOut`] and <- [`DatagramIn`], [`MadIn`], [`ReportIn`], [`PortInfo`] at each change, [`Refused`] |
+//! | [`Role::NODE`] | <- one [`PortInfo`] per port, then -> [`QpOpen`], [`QpClose`], [`QpGroup`], [`DatagramOut`], [`MadOut`] and <- [`DatagramIn`], [`MadIn`], [`ReportIn`], [`PortInfo`] at each change, [`QpGroup`] when a queue pair is attached, [`Refused`] |
 //! | [`Role::UMAD`] | frames of `/dev/infiniband/umadN`, both ways, as [`UmadHeader`](ib_mad::umad::UmadHeader) and 256 bytes (a table: more); -> [`UmadServe`], [`UmadForget`] |
 //! | [`Role::UEVENT`] | <- messages about the node's device, each as the kernel sends it to a NETLINK_KOBJECT_UEVENT socket |
 //! | [`Role::CONTROL`] | -> one command as text, <- its output as text in any number of packets, then the end |

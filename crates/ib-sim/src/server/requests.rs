@@ -185,7 +185,11 @@ impl Server {
                     Kind::ATTACH => self.subnet.attach(qp, group.mgid),
                     _ => self.subnet.detach(qp, group.mgid),
                 };
-                result.map_err(refusal).map_err(about(group.qpn))
+                result.map_err(refusal).map_err(about(group.qpn))?;
+                if kind == Kind::ATTACH {
+                    self.send(token, as_bytes(&QpGroup { kind: Kind::ATTACHED, ..*group }).to_vec());
+                }
+                Ok(())
             }
             Kind::DATAGRAM_OUT => {
                 let (header, payload) = DatagramOut::parse_prefix(message).map_err(bad)?;

@@ -141,7 +141,10 @@ fn programs_exchange_datagrams_over_a_group() {
     assert_eq!((two.node().name.as_str(), two.id()), ("node2", NodeId::new(2)));
     let [from, to] = [&mut one, &mut two].map(|client| {
         let qpn = client.open_qp(1, Qkey::GSI, 0).unwrap();
-        client.attach(qpn, mgid()).unwrap();
+        client.attach(qpn, mgid(), Lid::new(0xc000)).unwrap();
+        wait(client, |message| {
+            assert_eq!(message, Message::Attached { qpn, mgid: mgid(), mlid: Lid::new(0xc000) });
+        });
         let mlid = join(client);
         assert_eq!(mlid, Lid::new(0xc000));
         qpn
@@ -310,7 +313,7 @@ fn queue_pair_number_belongs_to_its_connection() {
     client.close_qp(one).unwrap();
     assert_eq!(client.open_qp(1, Qkey::GSI, 0).unwrap(), one);
     let mut intruder = other;
-    intruder.attach(one, mgid()).unwrap();
+    intruder.attach(one, mgid(), Lid::NONE).unwrap();
     wait(&mut intruder, |message| {
         assert_eq!(message, Message::Refused { request: Kind::ATTACH, refusal: Refusal::NO_SUCH_QP, qpn: one });
     });

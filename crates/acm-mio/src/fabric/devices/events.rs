@@ -149,22 +149,16 @@ impl Devices {
         }
     }
 
-    /// Attaches an endpoint to a multicast group. Until this succeeds, the endpoint sends requests, but receives none.
-    pub(super) fn attach_group(&mut self, id: EndpointId, mgid: Gid, mlid: Lid) {
-        let Some(endpoint) = self.endpoints.get_mut(&id) else { return };
+    /// Attaches an endpoint to a multicast group. Returns `true` if it is attached; otherwise the attempt is repeated.
+    /// Until it succeeds, the endpoint sends requests, but receives none.
+    pub(super) fn attach_group(&mut self, id: EndpointId, mgid: Gid, mlid: Lid) -> bool {
+        let Some(endpoint) = self.endpoints.get_mut(&id) else { return false };
         let work = Work::Attach(id, mgid, mlid);
         match endpoint.pair.attach(mgid, mlid) {
-            Ok(()) if self.retries.clear(&work) => {
-                limited!(
-                    self.lines,
-                    INFO,
-                    "devices",
-                    of id.index(),
-                    "{}: attached to multicast group {mgid} after all",
-                    self.lines.endpoint(id)
-                );
+            Ok(()) => {
+                self.retries.clear(&work);
+                true
             }
-            Ok(()) => {}
             Err(error) => {
                 self.counters.attach_failures += 1;
                 if self.retries.failed(self.now, work) {
@@ -177,6 +171,7 @@ impl Devices {
                         self.lines.endpoint(id)
                     );
                 }
+                false
             }
         }
     }

@@ -4,7 +4,7 @@ use super::{
     endpoint::{Endpoint, OutgoingDatagram},
     requests::{OpenRequest, request_key},
     sources::Source,
-    table::{Devices, Work},
+    table::{Devices, QueuedInput, Work},
 };
 use crate::{
     fabric::{
@@ -62,7 +62,11 @@ impl Fabric for Devices {
                 }
                 Work::Device(name) => self.reread(&name),
                 Work::Endpoint(id) => self.recover(id),
-                Work::Attach(endpoint, mgid, mlid) => self.attach_group(endpoint, mgid, mlid),
+                Work::Attach(endpoint, mgid, mlid) => {
+                    if self.attach_group(endpoint, mgid, mlid) {
+                        self.inputs.push_back(QueuedInput::Attached(endpoint, mgid, mlid));
+                    }
+                }
                 Work::Mads(port) => self.turns.ready(Source::Mads(port), Source::Mads(port).lane()),
             }
         }
@@ -149,8 +153,8 @@ impl Fabric for Devices {
         self.drop_endpoint(endpoint);
     }
 
-    fn attach(&mut self, endpoint: EndpointId, mgid: Gid, mlid: Lid) {
-        self.attach_group(endpoint, mgid, mlid);
+    fn attach(&mut self, endpoint: EndpointId, mgid: Gid, mlid: Lid) -> bool {
+        self.attach_group(endpoint, mgid, mlid)
     }
 
     fn detach(&mut self, endpoint: EndpointId, mgid: Gid, _mlid: Lid) {

@@ -81,6 +81,7 @@ pub(super) enum QueuedInput {
     Reregister(PortId),
     EndpointOpened(EndpointId, Qpn),
     EndpointLost(EndpointId),
+    Attached(EndpointId, Gid, Lid),
     SaFailed(SaRequestId, SendFailure),
 }
 
@@ -92,6 +93,7 @@ impl From<QueuedInput> for Input<'static> {
             QueuedInput::Reregister(port) => Self::ClientReregister(port),
             QueuedInput::EndpointOpened(endpoint, qpn) => Self::EndpointOpened { endpoint, qpn },
             QueuedInput::EndpointLost(endpoint) => Self::EndpointLost(endpoint),
+            QueuedInput::Attached(endpoint, mgid, mlid) => Self::Attached { endpoint, mgid, mlid },
             QueuedInput::SaFailed(id, failure) => Self::SaFailed { id, failure },
         }
     }

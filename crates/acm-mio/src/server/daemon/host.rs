@@ -114,7 +114,10 @@ impl Host {
                 });
             }
             Output::CloseEndpoint(endpoint) => fabric.close_endpoint(endpoint),
-            Output::Attach { endpoint, mgid, mlid } => fabric.attach(endpoint, mgid, mlid),
+            Output::Attach { endpoint, mgid, mlid } => {
+                let is_attached = fabric.attach(endpoint, mgid, mlid);
+                return is_attached.then_some(Input::Attached { endpoint, mgid, mlid });
+            }
             Output::Detach { endpoint, mgid, mlid } => fabric.detach(endpoint, mgid, mlid),
             Output::Send { endpoint, to, mad } => fabric.send(endpoint, &to, &mad),
             _ => {}

@@ -206,7 +206,10 @@ mod tests {
         let (id, mut joined) = joins[0];
         joined.header.method = joined.header.method.response().unwrap();
         McMemberRecord::parse_mut(&mut joined.data.0).unwrap().mlid = Lid::new(0xc001);
-        acm.drive(Time::ZERO, Input::SaResponse { id, mad: as_bytes(&joined) }, |_| None);
+        acm.drive(Time::ZERO, Input::SaResponse { id, mad: as_bytes(&joined) }, |output| match output {
+            Output::Attach { endpoint, mgid, mlid } => Some(Input::Attached { endpoint, mgid, mlid }),
+            _ => None,
+        });
         assert_eq!(status_line(&acm), "1 of 2 ports active, 1 of 2 groups joined, 3 clients, 2 paths known, 1 lookups");
     }
 

@@ -242,7 +242,9 @@ impl Fabric for TestFabric {
         (self.on_open)()
     }
     fn close_endpoint(&mut self, _endpoint: acm_sansio::EndpointId) {}
-    fn attach(&mut self, _endpoint: acm_sansio::EndpointId, _mgid: ib_mad::Gid, _mlid: Lid) {}
+    fn attach(&mut self, _endpoint: acm_sansio::EndpointId, _mgid: ib_mad::Gid, _mlid: Lid) -> bool {
+        true
+    }
     fn detach(&mut self, _endpoint: acm_sansio::EndpointId, _mgid: ib_mad::Gid, _mlid: Lid) {}
     fn send(&mut self, _endpoint: acm_sansio::EndpointId, _to: &acm_sansio::api::SendTo, _mad: &ib_mad::acm::AcmMad) {}
     fn sa_send(&mut self, _send: &acm_sansio::api::SaSend) -> bool {

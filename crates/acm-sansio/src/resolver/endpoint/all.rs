@@ -42,6 +42,11 @@ impl Endpoints {
         self.states.get_mut(&id)?.groups.iter_mut().find(|group| group.index == index)
     }
 
+    /// Returns the base group of an endpoint, if it has chosen its groups.
+    pub(crate) fn base_mut(&mut self, id: EndpointId) -> Option<&mut Group> {
+        self.states.get_mut(&id)?.groups.first_mut()
+    }
+
     /// Returns the state of an endpoint, and creates it if necessary.
     pub(crate) fn entry(&mut self, id: EndpointId) -> &mut EndpointState {
         self.states.entry(id).or_default()

@@ -22,6 +22,9 @@ pub(crate) struct Group {
     pub(crate) rate: Rate,
     /// The membership record that the subnet administrator granted last.
     pub(crate) member: Option<McMemberRecord>,
+    /// `true` if the queue pair receives the datagrams of the group. Requests are sent to the base group only, so that
+    /// no other group is attached.
+    pub(crate) is_attached: bool,
     /// The join that is in flight.
     pub(crate) join: Option<SaQueryId>,
     /// `true` if the subnet manager may have lost the join in flight: the join is then repeated.
@@ -44,6 +47,7 @@ impl Group {
             mtu,
             rate,
             member: None,
+            is_attached: false,
             join: None,
             rejoin: false,
             requested_at: None,

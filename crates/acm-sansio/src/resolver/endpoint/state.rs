@@ -49,6 +49,18 @@ impl EndpointState {
         cx.config().resolve_depth.or(self.window.depth().min(most_requests(cx.fabric_size())))
     }
 
+    /// Returns the number of groups that the endpoint is a member of. Peers do not reach it through the base group before
+    /// its queue pair is attached.
+    pub(crate) fn joined_groups(&self, is_open: bool) -> usize {
+        let is_complete = |(rank, group): (usize, &Group)| rank > 0 || group.is_attached && is_open;
+        self.groups
+            .iter()
+            .enumerate()
+            .filter(|(_, group)| group.member.is_some())
+            .filter(|entry| is_complete(*entry))
+            .count()
+    }
+
     /// Records the port's GID and LIDs. If they changed, invalidates all paths and returns `true`.
     pub(crate) fn update_origin(&mut self, gid: Gid, lid: Lid, lmc: Lmc) -> bool {
         let has_moved = self.origin.replace((gid, lid, lmc)).is_some_and(|before| before != (gid, lid, lmc));

@@ -2,7 +2,7 @@
 use super::*;
 
 /// Number of variants of [`Input`].
-pub(crate) const INPUTS: usize = 25;
+pub(crate) const INPUTS: usize = 26;
 
 /// Returns the number of the variant. A new variant does not compile without a number.
 pub(crate) fn input_number(input: &Input<'_>) -> usize {
@@ -32,6 +32,7 @@ pub(crate) fn input_number(input: &Input<'_>) -> usize {
         Input::Provider { .. } => 22,
         Input::Shutdown => 23,
         Input::Flush(_) => 24,
+        Input::Attached { .. } => 25,
     }
 }
 
@@ -120,6 +121,9 @@ fn other_input_of(number: usize) -> BoxedStrategy<Input<'static>> {
             .boxed(),
         22 => (any::<u8>(), provider_message())
             .prop_map(|(provider, message)| Input::Provider { provider: ProviderId(provider), message })
+            .boxed(),
+        25 => (ids, gid(), any::<u16>())
+            .prop_map(move |(id, mgid, mlid)| Input::Attached { endpoint: endpoint(id), mgid, mlid: Lid::new(mlid) })
             .boxed(),
         24 => vec(ids, 0..4)
             .prop_map(|ids| {
