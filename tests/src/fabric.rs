@@ -1,5 +1,5 @@
 //! A simulated fabric in a separate process.
-use crate::{Binary, Process, binary, process::run};
+use crate::{Binary, Process, binary, poll::until, process::run};
 use ib_mad::{Gid, Lid, Mtu, Pkey, Rate, id::Lmc};
 use nix::sys::signal::Signal;
 use std::{
@@ -109,6 +109,11 @@ impl Fabric {
         let socket = self.socket.to_str().unwrap();
         let words: Vec<&str> = ["ctl", "--socket", socket].into_iter().chain(command.split(' ')).collect();
         run(binary(Binary::IbSim), &words).success()
+    }
+
+    /// Waits until a line of `ib-sim ctl held` is `line`: so many messages of a node and kind wait.
+    pub fn wait_for_held(&self, line: &str) {
+        until(&format!("held: {line}"), || self.control("held").lines().any(|other| other == line).then_some(()));
     }
 
     /// Returns a counter of the fabric.

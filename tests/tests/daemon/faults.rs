@@ -1,5 +1,5 @@
 //! Fabrics that lose datagrams, stop and change.
-use acm_tests::{Acme, Fabric, Node, Path, until};
+use acm_tests::{Acme, Binary, Daemon, Fabric, Node, Path, binary, run, until};
 use ib_mad::Lid;
 
 /// Option of a subnet with a time-out of 1 ms, which keeps the tests short.
@@ -47,9 +47,8 @@ fn lookup_fails_without_connectivity_and_succeeds_afterwards() {
     let fabric = Fabric::serve(2, &FAST);
     let [node, _other] = two(&fabric, "timeout 50\nretries 2\nnegative_timeout 0");
     fabric.control("set ud_loss 100%");
-    let sent = fabric.statistic("ud_multicast");
     assert_eq!(resolve(&node, "node2").failure(), "ib_acm_resolve_name failed: Connection timed out");
-    assert_eq!(fabric.statistic("ud_multicast"), sent + 3, "one request and two retries");
+    assert_eq!(node.counter("requests_repeated"), 2, "one request and two retries");
     fabric.control("set ud_loss 0");
     assert_eq!(path_to(&node, "node2").dlid, fabric.port(2).lid);
 }
@@ -76,6 +75,26 @@ fn join_is_retried_if_the_sa_is_silent_at_the_start() {
     fabric.control("set sa_mute off");
     node.process.wait_for("join successful", 1);
     assert_eq!(fabric.groups()[0].members, ["1/1"]);
+}
+
+/// The subnet administrator has granted the membership, and the queue pair is not attached to the group yet.
+#[test]
+fn join_is_reported_when_peers_reach_the_node() {
+    let fabric = Fabric::serve(2, &FAST);
+    fabric.control("hold node1 attach");
+    let mut node = Node::at(&fabric, 1).serve();
+    fabric.wait_for_held("1 attach 1");
+    let status = || run(binary(Binary::AcmMio), &["--status", "--run-dir", node.dir().to_str().unwrap()]).success();
+    assert!(status().contains(" groups 0 of 1 "), "{}", status());
+    assert!(!node.log().contains("join successful"), "{}", node.log());
+    assert_eq!(fabric.groups()[0].members, ["1/1"]);
+    fabric.control("release node1");
+    node.process.wait_for("join successful", 1);
+    // The first multicast request is answered: a repetition would come after a minute.
+    let other = Node::at(&fabric, 2).option("timeout 60000").join();
+    assert_eq!(other.acme(&["-f", "n", "-s", "node2", "-d", "node1"]).path().dlid, fabric.port(1).lid);
+    let status = run(binary(Binary::AcmMio), &["--status", "--run-dir", node.dir().to_str().unwrap()]).success();
+    assert!(status.contains(" groups 1 of 1 "), "{status}");
 }
 
 #[test]

@@ -39,6 +39,9 @@ uevent lose NODE             the kernel's messages about devices are lost there
 uevent resume NODE           they come again, and programs hear that some were lost
 umad remove NODE PORT        the port's umad device is taken away
 umad add NODE PORT           it comes back
+hold NODE KIND               messages of its programs wait: KIND is attach, mad or datagram
+held                         what is held, with the number of waiting messages
+release NODE                 its messages go on, and no more of them wait
 smrestart [MLID]             the administrator forgets every group; new ones get LIDs from MLID on
 A port is written NODE/PORT. NODE is a name or a number; devices of one host are nodes named HOST, HOST:1, HOST:2; where a port changes, 'all' means every node.
 ";
@@ -95,6 +98,12 @@ impl Server {
                 text
             })),
             ["device" | "umad" | "qp" | "cq" | "uevent", ..] => self.device_command(words),
+            ["hold", node, kind] => self.held.hold(self.node(node)?, kind).map(|()| done()),
+            ["held"] => Ok(self.held.lines()),
+            ["release", node] => {
+                self.release(self.node(node)?);
+                Ok(done())
+            }
             ["smrestart"] => {
                 self.subnet.restart_sm(None);
                 Ok(done())

@@ -8,6 +8,7 @@ mod clock;
 mod connection;
 mod control;
 mod devices;
+mod hold;
 mod notify;
 mod requests;
 mod serve;

@@ -35,6 +35,9 @@ impl Server {
             Role::New => self.hello(token, message),
             Role::Program { node, .. } => {
                 let node = *node;
+                if self.held.keep(node, proto::kind(message).unwrap_or_default(), token, message) {
+                    return;
+                }
                 if let Err((request, refusal, qpn)) = self.request(now, token, node, message) {
                     self.counters.refused += 1;
                     let refused =
@@ -295,6 +298,9 @@ impl Server {
             && let Ok(serve) = UmadServe::parse(frame)
         {
             return self.register_agent(token, port, serve);
+        }
+        if self.held.keep(port.node, Kind::MAD_OUT, token, frame) {
+            return;
         }
         let Ok((header, rest)) = UmadHeader::parse_prefix(frame) else { return };
         let header = *header;

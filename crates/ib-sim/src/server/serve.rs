@@ -2,6 +2,7 @@
 use super::{
     clock::Clock,
     connection::{Connection, Role, Sent},
+    hold::Held,
     trace::{Trace, Watcher},
     tree::Tree,
 };
@@ -123,6 +124,7 @@ pub struct Server {
     pub(super) uevents: u64,
     /// Hosts where the kernel's messages are lost.
     pub(super) without_uevents: BTreeSet<String>,
+    pub(super) held: Held,
     pub(super) trace: Option<Trace>,
     pub(super) watcher: Option<Box<dyn Watcher>>,
     pub(super) buffer: Vec<u8>,
@@ -175,6 +177,7 @@ impl Server {
             without_umad: BTreeSet::new(),
             uevents: 0,
             without_uevents: BTreeSet::new(),
+            held: Held::default(),
             trace: None,
             watcher: None,
             buffer: vec![0; proto::MAX_MESSAGE],

@@ -65,6 +65,8 @@ fn invalid_command_returns_its_error() {
         ("device remove node9", "no such node: node9"),
         ("device paint node1", "unknown command; 'help' lists them"),
         ("umad remove node1 2", "no such port: node1/2"),
+        ("hold node1 response", "response: expected attach, mad or datagram"),
+        ("release node9", "no such node: node9"),
     ] {
         assert_eq!(served.control(command), format!("error: {error}\n"), "{command}");
     }
@@ -146,4 +148,37 @@ fn tree_returns_the_folder_of_the_files() {
     let tree = folder.path().join("tree");
     server.set_tree(&tree).unwrap();
     assert_eq!(server.command("tree"), format!("{}\n", tree.display()));
+}
+
+#[test]
+fn held_messages_are_handled_at_their_release() {
+    let served = Served::start(2);
+    let mut client = served.client("node1");
+    let qpn = client.open_qp(1, Qkey::GSI, 0).unwrap();
+    for kind in ["attach", "mad"] {
+        assert_eq!(served.control(&format!("hold node1 {kind}")), "ok\n");
+    }
+    client.attach(qpn, mgid(), Lid::new(0xc001)).unwrap();
+    client.attach(qpn, mgid(), Lid::new(0xc002)).unwrap();
+    // The response shows that the server has read the requests before.
+    client.close_qp(Qpn::of::<9>()).unwrap();
+    wait(&mut client, |message| {
+        assert_eq!(
+            message,
+            Message::Refused { request: Kind::QP_CLOSE, refusal: Refusal::NO_SUCH_QP, qpn: Qpn::of::<9>() }
+        );
+    });
+    assert_eq!(served.control("held"), "1 attach 2\n1 mad 0\n");
+    join(&mut served.client("node2"));
+    assert_eq!(served.control("release node1"), "ok\n");
+    for mlid in [0xc001, 0xc002].map(Lid::new) {
+        wait(&mut client, |message| assert_eq!(message, Message::Attached { qpn, mgid: mgid(), mlid }));
+    }
+    assert_eq!(served.control("held"), "");
+    join(&mut client);
+    // A program that has ended sends nothing.
+    served.control("hold node1 attach");
+    client.attach(qpn, mgid(), Lid::new(0xc003)).unwrap();
+    drop(client);
+    served.control("release node1");
 }
