@@ -1,6 +1,5 @@
 //! Daemons of both kinds on one fabric, through device files: C `ibacm` and `acm-mio --fabric devices`.
 use crate::{Acme, Binary, Fabric, Finished, Process, acme::number, binary, ib_acme, poll::until, preload, program};
-use core::time::Duration;
 use ib_mad::{Gid, Lid, Pkey, Rate, ServiceLevel};
 use std::{
     fs,
@@ -14,9 +13,6 @@ const ADDRESSES: &str = "etc-rdma/ibacm_addr.cfg";
 
 /// Text in the logs of both daemons after a successful join.
 const JOINED: &str = "join successful";
-
-/// Time limit of a program at a node: scripts start some hundred processes.
-const SCRIPT_LIMIT: Duration = Duration::from_secs(120);
 
 /// Implementation of a daemon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,7 +214,7 @@ impl Lab {
 
     /// Runs a program at a node to its end, with the files of [`write`](Self::write) in `/etc/rdma`.
     pub fn run(&self, number: u32, program: &Path, arguments: &[&str]) -> Finished {
-        Process::start(self.command_at(number, program).args(arguments)).wait_within(SCRIPT_LIMIT)
+        Process::start(self.command_at(number, program).args(arguments)).wait_for_all_steps()
     }
 
     /// Runs `acm-mio --check` at a node.

@@ -17,6 +17,7 @@ mod message;
 mod node;
 mod opensm;
 mod poll;
+mod port;
 mod process;
 mod program;
 
@@ -30,6 +31,7 @@ pub use lab::{Kind, Lab, LabNode, Packet};
 pub use message::{Connection, Entry, Header, Received, request};
 pub use node::{Node, NodeBuilder, UNIX_SOCKET};
 pub use opensm::{OpenSm, Record};
-pub use poll::{LIMIT, until, within};
+pub use poll::{LIMIT, until};
+pub use port::TcpPort;
 pub use process::{Finished, Process, run};
 pub use program::{library, program, write_script};

@@ -2,8 +2,8 @@
 use core::time::Duration;
 use std::{thread, time::Instant};
 
-/// Time limit of all waits. It is long enough for busy machines.
-pub const LIMIT: Duration = Duration::from_secs(30);
+/// Time limit of all waits. It is long enough for busy machines, and no test depends on it.
+pub const LIMIT: Duration = Duration::from_secs(60);
 
 /// Pause between two checks of a condition.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -16,9 +16,29 @@ pub fn until<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
     within(LIMIT, look).unwrap_or_else(|| panic!("nothing after {LIMIT:?}: {what}"))
 }
 
+/// Calls `look` until it returns a value, or until `progress` returns the same value for longer than [`LIMIT`].
+///
+/// # Panics
+/// With `what` in the message, if there is no value.
+pub(crate) fn until_it_stalls<P: PartialEq, T>(
+    what: &str,
+    mut progress: impl FnMut() -> P,
+    mut look: impl FnMut() -> Option<T>,
+) -> T {
+    loop {
+        let before = progress();
+        let step = within(LIMIT, || look().map(Some).or_else(|| (progress() != before).then_some(None)));
+        match step {
+            Some(Some(found)) => return found,
+            Some(None) => {}
+            None => panic!("nothing after {LIMIT:?} without progress: {what}"),
+        }
+    }
+}
+
 /// Calls `look` until it returns a value, at most for `limit`.
 #[expect(clippy::disallowed_methods, reason = "waits for real processes")]
-pub fn within<T>(limit: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+pub(crate) fn within<T>(limit: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let start = Instant::now();
     loop {
         let late = start.elapsed() > limit;

@@ -1,6 +1,6 @@
 //! Processes that end with the test.
 use crate::poll;
-use core::{fmt, time::Duration};
+use core::fmt;
 use nix::{
     sys::signal::{self, Signal},
     unistd::Pid,
@@ -87,6 +87,16 @@ impl Process {
         signal::kill(self.id(), signal).unwrap();
     }
 
+    /// Stops the process until it gets SIGCONT, and waits until it does nothing any more.
+    pub fn stop(&self) {
+        self.signal(Signal::SIGSTOP);
+        let stat = PathBuf::from(format!("/proc/{}/stat", self.id()));
+        poll::until("a stopped process", || {
+            let text = fs::read_to_string(&stat).unwrap();
+            text.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T')).then_some(())
+        });
+    }
+
     /// True if the process still runs.
     pub fn is_running(&mut self) -> bool {
         self.ended().is_none()
@@ -99,11 +109,13 @@ impl Process {
         Finished { code: status.code(), stdout: self.stdout(), stderr: self.stderr() }
     }
 
-    /// Waits for the end of the process, at most for `limit`.
-    pub fn wait_within(&mut self, limit: Duration) -> Finished {
-        let status = poll::within(limit, || self.ended());
-        let code = status.unwrap_or_else(|| panic!("{} has not ended after {limit:?}", self.name)).code();
-        Finished { code, stdout: self.stdout(), stderr: self.stderr() }
+    /// Waits for the end of a process that prints each of its steps. Each step may take the time limit.
+    pub fn wait_for_all_steps(&mut self) -> Finished {
+        let what = format!("the next step of {}", self.name);
+        let files = ["stdout", "stderr"].map(|name| self.files.path().join(name));
+        let printed = || files.each_ref().map(|file| fs::metadata(file).unwrap().len());
+        let status = poll::until_it_stalls(&what, printed, || self.ended());
+        Finished { code: status.code(), stdout: self.stdout(), stderr: self.stderr() }
     }
 
     fn ended(&mut self) -> Option<ExitStatus> {

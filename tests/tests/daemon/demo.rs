@@ -1,6 +1,5 @@
 //! The demonstration, which `cargo xtask demo` builds and runs.
-use acm_tests::{Binary, binary, write_script};
-use core::time::Duration;
+use acm_tests::{Binary, binary, until, write_script};
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
@@ -10,7 +9,6 @@ use std::{
     io::{BufRead, BufReader},
     path::Path,
     process::{Child, Command, Stdio},
-    thread,
 };
 
 /// The demonstration with this daemon and its files in `home`.
@@ -103,10 +101,10 @@ fn signal_ends_the_demonstration_and_leaves_nothing_behind() {
     for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
         let home = tempfile::tempdir().unwrap();
         let mut demo = demo(&daemon, home.path()).spawn().unwrap();
-        while !left_behind(home.path()).iter().any(|left| left.contains("acm-mio")) {
+        until("a daemon", || {
             assert_eq!(demo.try_wait().unwrap(), None, "the demonstration runs until a daemon has started");
-            thread::sleep(Duration::from_millis(10));
-        }
+            left_behind(home.path()).iter().any(|left| left.contains("acm-mio")).then_some(())
+        });
         send(signal, &demo);
         let ended = demo.wait_with_output().unwrap();
         let error = String::from_utf8_lossy(&ended.stderr);

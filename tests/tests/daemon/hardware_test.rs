@@ -1,5 +1,5 @@
 //! The script `dist/acm-hardware-test`, with devices of a simulated fabric.
-use acm_tests::{Binary, Finished, Kind, Lab, binary, until};
+use acm_tests::{Binary, Finished, Kind, Lab, binary, until, write_script};
 use std::{fs, path::Path};
 
 /// Runs the script at node1, with a report in this folder.
@@ -91,13 +91,14 @@ fn interrupted_hardware_test_keeps_the_groups_of_the_daemon_beside_it() {
     let (lab, folder) = (Lab::new(1, &[]), tempfile::tempdir().unwrap());
     let _beside = lab.start(1, Kind::Rust, &[]);
     let groups = lab.fabric.control("groups");
-    // As a terminal does, sends SIGINT to the script and to all other processes of its group.
+    // The first request follows the join. In its place SIGINT is sent to the script and to all other processes of its
+    // group, as a terminal does.
+    write_script(&folder.path().join("acm-ib_acme"), "kill -INT 0");
     let folder_name = folder.path().display();
-    let joined = format!("until grep -qs \"PASS the group is joined\" {folder_name}/report; do sleep 0.1; done");
-    let inner = format!("({joined}; kill -INT 0) & exec sh \"$@\"");
-    let shell = format!("export TMPDIR={folder_name}; exec setsid -w sh -c '{inner}' sh");
+    let shell = format!("export TMPDIR={folder_name}; PATH={folder_name}:$PATH; exec setsid -w sh");
     let finished = hardware_test_with(&lab, folder.path(), &shell, "");
     assert_eq!(finished.code, Some(130), "{finished}");
+    assert!(finished.stdout.ends_with("PASS the group is joined\n"), "{finished}");
     until("the end of the test's daemon", || (!run_below(folder.path())).then_some(()));
     assert_eq!(lab.fabric.control("groups"), groups);
 }

@@ -1,6 +1,6 @@
 //! Addresses of network interfaces, which `ip` changes and the daemon follows. The test machines have no InfiniBand
 //! devices, so the interfaces' aliases name their ports.
-use acm_tests::{Binary, Fabric, LIMIT, Node, binary, program, until, within};
+use acm_tests::{Binary, Fabric, Node, binary, program, until};
 use ib_mad::Gid;
 use nix::sys::signal::Signal;
 
@@ -68,13 +68,11 @@ impl Lab {
     }
 
     fn has(&self, expected: &[&str]) {
-        let mut found = Vec::new();
-        let equal = within(LIMIT, || {
-            found = self.addresses();
+        until(&format!("the addresses are {expected:?}"), || {
+            let mut found = self.addresses();
             found.retain(|address| !address.starts_with("fe80:"));
             (found == expected).then_some(())
         });
-        assert!(equal.is_some(), "{found:?} should become {expected:?}:\n{}", self.node.log());
     }
 
     /// Stops the daemon, sends so many messages about a link that the socket overflows, replaces the address `old` by

@@ -1,13 +1,15 @@
 //! Metrics: Prometheus's parser reads them, and scrapers do not disturb other clients.
-use acm_tests::{Binary, Connection, Entry, Fabric, Finished, Node, Process, binary, program, run, until};
+use acm_tests::{
+    Binary, Connection, Entry, Fabric, Finished, LIMIT, Node, Process, TcpPort, binary, program, run, until,
+};
 use acm_wire::client::ClientStatus;
-use core::{net::SocketAddr, time::Duration};
+use core::net::SocketAddr;
 use nix::sys::signal::Signal;
 use std::{
     collections::BTreeSet,
     fs,
     io::{Read, Write},
-    net::{TcpListener, TcpStream},
+    net::TcpStream,
     os::unix::{fs::PermissionsExt, net::UnixStream, process::CommandExt},
     path::Path,
     process::{Command, Stdio},
@@ -25,10 +27,6 @@ for family in text_string_to_metric_families(sys.stdin.read()):
         labels = ','.join('%s=%s' % pair for pair in sorted(sample.labels.items()))
         print('sample', sample.name, '{' + labels + '}', sample.value)
 ";
-
-fn free_port() -> SocketAddr {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
-}
 
 fn get(mut stream: impl Read + Write, request: &[u8]) -> (String, String) {
     stream.write_all(request).unwrap();
@@ -65,7 +63,8 @@ fn prometheus_parser_reads_the_metrics() {
         run("/usr/bin/python3", &["-c", "import prometheus_client.openmetrics.parser"]).code == Some(0),
         "install Debian's python3-prometheus-client"
     );
-    let address = free_port();
+    let port = TcpPort::reserve();
+    let address = SocketAddr::from(([127, 0, 0, 1], port.number()));
     let node =
         Node::embedded().option(&format!("metrics_listen {address}\ntimeout 50\nretries 1\nsa_notices no")).join();
     let mut client = node.connect();
@@ -170,7 +169,7 @@ fn scrapers_that_do_not_read_do_not_block_others() {
     assert!(open < 40, "{open} descriptors");
     // The last silent connection is closed after its time-out.
     let mut last = hogs.into_iter().next_back().unwrap();
-    last.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    last.set_read_timeout(Some(LIMIT)).unwrap();
     assert_eq!(last.read(&mut [0; 1]).unwrap_or(0), 0);
 }
 

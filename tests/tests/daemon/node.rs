@@ -77,7 +77,8 @@ impl Two {
         let lab = lab();
         let groups = if option == "route_prot acm" { 4 } else { 2 };
         let start = |host| {
-            let node = lab.start(host, Kind::Rust, &[option]);
+            // No request is repeated, however busy this machine is.
+            let node = lab.start(host, Kind::Rust, &[option, "timeout 60000"]);
             node.wait_for("join successful", groups);
             node
         };

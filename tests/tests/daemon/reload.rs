@@ -1,13 +1,12 @@
 //! SIGHUP reloads files: changes apply, changes that need a restart are logged, and files with errors change nothing.
 use acm_tests::{Binary, Connection, Entry, Finished, Node, binary, run, until};
 use acm_wire::client::ClientStatus;
-use core::{net::Ipv4Addr, time::Duration};
+use core::net::Ipv4Addr;
 use nix::sys::signal::Signal;
 use std::{
     fs,
     io::{self, Write},
     os::unix::net::{UnixListener, UnixStream},
-    thread,
 };
 
 const OPTIONS: &str = "support_ips_in_addr_cfg 1\nlog_file stderr\nlog_level 0\n";
@@ -108,19 +107,26 @@ fn files_with_errors_are_not_applied() {
     assert!(node.log().contains("timeout 500 -> timeout 600"));
 }
 
-/// A program empties a file and writes it in two parts; SIGHUP comes in between.
+/// A program empties a file and then writes it; the daemon looks at the file before and after.
 #[test]
 fn half_written_files_change_nothing() {
     let mut node = node("timeout 500\n");
     let (options, addresses) = (node.dir().join("opts"), node.dir().join("addr"));
-    let mut file = fs::File::create(&addresses).unwrap();
-    node.process.signal(Signal::SIGHUP);
-    // The checks are half a second apart.
-    for part in ["node1 sim0 1 def", "ault\nother sim0 1 default\n"] {
-        thread::sleep(Duration::from_millis(20));
-        file.write_all(part.as_bytes()).unwrap();
-    }
-    node.process.wait_for("files read again", 1);
+    fs::write(&addresses, "").unwrap();
+    // The daemon looks at the files, and again half a second later. It is stopped between, unless this machine is slow.
+    let readings = until("the daemon is stopped while it waits", || {
+        let readings = node.log().matches("files read again").count();
+        ask(&node, "POST /reload");
+        node.process.stop();
+        if node.log().matches("files read again").count() == readings {
+            return Some(readings);
+        }
+        node.process.signal(Signal::SIGCONT);
+        None
+    });
+    fs::write(&addresses, "node1 sim0 1 default\nother sim0 1 default\n").unwrap();
+    node.process.signal(Signal::SIGCONT);
+    node.process.wait_for("files read again", readings + 1);
     let mut client = node.connect();
     assert_eq!(resolve(&mut client, "node1", "other"), ClientStatus::SUCCESS);
     assert!(!node.log().contains("node1 is not served any more"), "{}", node.log());
@@ -129,7 +135,7 @@ fn half_written_files_change_nothing() {
         fs::write(file, "").unwrap();
     }
     node.process.signal(Signal::SIGHUP);
-    node.process.wait_for("files read again", 2);
+    node.process.wait_for("files read again", readings + 2);
     let log = node.log();
     for file in [&options, &addresses] {
         let file = file.display();
@@ -210,32 +216,43 @@ fn reload_command(node: &Node) -> Finished {
     run(binary(Binary::AcmMio), &["--run-dir", node.dir().to_str().unwrap(), "--reload"])
 }
 
-/// The file is so long that reading it takes longer than a question.
+/// Sends a request to the status socket, and returns the response.
+fn ask(node: &Node, request: &str) -> String {
+    let mut stream = UnixStream::connect(node.dir().join("acm-mio.status")).unwrap();
+    stream.write_all(format!("{request} HTTP/1.0\r\n\r\n").as_bytes()).unwrap();
+    let text = io::read_to_string(stream).unwrap();
+    text.split_once("\r\n\r\n").unwrap().1.to_owned()
+}
+
+/// The file is so long that reading it takes longer than a question. This program may sleep through a reading, so that
+/// it asks until it has seen one.
 #[test]
 fn daemon_reports_that_it_reads_preload_files() {
     let node = node("");
     let hosts = node.dir().join("hosts");
     let lines: String = (0..300_000_u32).map(|number| format!("{} 1::\n", Ipv4Addr::from(number))).collect();
-    fs::write(&hosts, lines).unwrap();
     let options = format!("{OPTIONS}addr_preload acm_hosts\naddr_data_file {}\n", hosts.display());
     fs::write(node.dir().join("opts"), options).unwrap();
-    let ask = |request: &str| {
-        let mut stream = UnixStream::connect(node.dir().join("acm-mio.status")).unwrap();
-        stream.write_all(format!("{request} HTTP/1.0\r\n\r\n").as_bytes()).unwrap();
-        let text = io::read_to_string(stream).unwrap();
-        text.split_once("\r\n\r\n").unwrap().1.to_owned()
-    };
-    assert_eq!(ask("POST /reload"), "{\"number\":1}");
-    // This program may sleep until the first reading has begun, but no second one begins.
-    let mut answers = vec![ask("GET /reload?number=2")];
-    until("the reading is complete", || {
-        let answer = ask("GET /reload?number=1");
-        if *answers.last().unwrap() != answer {
-            answers.push(answer);
-        }
-        answers.last().unwrap().contains("complete").then_some(())
+    let mut number = 0;
+    until("a reading is seen", || {
+        // A changed file is read again.
+        fs::write(&hosts, &lines).unwrap();
+        number += 1;
+        assert_eq!(ask(&node, "POST /reload"), format!("{{\"number\":{number}}}"));
+        assert_eq!(ask(&node, &format!("GET /reload?number={}", number + 1)), "\"waits\"");
+        let mut answers = Vec::new();
+        until("the reading is complete", || {
+            let answer = ask(&node, &format!("GET /reload?number={number}"));
+            if answers.last() != Some(&answer) {
+                answers.push(answer);
+            }
+            (answers.last().unwrap() == "{\"complete\":[]}").then_some(())
+        });
+        let order = ["\"waits\"", "\"reads_preload\"", "{\"complete\":[]}"];
+        let places = answers.iter().map(|answer| order.iter().position(|other| other == answer).expect("an answer"));
+        assert!(places.is_sorted(), "{answers:?}");
+        answers.iter().any(|answer| answer == order[1]).then_some(())
     });
-    assert_eq!(answers, ["\"waits\"", "\"reads_preload\"", "{\"complete\":[]}"]);
 }
 
 /// Another process serves the socket at the start.

@@ -1,7 +1,7 @@
 //! Start, listening sockets, and end of the daemon.
 use acm_client::{Address, Client, Counter, PerfTarget, Service};
 use acm_tests::{
-    Acme, Binary, Connection, Entry, Fabric, Finished, Node, Process, binary, example, program, run, until,
+    Acme, Binary, Connection, Entry, Fabric, Finished, Node, Process, TcpPort, binary, example, program, run, until,
 };
 use acm_trace::{Kind, Reader, Replay, Stats};
 use acm_wire::client::{ClientStatus, Header, Opcode, SHARED_CACHE};
@@ -26,23 +26,12 @@ fn assert_serves(mut client: Connection) {
     assert_eq!(client.request(1, &entries()), ClientStatus::SUCCESS);
 }
 
-/// Starts a daemon in a TCP mode on a free port.
-fn tcp(mode: &str, more: &str) -> (Node, u16) {
-    for _ in 0..10 {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let options = format!("server_mode {mode}\nserver_port {port}\n{more}");
-        let mut node = Node::embedded().option(&options).spawn();
-        let port_file = until("the port file, or the end", || {
-            let text = fs::read_to_string(node.dir().join("ibacm-tcp.port")).ok().filter(|text| !text.is_empty());
-            (text.is_some() || !node.process.is_running()).then_some(text)
-        });
-        if let Some(text) = port_file {
-            assert_eq!(text, format!("{port}\n"));
-            node.process.wait_for("join successful", 1);
-            return (node, port);
-        }
-    }
-    panic!("no free port");
+/// Starts a daemon in a TCP mode.
+fn tcp(mode: &str, more: &str) -> (Node, TcpPort) {
+    let port = TcpPort::reserve();
+    let node = Node::embedded().option(&format!("server_mode {mode}\nserver_port {}\n{more}", port.number())).join();
+    assert_eq!(fs::read_to_string(node.dir().join("ibacm-tcp.port")).unwrap(), format!("{}\n", port.number()));
+    (node, port)
 }
 
 /// Runs the daemon to its end.
@@ -62,7 +51,8 @@ fn needs_namespaces() {
 
 #[test]
 fn loop_mode_serves_this_machine_only() {
-    let (node, port) = tcp("loop", "");
+    let (node, reserved) = tcp("loop", "");
+    let port = reserved.number();
     assert_eq!(node.client_files(), ["ibacm-tcp.port", "ibacm.port"]);
     assert_eq!(fs::read_link(node.dir().join("ibacm.port")).unwrap(), Path::new("ibacm-tcp.port"));
     assert_serves(Connection::tcp("127.0.0.1", port).unwrap());
@@ -76,7 +66,8 @@ fn loop_mode_serves_this_machine_only() {
 /// A descriptor cannot be sent over TCP.
 #[test]
 fn tcp_client_of_a_daemon_with_a_shared_cache_sends_requests() {
-    let (node, port) = tcp("loop", "shared_cache on\n");
+    let (node, reserved) = tcp("loop", "shared_cache on\n");
+    let port = reserved.number();
     let mut client = Client::connect(Service::find_in(node.dir()).unwrap()).unwrap();
     let name = Address::from_text("node1");
     for _ in 0..3 {
@@ -93,7 +84,8 @@ fn tcp_client_of_a_daemon_with_a_shared_cache_sends_requests() {
 
 #[test]
 fn open_mode_serves_all_addresses_and_logs_it() {
-    let (node, port) = tcp("open", "");
+    let (node, reserved) = tcp("open", "");
+    let port = reserved.number();
     for address in ["127.0.0.1", "127.0.0.2"] {
         assert_serves(Connection::tcp(address, port).unwrap());
     }
@@ -186,7 +178,8 @@ fn acme_plus_kernel_only_hides_the_other_files() {
     let node = Node::embedded().option("acme_plus_kernel_only yes").join();
     assert_eq!(node.client_files(), ["ibacm-unix.sock"]);
     assert_serves(node.connect());
-    let (node, port) = tcp("loop", "acme_plus_kernel_only yes");
+    let (node, reserved) = tcp("loop", "acme_plus_kernel_only yes");
+    let port = reserved.number();
     assert_eq!(node.client_files(), ["ibacm-tcp.port"]);
     assert_serves(Connection::tcp("127.0.0.1", port).unwrap());
 }

@@ -153,6 +153,10 @@ fn responses(lab: &Lab, options: &[&str]) -> Vec<(&'static str, Received)> {
         vec![Entry::new(flags, PATH, &record)]
     };
     let names = |to: &str, flags| vec![Entry::name(Entry::SOURCE, "node1"), Entry::name(Entry::DEST | flags, to)];
+    // On a busy machine, the first lookup may fail.
+    until("the path to node2", || {
+        (node.acme(&["-f", "n", "-s", "node1", "-d", "node2"]).finished.code == Some(0)).then_some(())
+    });
     let mut connection = Connection::open(&node.socket());
     let requests = [
         ("a name", names("node2", 0)),

@@ -8,8 +8,7 @@
 #[path = "../../../crates/ib-mad/tests/formats/text.rs"]
 mod text;
 
-use acm_tests::{library, program};
-use core::time::Duration;
+use acm_tests::{library, program, until};
 use ib_mad::{
     MadRef, Method,
     umad::{Frame, Layout},
@@ -18,7 +17,6 @@ use std::{
     fs,
     path::PathBuf,
     process::{Child, Command, Output, Stdio},
-    thread,
 };
 
 const FABRIC: &str =
@@ -44,17 +42,6 @@ fn umad2sim() -> PathBuf {
     library("umad2sim/libumad2sim.so", "libumad2sim0")
 }
 
-/// Waits until `look` returns true, at most one minute.
-fn wait_for(what: &str, mut look: impl FnMut() -> bool) {
-    for _ in 0..1200 {
-        if look() {
-            return;
-        }
-        thread::sleep(Duration::from_millis(50));
-    }
-    panic!("not within a minute: {what}");
-}
-
 impl Fabric {
     fn start() -> Self {
         let socket = format!("ib-mad-{}", std::process::id());
@@ -68,13 +55,13 @@ impl Fabric {
         fabric.spawn(simulator);
         // The last socket of the simulator.
         let last = format!("@{}:out9", fabric.socket);
-        wait_for("ibsim listens", || fs::read_to_string("/proc/net/unix").unwrap().contains(&last));
+        until("ibsim listens", || fs::read_to_string("/proc/net/unix").unwrap().contains(&last).then_some(()));
         let mut manager = fabric.on_fabric("h1", Command::new(program("opensm", "opensm")));
         manager.env("LD_PRELOAD", umad2sim()).arg("-e").arg("-f").arg(fabric.directory.join("log"));
         fabric.spawn(manager);
-        wait_for("OpenSM responds to path queries", || {
+        until("OpenSM responds to path queries", || {
             let output = fabric.tool("saquery").arg("PR").output().unwrap();
-            String::from_utf8_lossy(&output.stdout).matches("PathRecord dump:").count() >= 2
+            (String::from_utf8_lossy(&output.stdout).matches("PathRecord dump:").count() >= 2).then_some(())
         });
         fabric
     }

@@ -1,5 +1,5 @@
 //! Both programs and their daemons.
-use acm_tests::{Binary, Fabric, Finished, Node, Process, binary, program};
+use acm_tests::{Binary, Fabric, Finished, Node, Process, binary, program, until};
 use std::{
     os::unix::{fs::symlink, process::CommandExt},
     path::PathBuf,
@@ -35,10 +35,16 @@ impl Both {
         self.same(&[&["-S", service], words.split(' ').collect::<Vec<_>>().as_slice()].concat())
     }
 
-    /// Checks that both succeed with this text.
+    /// Waits until both succeed with this text. A lookup may fail because of its short time-out.
     pub(crate) fn succeeds(&self, service: &str, words: &str, text: &str) {
-        let finished = self.run_same(service, words);
-        assert!(finished.code == Some(0) && finished.stdout.contains(text), "{words}: {finished}");
+        let arguments = [&["-S", service], words.split(' ').collect::<Vec<_>>().as_slice()].concat();
+        let finished = until(&format!("both succeed: {words}"), || {
+            let all = self.run(&arguments);
+            let succeeds = |finished: &Finished| finished.code == Some(0) && finished.stdout.contains(text);
+            all.iter().all(succeeds).then_some(all)
+        });
+        let [theirs, ours] = finished;
+        assert_eq!(ours, theirs, "{words}\nours: {ours}\nDebian's: {theirs}");
     }
 
     /// Checks that both fail with this text.
