@@ -4,11 +4,15 @@ use acm_wire::client::{ClientStatus, EntryFlags, path_request};
 use core::mem::MaybeUninit;
 use ib_mad::sa::PathRecord;
 use nix::{
-    sys::signal::{Signal, kill},
+    sys::{
+        resource::{Resource, getrlimit, setrlimit},
+        signal::{Signal, kill},
+    },
     unistd::Pid,
 };
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use std::{
+    fs,
     io::IoSliceMut,
     os::{
         fd::OwnedFd,
@@ -166,4 +170,28 @@ fn open_requests_are_finished_before_a_restart() {
     assert!(daemon.0.wait().unwrap().success());
     while systemd.receive() {}
     assert_eq!(systemd.kept.len(), 302, "{:?}", systemd.lines);
+}
+
+#[test]
+fn connections_beyond_the_bound_are_closed_and_counted() {
+    // The clients' ends, and what the daemon leaves.
+    let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
+    setrlimit(Resource::RLIMIT_NOFILE, hard, hard).unwrap();
+    let mut systemd = Systemd::new();
+    let mut daemon = systemd.start(Node::embedded().option("log_file DIR/log"));
+    let mut clients: Vec<Connection> = (0..1003).map(|_| systemd.client()).collect();
+    // The daemon has accepted all of them.
+    let last = clients.last_mut().unwrap();
+    last.send(&lookup(1, "node1"));
+    assert_eq!(last.receive().status(1), ClientStatus::SUCCESS);
+    daemon.stop();
+    systemd.wait_for("FDNAME=client");
+    until("the end of the daemon", || {
+        while systemd.receive() {}
+        daemon.0.try_wait().unwrap()
+    });
+    while systemd.receive() {}
+    assert_eq!(systemd.kept.len(), 1000);
+    let log = fs::read_to_string(systemd.path().join("log")).unwrap();
+    assert!(log.contains("stats: connections_not_left: 3"), "{log}");
 }
