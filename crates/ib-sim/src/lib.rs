@@ -52,7 +52,7 @@ mod error;
 mod event;
 mod id;
 #[cfg(all(test, feature = "server"))]
-#[expect(unreachable_pub, reason = "a module of the end-to-end tests")]
+#[expect(dead_code, unreachable_pub, reason = "a module of the end-to-end tests")]
 #[path = "../../../tests/src/poll.rs"]
 mod poll;
 mod port;
