@@ -67,19 +67,27 @@ pub(crate) fn run(command: &mut Command) -> Result<(), TaskError> {
 /// # Errors
 /// Cargo cannot be run, or the build fails.
 pub(crate) fn build(cargo: &mut Command) -> Result<BTreeSet<PathBuf>, TaskError> {
-    show(cargo);
-    cargo.arg("--message-format=json-render-diagnostics").stdin(Stdio::null()).stderr(Stdio::inherit());
-    let output = cargo.output().map_err(|source| spawn(cargo, source))?;
-    if !output.status.success() {
-        return Err(TaskError::Failed { command: line(cargo), status: output.status });
-    }
-    let messages = String::from_utf8_lossy(&output.stdout);
+    let messages = output(cargo.arg("--message-format=json-render-diagnostics"))?;
     let artifacts = messages.lines().filter(|message| message.contains("\"compiler-artifact\""));
     Ok(artifacts
         .flat_map(|message| message.split('"'))
         .filter(|text| text.starts_with('/'))
         .map(PathBuf::from)
         .collect())
+}
+
+/// Runs a command and returns its output.
+///
+/// # Errors
+/// The command cannot be run, or fails.
+pub(crate) fn output(command: &mut Command) -> Result<String, TaskError> {
+    show(command);
+    let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
+    let output = output.map_err(|source| spawn(command, source))?;
+    if !output.status.success() {
+        return Err(TaskError::Failed { command: line(command), status: output.status });
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// True if a command can be run and succeeds. Its output is not shown.

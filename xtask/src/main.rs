@@ -61,8 +61,11 @@ enum Task {
         list: bool,
     },
     /// Run every test. Those on a real kernel run in a virtual machine, beside the others. Installs missing Debian
-    /// packages. Needs root.
+    /// packages. Needs root. With crates, run only what a change of these crates can break first: their own tests and
+    /// those of the crates that depend on them directly. Installs nothing.
     Test {
+        /// Crates to test: acm-sansio, ib-mad, ...
+        crates: Vec<String>,
         #[command(flatten)]
         install: Install,
         /// Leave out the tests in the virtual machine.
@@ -86,7 +89,8 @@ fn main() -> ExitCode {
         Task::Uninstall(folders) => install::uninstall(&folders),
         Task::Check { install } => check::run(install),
         Task::Rules { list: _ } => command::run(&mut check::rules()),
-        Task::Test { install, fast } => test::run(install, fast),
+        Task::Test { crates, .. } if !crates.is_empty() => test::run_crates(&crates),
+        Task::Test { install, fast, .. } => test::run(install, fast),
         Task::VmTest { .. } => vm_test(),
     };
     match result {

@@ -7,6 +7,7 @@ use crate::{
     steps::Steps,
 };
 use std::{
+    collections::BTreeSet,
     fs,
     path::PathBuf,
     process::{Child, Command, Stdio},
@@ -56,6 +57,29 @@ pub(crate) fn run(install: Install, fast: bool) -> Result<(), TaskError> {
     results.iter().filter_map(|result| result.as_ref().err()).for_each(|error| println!("{error}"));
     println!("{passed} passed, {failed} failed");
     if results.iter().all(Result::is_ok) { Ok(()) } else { Err(TaskError::Tests) }
+}
+
+/// The task for some crates: their own tests, and those of the crates that depend on them directly.
+///
+/// # Errors
+/// There is no such crate. A test has failed, or cannot be built.
+pub(crate) fn run_crates(crates: &[String]) -> Result<(), TaskError> {
+    let mut tests = cargo(&["test", "--no-fail-fast", "--lib", "--bins", "--tests"]);
+    for name in dependants(crates)? {
+        tests.args(["-p", &name]);
+    }
+    command::run(&mut tests)
+}
+
+/// The crates, and those that depend on one of them directly. The end-to-end tests are not among them, which use every
+/// crate and take minutes.
+fn dependants(crates: &[String]) -> Result<BTreeSet<String>, TaskError> {
+    let mut tree = cargo(&["tree", "--workspace", "--depth", "1", "--prefix", "none", "--edges", "normal"]);
+    tree.args(crates.iter().flat_map(|name| ["--invert", name]));
+    let lines = command::output(&mut tree)?;
+    let folder = format!("({}/", command::root().join("crates").display());
+    let name = |line: &str| line.split_once(" v").filter(|_| line.contains(&folder)).map(|(name, _)| name.to_owned());
+    Ok(lines.lines().filter_map(name).collect())
 }
 
 /// A command in the background, whose output goes to a file.
