@@ -8,9 +8,11 @@
 #![forbid(unsafe_code)]
 mod acme;
 mod binaries;
+mod cgroup;
 mod daemons;
 mod documents;
 mod fabric;
+pub mod hostile;
 mod interfaces;
 mod lab;
 mod message;
@@ -23,6 +25,7 @@ mod program;
 
 pub use acme::{Acme, AcmeResult, CounterRow, EndpointRow, Path, Verification, ib_acme};
 pub use binaries::{Binary, acmrs, binary, c_library, example, preload, provider_hosts, xtask};
+pub use cgroup::ControlGroup;
 pub use daemons::{Daemon, Daemons, Sign, moves, refreshes};
 pub use documents::{Report, check};
 pub use fabric::{Fabric, Group, Port};

@@ -108,6 +108,32 @@ pub fn request(tid: u64, entries: &[Entry]) -> Vec<u8> {
     Header::new(RESOLVE, (HEADER + body.len()).try_into().unwrap(), tid).with(&body)
 }
 
+/// The header of a response.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    opcode: u8,
+    pub(crate) status: ClientStatus,
+    /// Length of the response in bytes.
+    pub(crate) length: usize,
+    tid: u64,
+}
+
+impl Frame {
+    fn of(header: &[u8; HEADER]) -> Self {
+        let [version, opcode, status, .., low, high] = header[..8] else { unreachable!() };
+        assert_eq!(version, 1);
+        let length =
+            if opcode & 0x7f == RESOLVE { u16::from_ne_bytes([low, high]) } else { u16::from_be_bytes([low, high]) };
+        let tid = u64::from_be_bytes(header[8..].try_into().unwrap());
+        Self { opcode, status: ClientStatus::new(status), length: length.into(), tid }
+    }
+
+    /// Returns the header of the first response in these bytes, if they have all of it.
+    pub(crate) fn first(bytes: &[u8]) -> Option<Self> {
+        bytes.first_chunk().map(Self::of).filter(|frame| frame.length <= bytes.len())
+    }
+}
+
 trait Stream: Read + Write + core::fmt::Debug {
     fn end(&self) -> io::Result<()>;
     fn set_limit(&self, limit: Duration) -> io::Result<()>;
@@ -229,14 +255,11 @@ impl Connection {
             }
             Err(error) => return Err(error),
         }
-        let [version, opcode, status, .., low, high] = header[..8] else { unreachable!() };
-        assert_eq!(version, 1);
-        let length =
-            if opcode & 0x7f == RESOLVE { u16::from_ne_bytes([low, high]) } else { u16::from_be_bytes([low, high]) };
-        let mut body = vec![0; usize::from(length) - HEADER];
+        let frame = Frame::of(&header);
+        let mut body = vec![0; frame.length - HEADER];
         self.0.read_exact(&mut body)?;
-        let tid = u64::from_be_bytes(header[8..].try_into().unwrap());
-        Ok(Received::Response { opcode, status: ClientStatus::new(status), tid, body })
+        let Frame { opcode, status, tid, .. } = frame;
+        Ok(Received::Response { opcode, status, tid, body })
     }
 
     /// Sends a request and returns the status of the response.

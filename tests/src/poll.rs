@@ -48,6 +48,11 @@ pub(crate) fn within<T>(limit: Duration, mut look: impl FnMut() -> Option<T>) ->
         if late {
             return None;
         }
-        thread::sleep(PAUSE);
+        pause();
     }
+}
+
+/// Waits for the time between two checks.
+pub(crate) fn pause() {
+    thread::sleep(PAUSE);
 }

@@ -40,6 +40,7 @@ pub(crate) const TEST: &[Package] = &[
     ("python3-prometheus-client", "the parser of Prometheus, reads our metrics"),
     ("logrotate", "logrotate, rotates our log with the file of dist/"),
     ("systemd", "systemd-analyze, scores our units; systemd itself starts them"),
+    ("strace", "strace, lists the system calls of the daemon's event loop"),
     ("tshark", "tshark, shows recorded sessions with our dissector"),
     ("util-linux", "unshare and nsenter, for daemons with fixed paths"),
 ];

@@ -11,6 +11,7 @@ const POLL: &str = "tests/src/poll.rs";
 const EXCEPTIONS: &[(&str, usize, &str)] = &[
     ("tests/src/bin/acm_user.rs", 5, "it prints latencies, which no test compares"),
     ("tests/src/daemons.rs", 5, "benchmarks measure with it"),
+    ("tests/src/hostile/honest.rs", 5, "it prints latencies, which no test compares"),
     ("tests/src/documents/check.rs", 1, "the limit is that of its caller"),
     ("tests/tests/daemon/bad_input.rs", 2, "a client that does not read gives up writing"),
     ("tests/tests/daemon/interfaces.rs", 1, "a loop of 30 s in a script: to be cured"),

@@ -1,0 +1,74 @@
+//! The honest user beside the hostile ones: none of its requests may fail.
+use crate::{Connection, Entry, Received, request};
+use acm_wire::client::ClientStatus;
+use core::time::Duration;
+use std::{io, path::Path, thread, time::Instant};
+
+/// Time between two pairs of requests.
+const PACE: Duration = Duration::from_millis(20);
+/// Number of pairs after which the times are printed.
+const LINE: u32 = 50;
+/// Bytes of a header and an entry, and where the path is in an entry.
+const PATH: core::ops::Range<usize> = 8..72;
+
+/// A path record.
+pub(super) type Path64 = [u8; 64];
+
+/// Resolves the name of a peer on this connection, and returns the path record.
+///
+/// # Errors
+/// There is no response in time, or no path.
+pub(super) fn resolve(connection: &mut Connection, name: &str) -> io::Result<Path64> {
+    connection.try_send(&request(1, &[Entry::name(Entry::SOURCE, "node1"), Entry::name(Entry::DEST, name)]))?;
+    match connection.try_receive()? {
+        Received::Response { status: ClientStatus::SUCCESS, body, .. } => Ok(body[PATH].try_into().unwrap()),
+        other => Err(io::Error::other(format!("{other:?}"))),
+    }
+}
+
+/// Resolves a cached name on a connection that stays open, and other names `liveN`, with N below `names`, on new
+/// connections, without end. All are names of one port, so that all have the same path. Prints a line for each second:
+/// microseconds of the 50 pairs.
+///
+/// # Errors
+/// The first request that failed, or that had another path.
+pub fn honest_user(socket: &Path, names: u32) -> io::Result<()> {
+    let connect = || Connection::try_open(socket);
+    let failed = |what: &str, error: io::Error| io::Error::other(format!("{what}: {error}"));
+    let mut kept = connect()?;
+    let path = resolve(&mut kept, "live0").map_err(|error| failed("first", error))?;
+    println!("serving");
+    let start = now();
+    let mut times = [Vec::new(), Vec::new()];
+    for number in 1_u32.. {
+        let name = format!("live{}", number % names);
+        let [of_kept, of_new] = &mut times;
+        let cached = timed(of_kept, || resolve(&mut kept, "live0")).map_err(|error| failed("cached", error))?;
+        let found = timed(of_new, || resolve(&mut connect()?, &name)).map_err(|error| failed(&name, error))?;
+        for (what, found) in [("live0", cached), (&*name, found)] {
+            if found != path {
+                return Err(io::Error::other(format!("{what}: path {found:?} instead of {path:?} at first")));
+            }
+        }
+        if number.is_multiple_of(LINE) {
+            for (what, times) in ["cached", "new"].into_iter().zip(&mut times) {
+                let text: Vec<String> = times.drain(..).map(|micros: u128| micros.to_string()).collect();
+                println!("{what} {}", text.join(" "));
+            }
+        }
+        thread::sleep((start + PACE * number).saturating_duration_since(now()));
+    }
+    Ok(())
+}
+
+fn timed<T>(times: &mut Vec<u128>, act: impl FnOnce() -> T) -> T {
+    let start = now();
+    let result = act();
+    times.push(start.elapsed().as_micros());
+    result
+}
+
+#[expect(clippy::disallowed_methods, reason = "the user of a real process measures")]
+fn now() -> Instant {
+    Instant::now()
+}
