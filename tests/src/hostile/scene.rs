@@ -241,7 +241,7 @@ impl Scene {
         }
         let kinds = [
             ("refused", &["requests_refused", "lookups_refused", "requests_cancelled", "lookups_cancelled"][..]),
-            ("closed", &["connections_refused", "connections_closed"]),
+            ("closed", &["connections_refused", "connections_closed", "bad_messages"]),
         ];
         for (name, counters) in kinds {
             let (seen, counted) = (seen(name), counted(counters));

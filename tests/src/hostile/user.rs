@@ -53,6 +53,8 @@ struct Held {
     asked: bool,
     /// True if only whole and valid requests were sent.
     valid: bool,
+    /// True if the first message is no request.
+    malformed: bool,
 }
 
 /// Refusals that the users saw.
@@ -60,7 +62,7 @@ struct Held {
 struct Seen {
     /// Responses that refuse for want of room.
     refused: u64,
-    /// Connections that the daemon closed although nothing was sent.
+    /// Connections that the daemon closed although nothing was sent, or after a message that is no request.
     closed: u64,
     /// Responses to commands that the users may not have.
     allowed: u64,
@@ -154,6 +156,7 @@ impl Users {
             Kind::Half => self.half(user),
             Kind::Malformed => self.each_new(user, times, |users, held| {
                 held.send_other(&requests::malformed(&mut users.random));
+                held.malformed = true;
             }),
             Kind::Huge => self.each_new(user, times, |_, held| held.send_other(&requests::huge())),
             Kind::Read => self.read(user),
@@ -205,6 +208,7 @@ impl Users {
             rest: Vec::new(),
             asked: false,
             valid: true,
+            malformed: false,
         })
     }
 
@@ -385,7 +389,7 @@ impl Held {
             seen.refused += u64::from(frame.status == ClientStatus::ENOMEM);
             self.received.drain(..frame.length);
         }
-        seen.closed += u64::from(ended && self.valid && !self.asked);
+        seen.closed += u64::from(ended && (self.malformed || self.valid && !self.asked));
         !ended
     }
 }

@@ -9,8 +9,8 @@ use crate::{
     peer::Peer,
     stream::Stream,
 };
-use acm_sansio::{Account, Acm, Event, Input, Time};
-use acm_wire::client::{FrameError, SHARED_CACHE, SHARED_CACHE_USE};
+use acm_sansio::{Account, Acm, Input, Time};
+use acm_wire::client::{FrameError, Header, SHARED_CACHE, SHARED_CACHE_USE};
 use core::time::Duration;
 use mio::{Interest, Token};
 use std::io;
@@ -126,12 +126,12 @@ impl Daemon {
             if connection.held_back {
                 return false;
             }
-            let error = match received.next_message() {
+            let is_bad = match received.next_message() {
                 Ok(Some(message)) => {
                     acm.drive(now, Input::ClientMessage { client, message }, |output| host.carry_out(output));
                     continue;
                 }
-                Ok(None) => None,
+                Ok(None) => false,
                 Err(FrameError::Opcode(SHARED_CACHE)) => {
                     host.share(index);
                     self.close_client(now, index);
@@ -142,14 +142,16 @@ impl Daemon {
                         host.count_lookups(lookups);
                         continue;
                     }
-                    Ok(None) => None,
-                    Err(error) => Some(error),
+                    Ok(None) => false,
+                    Err(_) => true,
                 },
-                Err(error) => Some(error),
+                Err(_) => true,
             };
-            if let Some(error) = error {
-                host.log_event(&Event::BadFrame(client, error));
-                self.close_client(now, index);
+            if is_bad {
+                host.clients.send(now, index);
+                // The core counts the message, and closes the connection. The header has the error.
+                let message = received.rest().get(..size_of::<Header>()).unwrap_or_else(|| received.rest());
+                acm.drive(now, Input::ClientMessage { client, message }, |output| host.carry_out(output));
                 return false;
             }
             // What the daemon does not read is for the next one.
