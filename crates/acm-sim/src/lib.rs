@@ -11,6 +11,7 @@
 //! assert_eq!(path.dlid, world.port(1).lid);
 //! ```
 #![forbid(unsafe_code)]
+mod addresses;
 mod clients;
 mod deadlines;
 mod foreign;
@@ -18,9 +19,11 @@ mod inbox;
 mod node;
 mod preload;
 mod published;
+mod random;
 mod remote;
 pub mod sessions;
 pub mod study;
+pub mod truth;
 mod world;
 
 pub use acm_sansio;

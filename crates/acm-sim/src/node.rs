@@ -38,7 +38,7 @@ pub struct Host {
     /// True if opening a queue pair fails.
     pub(crate) opening_fails: bool,
     id: NodeId,
-    addresses: Vec<Address>,
+    pub(crate) addresses: Vec<Address>,
     queue_pairs: BTreeMap<EndpointId, QpId>,
     responses: BTreeMap<ClientId, Vec<u8>>,
     closed: Vec<ClientId>,

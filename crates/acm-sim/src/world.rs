@@ -132,7 +132,11 @@ impl World {
         let special = self.config.special.iter().find(|(node, _)| *node == number).map(|(_, config)| config);
         let config = special.unwrap_or(&self.config.core).clone();
         // The subnet numbers nodes from 1.
-        let (id, addresses) = (NodeId::new(number + 1), Self::addresses(number).to_vec());
+        let id = NodeId::new(number + 1);
+        let addresses = match self.nodes.get(number as usize) {
+            Some(before) => before.host.addresses.clone(),
+            None => Self::addresses(number).to_vec(),
+        };
         let mut node = Node::new(id, config, seed, addresses, self.config.transcript);
         if self.config.recorded.contains(&number) {
             node.record(seed, before);

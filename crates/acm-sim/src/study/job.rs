@@ -2,10 +2,10 @@
 use super::{
     Options, Report,
     answers::{Answers, RANKS},
-    lab::{Lab, Random},
+    lab::Lab,
     other::{Others, Program},
 };
-use crate::{Client, name};
+use crate::{Client, name, random::Random};
 use acm_sansio::{Config, Input, config::Prefetch};
 use acm_wire::client::{EntryFlags, resolve_request};
 use core::time::Duration;

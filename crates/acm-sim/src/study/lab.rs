@@ -151,18 +151,6 @@ impl Lab {
     }
 }
 
-/// Random numbers of a study: SplitMix64.
-pub(super) struct Random(pub(super) u64);
-
-impl Random {
-    pub(super) fn below(&mut self, bound: u32) -> u32 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ mixed >> 31) % u64::from(bound)) as u32
-    }
-}
-
 /// The subnet of all studies: a fat tree with 1 us from switch to switch, and an administrator that handles one request
 /// at a time and loses requests when its queue is full.
 pub(super) fn fabric() -> Settings {

@@ -49,4 +49,5 @@ mod source;
 mod spoofing;
 mod storm;
 mod studies;
+mod truth;
 mod unknown_names;
