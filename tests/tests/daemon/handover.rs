@@ -195,3 +195,22 @@ fn connections_beyond_the_bound_are_closed_and_counted() {
     let log = fs::read_to_string(systemd.path().join("log")).unwrap();
     assert!(log.contains("stats: connections_not_left: 3"), "{log}");
 }
+
+#[test]
+fn response_that_is_not_read_before_a_restart_is_read_after_it() {
+    let mut systemd = Systemd::new();
+    let mut daemon = systemd.start(Node::embedded());
+    let [mut late, mut other] = [1, 2].map(|_| systemd.client());
+    late.send(&lookup(1, "node1"));
+    // A connection with a part of a message is not kept.
+    other.send(&[lookup(2, "node1"), lookup(3, "node1")[..20].to_vec()].concat());
+    assert_eq!(other.receive().status(2), ClientStatus::SUCCESS);
+    daemon.stop();
+    assert!(daemon.0.wait().unwrap().success());
+    while systemd.receive() {}
+    assert_eq!(systemd.kept.len(), 1, "{:?}", systemd.lines);
+    let _daemon = systemd.start(Node::embedded());
+    assert_eq!(late.receive().status(1), ClientStatus::SUCCESS);
+    late.send(&lookup(4, "node1"));
+    assert_eq!(late.receive().status(4), ClientStatus::SUCCESS);
+}

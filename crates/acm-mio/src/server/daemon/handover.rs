@@ -47,15 +47,22 @@ impl Daemon {
             return;
         }
         self.ready.serves_until = None;
+        let mut kept = Vec::new();
         if self.systemd.keeps_connections() {
             let idle = self.host.clients.open.iter().filter(|(_, connection)| !waits(connection) && !connection.ended);
             let idle: Vec<_> = idle.map(|(index, connection)| (connection.account, connection.used, index)).collect();
             let number = idle.len();
-            let kept = in_turn(idle);
+            kept = in_turn(idle);
             let streams = kept.iter().filter_map(|index| self.host.clients.open.get(*index));
             let left = self.systemd.keep(streams.map(|connection| connection.stream.as_fd()));
             self.host.clients.not_left += number.saturating_sub(left) as u64;
             tracing::info!(target: "main", "connections: {left} left to the next daemon, {} closed", self.host.clients.open.len() - left);
+        }
+        // A shutdown would reach the next daemon.
+        for index in kept {
+            if let Some((client, _)) = self.host.take_out(index) {
+                self.input(now, Input::ClientClosed(client));
+            }
         }
         let open: Vec<usize> = self.host.clients.open.iter().map(|(index, _)| index).collect();
         open.into_iter().for_each(|index| self.close_client(now, index));

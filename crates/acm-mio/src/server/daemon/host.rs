@@ -8,8 +8,9 @@ use crate::{
     log::{Lines, LogNames, limited},
     providers::Providers,
     shared::SharedCache,
+    stream::Stream,
 };
-use acm_sansio::{Event, Input, Output, PortId, api::SendFailure};
+use acm_sansio::{ClientId, Event, Input, Output, PortId, api::SendFailure};
 use mio::{Interest, Poll, Token};
 use std::io;
 
@@ -138,12 +139,18 @@ impl Host {
             self.watch_room(index).ok()?;
             return None;
         }
-        let Connection { id, mut stream, .. } = self.clients.remove(index)?;
-        let _ = self.poll.registry().deregister(stream.source());
+        let (client, stream) = self.take_out(index)?;
         if is_slow {
             self.closing.close(owner, stream);
         }
-        Some(Input::ClientClosed(id))
+        Some(Input::ClientClosed(client))
+    }
+
+    /// Removes the connection at `index` from the table, and returns it with its client.
+    pub(super) fn take_out(&mut self, index: usize) -> Option<(ClientId, Stream)> {
+        let Connection { id, mut stream, .. } = self.clients.remove(index)?;
+        let _ = self.poll.registry().deregister(stream.source());
+        Some((id, stream))
     }
 
     /// Requests an event for room in a client's socket only while responses wait. Otherwise each response that a client
