@@ -214,3 +214,24 @@ fn response_that_is_not_read_before_a_restart_is_read_after_it() {
     late.send(&lookup(4, "node1"));
     assert_eq!(late.receive().status(4), ClientStatus::SUCCESS);
 }
+
+#[test]
+fn sighup_while_the_daemon_stops_sends_nothing_to_systemd() {
+    let mut systemd = Systemd::new();
+    let mut daemon = systemd.start(Node::embedded());
+    systemd.wait_for("READY=1");
+    // Nobody has this name: the daemon waits for 250 ms.
+    let mut waiting = systemd.client();
+    waiting.send(&lookup(1, "nobody"));
+    let mut other = systemd.client();
+    other.send(&lookup(2, "node1"));
+    assert_eq!(other.receive().status(2), ClientStatus::SUCCESS);
+    daemon.stop();
+    systemd.wait_for("STOPPING=1");
+    let _ = kill(Pid::from_raw(daemon.0.id().cast_signed()), Signal::SIGHUP);
+    assert!(daemon.0.wait().unwrap().success());
+    while systemd.receive() {}
+    let after: Vec<_> = systemd.lines.iter().skip_while(|line| *line != "STOPPING=1").collect();
+    let is_state = |line: &&&String| line.starts_with("RELOADING=") || line.starts_with("READY=");
+    assert_eq!(after.iter().filter(is_state).count(), 0, "{after:?}");
+}

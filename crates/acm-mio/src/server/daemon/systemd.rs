@@ -16,6 +16,8 @@ const SCM_MAX_FD: usize = 253;
 #[derive(Debug, Default)]
 pub(crate) struct Systemd {
     on: bool,
+    /// True as soon as systemd is notified that the daemon stops: it then expects no other state.
+    is_stopping: bool,
     /// Interval between watchdog notifications: half of the time-out that systemd allows.
     watchdog: Option<Duration>,
     next_ping: Time,
@@ -33,16 +35,22 @@ impl Systemd {
 
     /// Notifies systemd that the daemon serves.
     pub(crate) fn ready(&self) {
-        self.notify(&[NotifyState::Ready]);
+        if !self.is_stopping {
+            self.notify(&[NotifyState::Ready]);
+        }
     }
 
     pub(super) fn reloading(&self) {
+        if self.is_stopping {
+            return;
+        }
         let mut state = vec![NotifyState::Reloading];
         state.extend(NotifyState::monotonic_usec_now());
         self.notify(&state);
     }
 
-    pub(super) fn stopping(&self) {
+    pub(super) fn stopping(&mut self) {
+        self.is_stopping = true;
         self.notify(&[NotifyState::Stopping, NotifyState::Status("leaving groups")]);
     }
 
