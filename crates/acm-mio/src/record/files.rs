@@ -8,10 +8,13 @@ use nix::{
 use std::{
     collections::VecDeque,
     fs::{self, File, OpenOptions},
-    io::{self, Write},
+    io::{self, Read, Write},
     os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
 };
+
+/// The first bytes of a recording: the type of a section header block (pcapng).
+const PCAPNG: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 
 /// The files of a recording. Only the owner may read them.
 #[derive(Debug)]
@@ -37,6 +40,7 @@ impl Files {
             Err(error) => return Err(error),
         };
         let file = if rotates {
+            (0..choice.files).try_for_each(|number| check(&named(&path, number)))?;
             shift(&path, choice.files)?;
             begin(&path)?
         } else {
@@ -79,6 +83,25 @@ impl Files {
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// Fails if a file exists that is not of a recording: it would be renamed, and removed in the end. A link is renamed
+/// itself.
+fn check(path: &Path) -> io::Result<()> {
+    let found = match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        found => found?,
+    };
+    let mut start = [0; PCAPNG.len()];
+    let is_ours = found.is_symlink()
+        || found.is_file() && (found.len() == 0 || File::open(path)?.read_exact(&mut start).is_ok() && start == PCAPNG);
+    if is_ours {
+        return Ok(());
+    }
+    Err(io::Error::new(
+        io::ErrorKind::AlreadyExists,
+        format!("{} is not a recording; name another file", path.display()),
+    ))
 }
 
 /// Creates a file. The caller has renamed an existing file. A link that was created since then is not followed.
@@ -143,16 +166,38 @@ mod tests {
         }
         assert_eq!(files(folder.path()), map([("t", "four"), ("t.1", "three"), ("t.2", "two")]));
         assert_eq!(own.written(), Written { files: 3, bytes: 12 }, "the first file was removed");
+        for name in ["t", "t.1", "t.2"] {
+            let path = folder.path().join(name);
+            fs::write(&path, [&PCAPNG, &*fs::read(&path).unwrap()].concat()).unwrap();
+        }
         // A second daemon does not remove the files of the first daemon.
         drop(own);
         let own = Files::open(&choice, path.clone()).unwrap();
-        assert_eq!(files(folder.path()), map([("t", ""), ("t.1", "four"), ("t.2", "three")]));
+        assert_eq!(files(folder.path()), map([("t", ""), ("t.1", "\n\r\r\nfour"), ("t.2", "\n\r\r\nthree")]));
         assert_eq!(own.written(), Written { files: 1, bytes: 0 }, "the others are of another recording");
         let mut own = Files::open(&RecordChoice { files: 1, ..choice }, path).unwrap();
-        assert_eq!(files(folder.path()), map([("t", ""), ("t.1", "four"), ("t.2", "three")]), "older files stay");
+        let older = map([("t", ""), ("t.1", "\n\r\r\nfour"), ("t.2", "\n\r\r\nthree")]);
+        assert_eq!(files(folder.path()), older, "older files stay");
         own.write(b"one").unwrap();
         own.rotate().unwrap();
         assert_eq!(own.written(), Written { files: 1, bytes: 0 });
+    }
+
+    #[test]
+    fn file_that_is_not_a_recording_is_neither_removed_nor_renamed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t");
+        for (name, count) in [("t", 1), ("t", 3), ("t.2", 3)] {
+            let other = folder.path().join(name);
+            for content in ["precious", "\n\r\r", "\n\r\rx"] {
+                fs::write(&other, content).unwrap();
+                let choice = RecordChoice { path: path.clone(), size: 10, files: count, masked: false, time: None };
+                let text = Files::open(&choice, path.clone()).unwrap_err().to_string();
+                assert_eq!(text, format!("{} is not a recording; name another file", other.display()));
+                assert_eq!(fs::read_to_string(&other).unwrap(), content);
+            }
+            fs::remove_file(&other).unwrap();
+        }
     }
 
     #[test]
