@@ -4,4 +4,4 @@ pub mod fair;
 mod table;
 pub(crate) mod window;
 
-pub(crate) use table::{Accounts, FLOOR, Holding};
+pub(crate) use table::{Accounts, CONNECTIONS_FLOOR, ENDING, FLOOR, Holding, most_connections};

@@ -12,8 +12,18 @@ use alloc::collections::{BTreeMap, BTreeSet};
 /// Number of requests, and of lookups, that an account may hold whatever its share is. If none is free, the largest
 /// account gives one up.
 pub(crate) const FLOOR: usize = 64;
+/// Number of connections that an account may have while another account has more.
+pub(crate) const CONNECTIONS_FLOOR: usize = 8;
+/// Number of ending connections of an account from which it gives up no further connection.
+pub(crate) const ENDING: usize = 8;
 /// One request and one lookup in this many are reserved for the kernel.
 const RESERVE_DIVISOR: usize = 8;
+
+/// Returns the number of connections, including those that only wait to be closed, for a limit: a sixteenth more is for
+/// accounts below [`CONNECTIONS_FLOOR`] while all others are in use, and for connections that are not yet closed.
+pub(crate) const fn most_connections(limit: usize) -> usize {
+    limit.saturating_add(limit.div_ceil(16))
+}
 
 /// A resource that accounts hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -180,7 +180,7 @@ impl Clients {
         let (requester, account, charged) = (request.requester, request.account, request.is_charged());
         let id = self.requests.insert(request);
         if let Requester::Client { id: client, .. } = requester {
-            self.connections.with_requests(client, |list| list.push_last(&mut self.requests.all, id));
+            self.connections.with_requests(cx.now, client, |list| list.push_last(&mut self.requests.all, id));
         }
         if charged {
             cx.accounts.take(account, Holding::Requests);
@@ -201,7 +201,7 @@ impl Clients {
     pub(crate) fn take_request(&mut self, cx: &mut Cx, id: RequestId) -> Option<OpenRequest> {
         let requester = cx.existing(self.requests.all.get(id))?.requester;
         if let Requester::Client { id: client, .. } = requester {
-            self.connections.with_requests(client, |list| list.remove(&mut self.requests.all, id));
+            self.connections.with_requests(cx.now, client, |list| list.remove(&mut self.requests.all, id));
         }
         let request = self.requests.remove(id)?;
         self.conditions.take(id);

@@ -1,10 +1,11 @@
 //! Client connections by account, in the order of their last use.
 use super::requests::RequestList;
 use crate::{
-    api::{account::AccountId, id::ClientId},
+    api::{Time, account::AccountId, id::ClientId},
     collections::list::{Links, List, Nodes},
 };
 use alloc::{collections::BTreeSet, vec::Vec};
+use core::time::Duration;
 
 const BY_ACCOUNT: usize = 0;
 
@@ -18,6 +19,8 @@ struct Connection {
     links: Links<ClientId>,
     /// True if the connection only waits to be closed.
     is_ending: bool,
+    /// Time of the last message, or of the end of the last request.
+    used_at: Time,
 }
 
 #[derive(Debug, Default)]
@@ -67,7 +70,7 @@ pub(crate) struct Connections {
 
 impl Connections {
     /// Adds a connection. The caller reuses an index only after the connection that had it is closed.
-    pub(crate) fn open(&mut self, id: ClientId, account: AccountId) {
+    pub(crate) fn open(&mut self, now: Time, id: ClientId, account: AccountId) {
         let index = id.index() as usize;
         if self.slots.0.len() <= index {
             self.slots.0.resize_with(index + 1, || None);
@@ -79,6 +82,7 @@ impl Connections {
                 requests: RequestList::default(),
                 links: Links::default(),
                 is_ending: false,
+                used_at: now,
             };
             *slot = Some(connection);
         }
@@ -128,8 +132,14 @@ impl Connections {
     }
 
     /// Changes the list of open requests, and moves the connection between the idle and busy lists accordingly.
-    pub(crate) fn with_requests<R>(&mut self, id: ClientId, change: impl FnOnce(&mut RequestList) -> R) -> Option<R> {
+    pub(crate) fn with_requests<R>(
+        &mut self,
+        now: Time,
+        id: ClientId,
+        change: impl FnOnce(&mut RequestList) -> R,
+    ) -> Option<R> {
         let connection = self.slots.get_mut(id)?;
+        connection.used_at = now;
         let before = connection.requests.len();
         let result = change(&mut connection.requests);
         let (after, account) = (connection.requests.len(), connection.account);
@@ -150,11 +160,11 @@ impl Connections {
     }
 
     /// Marks a connection as used: it moves to the end of its list.
-    pub(crate) fn touch(&mut self, id: ClientId) {
-        let idle = |connection: &&Connection| connection.requests.len() == 0 && !connection.is_ending;
-        if let Some(connection) = self.slots.get(id).filter(idle)
-            && let Some(of_account) = self.accounts.get_mut(connection.account.index() as usize)
-        {
+    pub(crate) fn touch(&mut self, now: Time, id: ClientId) {
+        let idle = |connection: &&mut Connection| connection.requests.len() == 0 && !connection.is_ending;
+        let Some(connection) = self.slots.get_mut(id).filter(idle) else { return };
+        connection.used_at = now;
+        if let Some(of_account) = self.accounts.get_mut(connection.account.index() as usize) {
             of_account.idle.move_last(&mut self.slots, id);
         }
     }
@@ -162,6 +172,12 @@ impl Connections {
     /// Returns the connection of an account that has been idle for longest.
     pub(crate) fn longest_idle(&self, account: AccountId) -> Option<ClientId> {
         self.accounts.get(account.index() as usize)?.idle.first()
+    }
+
+    /// Returns the connection of an account that has been idle for longest, if it was idle for at least `time`.
+    pub(crate) fn idle_for(&self, account: AccountId, now: Time, time: Duration) -> Option<ClientId> {
+        let is_idle = |connection: &Connection| now.since(connection.used_at) >= time;
+        self.longest_idle(account).filter(|id| self.slots.get(*id).is_some_and(is_idle))
     }
 
     /// Returns the connection of an account that has been busy for longest.
@@ -203,9 +219,9 @@ mod tests {
     #[test]
     fn least_recently_used_idle_connection_is_first() {
         let mut connections = Connections::default();
-        (0..3).for_each(|index| connections.open(client(index), A));
-        connections.open(client(3), B);
-        connections.touch(client(0));
+        (0..3).for_each(|index| connections.open(Time::ZERO, client(index), A));
+        connections.open(Time::ZERO, client(3), B);
+        connections.touch(Time::ZERO, client(0));
         assert_eq!((connections.longest_idle(A), connections.most()), (Some(client(1)), Some((3, A))));
         assert_eq!(connections.close(client(1)), Some(A));
         assert_eq!((connections.longest_idle(A), connections.most()), (Some(client(2)), Some((2, A))));
@@ -220,25 +236,25 @@ mod tests {
     #[test]
     fn connection_with_open_requests_is_not_idle() {
         let mut connections = Connections::default();
-        connections.open(client(0), A);
-        connections.open(client(1), A);
+        connections.open(Time::ZERO, client(0), A);
+        connections.open(Time::ZERO, client(1), A);
         let mut requests = Arena::new();
         let request = requests.insert(super::super::requests::tests::request(client(0)));
-        connections.with_requests(client(0), |list| list.push_last(&mut requests, request));
+        connections.with_requests(Time::ZERO, client(0), |list| list.push_last(&mut requests, request));
         assert_eq!((connections.longest_idle(A), connections.longest_busy(A)), (Some(client(1)), Some(client(0))));
-        connections.touch(client(0));
-        connections.with_requests(client(0), |list| list.remove(&mut requests, request));
+        connections.touch(Time::ZERO, client(0));
+        connections.with_requests(Time::ZERO, client(0), |list| list.remove(&mut requests, request));
         assert_eq!((connections.longest_idle(A), connections.longest_busy(A)), (Some(client(1)), None));
-        connections.touch(client(1));
+        connections.touch(Time::ZERO, client(1));
         assert_eq!(connections.longest_idle(A), Some(client(0)));
     }
 
     #[test]
     fn ending_connection_counts_until_it_is_closed() {
         let mut connections = Connections::default();
-        (0..2).for_each(|index| connections.open(client(index), A));
+        (0..2).for_each(|index| connections.open(Time::ZERO, client(index), A));
         connections.end(client(0));
-        connections.touch(client(0));
+        connections.touch(Time::ZERO, client(0));
         assert_eq!((connections.longest_idle(A), connections.most()), (Some(client(1)), Some((2, A))));
         assert_eq!((connections.account(client(0)), connections.ending(A)), (None, 1));
         connections.end(client(0));
@@ -247,11 +263,28 @@ mod tests {
     }
 
     #[test]
+    fn connection_is_idle_since_its_last_message_or_the_end_of_its_last_request() {
+        let at = |seconds| Time::ZERO + Duration::from_secs(seconds);
+        let mut connections = Connections::default();
+        connections.open(at(1), client(0), A);
+        let idle = |connections: &Connections, now| connections.idle_for(A, at(now), Duration::from_secs(10)).is_some();
+        assert!(!idle(&connections, 10) && idle(&connections, 11));
+        connections.touch(at(2), client(0));
+        assert!(!idle(&connections, 11) && idle(&connections, 12));
+        let mut requests = Arena::new();
+        let request = requests.insert(super::super::requests::tests::request(client(0)));
+        connections.with_requests(at(3), client(0), |list| list.push_last(&mut requests, request));
+        assert!(!idle(&connections, 99), "it has an open request");
+        connections.with_requests(at(4), client(0), |list| list.remove(&mut requests, request));
+        assert!(!idle(&connections, 13) && idle(&connections, 14));
+    }
+
+    #[test]
     fn reused_index_is_another_connection() {
         let mut connections = Connections::default();
-        connections.open(ClientId::new(0, 0), A);
+        connections.open(Time::ZERO, ClientId::new(0, 0), A);
         connections.close(ClientId::new(0, 0));
-        connections.open(ClientId::new(0, 1), B);
+        connections.open(Time::ZERO, ClientId::new(0, 1), B);
         assert_eq!(
             (connections.account(ClientId::new(0, 0)), connections.account(ClientId::new(0, 1))),
             (None, Some(B))

@@ -5,7 +5,7 @@ use super::{
     requests::{OpenRequest, Requester, WaitingFor},
 };
 use crate::{
-    accounts::Holding,
+    accounts::{CONNECTIONS_FLOOR, ENDING, Holding, most_connections},
     api::{
         Event, Output,
         account::{Account, AccountId},
@@ -19,6 +19,7 @@ use acm_wire::{
     Address,
     client::{ClientRequest, ClientStatus, Opcode, Reply, next_frame},
 };
+use core::time::Duration;
 use ib_mad::sa::PathRecord;
 
 /// The properties of a request for the path to an address.
@@ -30,11 +31,8 @@ pub(crate) struct Terms<'a> {
     pub(crate) conditions: Option<&'a PathRecord>,
 }
 
-/// Number of connections that an account may have while another account has more.
-const CONNECTIONS_FLOOR: usize = 8;
-
-/// Number of ending connections of an account from which it gives up no further connection.
-const ENDING: usize = 8;
+/// Time after its last use within which a connection is not closed for that of another account.
+const RECENT: Duration = Duration::from_secs(5);
 
 /// The room for one more connection of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,28 +67,32 @@ impl Clients {
         // with the most connections loses one.
         let held = cx.accounts.held(newcomer, Holding::Connections);
         let others = self.connections.most().filter(|(count, account)| *account != newcomer && *count > held);
-        let full = cx.accounts.total().connections >= share.total;
+        let (used, total) = (cx.accounts.total().connections, share.total);
+        let has_floor = held < CONNECTIONS_FLOOR && others.is_some();
         // A share of what is free is little when several accounts have theirs.
-        if !full && held < CONNECTIONS_FLOOR && others.is_some() {
+        if used < total && has_floor {
             return Room::Free;
         }
-        let loser = others.filter(|_| full).map_or(newcomer, |(_, account)| account);
+        let loser = others.filter(|_| used >= total).map_or(newcomer, |(_, account)| account);
         // Each connection of a client that does not read keeps its memory, however many the account gives up.
-        if self.connections.ending(loser) >= ENDING {
-            return Room::Full;
-        }
-        let victim = match self.connections.longest_idle(loser) {
-            None if loser != newcomer => self.connections.longest_busy(loser),
-            victim => victim,
+        let gives_up = self.connections.ending(loser) < ENDING;
+        let victim = if loser == newcomer {
+            self.connections.longest_idle(loser)
+        } else {
+            self.connections.idle_for(loser, cx.now, RECENT)
         };
-        victim.map_or(Room::Full, Room::InPlaceOf)
+        match victim.filter(|_| gives_up) {
+            Some(victim) if used <= most_connections(total) => Room::InPlaceOf(victim),
+            None if has_floor && used < most_connections(total) => Room::Free,
+            _ => Room::Full,
+        }
     }
 
     /// Adds a connection for which there is room.
     pub(crate) fn open(&mut self, cx: &mut Cx, client: ClientId, account: Account) {
         let id = cx.accounts.id(account);
         cx.accounts.take(id, Holding::Connections);
-        self.connections.open(client, id);
+        self.connections.open(cx.now, client, id);
     }
 
     /// Refuses a connection.
@@ -144,7 +146,7 @@ impl Clients {
                 return Received::End;
             }
         };
-        self.connections.touch(client);
+        self.connections.touch(cx.now, client);
         Received::Request(account, frame.header.tid.0, ClientRequest::parse(&frame))
     }
 

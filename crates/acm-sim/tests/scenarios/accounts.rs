@@ -9,7 +9,10 @@ use acm_wire::{
     Address,
     client::{ClientStatus, EntryFlags, RequestBuffer, perf_request, resolve_request},
 };
-use core::net::{IpAddr, Ipv4Addr};
+use core::{
+    net::{IpAddr, Ipv4Addr},
+    time::Duration,
+};
 
 const HOG: Account = Account::User(1);
 const OTHER: Account = Account::User(2);
@@ -88,6 +91,7 @@ fn account_with_all_connections_keeps_no_other_account_out() {
         let hog: Vec<_> = (0..1000).map(|_| world.connect(0, HOG)).collect();
         let held = hog.len() - closed(&world, &hog).len();
         assert_eq!(held, 2 * usize::from(percent));
+        world.run_for(Duration::from_secs(5));
         let mut others = Vec::new();
         for user in 2..102 {
             let client = world.request_as(0, Account::User(user), &known());
@@ -108,6 +112,7 @@ fn account_with_few_connections_keeps_them_beside_large_accounts() {
             let _ = world.connect(0, Account::User(user));
         }
     }
+    world.run_for(Duration::from_secs(5));
     // 3 connections are free, which is a share of 2. Each connection has sent a request and waits for its response.
     let few: Vec<_> = (0..8).map(|number| world.request_as(0, OTHER, &unknown(number))).collect();
     assert_eq!(closed(&world, &few), [0_usize; 0]);
@@ -117,6 +122,26 @@ fn account_with_few_connections_keeps_them_beside_large_accounts() {
     assert_eq!(closed(&world, &few), [0_usize; 0]);
     assert_eq!(world.node(0).acm.stats().connections_refused.of(AccountKind::User), 0);
     assert_eq!(world.node(0).acm.check(), Ok(()));
+}
+
+/// One user has all 32 connections. Two more are for accounts with few.
+#[test]
+fn connection_that_is_busy_or_was_used_within_5_s_is_not_closed_for_another_account() {
+    for is_busy in [false, true] {
+        let mut world = world(connections(32, 100));
+        let hog: Vec<_> = (0..32).map(|_| world.connect(0, HOG)).collect();
+        world.run_for(Duration::from_secs(4));
+        let request = if is_busy { unknown(1).to_vec() } else { perf_request(0, [1; 8]).to_vec() };
+        hog.iter().for_each(|client| world.send(*client, &request));
+        world.run_for(Duration::from_millis(4999));
+        let others: Vec<_> = (0..3).map(|_| world.connect(0, OTHER)).collect();
+        assert_eq!((closed(&world, &hog), closed(&world, &others)), (vec![], vec![2]), "{is_busy}");
+        assert_eq!(world.node(0).acm.check(), Ok(()));
+        world.run_for(Duration::from_millis(1));
+        let fourth = world.connect(0, OTHER);
+        assert_eq!((closed(&world, &hog).len(), world.is_closed(fourth)), (usize::from(!is_busy), is_busy));
+        assert_eq!(world.node(0).acm.check(), Ok(()));
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 use super::*;
 use crate::{
     api::{
+        Time,
         account::{Account, KERNEL},
         config::Config,
         id::{ClientId, EndpointId, KernelRequestId, RequestId, Token},
@@ -30,7 +31,7 @@ fn fails(cx: &Cx, clients: &Clients, with: &str) {
 fn client(cx: &mut Cx, clients: &mut Clients, index: u32) -> ClientId {
     let id = ClientId::new(index, 0);
     cx.accounts.take(USER, Holding::Connections);
-    clients.connections.open(id, USER);
+    clients.connections.open(Time::ZERO, id, USER);
     id
 }
 
@@ -76,7 +77,7 @@ fn requests_of_a_client_are_within_its_limit() {
     fails(&cx, &clients, "has 3 requests");
     // Not in its client's list: it would not end when the client disconnects.
     clients.take_request(&mut cx, last);
-    clients.connections.with_requests(client, |list| {
+    clients.connections.with_requests(Time::ZERO, client, |list| {
         while let Some(id) = list.first() {
             list.remove(&mut clients.requests.all, id);
         }

@@ -34,10 +34,12 @@ fn fails(cx: &Cx, with: &str) {
 fn totals_are_within_their_limits() {
     for (holding, name) in HOLDINGS {
         let mut cx = empty(Share { total: 1, percent: 100 });
-        cx.accounts.take(KERNEL, holding);
+        // One more connection is for small accounts, one is given up, and one is refused.
+        let most = if holding == Holding::Connections { 4 } else { 1 };
+        take(&mut cx, KERNEL, holding, most);
         assert_eq!(cx.check(), Ok(()));
         cx.accounts.take(USER, holding);
-        fails(&cx, &format!("2 {name}"));
+        fails(&cx, &format!("{} {name}", most + 1));
     }
 }
 
@@ -45,12 +47,15 @@ fn totals_are_within_their_limits() {
 fn account_does_not_exceed_its_share() {
     for (holding, name) in HOLDINGS {
         let mut cx = empty(Share { total: 140, percent: 50 });
-        [KERNEL, USER].into_iter().for_each(|id| take(&mut cx, id, holding, 70));
+        // Nine connections more may only wait to be closed.
+        let most = if holding == Holding::Connections { 79 } else { 70 };
+        take(&mut cx, KERNEL, holding, 140 - most);
+        take(&mut cx, USER, holding, most);
         take(&mut cx, REMOTE, holding, 99);
         assert_eq!(cx.check(), Ok(()));
         cx.accounts.give_back(KERNEL, holding);
         cx.accounts.take(USER, holding);
-        fails(&cx, &format!("user 7 has 71 {name}, its share is 70"));
+        fails(&cx, &format!("user 7 has {} {name}, its share is {most}", most + 1));
     }
     // The floor is more than a share of a small total.
     for (holding, name) in [(Holding::Requests, "requests"), (Holding::Lookups, "lookups")] {
