@@ -75,10 +75,9 @@ impl Closing {
         self.state().count
     }
 
-    /// Starts a thread if all have work. Fails if there is none.
+    /// Starts a thread if each has an account. Fails if there is none.
     fn start_thread(&self, state: &mut State) -> io::Result<()> {
-        let busy = state.accounts.values().filter(|of_account| of_account.is_busy).count();
-        if busy < state.threads || state.threads == THREADS {
+        if state.accounts.len() < state.threads || state.threads == THREADS {
             return Ok(());
         }
         let shared = Arc::clone(&self.0);

@@ -1,10 +1,11 @@
 //! The limit of open file descriptors, and the part of it for clients.
+use crate::closing;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 /// Number of descriptors to request, greater than the number of processes of most nodes.
 const REQUESTED: u64 = 65_536;
-/// Number of descriptors for devices, logs and the daemon's sockets.
-const RESERVE: u64 = 256;
+/// Number of descriptors for devices, logs and the daemon's sockets, and for connections that threads close.
+const RESERVE: u64 = 256 + closing::MOST as u64;
 
 /// Raises the soft limit to [`REQUESTED`], or to the hard limit if it is lower. Returns the limit in force.
 pub(crate) fn raise() -> u64 {
@@ -26,7 +27,15 @@ fn raised(soft: u64, hard: u64) -> u64 {
 /// Returns the number of descriptors that clients may have.
 pub(crate) fn for_clients(descriptors: u64) -> usize {
     let reserve = RESERVE.min(descriptors / 4);
-    usize::try_from(descriptors - reserve).unwrap_or(usize::MAX)
+    // The core adds a sixteenth for accounts with few connections.
+    let left = descriptors - reserve;
+    usize::try_from(left / 17 * 16 + left % 17 * 16 / 17).unwrap_or(usize::MAX)
+}
+
+/// Returns the number of descriptors that may be in responses that clients have not read. The system limits the
+/// descriptors in flight of a user to the same number as the open ones, and a restart passes connections to systemd.
+pub(crate) fn unread(descriptors: u64) -> usize {
+    usize::try_from(descriptors / 8).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]
@@ -43,8 +52,8 @@ mod tests {
 
     #[test]
     fn descriptors_are_reserved_for_the_daemon() {
-        assert_eq!(for_clients(65_536), 65_280);
-        assert_eq!(for_clients(1024), 768);
-        assert_eq!(for_clients(40), 30);
+        assert_eq!(for_clients(65_536), 61_319);
+        assert_eq!(for_clients(1024), 722);
+        assert_eq!(for_clients(40), 28);
     }
 }

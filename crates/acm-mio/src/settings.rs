@@ -4,6 +4,7 @@ use crate::fabric::Depths;
 use crate::{
     cli::{ADDR_FILE, Args, OPTION_FILE},
     descriptors,
+    owners::Owners,
     regular::{self, State},
 };
 use acm_sansio::{
@@ -34,6 +35,8 @@ pub(crate) struct Settings {
     pub(crate) not_applied: Vec<PathBuf>,
     /// Providers that were loaded at the start.
     pub(crate) providers: Vec<LoadedProvider>,
+    /// Owners of subordinate uids, of the files of the system.
+    pub(crate) owners: Owners,
 }
 
 impl Settings {
@@ -50,6 +53,7 @@ impl Settings {
         }
         let ips = parse_options(&text, defaults).support_ips_in_addr_cfg;
         let (addresses, skipped_ips) = read_addresses(&addr_file, ips, Reading::First, &mut problems).value.split();
+        let owners = Owners::read(&mut problems);
         Self {
             option_file,
             addr_file,
@@ -60,6 +64,7 @@ impl Settings {
             problems,
             not_applied: Vec::new(),
             providers: Vec::new(),
+            owners,
         }
     }
 
@@ -85,8 +90,19 @@ impl Settings {
             }
         }
         let (option_file, addr_file, defaults) = (option_file.clone(), addr_file.clone(), *defaults);
-        let providers = self.providers.clone();
-        Self { option_file, addr_file, text, defaults, addresses, skipped_ips, problems, not_applied, providers }
+        let (providers, owners) = (self.providers.clone(), Owners::read(&mut problems));
+        Self {
+            option_file,
+            addr_file,
+            text,
+            defaults,
+            addresses,
+            skipped_ips,
+            problems,
+            not_applied,
+            providers,
+            owners,
+        }
     }
 
     /// Returns the states of both files.

@@ -31,6 +31,8 @@ pub(crate) struct SharedCache {
     heartbeat_at: Time,
     not_stored: u64,
     clients: u64,
+    /// Clients that got no descriptor, because too many are unread.
+    refused: u64,
     /// Lookups that clients report. They may report any number.
     lookups: u64,
 }
@@ -56,7 +58,7 @@ impl SharedCache {
         let random = || getrandom::u64().map_err(|error| io::Error::other(error.to_string()));
         let identity = Identity { generation: NonZeroU64::MIN | random()?, seed: [random()?, random()?] };
         let writer = Writer::create(size, identity, ShmTime::now())?;
-        Ok(Self { writer, size, heartbeat_at: Time::ZERO, not_stored: 0, clients: 0, lookups: 0 })
+        Ok(Self { writer, size, heartbeat_at: Time::ZERO, not_stored: 0, clients: 0, refused: 0, lookups: 0 })
     }
 
     /// Reports whether the memory is that of the options.
@@ -111,6 +113,11 @@ impl SharedCache {
         self.heartbeat_at
     }
 
+    /// Reports whether clients may have stopped to use the memory, because the heartbeat is late.
+    pub(crate) fn is_late(&self, now: Time) -> bool {
+        now.since(self.heartbeat_at) + HEARTBEAT >= acm_shm::LIFETIME
+    }
+
     /// Sends a heartbeat if it is due.
     pub(crate) fn tick(&mut self, now: Time) {
         if self.heartbeat_at <= now {
@@ -119,11 +126,18 @@ impl SharedCache {
         }
     }
 
-    /// Sends the descriptor to a client that requested it.
-    pub(crate) fn send_to(&mut self, stream: &Stream) {
+    /// Sends the descriptor to a client that requested it. Returns `true` if it was sent. Without it, the client sends
+    /// requests.
+    pub(crate) fn send_to(&mut self, stream: &Stream) -> bool {
         let head = Header::new(Opcode::new(SHARED_CACHE).ack(), ClientStatus::SUCCESS, 16, [0; 8]);
-        // A client that gets no descriptor sends requests.
-        self.clients += u64::from(stream.send_with_file(ib_mad::as_bytes(&head), self.writer.file()).is_ok());
+        let is_sent = stream.send_with_file(ib_mad::as_bytes(&head), self.writer.file()).is_ok();
+        self.clients += u64::from(is_sent);
+        is_sent
+    }
+
+    /// Counts a client that gets no descriptor.
+    pub(crate) const fn refuse(&mut self) {
+        self.refused += 1;
     }
 
     /// Counts lookups that a client reports.
@@ -132,12 +146,13 @@ impl SharedCache {
     }
 
     /// Returns the numbers for the log, `--status` and metrics.
-    pub(crate) fn numbers(&self) -> [Number; 5] {
+    pub(crate) fn numbers(&self) -> [Number; 6] {
         let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
         [
             Number::gauge("shared_cache_entries", number(self.writer.entries())),
             Number::gauge("shared_cache_room", number(self.writer.room())),
             Number::counter("shared_cache_clients", self.clients),
+            Number::counter("shared_cache_refused", self.refused),
             Number::counter("shared_cache_lookups", self.lookups),
             Number::counter("shared_cache_not_stored", self.not_stored),
         ]

@@ -14,7 +14,7 @@ use mio::{
 };
 use nix::{getsockopt_impl, libc, sockopt_impl, sys::socket::GetSockOpt};
 use rustix::net::{
-    RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, Shutdown, recv, sendmsg, shutdown, sockopt,
+    RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, Shutdown, listen, recv, sendmsg, shutdown, sockopt,
 };
 use std::{
     io::{self, IoSlice, Read, Write},
@@ -53,6 +53,12 @@ pub(crate) fn limit_send_buffer(socket: &impl AsFd) {
 /// Limits the kernel memory of a client's requests, which only TCP charges to the receiver.
 pub(crate) fn limit_receive_buffer(socket: &impl AsFd) {
     let _ = sockopt::set_socket_recv_buffer_size(socket, RECEIVE_BUFFER);
+}
+
+/// Lets as many clients wait to be accepted as the system allows (net.core.somaxconn): a program that does not wait for
+/// its connection fails if the queue is full.
+pub(crate) fn extend_backlog(listener: &impl AsFd) {
+    let _ = listen(listener, i32::MAX);
 }
 
 /// Returns the account of programs that connect by TCP from an address. All loopback addresses are one account, because

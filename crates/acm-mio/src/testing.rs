@@ -4,7 +4,7 @@ use nix::{
     sched::{CloneFlags, unshare},
     sys::stat::{Mode, umask},
 };
-use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg, sockopt::set_socket_linger};
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg, sockopt};
 use std::{
     io::{self, IoSlice, Write},
     net::{TcpListener, TcpStream},
@@ -43,12 +43,15 @@ pub(crate) fn without_umask<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 /// A socket whose close waits until its unsent bytes are read, and the socket that could read them.
 pub(crate) fn slow_to_close() -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    // The connection inherits the small buffer.
+    sockopt::set_socket_recv_buffer_size(&listener, 4096).unwrap();
     let mut slow = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let (reader, _) = listener.accept().unwrap();
+    sockopt::set_socket_send_buffer_size(&slow, 4096).unwrap();
     slow.set_nonblocking(true).unwrap();
     while slow.write(&[0; 1 << 16]).is_ok() {}
     slow.set_nonblocking(false).unwrap();
-    set_socket_linger(&slow, Some(Duration::from_secs(600))).unwrap();
+    sockopt::set_socket_linger(&slow, Some(Duration::from_secs(600))).unwrap();
     (slow, reader)
 }
 
@@ -81,7 +84,7 @@ pub(crate) fn wait_until(fact: impl Fn() -> bool) {
 #[derive(Clone, Default)]
 struct Written(Arc<Mutex<Vec<u8>>>);
 
-impl io::Write for Written {
+impl Write for Written {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap().extend_from_slice(bytes);
         Ok(bytes.len())

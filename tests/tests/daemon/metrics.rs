@@ -15,7 +15,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-const GET: &[u8] = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
+const GET: &[u8] = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 /// Prints `type name` for each family and `name labels value` for each sample.
 const PARSE: &str = r"

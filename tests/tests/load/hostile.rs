@@ -235,8 +235,16 @@ fn user_is_served_beside_6000_connections_that_do_not_read() {
     let text = fs::read_to_string(&options).unwrap();
     fs::write(&options, text.replace("client_timeout 3600", "client_timeout 1")).unwrap();
     scene.node.process.signal(Signal::SIGHUP);
+    // They are over, and stay charged until they are read or their client ends.
+    let ending = format!("connections_ending: {CONNECTIONS}\n");
+    acm_tests::until("ended connections", || {
+        scene.node.process.signal(Signal::SIGUSR1);
+        scene.node.log().contains(&ending).then_some(())
+    });
+    assert!(deaf.is_running() && descriptors() as u64 > CONNECTIONS);
+    deaf.signal(Signal::SIGKILL);
     acm_tests::until("closed connections", || (descriptors() < 200).then_some(()));
-    assert!(deaf.is_running() && scene.node.process.is_running());
+    assert!(scene.node.process.is_running());
     drop(scene);
     drop(group);
 }

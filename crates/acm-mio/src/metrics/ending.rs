@@ -2,7 +2,7 @@
 //!
 //! The kernel charges unread bytes to the daemon, also after their connection is closed: it is kept until they are read.
 use super::connection::{Connection, Rights};
-use crate::{closing::Closing, stream::Stream};
+use crate::{closing::Closing, owners::Owners, stream::Stream};
 use acm_sansio::{Account, Time};
 use core::time::Duration;
 use mio::Registry;
@@ -21,11 +21,13 @@ pub(super) struct Ending {
     check_at: Time,
     /// Threads that close connections.
     pub(super) closing: Closing,
+    pub(super) owners: Owners,
 }
 
 impl Ending {
     /// Reports whether an account gets a connection.
-    pub(super) fn admits(&self, account: Account, rights: Rights) -> bool {
+    pub(super) fn admits(&self, stream: &Stream, rights: Rights) -> bool {
+        let account = self.owners.account_of(stream.peer().0);
         let of_account = self.streams.iter().filter(|(of, _)| *of == account).count();
         of_account < OF_ACCOUNT && (self.streams.len() < MOST || rights == Rights::Change)
     }
@@ -39,7 +41,7 @@ impl Ending {
 
     /// Closes a connection as soon as possible.
     pub(super) fn add(&mut self, now: Time, stream: Stream) {
-        let account = stream.peer().0;
+        let account = self.owners.account_of(stream.peer().0);
         if let Some(stream) = self.try_close(account, stream) {
             stream.shutdown();
             self.streams.push((account, stream));

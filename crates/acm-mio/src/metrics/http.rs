@@ -1,5 +1,7 @@
 //! The part of HTTP that scrapers and administrators need: one request, one response, then the end of the connection.
 
+use core::net::IpAddr;
+
 /// A page that can be requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Page {
@@ -87,6 +89,22 @@ pub(super) fn parse(head: &[u8]) -> Option<Request> {
     })
 }
 
+/// Reports whether the head names this machine as its host, by an address or as `localhost`, or has no host. A browser
+/// sends the name of the page's site, also if somebody lets that name lead to this machine.
+pub(super) fn is_for_this_machine(head: &[u8]) -> bool {
+    let mut lines = head.split(|byte| *byte == b'\n').skip(1);
+    let host = lines.find_map(|line| {
+        let (name, value) = line.split_at_checked(b"host:".len())?;
+        name.eq_ignore_ascii_case(b"host:").then(|| String::from_utf8_lossy(value.trim_ascii()).into_owned())
+    });
+    host.is_none_or(|host| {
+        let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
+        let name = name.map_or(host.as_str(), |(name, _)| name);
+        let address = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
+        name.eq_ignore_ascii_case("localhost") || address.parse::<IpAddr>().is_ok()
+    })
+}
+
 /// Returns a response with its head.
 pub(super) fn response(status: &str, kind: &str, body: &str) -> Vec<u8> {
     let length = body.len();
@@ -116,6 +134,25 @@ mod tests {
 
     fn command(method: &str, path: &str, query: &str) -> Request {
         Request::Command(Command { method: method.into(), path: path.into(), query: query.into() })
+    }
+
+    #[test]
+    fn host_is_an_address_or_localhost() {
+        let is_ours = |host: &str| is_for_this_machine(format!("GET /metrics HTTP/1.1\r\n{host}\r\n\r\n").as_bytes());
+        for host in [
+            "",
+            "Host: localhost",
+            "host:LOCALHOST:9100",
+            "Host: 127.0.0.1:9",
+            "HOST: [::1]:9",
+            "Host: [::1]",
+            "A: evil",
+        ] {
+            assert!(is_ours(host), "{host}");
+        }
+        for host in ["Host: evil.example", "Host: evil.example:9100", "A: b\r\nHost: localhost.evil", "Host:"] {
+            assert!(!is_ours(host), "{host}");
+        }
     }
 
     #[test]

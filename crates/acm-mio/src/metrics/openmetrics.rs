@@ -5,7 +5,7 @@ use acm_sansio::{
     api::{GaugeScope, Waiting},
     histogram::BOUNDS_US,
 };
-use core::fmt;
+use core::{fmt, time::Duration};
 use prometheus_client::{
     collector::Collector,
     encoding::{DescriptorEncoder, EncodeMetric, NoLabelSet},
@@ -96,7 +96,7 @@ fn families(snapshot: &Snapshot<'_>) -> Families {
     families.gauge("up_seconds", Labels::new(), snapshot.now.since_start().as_secs());
     for phase in Phase::ALL {
         let histogram = acm.latencies().of(phase);
-        let ends = BOUNDS_US.iter().map(|micros| core::time::Duration::from_micros(*micros).as_secs_f64());
+        let ends = BOUNDS_US.iter().map(|micros| Duration::from_micros(*micros).as_secs_f64());
         let counts = histogram.buckets().map(|(_, count)| count);
         let times = Times {
             sum: histogram.sum().as_secs_f64(),
@@ -113,6 +113,18 @@ fn families(snapshot: &Snapshot<'_>) -> Families {
         };
         families.histograms.entry(name).or_default().push((vec![(label.0, label.1.to_owned())], times));
     }
+    let turns = snapshot.turns;
+    let times = Times {
+        sum: turns.sum().as_secs_f64(),
+        count: turns.total(),
+        buckets: turns
+            .buckets()
+            .map(|(bound, count)| (if bound == Duration::MAX { f64::INFINITY } else { bound.as_secs_f64() }, count))
+            .collect(),
+    };
+    families.histograms.entry("turn_seconds").or_default().push((Labels::new(), times));
+    let longest = u64::try_from(turns.longest().as_micros()).unwrap_or(u64::MAX);
+    families.gauge("turn_longest_us", Labels::new(), longest);
     families
 }
 
@@ -199,6 +211,7 @@ fn manual_rows(manual: &str) -> impl Iterator<Item = (&str, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::loop_times::LoopTimes;
     use acm_sansio::{Acm, Config, Time, api::ProviderId};
     use ib_mad::Pkey;
 
@@ -212,6 +225,7 @@ mod tests {
             report: &String::new,
             ports: [(PortId(1), "mlx5_0/1".to_owned()), (PortId(2), "mlx5_0/2".to_owned())].into(),
             configured: [PortId(1)].into(),
+            turns: &LoopTimes::default(),
             numbers: vec![
                 Number::of_fabric("scans", 7),
                 Number::counter("log_lines_lost", 3),

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     closing::Closing,
+    owners::Owners,
     peer::{Peer, may_change},
     stream::{Stream, is_open, refuse_descriptors},
 };
@@ -99,6 +100,11 @@ impl Metrics {
     /// Closes connections that may take long in these threads.
     pub(crate) fn close_in(&mut self, closing: Closing) {
         self.ending.closing = closing;
+    }
+
+    /// Charges subordinate uids to their owners from now on.
+    pub(crate) fn set_owners(&mut self, owners: Owners) {
+        self.ending.owners = owners;
     }
 
     /// Returns the numbers of this server.
@@ -214,8 +220,13 @@ impl Metrics {
             let (mut progress, is_trusted) = (Progress::Waits, connection.rights != Rights::Metrics);
             if !connection.has_response() {
                 progress = connection.receive();
+                let is_tcp = matches!(connection.stream, Stream::Tcp(_));
                 match http::parse(&connection.head) {
                     None => {}
+                    Some(_) if is_tcp && !http::is_for_this_machine(&connection.head) => {
+                        self.refused += 1;
+                        connection.set_response(refusal("421 Misdirected Request"));
+                    }
                     Some(Request::Page(page)) if page == Page::Metrics || is_trusted => {
                         let written = self.written.get_mut(page as usize);
                         let old = written.as_ref().and_then(|page| page.as_ref()).filter(|(at, _)| now < *at + FRESH);
@@ -300,7 +311,7 @@ impl Metrics {
     /// Gives a new scraper a free slot, or the slot of the oldest scraper whose response is not due. Without one, closes
     /// the connection: a client of the status socket tries again.
     fn admit(&mut self, now: Time, mut stream: Stream, rights: Rights, registry: &Registry) {
-        if !self.ending.admits(stream.peer().0, rights) {
+        if !self.ending.admits(&stream, rights) {
             self.refused += 1;
             return self.ending.add(now, stream);
         }

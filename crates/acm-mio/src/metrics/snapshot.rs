@@ -1,4 +1,5 @@
 //! Everything that a page shows.
+use crate::loop_times::LoopTimes;
 use acm_sansio::{Acm, PortId, Time};
 use core::fmt;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,6 +14,8 @@ pub(crate) struct Snapshot<'a> {
     pub(crate) ports: BTreeMap<PortId, String>,
     /// The ports that the address file names.
     pub(crate) configured: BTreeSet<PortId>,
+    /// Durations of the iterations of the event loop.
+    pub(crate) turns: &'a LoopTimes,
     /// Numbers of the daemon, in addition to those of the core.
     pub(crate) numbers: Vec<Number>,
 }

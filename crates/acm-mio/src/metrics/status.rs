@@ -29,6 +29,8 @@ pub(crate) fn text(snapshot: &Snapshot<'_>) -> String {
         }
         .unwrap_or_default();
     }
+    let (turns, longest) = (snapshot.turns.total(), snapshot.turns.longest());
+    let _ = writeln!(text, "iterations of the event loop: {turns}, the longest {} us", longest.as_micros());
     text += &(snapshot.report)();
     for number in &snapshot.numbers {
         let _ = writeln!(text, "{number}");
@@ -51,6 +53,7 @@ const fn title(phase: Phase) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::{super::snapshot::Number, *};
+    use crate::loop_times::LoopTimes;
     use acm_sansio::{Acm, Config, Time};
     use core::time::Duration;
     use std::collections::{BTreeMap, BTreeSet};
@@ -72,6 +75,7 @@ mod tests {
                 report: &|| "report\n".to_owned(),
                 ports: BTreeMap::new(),
                 configured: BTreeSet::new(),
+                turns: &LoopTimes::default(),
                 numbers: vec![
                     Number::of_fabric("scans", 7),
                     Number::gauge("interfaces", 2),

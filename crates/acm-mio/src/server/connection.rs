@@ -63,6 +63,8 @@ pub(super) struct Connection {
     pub(super) hung_up: bool,
     /// True if the connection only waits to be closed.
     pub(super) ending: bool,
+    /// True if the response contains a descriptor.
+    pub(super) has_descriptor: bool,
     /// True if reading from the client is suspended because of unsent responses or open requests.
     pub(super) held_back: bool,
     /// True if an event for room in the socket is requested. This is the case only while responses wait, because
@@ -92,6 +94,7 @@ impl Connection {
             closing: false,
             hung_up: false,
             ending: false,
+            has_descriptor: false,
             held_back: false,
             waits_for_room: false,
             sent_in_all: 0,

@@ -1,5 +1,5 @@
 //! The clients' listening socket, unix or TCP, with the files by which clients find the socket.
-use crate::stream::{Stream, is_open, limit_receive_buffer, limit_send_buffer, refuse_descriptors};
+use crate::stream::{Stream, extend_backlog, is_open, limit_receive_buffer, limit_send_buffer, refuse_descriptors};
 use acm_wire::files::opts::{Options, ServerMode};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use mio::{
@@ -85,6 +85,7 @@ impl Listener {
         let failed = |error| ListenError::Unix(path.clone(), error);
         let socket = UnixListener::bind(&path).map_err(failed)?;
         refuse_descriptors(&socket);
+        extend_backlog(&socket);
         let mut listener = Self { socket: Socket::Unix(socket), files: vec![path.clone()] };
         // Programs of all users connect to this socket.
         fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).map_err(failed)?;
@@ -99,6 +100,7 @@ impl Listener {
         // Connections inherit the limits.
         limit_send_buffer(&socket);
         limit_receive_buffer(&socket);
+        extend_backlog(&socket);
         for stale in [UNIX_SOCKET, UNIX_LINK, PORT_LINK] {
             let _ = fs::remove_file(run_dir.join(stale));
         }
@@ -127,6 +129,7 @@ impl Listener {
             if let Ok(Some(listener)) = passed.take_unix_listener(index) {
                 listener.set_nonblocking(true).map_err(ListenError::Systemd)?;
                 refuse_descriptors(&listener);
+                extend_backlog(&listener);
                 let socket = Socket::Unix(UnixListener::from_std(listener));
                 return Ok(Some(Self { socket, files: Vec::new() }));
             }

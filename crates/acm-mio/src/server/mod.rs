@@ -2,6 +2,7 @@
 mod connection;
 mod daemon;
 mod listener;
+mod pace;
 mod receive;
 mod run_dir;
 mod start;

@@ -5,6 +5,7 @@ use super::{
         Reload, Removal, SIGNALS, Systemd, TIMER, TimerFd, connections_of,
     },
     listener::{ListenError, Listener},
+    pace::Pace,
     receive::ReceiveBuffer,
     run_dir::{self, RunDirError},
 };
@@ -22,6 +23,7 @@ use crate::{
     kernel::Kernel,
     lock::{self, LockError},
     log::{Lines, Log, LogError, WithoutFile},
+    loop_times::LoopTimes,
     metrics::Metrics,
     names::DefaultNames,
     preload::Files,
@@ -169,6 +171,7 @@ fn serve(
     let registry = daemon.host.poll.registry();
     daemon.metrics = Metrics::open(run_dir, registry);
     daemon.metrics.close_in(daemon.host.closing.clone());
+    daemon.metrics.set_owners(daemon.reload.owners().clone());
     daemon.metrics.configure(metrics_listen, registry);
     start_providers(libraries, &mut daemon).map_err(LoopError::Poll)?;
     daemon.host.providers.log_to(&daemon.log, options.log_level);
@@ -324,6 +327,7 @@ fn assemble(
         acm,
         host,
         listener,
+        pace: Pace::default(),
         signals,
         clock: Clock::start(),
         log,
@@ -339,6 +343,7 @@ fn assemble(
         waker: None,
         timer,
         busy_poll: BusyPoll::default(),
+        turns: LoopTimes::default(),
         removal: Removal::default(),
     })
 }

@@ -101,3 +101,26 @@ fn scraper_with_too_long_a_head_is_closed() {
     serve(&mut metrics, &poll, Time::ZERO);
     assert_eq!(scrapers.each_ref().map(is_open), [true, false]);
 }
+
+#[test]
+fn scraper_gets_no_connection_while_four_of_its_account_are_unread() {
+    let (dir, poll) = (tempfile::tempdir().unwrap(), Poll::new().unwrap());
+    let (mut metrics, _) = metrics(&poll, dir.path());
+    let mut clients = Vec::new();
+    for number in 0..4 {
+        let now = Time::ZERO + Duration::from_secs(11 * number);
+        clients.push(admit(&mut metrics, &poll, now, Rights::Change));
+    }
+    let later = |seconds: u64| Time::ZERO + Duration::from_secs(44 + seconds);
+    metrics.serve(later(0), poll.registry(), |_| String::new());
+    assert_eq!(metrics.numbers().map(|number| number.value), [4, 0]);
+    assert_eq!(metrics.due(), Some(later(1)));
+    let refused = admit(&mut metrics, &poll, later(2), Rights::Change);
+    assert!(!is_served(&refused));
+    assert_eq!(metrics.numbers().map(|number| number.value), [4, 1]);
+    // Their clients close, and are found at the next check.
+    clients.clear();
+    metrics.serve(later(3), poll.registry(), |_| String::new());
+    assert_eq!((metrics.numbers().map(|number| number.value), metrics.due()), ([0, 1], None));
+    assert!(is_served(&admit(&mut metrics, &poll, later(4), Rights::Change)));
+}

@@ -5,6 +5,7 @@ use super::{
     wait::FIRST_CLIENT,
 };
 use crate::{
+    descriptors,
     log::{Kind, limited},
     peer::Peer,
     stream::Stream,
@@ -17,6 +18,8 @@ use std::io;
 
 /// Maximum number of steps in a client's turn: a message, or a read of at most 2,048 bytes.
 const STEPS: usize = 8;
+/// Maximum number of connections that are accepted in an iteration, with those that are turned away.
+const ACCEPT_BATCH: usize = 64;
 /// Maximum number of turns, of new clients, and of checks for unread responses in an iteration. They delay a client
 /// whose event comes during the iteration. Each iteration costs an `epoll_wait`.
 const CLIENT_BATCH: usize = 8;
@@ -35,8 +38,9 @@ impl Daemon {
             self.ready.accept_at = None;
             self.ready.listener = true;
         }
-        for _ in 0..CLIENT_BATCH {
-            if !self.ready.listener || self.ready.accept_at.is_some() {
+        let mut added = 0;
+        for _ in 0..ACCEPT_BATCH {
+            if !self.ready.listener || self.ready.accept_at.is_some() || added == CLIENT_BATCH {
                 return;
             }
             let stream = match self.listener.accept() {
@@ -58,17 +62,26 @@ impl Daemon {
                 }
             };
             let (account, peer) = stream.peer();
-            self.add_client(now, stream, account, peer);
+            let account = self.reload.owners().account_of(account);
+            if self.pace.admits(now, account) {
+                added += 1;
+                self.add_client(now, stream, account, peer);
+            } else if stream.ends_with_descriptors() {
+                // The loop must not wait for its close.
+                if let Some(index) = self.add_client(now, stream, account, peer) {
+                    self.close_client(now, index);
+                }
+            }
         }
     }
 
-    /// Adds a connection, and queues it for its first turn unless the core refuses it.
-    pub(super) fn add_client(&mut self, now: Time, mut stream: Stream, account: Account, peer: Peer) {
+    /// Adds a connection, and queues it for its first turn unless the core refuses it. Returns its index.
+    pub(super) fn add_client(&mut self, now: Time, mut stream: Stream, account: Account, peer: Peer) -> Option<usize> {
         let index = self.host.clients.open.vacant_key();
         let token = Token(FIRST_CLIENT + index);
         if let Err(error) = self.host.poll.registry().register(stream.source(), token, Interest::READABLE) {
             limited!(self.host.lines, WARN, "accept", "client refused: {error}");
-            return;
+            return None;
         }
         let client = self.host.clients.next_id(index);
         self.host.clients.open.insert(Connection::new(client, stream, account, peer));
@@ -79,6 +92,7 @@ impl Daemon {
             connection.account = account.index();
             self.host.clients.queue(index);
         }
+        Some(index)
     }
 
     pub(super) fn client_ready(&mut self, index: usize, event: &mio::event::Event) {
@@ -117,7 +131,7 @@ impl Daemon {
 
     /// Handles up to [`STEPS`] messages and reads of one client. Returns `true` if the client has more now.
     pub(super) fn read_client(&mut self, now: Time, index: usize) -> bool {
-        let Self { acm, host, received, ready, .. } = self;
+        let Self { acm, host, received, ready, reload, .. } = self;
         let is_stopping = ready.is_stopping;
         for _ in 0..STEPS {
             let Some(connection) = host.clients.open.get_mut(index) else { return false };
@@ -133,7 +147,7 @@ impl Daemon {
                 }
                 Ok(None) => false,
                 Err(FrameError::Opcode(SHARED_CACHE)) => {
-                    host.share(index);
+                    host.share(index, descriptors::unread(reload.descriptors));
                     self.close_client(now, index);
                     return false;
                 }

@@ -1,11 +1,12 @@
 //! The table of clients: their connections, and the queue of those with work to do.
 use super::super::connection::{Connection, Turn};
 use acm_sansio::{
-    ClientId, Time,
+    Account, ClientId, Time,
+    config::Share,
     fair::{FairQueue, Urgency},
 };
 use slab::Slab;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
 /// The open connections, and the queue of those with work to do.
 #[derive(Debug, Default)]
@@ -20,6 +21,8 @@ pub(crate) struct Connections {
     checked: BTreeSet<(Time, usize)>,
     /// Number of idle connections that were closed at the end because systemd does not keep so many.
     pub(super) not_left: u64,
+    /// Number of responses with a descriptor that may be unread, for each account.
+    descriptors: BTreeMap<Account, usize>,
     /// Number of clients that were closed because they read nothing.
     pub(super) stalled: u64,
     /// Number of clients that were closed because they sent descriptors.
@@ -103,6 +106,23 @@ impl Connections {
         Some((index, since))
     }
 
+    /// Reports whether a client may get a response with a descriptor, if `most` of them may be unread: an account may
+    /// have half of what it has and what is free.
+    pub(super) fn may_send_descriptor(&self, index: usize, most: usize) -> bool {
+        let Some(connection) = self.open.get(index) else { return false };
+        let held = self.descriptors.get(&connection.owner).copied().unwrap_or(0);
+        let free = most.saturating_sub(self.descriptors.values().sum());
+        free > 0 && held < Share { total: most, percent: 50 }.of(held + free)
+    }
+
+    /// Counts a response with a descriptor until the connection is closed.
+    pub(super) fn note_descriptor(&mut self, index: usize) {
+        if let Some(connection) = self.open.get_mut(index) {
+            connection.has_descriptor = true;
+            *self.descriptors.entry(connection.owner).or_default() += 1;
+        }
+    }
+
     /// Ends the service of a client whose connection cannot be closed yet.
     pub(super) fn keep(&mut self, index: usize) {
         let Some(connection) = self.open.get_mut(index).filter(|connection| !connection.ending) else { return };
@@ -121,6 +141,14 @@ impl Connections {
     /// Removes a connection from the table.
     pub(super) fn remove(&mut self, index: usize) -> Option<Connection> {
         let connection = self.open.try_remove(index)?;
+        if connection.has_descriptor
+            && let Entry::Occupied(mut count) = self.descriptors.entry(connection.owner)
+        {
+            *count.get_mut() -= 1;
+            if *count.get() == 0 {
+                count.remove();
+            }
+        }
         if let Turn::Queued(position) = connection.turn {
             self.ready.remove(position);
         }

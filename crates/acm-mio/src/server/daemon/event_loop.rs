@@ -1,6 +1,6 @@
 //! The event loop.
 use super::{
-    super::{listener::Listener, receive::ReceiveBuffer},
+    super::{listener::Listener, pace::Pace, receive::ReceiveBuffer},
     control::Removal,
     host::Host,
     reload::Reload,
@@ -12,6 +12,7 @@ use crate::{
     clock::Clock,
     fabric::FabricError,
     log::{Log, limited},
+    loop_times::LoopTimes,
     metrics::Metrics,
     names::DefaultNames,
     preload::Loader,
@@ -48,6 +49,7 @@ pub(crate) struct Daemon {
     pub(crate) acm: Core,
     pub(crate) host: Host,
     pub(crate) listener: Listener,
+    pub(crate) pace: Pace,
     pub(crate) signals: Signals,
     pub(crate) clock: Clock,
     pub(crate) log: Log,
@@ -69,6 +71,7 @@ pub(crate) struct Daemon {
     pub(crate) client_timeout: Duration,
     pub(crate) timer: TimerFd,
     pub(crate) busy_poll: BusyPoll,
+    pub(crate) turns: LoopTimes,
     pub(crate) removal: Removal,
 }
 
@@ -105,14 +108,12 @@ impl Daemon {
 
     /// Runs one iteration of the event loop, waiting at most `timeout`.
     pub(super) fn turn(&mut self, events: &mut Events, timeout: Option<Duration>) -> Result<(), LoopError> {
-        let now = match self.busy_poll.wait(&mut self.host.poll, events, timeout, self.clock) {
+        let (ended, now) = match self.busy_poll.wait(&mut self.host.poll, events, timeout, self.clock) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
             result => result.map_err(LoopError::Poll)?,
         };
+        self.turns.next(ended, now);
         self.host.lines.write_counts(now);
-        if let Some(shared) = &mut self.host.shared {
-            shared.tick(now);
-        }
         if self.acm.poll_timeout().is_some_and(|at| at <= now) {
             // The fabric schedules the retries of outputs relative to this time, not to the time of its last event.
             if let Some(fabric) = &mut self.host.fabric {
@@ -162,7 +163,19 @@ impl Daemon {
         self.systemd.tick(now, &self.acm);
         self.hand_over_record();
         self.end_due_recording(now);
+        self.send_heartbeat(now);
         Ok(())
+    }
+
+    /// Sends a heartbeat to the readers of the shared cache, after the changes of this iteration. If the heartbeat is
+    /// late, because the daemon was stopped, readers do not use the cache: changes that wait come first.
+    pub(super) fn send_heartbeat(&mut self, now: Time) {
+        let has_events = self.ready.fabric || self.ready.interfaces || self.ready.providers;
+        if let Some(shared) = &mut self.host.shared
+            && !(has_events && shared.is_late(now))
+        {
+            shared.tick(now);
+        }
     }
 
     /// Passes the packets recorded in this iteration to the thread that writes them.

@@ -77,6 +77,7 @@ impl Daemon {
         tracing::info!(target: "main", "{} connections of the previous daemon", connections.len());
         for stream in connections {
             let (account, peer) = stream.peer();
+            let account = self.reload.owners().account_of(account);
             self.add_client(now, stream, account, peer);
         }
         // They end with this daemon from now on.

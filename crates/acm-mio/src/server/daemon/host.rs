@@ -62,10 +62,14 @@ impl Host {
         None
     }
 
-    /// Sends the descriptor of the shared cache to a client, if there is such a cache.
-    pub(super) fn share(&mut self, index: usize) {
-        if let (Some(shared), Some(connection)) = (&mut self.shared, self.clients.open.get(index)) {
-            shared.send_to(&connection.stream);
+    /// Sends the descriptor of the shared cache to a client, if there is such a cache, and if not too many of `most`
+    /// descriptors are unread: they count against the descriptors that the daemon passes to systemd.
+    pub(super) fn share(&mut self, index: usize, most: usize) {
+        let Some(shared) = &mut self.shared else { return };
+        if !self.clients.may_send_descriptor(index, most) {
+            shared.refuse();
+        } else if self.clients.open.get(index).is_some_and(|connection| shared.send_to(&connection.stream)) {
+            self.clients.note_descriptor(index);
         }
     }
 

@@ -1,6 +1,7 @@
 //! Settings at the start and in force, when files are read again, and the effect of each changed option.
 use crate::{
     effects::{Effect, effect},
+    owners::Owners,
     regular::State,
     settings::{ConfiguredAddress, Settings},
 };
@@ -168,6 +169,11 @@ impl Reload {
     /// Returns the option `client_timeout`.
     pub(crate) fn client_timeout(&self) -> Duration {
         self.current.options().client_timeout
+    }
+
+    /// Returns the owners of subordinate uids.
+    pub(crate) fn owners(&self) -> &Owners {
+        &self.current.owners
     }
 
     /// Returns the options at the start.

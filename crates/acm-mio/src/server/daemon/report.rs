@@ -1,11 +1,11 @@
 //! Reports: the core's report and the daemon's own numbers, for the log, `--status` and metrics.
-use super::{event_loop::Daemon, host::Host, ports::not_served, reload::Reload};
+use super::{super::pace::Pace, event_loop::Daemon, host::Host, ports::not_served, reload::Reload};
 use crate::{
     addresses::Interfaces,
     fabric::NamedPort,
     kernel::Kernel,
     log::Log,
-    metrics::{self, Number, Page, Snapshot},
+    metrics::{self, Metrics, Number, Page, Snapshot},
     preload::Loader,
     record::Core,
     shared::SharedCache,
@@ -19,7 +19,7 @@ fn numbers(
     log: &Log,
     reload: &Reload,
     preload: Option<&Loader>,
-    of_metrics: [Number; 2],
+    others: impl IntoIterator<Item = Number>,
 ) -> Vec<Number> {
     let problems = |name, count: usize| Number::gauge(name, count as u64);
     let mut numbers = vec![
@@ -34,7 +34,7 @@ fn numbers(
         numbers.push(Number::counter("kernel_requests_lost", Kernel::lost(kernel)));
     }
     numbers.extend(host.shared.iter().flat_map(SharedCache::numbers));
-    numbers.extend(of_metrics);
+    numbers.extend(others);
     numbers.extend([
         Number::counter("connections_not_left", host.clients.not_left),
         Number::gauge("connections_ending", host.clients.ending() as u64),
@@ -51,14 +51,20 @@ fn numbers(
     numbers
 }
 
+/// Returns the numbers of the parts that the pages themselves change.
+fn others(metrics: &Metrics, pace: &Pace) -> [Number; 3] {
+    let [ending, refused] = metrics.numbers();
+    [ending, refused, Number::counter("connections_paced", pace.refused)]
+}
+
 impl Daemon {
     /// Writes the report and all numbers into the log, one line each.
     pub(super) fn log_report(&self) {
-        let Self { acm, host, log, reload, preload, metrics, .. } = self;
+        let Self { acm, host, log, reload, preload, metrics, pace, .. } = self;
         for line in host.with_names(|names| acm.report().with_names(names).to_string()).lines() {
             tracing::info!(target: "stats", "{line}");
         }
-        for number in numbers(acm, host, log, reload, preload.as_ref(), metrics.numbers()) {
+        for number in numbers(acm, host, log, reload, preload.as_ref(), others(metrics, pace)) {
             tracing::info!(target: "stats", "{number}");
         }
     }
@@ -68,9 +74,9 @@ impl Daemon {
         if !self.metrics.is_ready() && self.metrics.due().is_none_or(|at| at > now) {
             return;
         }
-        let Self { acm, host, metrics, log, reload, preload, .. } = self;
+        let Self { acm, host, metrics, log, reload, preload, pace, turns, .. } = self;
         let fabric = host.fabric.as_deref();
-        let of_metrics = metrics.numbers();
+        let others = others(metrics, pace);
         let asked = metrics.serve(now, host.poll.registry(), |page| {
             let ports = fabric.map(|fabric| fabric.known_ports()).unwrap_or_default();
             let lines = reload.addresses().unwrap_or_default();
@@ -82,7 +88,8 @@ impl Daemon {
                 report: &|| host.with_names(|names| acm.report().with_names(names).to_string()),
                 configured: ports.iter().filter(|port| is_named(port)).map(|port| port.id).collect(),
                 ports: ports.into_iter().map(|port| (port.id, port.to_string())).collect(),
-                numbers: numbers(acm, host, log, reload, preload.as_ref(), of_metrics),
+                turns,
+                numbers: numbers(acm, host, log, reload, preload.as_ref(), others),
             };
             match page {
                 Page::Metrics => metrics::text(&snapshot),

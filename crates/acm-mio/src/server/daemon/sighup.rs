@@ -60,6 +60,7 @@ impl Daemon {
             self.host.shared = None;
         }
         self.client_timeout = options.client_timeout;
+        self.metrics.set_owners(new.owners.clone());
         self.host.providers.log_to(&self.log, options.log_level);
         // An address that was in use may be free now.
         if options.metrics_listen != self.reload.current.options().metrics_listen || !self.metrics.is_listening() {

@@ -6,9 +6,10 @@ use crate::{
     closing::Closing,
     fabric::{Fabric, FabricError, NamedPort},
     log::{Lines, Log, WithoutFile},
+    loop_times::LoopTimes,
     metrics::Metrics,
     providers::Providers,
-    server::{listener::Listener, receive::ReceiveBuffer},
+    server::{listener::Listener, pace::Pace, receive::ReceiveBuffer},
     settings::Settings,
     testing::log_to_output_of_test,
 };
@@ -65,6 +66,7 @@ fn daemon(dir: &std::path::Path) -> Daemon {
             done: false,
         },
         listener,
+        pace: Pace::default(),
         signals: Signals::new([SIGHUP]).unwrap(),
         clock: Clock::start(),
         log: Log::start(LogTarget::Stdout, LogLevel::Basic, WithoutFile::Stdout).unwrap(),
@@ -84,6 +86,7 @@ fn daemon(dir: &std::path::Path) -> Daemon {
         client_timeout: Options::default().client_timeout,
         timer,
         busy_poll: BusyPoll::default(),
+        turns: LoopTimes::default(),
         removal: Removal::default(),
     };
     let attributes = PortAttributes {

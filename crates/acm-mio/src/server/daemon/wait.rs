@@ -92,17 +92,19 @@ pub(crate) struct BusyPoll {
 }
 
 impl BusyPoll {
-    /// Waits for events, at most `timeout`. Returns the time at its end.
+    /// Waits for events, at most `timeout`. Returns the times at its begin and at its end.
     pub(super) fn wait(
         &mut self,
         poll: &mut Poll,
         events: &mut Events,
         timeout: Option<Duration>,
         clock: Clock,
-    ) -> io::Result<Time> {
+    ) -> io::Result<(Time, Time)> {
         if timeout.is_some_and(|timeout| timeout < BUSY_POLL) {
             poll.poll(events, timeout)?;
-            return Ok(clock.now());
+            // The wait is so short that its begin needs no other reading of the clock.
+            let now = clock.now();
+            return Ok((now, now));
         }
         let start = clock.now();
         let mut now = start;
@@ -112,7 +114,7 @@ impl BusyPoll {
                 now = clock.now();
                 if !events.is_empty() {
                     self.failures = 0;
-                    return Ok(now);
+                    return Ok((start, now));
                 }
             }
             self.failed();
@@ -120,7 +122,7 @@ impl BusyPoll {
         poll.poll(events, timeout)?;
         let end = clock.now();
         self.slept(end.since(now));
-        Ok(end)
+        Ok((start, end))
     }
 
     fn failed(&mut self) {

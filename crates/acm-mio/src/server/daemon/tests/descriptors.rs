@@ -35,10 +35,9 @@ fn loop_does_not_wait_for_the_close_of_a_file_that_a_client_sent() {
             let (mut client, mut other) = (connect(dir.path()), connect(dir.path()));
             client.write_all(&pending_request().repeat(open)).unwrap();
             turns(&mut daemon);
-            send_with(&client, &perf_request(0, [1; 8]), slow, flags).unwrap();
-            if flags == SendFlags::OOB {
-                client.write_all(&perf_request(0, [1; 8])).unwrap();
-            }
+            // One byte is the out-of-band byte.
+            send_with(&client, &[1], slow, flags).unwrap();
+            client.write_all(&perf_request(0, [1; 8])).unwrap();
             if open > 0 {
                 drop(client);
             } else {

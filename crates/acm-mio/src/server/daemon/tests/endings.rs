@@ -1,10 +1,12 @@
 //! Connections that are over while their clients have not read all.
 use super::*;
+use crate::shared::SharedCache;
 use acm_sansio::{
     Config,
     account::AccountKind,
     config::{Limits, Share},
 };
+use acm_wire::client::{ClientStatus, Header, Opcode, SHARED_CACHE};
 
 /// Sends a request, and then an invalid message, for which the daemon ends the connection.
 fn end_unread(daemon: &mut Daemon, client: &mut UnixStream) {
@@ -61,4 +63,38 @@ fn account_with_eight_unread_endings_beyond_its_share_gets_no_further_connection
     clients.clear();
     turns(&mut daemon);
     assert_eq!(daemon.host.clients.open.len(), 0);
+}
+
+/// The descriptor limit of the daemon in tests is 1,024, of which 128 may be unread: of one account half of what is free.
+#[test]
+fn unread_descriptors_of_the_shared_cache_are_limited() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut daemon = daemon(dir.path());
+    daemon.host.shared = Some(SharedCache::create(9).unwrap());
+    let request = Header::new(Opcode::new(SHARED_CACHE), ClientStatus::SUCCESS, 16, [0; 8]);
+    let got = |daemon: &mut Daemon, user: u32, count: usize| -> Vec<UnixStream> {
+        let ask = |mut client: UnixStream| {
+            client.write_all(ib_mad::as_bytes(&request)).unwrap();
+            client
+        };
+        let clients: Vec<_> = turns::connect_as(daemon, user, count).into_iter().map(ask).collect();
+        for _ in 0..count {
+            turns(daemon);
+        }
+        clients
+    };
+    let mut ours = got(&mut daemon, 1, 100);
+    assert_eq!(daemon.host.clients.ending(), 64, "the others were closed");
+    let theirs = got(&mut daemon, 2, 100);
+    assert_eq!(daemon.host.clients.ending(), 64 + 32);
+    assert_eq!(ours.iter_mut().map(|client| received(client).0).sum::<usize>(), 64 * 16);
+    turns(&mut daemon);
+    assert_eq!(daemon.host.clients.ending(), 32);
+    drop(theirs);
+    for _ in 0..10 {
+        turns(&mut daemon);
+    }
+    assert_eq!(daemon.host.clients.open.len(), 0);
+    let again = got(&mut daemon, 1, 100);
+    assert_eq!((daemon.host.clients.ending(), again.len()), (64, 100));
 }

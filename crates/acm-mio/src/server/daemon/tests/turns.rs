@@ -1,6 +1,6 @@
 //! Slots in the table of clients, and turns among clients.
 use super::{super::event_loop::EVENTS, *};
-use crate::peer::Peer;
+use crate::{peer::Peer, shared::SharedCache};
 use acm_sansio::{Account, Output};
 
 #[test]
@@ -71,7 +71,7 @@ fn busy_clients_do_not_delay_the_others() {
 }
 
 /// Connects `count` clients of one user, without the listener, because all real clients of a test have one uid.
-fn connect_as(daemon: &mut Daemon, user: u32, count: usize) -> Vec<UnixStream> {
+pub(super) fn connect_as(daemon: &mut Daemon, user: u32, count: usize) -> Vec<UnixStream> {
     let add = |_| {
         let (theirs, ours) = UnixStream::pair().unwrap();
         theirs.set_nonblocking(true).unwrap();
@@ -209,4 +209,39 @@ fn connection_that_is_closed_loses_its_turn() {
     let client = daemon.host.clients.open[0].id;
     daemon.host.carry_out(Output::CloseClient(client));
     assert!(!daemon.host.clients.has_ready());
+}
+
+#[test]
+fn connections_beyond_the_pace_of_an_account_are_closed_in_turns() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut daemon, mut events) = (daemon(dir.path()), Events::with_capacity(EVENTS));
+    let mut user = connect_as(&mut daemon, 2, 1);
+    serve_all(&mut daemon, &mut events);
+    let own = Account::User(nix::unistd::getuid().as_raw());
+    let later = daemon.clock.now() + Duration::from_secs(1000);
+    while daemon.pace.admits(later, own) {}
+    let mut new: Vec<_> = (0..100).map(|_| connect(dir.path())).collect();
+    for closed in [64, 100] {
+        user[0].write_all(&perf_request(0, [1; 8])).unwrap();
+        iteration(&mut daemon, &mut events);
+        assert_eq!(received(&mut user[0]).0, 72);
+        assert_eq!(new.iter_mut().map(received).filter(|(_, ended)| *ended).count(), closed);
+    }
+    assert_eq!(daemon.host.clients.open.len(), 1);
+}
+
+#[test]
+fn late_heartbeat_of_the_shared_cache_follows_events_that_wait() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut daemon = daemon(dir.path());
+    daemon.host.shared = Some(SharedCache::create(9).unwrap());
+    let at = |millis| Time::ZERO + Duration::from_millis(millis);
+    // Each step: the time, whether events wait, and the time of the next heartbeat.
+    for (now, waits, next) in
+        [(0, true, 250), (250, true, 500), (1249, true, 1499), (2249, true, 1499), (2249, false, 2499)]
+    {
+        daemon.ready.fabric = waits;
+        daemon.send_heartbeat(at(now));
+        assert_eq!(daemon.host.shared.as_ref().map(SharedCache::due), Some(at(next)), "{now}");
+    }
 }
