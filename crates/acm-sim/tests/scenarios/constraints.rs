@@ -1,12 +1,17 @@
 //! Constraints of a path request are part of the path query and of the cache key. Service ids are part of both as the
 //! option `path_service_ids` selects.
-use acm_sansio::{Config, Input, KernelRequestId, Output, PortId, config::ServiceIds};
+use acm_sansio::{Account, Config, Input, KernelRequestId, Output, PortId, config::ServiceIds};
 use acm_sim::{World, WorldConfig};
-use acm_wire::client::{ClientStatus, EntryFlags, conditional_request, next_response, path_request};
+use acm_wire::{
+    Address,
+    client::{ClientStatus, EntryFlags, conditional_request, next_response, path_request, resolve_request},
+};
 use core::time::Duration;
 use ib_mad::{
-    AttributeId, Lid, Lmc, Mtu, PacketLifeTime, Pkey, Rate, Selected, Selector, ServiceId, ServiceLevel,
-    sa::{PathMask, PathRecord, QosSl},
+    AttributeId, FlowLabel, Gid, Lid, Lmc, Mtu, PacketLifeTime, Pkey, Rate, Selected, Selector, ServiceId,
+    ServiceLevel,
+    sa::{FlowHop, PathMask, PathRecord, QosSl, ReversiblePaths},
+    wire::Reserved,
 };
 
 fn world(path_service_ids: ServiceIds) -> World {
@@ -111,7 +116,7 @@ fn world_with_two_partitions() -> World {
 #[test]
 fn pkey_of_a_request_selects_the_endpoint_and_is_queried() {
     let mut world = world_with_two_partitions();
-    let address = acm_wire::Address::from_text("other");
+    let address = Address::from_text("other");
     world.input(0, Input::AddressAdded { port: PortId(0), pkey: Some(Pkey::new(0x8001)), address });
     world.run_for(Duration::from_secs(1));
     let plain = to_node_1(&world);
@@ -150,6 +155,84 @@ fn conditions_behind_an_address_are_part_of_the_path_query() {
         queries(&world).iter().map(|(_, mask)| *mask & (PathMask::SERVICE_ID | PathMask::SL)).collect();
     assert_eq!(masks, [PathMask::empty(), PathMask::SERVICE_ID, PathMask::SL], "one query for each path");
     assert_eq!(world.node(0).acm.check(), Ok(()));
+}
+
+/// Returns requests that differ from `plain` in one field each. The pattern names every field of a path, so that a new one
+/// fails to compile.
+macro_rules! each_field {
+    ($plain:expr, $($field:ident: [$($value:expr),+],)+) => {{
+        let PathRecord { $($field: _),+ } = $plain;
+        vec![$($((stringify!($field), PathRecord { $field: $value, ..$plain })),+),+]
+    }};
+}
+
+/// One user requests a path under conditions. Another user, who has none, gets the same path as without the first one:
+/// by address, by GID and by LID, by request and from the shared cache.
+#[test]
+fn condition_of_one_user_does_not_choose_the_path_of_another() {
+    let start = || {
+        let core = Config { path_service_ids: ServiceIds::All, shared_cache: true, ..Config::default() };
+        let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
+        for (node, lid) in [(0, 64), (1, 68)] {
+            let mut port = world.port(node).clone();
+            (port.lid, port.lmc, port.pkeys) = (Lid::new(lid), Lmc::of::<1>(), PKEYS.to_vec());
+            port.gids.push(format!("fe80::{lid}:2").parse().unwrap());
+            world.subnet.set_port(World::port_id(node), port).unwrap();
+            world.settle();
+        }
+        let address = Address::from_text("other");
+        world.input(0, Input::AddressAdded { port: PortId(0), pkey: Some(PKEYS[1]), address });
+        world.run_for(Duration::from_secs(10));
+        world
+    };
+    const PKEYS: [Pkey; 2] = [Pkey::DEFAULT_FULL, Pkey::new(0x8001)];
+    let ask = |world: &mut World| {
+        let (source, [name, ip, _]) = (World::addresses(0)[0], World::addresses(1));
+        let plain = to_node_1(world);
+        let by_lid = PathRecord { dlid: world.port(1).lid, ..PathRecord::default() };
+        let none = EntryFlags::empty();
+        let requests = [name, ip].map(|dest| resolve_request(Some(&source), &dest, none, [1; 8]));
+        let requests = requests.into_iter().chain([plain, by_lid].map(|path| path_request(&path, none, [1; 8])));
+        let paths: Vec<PathRecord> = requests
+            .map(|request| {
+                let client = world.request_as(0, Account::User(2), &request);
+                world.wait(client).unwrap()
+            })
+            .collect();
+        let read = |dest| world.node(0).host.published.path(world.now(), Some(&source), dest).unwrap();
+        let dests = [name, ip, Address::Gid(plain.dgid), Address::Lid(by_lid.dlid)];
+        assert_eq!(dests.each_ref().map(read), *paths, "the shared cache");
+        paths
+    };
+    let alone = ask(&mut start());
+    let (world, plain) = (start(), to_node_1(&start()));
+    let others = each_field!(
+        plain,
+        service_id: [ServiceId::new(7)],
+        dgid: [Gid::default(), world.port(1).gids[1]],
+        sgid: [world.port(0).gids[0], world.port(0).gids[1]],
+        dlid: [Lid::new(68), Lid::new(69)],
+        slid: [Lid::new(64), Lid::new(65)],
+        flow_hop: [FlowHop::default().with_flow_label(FlowLabel::of::<7>()).with_hop_limit(7)],
+        traffic_class: [3],
+        reversible_paths: [ReversiblePaths::default().with_num_path(2)],
+        pkey: [PKEYS[1]],
+        qos_sl: [QosSl::default().with_qos_class(5), QosSl::default().with_sl(ServiceLevel::of::<2>())],
+        mtu: [Selected::exactly(Mtu::B256)],
+        rate: [Selected::exactly(Rate::GBPS_2_5)],
+        packet_life_time: [Selected::exactly(PacketLifeTime::of::<20>())],
+        preference: [1],
+        reserved: [Reserved([1; 6])],
+    );
+    for (field, request) in others {
+        let mut world = start();
+        // Without a destination, by LID.
+        let dlid = if request.dgid.is_zero() { Lid::new(68) } else { request.dlid };
+        let message = path_request(&PathRecord { dlid, ..request }, EntryFlags::empty(), [1; 8]);
+        let client = world.request_as(0, Account::User(1), &message);
+        assert!(world.wait(client).is_ok(), "{field}");
+        assert_eq!(ask(&mut world), alone, "{field}");
+    }
 }
 
 /// A client may ask the SA about a partition in which the daemon has no address.

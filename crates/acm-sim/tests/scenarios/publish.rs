@@ -132,8 +132,8 @@ fn path_is_published_for_a_minute_and_not_longer_than_it_is_valid() {
 fn only_responses_to_plain_requests_are_published() {
     // With `Auto`, the path without a service id is cached as well.
     let mut world = world(Config { path_service_ids: ServiceIds::All, ..Config::default() });
-    let (dgid, sgid) = (world.port(1).gids[0], world.port(0).gids[0]);
-    world.route(0, &PathRecord { dgid, sgid, ..PathRecord::default() }).unwrap();
+    let (dgid, slid) = (world.port(1).gids[0], world.port(0).lid);
+    world.route(0, &PathRecord { dgid, slid, ..PathRecord::default() }).unwrap();
     let service_id = ib_mad::ServiceId::new(0x0106_03db);
     world.route(0, &PathRecord { dgid, service_id, ..PathRecord::default() }).unwrap();
     // Node 2 requests node 0, which caches the path to node 2.

@@ -1,5 +1,5 @@
-//! Index of destinations by the GID at which they are, to find those of a port that appeared or disappeared without a
-//! scan of the cache.
+//! Index of destinations by the GID at which they are, to find those of a port that appeared or disappeared, and a path
+//! to it, without a scan of the cache.
 use crate::{
     api::id::EndpointId,
     collections::{arena::Arena, list::List},
@@ -9,16 +9,24 @@ use crate::{
         token::DestId,
     },
 };
-use core::hash::{BuildHasher, Hash, Hasher};
+use core::hash::BuildHasher;
 use hashbrown::HashTable;
 use ib_mad::Gid;
 
-/// The destinations of one endpoint at one GID. Insertion takes constant time.
+/// The place of destinations: an endpoint and a GID. Addresses have places of their own, because all of their paths were
+/// found under the same conditions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Place {
+    pub(crate) endpoint: EndpointId,
+    pub(crate) gid: Gid,
+    pub(crate) is_address: bool,
+}
+
+/// The destinations at one place. Insertion takes constant time.
 #[derive(Debug)]
 struct Bucket {
     hash: u64,
-    endpoint: EndpointId,
-    gid: Gid,
+    place: Place,
     list: List<DestId, BY_GID>,
 }
 
@@ -35,27 +43,21 @@ impl ByGid {
         Self { buckets: HashTable::new(), hasher }
     }
 
-    fn hash(&self, endpoint: EndpointId, gid: Gid) -> u64 {
-        let mut hasher = self.hasher.build_hasher();
-        endpoint.hash(&mut hasher);
-        gid.hash(&mut hasher);
-        hasher.finish()
+    fn hash(&self, place: Place) -> u64 {
+        self.hasher.hash_one(place)
     }
 
     /// Adds a destination that is in no bucket.
-    pub(crate) fn insert(&mut self, dests: &mut Arena<DestId, Dest>, endpoint: EndpointId, gid: Gid, id: DestId) {
-        let hash = self.hash(endpoint, gid);
-        let is_it = |bucket: &Bucket| bucket.endpoint == endpoint && bucket.gid == gid;
-        let new = || Bucket { hash, endpoint, gid, list: List::default() };
-        let mut bucket = self.buckets.entry(hash, is_it, |bucket| bucket.hash).or_insert_with(new);
-        bucket.get_mut().list.push_last(dests, id);
+    pub(crate) fn insert(&mut self, dests: &mut Arena<DestId, Dest>, place: Place, id: DestId) {
+        let hash = self.hash(place);
+        let new = || Bucket { hash, place, list: List::default() };
+        let bucket = self.buckets.entry(hash, |bucket| bucket.place == place, |bucket| bucket.hash);
+        bucket.or_insert_with(new).get_mut().list.push_last(dests, id);
     }
 
     /// Removes a destination from its bucket.
-    pub(crate) fn remove(&mut self, dests: &mut Arena<DestId, Dest>, endpoint: EndpointId, gid: Gid, id: DestId) {
-        let hash = self.hash(endpoint, gid);
-        let is_it = |bucket: &Bucket| bucket.endpoint == endpoint && bucket.gid == gid;
-        if let Ok(mut bucket) = self.buckets.find_entry(hash, is_it) {
+    pub(crate) fn remove(&mut self, dests: &mut Arena<DestId, Dest>, place: Place, id: DestId) {
+        if let Ok(mut bucket) = self.buckets.find_entry(self.hash(place), |bucket| bucket.place == place) {
             bucket.get_mut().list.remove(dests, id);
             if bucket.get().list.len() == 0 {
                 bucket.remove();
@@ -63,10 +65,9 @@ impl ByGid {
         }
     }
 
-    /// Returns the first destination of an endpoint at a GID.
-    pub(crate) fn first(&self, endpoint: EndpointId, gid: Gid) -> Option<DestId> {
-        let is_it = |bucket: &Bucket| bucket.endpoint == endpoint && bucket.gid == gid;
-        self.buckets.find(self.hash(endpoint, gid), is_it)?.list.first()
+    /// Returns the first destination at a place.
+    pub(crate) fn first(&self, place: Place) -> Option<DestId> {
+        self.buckets.find(self.hash(place), |bucket| bucket.place == place)?.list.first()
     }
 
     /// Returns the number of destinations.

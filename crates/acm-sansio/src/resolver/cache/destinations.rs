@@ -1,5 +1,5 @@
 //! The cache of destinations: lookup by key, counts, and state changes.
-use super::by_gid::ByGid;
+use super::by_gid::{ByGid, Place};
 use crate::{
     api::{Publication, id::EndpointId},
     collections::{arena::Arena, list::List},
@@ -225,17 +225,19 @@ impl Cache {
         let endpoint = dest.endpoint;
         let (was_busy, is_busy) = (dest.state.is_busy(), state.is_busy());
         let (was_at, is_at) = (dest.state.located_at(&dest.key), state.located_at(&dest.key));
+        let place = |gid| Place { endpoint, gid, is_address: dest.is_address() };
+        let (left, entered) = (was_at.map(place), is_at.map(place));
         let (was, is) = (dest.state.kind(), state.kind());
         let before = core::mem::replace(&mut dest.state, state);
         withdraw(&mut self.publications, dest);
         let ends_probation =
             dest.class == EvictionClass::Probation && matches!(is, StateKind::Located | StateKind::Ready);
-        if was_at != is_at {
-            if let Some(gid) = was_at {
-                self.by_gid.remove(&mut self.dests, endpoint, gid, id);
+        if left != entered {
+            if let Some(place) = left {
+                self.by_gid.remove(&mut self.dests, place, id);
             }
-            if let Some(gid) = is_at {
-                self.by_gid.insert(&mut self.dests, endpoint, gid, id);
+            if let Some(place) = entered {
+                self.by_gid.insert(&mut self.dests, place, id);
             }
         }
         self.note_kind(Some(was), Some(is));
@@ -293,9 +295,14 @@ impl Cache {
         }
     }
 
-    /// Returns the first destination of an endpoint at a GID.
-    pub(crate) fn first_at(&self, endpoint: EndpointId, gid: Gid) -> Option<DestId> {
-        self.by_gid.first(endpoint, gid)
+    /// Returns the first address of an endpoint at a GID.
+    pub(crate) fn first_address_at(&self, endpoint: EndpointId, gid: Gid) -> Option<DestId> {
+        self.by_gid.first(Place { endpoint, gid, is_address: true })
+    }
+
+    /// Returns the first destination of an endpoint that was requested by LID or GID and is at a GID.
+    pub(crate) fn first_route_at(&self, endpoint: EndpointId, gid: Gid) -> Option<DestId> {
+        self.by_gid.first(Place { endpoint, gid, is_address: false })
     }
 
     /// Returns the number of destinations with a known GID.

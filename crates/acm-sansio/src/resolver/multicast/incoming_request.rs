@@ -171,11 +171,12 @@ impl Ibacmp {
         }
     }
 
-    /// Returns a cached path to a location, which was found for its GID or for another of its addresses.
+    /// Returns a cached path to a location, which was found for its GID or for another of its addresses, without other
+    /// conditions.
     pub(crate) fn path_of_gid(&mut self, cx: &mut Context, endpoint: EndpointId, remote: &Remote) -> Option<&Ready> {
         let lmc = cx.lmc_of(endpoint);
         let by_gid = self.cache.find(endpoint, &DestKey::Route(self.route_key_to(endpoint, remote.gid)));
-        let found = [by_gid, self.cache.first_at(endpoint, remote.gid)].into_iter().flatten().find(|id| {
+        let found = [by_gid, self.cache.first_address_at(endpoint, remote.gid)].into_iter().flatten().find(|id| {
             self.drop_expired(cx, *id);
             matches!(&self.cache.at(*id).state, DestState::Ready(ready) if remote.is_at_end_of(&ready.path, lmc))
         });

@@ -7,6 +7,7 @@ use crate::{
     api::id::{EndpointId, PortId},
     provider::{Context, Notice},
     resolver::{
+        cache::Cache,
         state::Ibacmp,
         token::{DestId, Task},
     },
@@ -50,7 +51,10 @@ impl Ibacmp {
         let mut left = SLICE;
         while let Some((port, gid)) = self.stale_gids.first().copied() {
             for endpoint in cx.endpoints_of(port) {
-                while let Some(id) = self.cache.first_at(endpoint, gid) {
+                let first = |cache: &Cache| {
+                    cache.first_address_at(endpoint, gid).or_else(|| cache.first_route_at(endpoint, gid))
+                };
+                while let Some(id) = first(&self.cache) {
                     if left == 0 {
                         let at = cx.now() + PAUSE;
                         return cx.set_timer(Task::StaleGids.token(), at);

@@ -8,6 +8,7 @@ use crate::{
         token::DestId,
     },
 };
+use alloc::vec::Vec;
 use ib_mad::sa::{PathMask, PathRecord, Query};
 
 /// The number of destinations of a port that are compared, which takes a fraction of a millisecond.
@@ -18,11 +19,15 @@ impl Ibacmp {
     /// them, so they no longer exist.
     pub(crate) fn path_refuted(&mut self, cx: &mut Context, endpoint: EndpointId, query: &Query<PathRecord>) {
         let dgid = query.record().dgid;
-        let mut next = self.cache.first_at(endpoint, dgid);
-        let mut left = MOST_COMPARED;
-        while let (Some(id), 1..) = (next, left) {
-            left -= 1;
-            next = self.cache.get(id).and_then(|dest| dest.gid_links.next());
+        let first_of_each = [self.cache.first_address_at(endpoint, dgid), self.cache.first_route_at(endpoint, dgid)];
+        let ids: Vec<DestId> = first_of_each
+            .into_iter()
+            .flat_map(|first| {
+                core::iter::successors(first, |id| self.cache.get(*id).and_then(|dest| dest.gid_links.next()))
+            })
+            .take(MOST_COMPARED)
+            .collect();
+        for id in ids {
             if self.is_refuted(cx, id, query) {
                 self.refute_prefetched(endpoint, dgid);
                 self.stats.paths_refuted += 1;

@@ -24,10 +24,12 @@ impl Ibacmp {
         path: &PathRecord,
         need: Need,
     ) -> Resolution {
+        // The port's own GID is the source without a condition.
+        let is_own = cx.port_of(endpoint).is_some_and(|port| port.gid() == path.sgid);
         let key = RouteKey {
             service_id: self.id_to_query(cx, endpoint, path.service_id, need),
             dgid: path.dgid,
-            sgid: path.sgid,
+            sgid: if is_own { Gid::default() } else { path.sgid },
             dlid: path.dlid,
             slid: path.slid,
             traffic_class: path.traffic_class,
