@@ -101,6 +101,13 @@ pub const CLAIM_SPREAD: Spread = Spread { per_port: Duration::from_micros(100), 
 pub const CLAIM_DEFENCE: Duration = Duration::from_millis(10);
 /// An address that another host claims is announced once in this time, as in RFC 5227 (DEFEND_INTERVAL).
 pub const DEFENCE_PAUSE: Duration = Duration::from_secs(10);
+/// Before the end of [`DEFENCE_PAUSE`], an address that was claimed again is announced when the first node asks its owner
+/// for it, but not within this time after the last announcement. So a claim costs few checks, however many nodes use the
+/// address.
+pub const DEFENCE_AGAIN: Duration = Duration::from_secs(1);
+/// The longest time between two checks of claims about an address. The time starts with `timeout` and doubles with each
+/// claim that is refuted. It has to end, because a claimant may become the owner.
+pub const CLAIM_PAUSE: Duration = Duration::from_secs(5);
 /// A host that is asked by unicast, in order to check a claim about a path in use, does not respond. A response usually
 /// takes less than a millisecond.
 pub const ASK_HOST: RetryPolicy =

@@ -1,5 +1,5 @@
-//! The most that one datagram of a remote host costs: what the receiver sends, and the lines in its log at `log_level`
-//! 0 and 1. SECURITY.md has the same table.
+//! The most that one datagram of a remote host costs: what one receiver sends, the lines in its log at `log_level` 0 and
+//! 1, and what all nodes of a fabric send. SECURITY.md has the same table.
 use acm_sansio::{
     Config, EndpointId, Input, Output, PortId,
     api::{DatagramSource, Level},
@@ -42,6 +42,36 @@ fn world() -> World {
     world
 }
 
+/// Returns a world of 500 nodes that all use the names of the nodes 0 and 1. A datagram takes 100 us.
+fn fabric() -> World {
+    const NODES: u32 = 500;
+    let core = Config { sa_notices: false, ..Config::default() };
+    let config = WorldConfig { nodes: NODES, core, transcript: false, ..WorldConfig::default() };
+    let mut world = World::new(config);
+    for node in 2..NODES {
+        for owner in 0..2 {
+            assert!(world.resolve(node as usize, &name(node), &name(owner)).is_ok());
+        }
+    }
+    world.subnet.settings_mut().faults.delay = Duration::from_micros(100);
+    world.run_for(Duration::from_secs(60));
+    world
+}
+
+/// Returns the number of datagrams and SA requests of all nodes because of an input, within half a minute: of the first
+/// one, or of a second one that follows after 3 s, whichever causes more.
+fn sum_of_all(world: &mut World, send: &dyn Fn(&mut World)) -> u64 {
+    let sums = [3, 30].map(|seconds| {
+        let before = world.subnet.counters();
+        send(world);
+        world.run_for(Duration::from_secs(seconds));
+        let now = world.subnet.counters();
+        let sent = |counters: ib_sim::Counters| counters.ud_multicast + counters.ud_unicast + counters.sa_path_queries;
+        sent(now) - sent(before)
+    });
+    sums.into_iter().max().unwrap_or_default()
+}
+
 /// Returns what node 0 sends and logs because of an input, within a minute.
 fn cost(world: &mut World, send: impl FnOnce(&mut World)) -> Price {
     let (since, events) = (world.transcript.len(), world.node(0).host.events.len());
@@ -72,7 +102,10 @@ impl Sender {
         let group = self.is_to_group.then(|| world.group().0);
         let (lid, qpn) = (world.port(3).lid, Qpn::of::<99>());
         let source = DatagramSource { lid, path_bits: 0, qpn, gid: Some(self.gid), group };
-        world.input(0, Input::Datagram { endpoint: EndpointId::new(0, 0), source, payload });
+        let nodes = if self.is_to_group { world.subnet.node_count() as usize } else { 1 };
+        for node in (0..nodes).filter(|node| *node != 3) {
+            world.input(node, Input::Datagram { endpoint: EndpointId::new(0, 0), source, payload });
+        }
     }
 
     fn request(&self, world: &mut World, source: &Address, dest: &Address) {
@@ -89,33 +122,41 @@ fn one_datagram_costs_at_most_its_price() {
     let [group, peer] = [gid, peer_gid].map(|gid| Sender { gid, is_to_group: true });
     let unicast = Sender { gid, is_to_group: false };
     type Send<'a> = Box<dyn Fn(&mut World) + 'a>;
-    let kinds: [(&str, Price, Send<'_>); 12] = [
-        ("a request for a local address", price(0, 1, 1, 0), Box::new(|w| group.request(w, &unknown, &name(0)))),
-        ("the same, sent to this node alone", price(0, 1, 0, 0), Box::new(|w| unicast.request(w, &unknown, &name(0)))),
-        ("a request for another address", price(0, 0, 0, 0), Box::new(|w| group.request(w, &unknown, &other))),
-        ("a claim of an address in use", price(0, 6, 0, 1), Box::new(|w| group.request(w, &name(1), &other))),
-        ("the same, for a local address", price(0, 7, 1, 1), Box::new(|w| group.request(w, &name(1), &name(0)))),
-        ("a claim of a local address", price(1, 0, 0, 1), Box::new(|w| group.request(w, &name(0), &other))),
-        ("a request of a peer at another LID", price(0, 6, 1, 1), Box::new(|w| peer.request(w, &name(1), &other))),
+    let kinds: [(&str, Price, u64, Send<'_>); 12] = [
+        ("a request for a local address", price(0, 1, 1, 0), 1, Box::new(|w| group.request(w, &unknown, &name(0)))),
+        (
+            "the same, sent to this node alone",
+            price(0, 1, 0, 0),
+            1,
+            Box::new(|w| unicast.request(w, &unknown, &name(0))),
+        ),
+        ("a request for another address", price(0, 0, 0, 0), 0, Box::new(|w| group.request(w, &unknown, &other))),
+        ("a claim of an address in use", price(0, 6, 0, 1), 10, Box::new(|w| group.request(w, &name(1), &other))),
+        ("the same, for a local address", price(0, 7, 1, 1), 13, Box::new(|w| group.request(w, &name(1), &name(0)))),
+        ("a claim of a local address", price(1, 0, 0, 1), 6, Box::new(|w| group.request(w, &name(0), &other))),
+        ("a request of a peer at another LID", price(0, 6, 1, 1), 5, Box::new(|w| peer.request(w, &name(1), &other))),
         (
             "a response without a request",
             price(0, 0, 0, 0),
+            0,
             Box::new(|w| unicast.send(w, as_bytes(&multicast::response(TransactionId::new(7), w.group().0)))),
         ),
         (
             "a negative response",
             price(0, 0, 0, 0),
+            0,
             Box::new(|w| {
                 let response = multicast::response(TransactionId::new(7), w.group().0);
                 let mad = AcmMad { status: Status::new(0x0100), ..response };
                 unicast.send(w, as_bytes(&mad));
             }),
         ),
-        ("a malformed datagram", price(0, 0, 0, 1), Box::new(|w| group.send(w, &[0; 256]))),
-        ("a datagram that is too long", price(0, 0, 0, 1), Box::new(|w| group.send(w, &[0; 257]))),
+        ("a malformed datagram", price(0, 0, 0, 1), 0, Box::new(|w| group.send(w, &[0; 256]))),
+        ("a datagram that is too long", price(0, 0, 0, 1), 0, Box::new(|w| group.send(w, &[0; 257]))),
         (
             "a report that is not the SA's",
             price(0, 0, 0, 0),
+            0,
             Box::new(|w| {
                 let mad = super::notices::report(TrapNumber::GID_OUT_OF_SERVICE, w.port(1).gids[0]);
                 w.input(0, Input::SaReport { port: PortId(0), lid: Lid::new(99), qpn: Qpn::GSI, mad: as_bytes(&mad) });
@@ -123,10 +164,13 @@ fn one_datagram_costs_at_most_its_price() {
         ),
     ];
     let table = include_str!("../../../../SECURITY.md");
-    for (kind, expected, send) in kinds {
+    let mut fabric = fabric();
+    let sums: Vec<_> = kinds.iter().map(|(kind, .., send)| (*kind, sum_of_all(&mut fabric, &send))).collect();
+    assert_eq!(sums, kinds.iter().map(|(kind, _, sum, _)| (*kind, *sum)).collect::<Vec<_>>());
+    for (kind, expected, sum, send) in kinds {
         assert_eq!(cost(&mut world(), send), expected, "{kind}");
         let Price { multicasts, unicasts, sa_requests, lines } = expected;
-        let row = format!("| {kind} | {multicasts} | {unicasts} | {sa_requests} | {lines} |");
+        let row = format!("| {kind} | {multicasts} | {unicasts} | {sa_requests} | {lines} | {sum} |");
         assert!(table.contains(&row), "SECURITY.md lacks {row}");
     }
 }

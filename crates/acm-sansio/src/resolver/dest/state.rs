@@ -104,6 +104,8 @@ pub(crate) struct Ready {
     pub(crate) verification: Option<Box<Verification>>,
     /// The time before which no other claim is verified.
     pub(crate) no_verification_before: Option<Time>,
+    /// The number of claims in a row that were refuted.
+    pub(crate) claims_refuted: u32,
     /// An open query that renews the path.
     pub(crate) renewal: Option<Box<Renewal>>,
     /// `true` if it was used since it was found or last renewed.
@@ -135,6 +137,7 @@ impl Ready {
             epoch,
             verification: None,
             no_verification_before: None,
+            claims_refuted: 0,
             renewal: None,
             served: false,
             renewed: false,

@@ -26,19 +26,51 @@ impl Announcement {
 /// The local addresses that were defended recently.
 #[derive(Debug, Default)]
 pub(crate) struct Defences {
-    until: Vec<(Address, Time)>,
+    recent: Vec<Defence>,
+}
+
+#[derive(Debug)]
+struct Defence {
+    address: Address,
+    /// The time of the last defence.
+    at: Time,
+    /// The time of the last claim that was not contradicted.
+    claimed_at: Option<Time>,
 }
 
 impl Defences {
-    /// Reports whether a local address may be defended now, and notes that it is.
-    pub(crate) fn may_defend(&mut self, now: Time, address: &Address) -> bool {
-        self.until.retain(|(_, until)| now < *until);
+    /// Handles another host's claim of a local address. Returns `true` if the address must be defended now.
+    pub(crate) fn on_claim(&mut self, now: Time, address: &Address) -> bool {
+        let is_recent = |at: Time| now < at + retry::DEFENCE_PAUSE;
+        self.recent.retain(|defence| is_recent(defence.at) || defence.claimed_at.is_some_and(is_recent));
         let address = address.canonical();
-        if self.until.iter().any(|(defended, _)| *defended == address) {
-            return false;
+        match self.recent.iter_mut().find(|defence| defence.address == address) {
+            Some(defence) if is_recent(defence.at) => {
+                defence.claimed_at = Some(now);
+                false
+            }
+            Some(defence) => {
+                (defence.at, defence.claimed_at) = (now, None);
+                true
+            }
+            None => {
+                self.recent.push(Defence { address, at: now, claimed_at: None });
+                true
+            }
         }
-        self.until.push((address, now + retry::DEFENCE_PAUSE));
-        true
+    }
+
+    /// Handles a request for a local address to this node alone: a node checks a claim. Returns `true` if the address
+    /// must be defended now, so that no other node checks it.
+    pub(crate) fn on_check(&mut self, now: Time, address: &Address) -> bool {
+        let address = address.canonical();
+        let is_due = |defence: &&mut Defence| now >= defence.at + retry::DEFENCE_AGAIN && defence.address == address;
+        let Some(defence) = self.recent.iter_mut().find(is_due) else { return false };
+        let was_claimed = defence.claimed_at.take().is_some();
+        if was_claimed {
+            defence.at = now;
+        }
+        was_claimed
     }
 }
 
@@ -50,12 +82,25 @@ mod tests {
     #[test]
     fn address_is_defended_once_in_ten_seconds() {
         let (mut defences, second) = (Defences::default(), Duration::from_secs(1));
-        let mut may =
-            |seconds: u32, name| defences.may_defend(Time::ZERO + second * seconds, &Address::from_text(name));
+        let mut may = |seconds: u32, name| defences.on_claim(Time::ZERO + second * seconds, &Address::from_text(name));
         assert_eq!(
-            [may(0, "a"), may(9, "A"), may(9, "b"), may(10, "a"), may(19, "a")],
-            [true, false, true, true, false]
+            [may(0, "a"), may(9, "A"), may(9, "b"), may(10, "a"), may(20, "a")],
+            [true, false, true, true, true]
         );
-        assert_eq!(defences.until.len(), 1, "what is over takes no memory");
+        assert_eq!(defences.recent.len(), 1, "what is over takes no memory");
+    }
+
+    #[test]
+    fn check_of_a_claim_causes_a_defence_that_the_claim_did_not_cause() {
+        let (mut defences, address) = (Defences::default(), Address::from_text("a"));
+        let at = |ms| Time::ZERO + Duration::from_millis(ms);
+        let others = Address::from_text("b");
+        assert!(defences.on_claim(at(0), &address) && !defences.on_check(at(2000), &address), "it was contradicted");
+        assert!(!defences.on_claim(at(3000), &address) && !defences.on_check(at(3000), &others));
+        assert_eq!([3001, 3002].map(|ms| defences.on_check(at(ms), &address)), [true, false], "once for the claim");
+        assert!(!defences.on_claim(at(3500), &address));
+        assert_eq!([4000, 4001].map(|ms| defences.on_check(at(ms), &address)), [false, true], "1 s after the last one");
+        assert!(!defences.on_claim(at(14_000), &address) && !defences.on_claim(at(14_000), &address));
+        assert!(defences.on_claim(at(14_001), &others) && defences.on_check(at(19_000), &address), "users wait 5 s");
     }
 }

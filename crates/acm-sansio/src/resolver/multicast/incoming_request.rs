@@ -25,14 +25,15 @@ impl Ibacmp {
         request: &AddressRequest<'_>,
     ) {
         let Some(found) = cx.endpoint(endpoint) else { return };
+        let is_of = |port: &PortAttributes| port.gids.contains(&gid) && source.lid.base(port.lmc) == port.lid;
         // Our own request, delivered back by the switch.
-        if found.qpn() == Some(source.qpn) && cx.port_of(endpoint).is_some_and(|port| port.gids.contains(&gid)) {
+        if found.qpn() == Some(source.qpn) && cx.port_of(endpoint).is_some_and(is_of) {
             return;
         }
-        if found.has(&request.source) && !self.is_own_gid(cx, gid) {
+        if found.has(&request.source) && !self.is_of_own_port(cx, is_of) {
             return self.defend(cx, endpoint, &request.source, gid);
         }
-        let is_ours = request.dest.is_some_and(|dest| found.has(&dest));
+        let ours = request.dest.filter(|dest| found.has(dest));
         let Some(group) = self.best_shared(endpoint, request.groups) else {
             self.stats.no_shared_group += 1;
             return cx.log(ResolverEvent::NoSharedGroup(endpoint, request.source).into());
@@ -47,10 +48,13 @@ impl Ibacmp {
             self.learn(cx, endpoint, id, remote, is_to_group);
         }
         let responder = Responder { tid: request.tid, remote };
-        if is_ours && is_to_group {
-            self.respond_when_routed(cx, endpoint, id, responder);
-        } else if is_ours {
-            self.respond_at_once(cx, endpoint, &responder);
+        match ours {
+            Some(_) if is_to_group => self.respond_when_routed(cx, endpoint, id, responder),
+            Some(address) => {
+                self.respond_at_once(cx, endpoint, &responder);
+                self.defend_checked(cx, endpoint, &address);
+            }
+            None => {}
         }
     }
 
@@ -189,8 +193,12 @@ impl Ibacmp {
     }
 
     /// Reports whether a GID belongs to a port of this node.
-    fn is_own_gid(&self, cx: &Context, gid: Gid) -> bool {
-        let has = |port: &PortAttributes| port.gids.contains(&gid);
-        self.endpoints.ids().any(|endpoint| cx.port_of(endpoint).is_some_and(has))
+    pub(crate) fn is_own_gid(&self, cx: &Context, gid: Gid) -> bool {
+        self.is_of_own_port(cx, |port| port.gids.contains(&gid))
+    }
+
+    /// Reports whether a port of this node is the sender.
+    fn is_of_own_port(&self, cx: &Context, is_of: impl Fn(&PortAttributes) -> bool) -> bool {
+        self.endpoints.ids().any(|endpoint| cx.port_of(endpoint).is_some_and(&is_of))
     }
 }

@@ -66,14 +66,27 @@ impl Ibacmp {
     pub(crate) fn defend(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address, other: Gid) {
         let now = cx.now();
         let state = self.endpoints.get_mut(endpoint);
-        if !state.is_some_and(|state| state.defences.may_defend(now, address)) {
+        if !state.is_some_and(|state| state.defences.on_claim(now, address)) {
             return;
         }
-        self.stats.address_conflicts += 1;
-        let here = cx.port_of(endpoint).map(PortAttributes::gid).unwrap_or_default();
-        cx.log(ResolverEvent::AddressConflict(endpoint, *address, here, other).into());
+        // With this node's own GID, the claim is forged or late.
+        if !self.is_own_gid(cx, other) {
+            self.stats.address_conflicts += 1;
+            let here = cx.port_of(endpoint).map(PortAttributes::gid).unwrap_or_default();
+            cx.log(ResolverEvent::AddressConflict(endpoint, *address, here, other).into());
+        }
         self.stats.defences += 1;
         self.send_announcement(cx, endpoint, address);
+    }
+
+    /// Announces a local address that a node checks, because another host claims it.
+    pub(crate) fn defend_checked(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
+        let now = cx.now();
+        let state = self.endpoints.get_mut(endpoint);
+        if state.is_some_and(|state| state.defences.on_check(now, address)) {
+            self.stats.defences += 1;
+            self.send_announcement(cx, endpoint, address);
+        }
     }
 
     /// Sends the announcement of one address.

@@ -4,8 +4,8 @@ use crate::{
     provider::Context,
     resolver::{
         dest::{
-            Action, Checks, Claim, DestState, Lookup, MulticastRequest, Outcome, Ready, Recheck, Remote, Renewal,
-            Stage, Verification,
+            Action, Checks, Claim, Confirmation, DestState, Lookup, MulticastRequest, Outcome, Ready, Recheck, Remote,
+            Renewal, Stage, Verification,
         },
         state::{Ibacmp, RenewalReason},
         token::{DestId, Task},
@@ -29,8 +29,8 @@ impl Ibacmp {
     pub(crate) fn check_claim(&mut self, cx: &mut Context, id: DestId, claimant: Remote) {
         let dest = self.cache.at(id);
         let (endpoint, name) = (dest.endpoint, dest.name());
-        let DestState::Ready(Ready { remote: Some(owner), verification, no_verification_before, .. }) = &dest.state
-        else {
+        let DestState::Ready(ready) = &dest.state else { return };
+        let Ready { remote: Some(owner), verification, no_verification_before, claims_refuted, .. } = ready else {
             return;
         };
         let source = source(cx, endpoint).filter(|_| verification.is_none());
@@ -43,13 +43,17 @@ impl Ibacmp {
         let is_move = owner.gid == claimant.gid;
         let start = no_verification_before.map_or(cx.now(), |time| time.max(cx.now()));
         let at = start + retry::CLAIM_DEFENCE + cx.spread(retry::CLAIM_SPREAD);
-        let until = start + cx.config().timeout;
+        // After a pause without claims, the count of those that were refuted starts again.
+        let is_in_a_row = no_verification_before.is_some_and(|time| time + retry::CLAIM_PAUSE > cx.now());
+        let refuted = if is_in_a_row { *claims_refuted } else { 0 };
+        let pauses = retry::RetryPolicy { first: cx.config().timeout, longest: retry::CLAIM_PAUSE };
+        let until = start + pauses.pause(refuted + 1);
         let mut request = MulticastRequest::new(cx.now(), cx.transaction_id(), source, lookup);
         (request.stage, request.to) = (Stage::Paused, to);
         let verification = Verification { request, check: Recheck::Claim(Claim::new(claimant)) };
         self.cache.change(id, |ready| {
             ready.verification = Some(Box::new(verification));
-            ready.no_verification_before = Some(until);
+            (ready.no_verification_before, ready.claims_refuted) = (Some(until), refuted);
         });
         self.carry_out(cx, id, Action::PauseUntil(at));
         self.stats.claims_checked += 1;
@@ -78,6 +82,9 @@ impl Ibacmp {
         let verification = self.cache.at(id).state.ready().and_then(|ready| ready.verification.as_ref());
         if verification.is_some_and(|verification| verification.check.claimant().is_some()) {
             self.end_check(cx, id, Outcome::Refuted);
+            // The subnet administrator is not asked about a move that the owner denies.
+            let is_due = |ready: &Ready| ready.stale || ready.confirmation == Confirmation::Queued;
+            self.cache.change(id, |ready| ready.queued &= is_due(ready));
         }
         if has_changed {
             let dest = self.cache.at(id);
@@ -101,6 +108,7 @@ impl Ibacmp {
             (Outcome::Conflict, Some(claimant)) => self.report_conflict(cx, id, owner.gid, claimant.gid),
             (Outcome::Refuted, _) => {
                 self.stats.claims_refuted += 1;
+                self.cache.change(id, |ready| ready.claims_refuted = ready.claims_refuted.saturating_add(1));
                 cx.log(ResolverEvent::ClaimRefuted(endpoint, name, owner.gid).into());
             }
             _ => {}

@@ -133,9 +133,9 @@ impl Ibacmp {
             // It has become a local address.
             (_, EvictionClass::Local) => {}
             (DestState::Ready(ready), _) => {
-                ready.queued = false;
+                let is_queued = core::mem::take(&mut ready.queued);
                 let check = ready.verification.as_ref().map(|verification| verification.check);
-                if check == Some(Recheck::Probe) || ready.renewal.is_some() {
+                if !is_queued || check == Some(Recheck::Probe) || ready.renewal.is_some() {
                     return;
                 }
                 // It is not renewed again until it is used. A confirmation does not count as a renewal: a path in use
