@@ -208,6 +208,16 @@ impl Context {
         self.sa.discard(&mut self.cx, id);
     }
 
+    /// Returns the expiry time of an address that is found now, or of a port given by LID or GID.
+    pub(crate) fn addr_end(&mut self) -> Option<Time> {
+        self.config().addr_timeout.map(|timeout| self.expiry_of(timeout))
+    }
+
+    /// Returns the expiry time of a path that is found now.
+    pub(crate) fn route_end(&mut self) -> Option<Time> {
+        self.config().route_timeout.map(|timeout| self.expiry_of(timeout))
+    }
+
     /// Returns the duration of a query from an endpoint since `since`, or `None` if the port is down.
     #[must_use]
     pub fn sa_attempt(&self, endpoint: EndpointId, since: Time) -> Option<SaAttempt> {

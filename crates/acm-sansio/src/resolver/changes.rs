@@ -56,7 +56,7 @@ impl Ibacmp {
         self.add_loopback(cx, endpoint, address);
         // Peers may have cached another location. Addresses that were present from the start need no announcement:
         // peers learn of them from the first request.
-        if self.base_group(endpoint).is_some() {
+        if self.endpoints.at(endpoint).base_group().is_some() {
             self.announce(cx, endpoint);
         }
         self.announce_if_moved(cx, endpoint);
@@ -110,6 +110,18 @@ impl Ibacmp {
             }
             PortEvent::OtherManager | PortEvent::Reregister => self.join_all_soon(cx, endpoint),
         }
+    }
+
+    /// Marks all entries of an endpoint as possibly wrong, so that those in use are renewed. The others are renewed
+    /// when they are used.
+    fn mark_stale(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        self.endpoints.entry(endpoint).mark_stale();
+        // Every node of the subnet does the same now.
+        if let Some(port) = cx.port_id(endpoint) {
+            cx.sa.renewals_storm(&mut cx.cx, port);
+            self.schedule_renewals(cx, port);
+        }
+        self.hurry_sweep(cx);
     }
 
     /// Adds a local address to the cache.

@@ -6,13 +6,7 @@ use super::{
     token::Task,
 };
 use crate::{
-    api::{
-        Event, ResolverEvent, SaError,
-        account::DAEMON,
-        failure::Failure,
-        id::{EndpointId, PortId},
-        port::PortAttributes,
-    },
+    api::{Event, ResolverEvent, SaError, account::DAEMON, failure::Failure, id::EndpointId, port::PortAttributes},
     provider::Context,
     retry::{AT_ONCE, JOIN, JOIN_SPREAD},
     sa::SaQuery,
@@ -61,27 +55,6 @@ impl Ibacmp {
             let at = cx.now() + cx.spread(JOIN_SPREAD);
             cx.set_timer(token, at);
         }
-    }
-
-    /// Reports whether a join of a port waits or is in flight, and has not failed before.
-    pub(crate) fn is_joining(&self, cx: &Context, port: PortId) -> bool {
-        cx.endpoints_of(port).into_iter().any(|endpoint| {
-            let mut groups = self.endpoints.at(endpoint).groups.iter();
-            groups.any(|group| group.join.is_some() || group.failures == 0 && Self::is_join_due(cx, endpoint, group))
-        })
-    }
-
-    fn is_join_due(cx: &Context, endpoint: EndpointId, group: &Group) -> bool {
-        cx.timer(Task::Group(endpoint, group.index).token()).is_some()
-    }
-
-    /// Reports whether an endpoint is not in its base group yet, and its join waits or is in flight and has not failed
-    /// before. Requests to the group then wait, too.
-    pub(crate) fn awaits_base_group(&self, cx: &Context, endpoint: EndpointId) -> bool {
-        self.endpoints.at(endpoint).groups.first().is_some_and(|base| {
-            let is_joining = || base.join.is_some() || Self::is_join_due(cx, endpoint, base);
-            base.member.is_none() && base.failures == 0 && is_joining()
-        })
     }
 
     /// Chooses the groups of an endpoint by its port and the options, and leaves all others. Returns the indexes.
@@ -210,7 +183,7 @@ impl Ibacmp {
         cx.log(ResolverEvent::JoinFailed(endpoint, mgid, error, pause_ms).into());
         let at = cx.now() + pause;
         cx.set_timer(Task::Group(endpoint, index).token(), at);
-        if self.base_group(endpoint).is_none() {
+        if self.endpoints.at(endpoint).base_group().is_none() {
             self.fail_without_group(cx, endpoint);
         }
     }
@@ -273,21 +246,6 @@ impl Ibacmp {
 
     fn groups(&self, endpoint: EndpointId) -> Vec<Group> {
         self.endpoints.at(endpoint).groups.clone()
-    }
-
-    /// Returns the memberships of an endpoint, least preferred first.
-    pub(crate) fn joined(&self, endpoint: EndpointId) -> impl Iterator<Item = &McMemberRecord> {
-        self.endpoints.at(endpoint).groups.iter().filter_map(|group| group.member.as_ref())
-    }
-
-    /// Returns the membership in the base group.
-    pub(crate) fn base_group(&self, endpoint: EndpointId) -> Option<&McMemberRecord> {
-        self.endpoints.at(endpoint).groups.first()?.member.as_ref()
-    }
-
-    /// Returns the last of the peer's groups that the endpoint is in, too.
-    pub(crate) fn best_shared(&self, endpoint: EndpointId, theirs: &[Gid]) -> Option<Gid> {
-        theirs.iter().rev().copied().find(|mgid| self.joined(endpoint).any(|member| member.mgid == *mgid))
     }
 }
 

@@ -13,20 +13,24 @@
 //! | `paths.rs` | paths from other sources than the SA, queries, receivers of datagrams |
 //! | `confirmations.rs` | the progress of the confirmation of paths in use |
 //! | `state.rs` | the state of the provider, the renewal queue |
-//! | `carry_out.rs` | carries out actions: credits, timers, datagrams, queries, answers |
+//! | `facts.rs` | what follows from the cache and an endpoint: the key of a path, its query, what was tried |
+//! | `operations.rs` | credits, timers, datagrams, queries and answers of lookups |
 //!
-//! Events:
+//! Events. A file knows those above it, and calls no method of a file that calls one of its own:
 //!
 //! | file | contents |
 //! |---|---|
 //! | `protocol.rs` | implementation of the `Provider` trait |
 //! | `changes.rs`, `groups.rs` | changes of endpoints, addresses and ports; joining and leaving groups |
-//! | `multicast/` | requests for an address: of local users, and from remote hosts; `carry_out.rs` sends them |
+//! | `multicast/` | requests for an address: of local users, and from remote hosts; `operations.rs` sends them |
+//! | `carry_out.rs` | carries out the action that follows an event of a destination |
+//! | `acquire.rs` | finds or creates the destination of a request |
 //! | `routes/` | paths: queried, loaded from files, or fetched as a table |
 //! | `refresh/` | expiry, cached failures, renewals, confirmations and other checks of cached paths, announcements, notices |
 //! | `publish.rs` | paths that clients read without a request |
 //! | `inspect.rs` | the cache for administrators: facts about its entries, their removal on request |
 //! | `check.rs` | invariants |
+mod acquire;
 pub(crate) mod cache;
 mod carry_out;
 mod changes;
@@ -34,9 +38,11 @@ mod check;
 mod confirmations;
 pub(crate) mod dest;
 mod endpoint;
+mod facts;
 mod groups;
 mod inspect;
 mod multicast;
+mod operations;
 mod paths;
 mod preloaded;
 mod protocol;

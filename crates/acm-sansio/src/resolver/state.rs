@@ -5,7 +5,6 @@ use super::{
 use crate::{
     api::{
         Time,
-        failure::Attempt,
         id::{EndpointId, PortId},
     },
     cx::random::Seed,
@@ -35,8 +34,6 @@ pub struct Ibacmp {
     /// Progress of the confirmation of paths in use.
     pub(crate) confirmations: Hand,
     pub(crate) stats: IbacmpStats,
-    /// The last failure, for a request whose lookup failed at once.
-    pub(crate) last_failure: Option<Attempt>,
 }
 
 impl Ibacmp {
@@ -56,7 +53,6 @@ impl Ibacmp {
             renewals: BTreeMap::new(),
             confirmations: Hand::new(seed),
             stats: IbacmpStats::default(),
-            last_failure: None,
         }
     }
 

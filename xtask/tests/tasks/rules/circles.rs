@@ -29,10 +29,11 @@ fn top_level_modules_have_no_circle() {
     none(defects);
 }
 
-/// From each top-level module of a crate to the modules whose items it names.
-type Edges = BTreeMap<String, BTreeSet<String>>;
+/// From each top-level module of a crate to the modules whose items it names; or from each file to the files whose methods
+/// it calls.
+pub(super) type Edges = BTreeMap<String, BTreeSet<String>>;
 
-fn in_circles(edges: &Edges) -> Vec<&str> {
+pub(super) fn in_circles(edges: &Edges) -> Vec<&str> {
     let reaches_itself = |start: &&String| {
         let (mut seen, mut next) = (BTreeSet::new(), vec![*start]);
         while let Some(at) = next.pop() {
@@ -116,12 +117,12 @@ fn first(path: &str) -> Option<&str> {
     Some(if path[name..].starts_with("::") { &path[..=name] } else { &path[..name] })
 }
 
-fn words(text: &str) -> Vec<&str> {
+pub(super) fn words(text: &str) -> Vec<&str> {
     text.split(|letter: char| letter != '_' && !letter.is_alphanumeric()).filter(|word| !word.is_empty()).collect()
 }
 
 /// A formatted file without comments and without items for tests.
-fn code(file: &Path) -> String {
+pub(super) fn code(file: &Path) -> String {
     let text = read(file);
     let mut lines = text.lines().filter(|line| !line.trim_start().starts_with("//")).peekable();
     let mut code = String::new();

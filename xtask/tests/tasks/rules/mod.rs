@@ -2,6 +2,7 @@
 mod arrows;
 mod circles;
 mod licences;
+mod methods;
 mod packages;
 mod paths;
 mod roots;

@@ -4,11 +4,7 @@ use super::{
     Dest, DestState, EvictionClass, MulticastRequest, Origin, Outcome, Ready, Remote, Stage, are_of_one_adapter,
     recheck::Next,
 };
-use crate::{
-    accounts::credit::QueuePositions,
-    api::{Time, failure::Failure},
-    retry::RequestRetry,
-};
+use crate::{accounts::credit::QueuePositions, api::failure::Failure, retry::RequestRetry};
 use ib_mad::{Qpn, id::Lmc};
 
 /// The action that follows an event. The resolver carries it out.
@@ -18,8 +14,6 @@ pub(crate) enum Action {
     /// Nothing: another event follows, or the event concerns no operation.
     #[default]
     Nothing,
-    /// Queue the request at this time.
-    PauseUntil(Time),
     /// Wait for a credit, and send the request then.
     Queue,
     /// Send the request again, or to the next host. A queued request is sent for the first time when it gets a credit.

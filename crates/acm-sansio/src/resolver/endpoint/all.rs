@@ -1,7 +1,15 @@
 //! The states of all endpoints.
 use super::{EndpointState, group::Group};
-use crate::api::id::EndpointId;
+use crate::{
+    api::{
+        id::{EndpointId, PortId},
+        port::PortAttributes,
+    },
+    provider::Context,
+    resolver::{dest::Remote, token::Task},
+};
 use alloc::collections::BTreeMap;
+use ib_mad::sa::PathRecord;
 
 /// The states of all endpoints whose port was active, or had a queue pair.
 #[derive(Debug, Default)]
@@ -62,6 +70,33 @@ impl Endpoints {
         self.states.get_mut(&id)
     }
 
+    /// Reports whether a join of a port waits or is in flight, and has not failed before.
+    pub(crate) fn is_joining(&self, cx: &Context, port: PortId) -> bool {
+        cx.endpoints_of(port).into_iter().any(|endpoint| {
+            let mut groups = self.at(endpoint).groups.iter();
+            groups.any(|group| group.join.is_some() || group.failures == 0 && is_join_due(cx, endpoint, group))
+        })
+    }
+
+    /// Reports whether an endpoint is not in its base group yet, and its join waits or is in flight and has not failed
+    /// before. Requests to the group then wait, too.
+    pub(crate) fn awaits_base_group(&self, cx: &Context, endpoint: EndpointId) -> bool {
+        self.at(endpoint).groups.first().is_some_and(|base| {
+            let is_joining = || base.join.is_some() || is_join_due(cx, endpoint, base);
+            base.member.is_none() && base.failures == 0 && is_joining()
+        })
+    }
+
+    /// Returns the path to a location from the parameters of the shared group.
+    pub(crate) fn path_by_group(&self, cx: &Context, endpoint: EndpointId, remote: &Remote) -> Option<PathRecord> {
+        self.at(endpoint).path_by_group(remote, cx.port_of(endpoint)?.lid)
+    }
+
+    /// Reports whether a port of this node fits.
+    pub(crate) fn has_port(&self, cx: &Context, fits: impl Fn(&PortAttributes) -> bool) -> bool {
+        self.ids().any(|endpoint| cx.port_of(endpoint).is_some_and(&fits))
+    }
+
     pub(crate) fn remove(&mut self, id: EndpointId) {
         self.states.remove(&id);
     }
@@ -78,4 +113,8 @@ impl Endpoints {
     pub(crate) fn iter(&self) -> impl Iterator<Item = (EndpointId, &EndpointState)> {
         self.states.iter().map(|(id, state)| (*id, state))
     }
+}
+
+fn is_join_due(cx: &Context, endpoint: EndpointId, group: &Group) -> bool {
+    cx.timer(Task::Group(endpoint, group.index).token()).is_some()
 }

@@ -11,10 +11,18 @@ use super::{
 use crate::{
     accounts::{credit::CreditQueue, window::Window},
     provider::Context,
-    resolver::token::DestId,
+    resolver::{
+        dest::{Remote, RouteKey},
+        paths,
+        token::DestId,
+    },
 };
 use alloc::vec::Vec;
-use ib_mad::{Gid, Lid, id::Lmc};
+use ib_mad::{
+    Gid, Lid,
+    id::Lmc,
+    sa::{McMemberRecord, PathRecord},
+};
 
 /// The provider's state of an endpoint.
 #[derive(Debug, Default)]
@@ -59,6 +67,33 @@ impl EndpointState {
             .filter(|(_, group)| group.member.is_some())
             .filter(|entry| is_complete(*entry))
             .count()
+    }
+
+    /// Returns the memberships, least preferred first.
+    pub(crate) fn joined(&self) -> impl Iterator<Item = &McMemberRecord> {
+        self.groups.iter().filter_map(|group| group.member.as_ref())
+    }
+
+    /// Returns the membership in the base group.
+    pub(crate) fn base_group(&self) -> Option<&McMemberRecord> {
+        self.groups.first()?.member.as_ref()
+    }
+
+    /// Returns the last of a peer's groups that the endpoint is in, too.
+    pub(crate) fn best_shared(&self, theirs: &[Gid]) -> Option<Gid> {
+        theirs.iter().rev().copied().find(|mgid| self.joined().any(|member| member.mgid == *mgid))
+    }
+
+    /// Returns the key of the path to a GID.
+    pub(crate) fn route_key_to(&self, dgid: Gid) -> RouteKey {
+        let traffic_class = self.base_group().map_or(0, |member| member.traffic_class);
+        RouteKey { dgid, traffic_class, ..RouteKey::default() }
+    }
+
+    /// Returns the path to a location from the parameters of the shared group. `own_lid` is the port's.
+    pub(crate) fn path_by_group(&self, remote: &Remote, own_lid: Lid) -> Option<PathRecord> {
+        let member = self.joined().find(|member| member.mgid == remote.group)?;
+        Some(paths::from_group(member, remote, own_lid))
     }
 
     /// Records the port's GID and LIDs. If they changed, invalidates all paths and returns `true`.

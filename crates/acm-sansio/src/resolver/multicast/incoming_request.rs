@@ -7,6 +7,7 @@ use crate::{
     provider::Context,
     resolver::{
         dest::{DestKey, DestState, EvictionClass, Lookup, Origin, Ready, Remote, Responder, Routing},
+        paths,
         state::Ibacmp,
         token::DestId,
     },
@@ -30,11 +31,11 @@ impl Ibacmp {
         if found.qpn() == Some(source.qpn) && cx.port_of(endpoint).is_some_and(is_of) {
             return;
         }
-        if found.has(&request.source) && !self.is_of_own_port(cx, is_of) {
+        if found.has(&request.source) && !self.endpoints.has_port(cx, is_of) {
             return self.defend(cx, endpoint, &request.source, gid);
         }
         let ours = request.dest.filter(|dest| found.has(dest));
-        let Some(group) = self.best_shared(endpoint, request.groups) else {
+        let Some(group) = self.endpoints.at(endpoint).best_shared(request.groups) else {
             self.stats.no_shared_group += 1;
             return cx.log(ResolverEvent::NoSharedGroup(endpoint, request.source).into());
         };
@@ -67,15 +68,6 @@ impl Ibacmp {
         self.carry_out(cx, id, action);
     }
 
-    /// Caches a claim of an address that is not in use. Its first use verifies it.
-    pub(crate) fn cache_claim(&mut self, cx: &mut Context, id: DestId, remote: Remote) {
-        let addr_until = Self::addr_end(cx);
-        // It was verified because of a table of hosts that may be replaced by now.
-        if let DestState::Ready(mut ready) = self.cache.enter(id, DestState::Located { remote, addr_until }) {
-            self.end_checks(cx, id, ready.checks());
-        }
-    }
-
     /// Drops a location that no host confirmed, because a local user requests it. Returns the host to ask for it, or
     /// `None` if the group must be asked.
     pub(crate) fn take_claimant(&mut self, cx: &mut Context, id: DestId) -> Option<Remote> {
@@ -104,14 +96,14 @@ impl Ibacmp {
         responder: Responder,
     ) {
         if let Some(path) = self.cached_path_to(cx, endpoint, &responder.remote) {
-            return Self::respond(cx, endpoint, &path, &responder);
+            return paths::respond(cx, endpoint, &path, &responder);
         }
         let lmc = cx.lmc_of(endpoint);
         let claimed = claimed.filter(|id| {
             matches!(&self.cache.at(*id).state, DestState::Routing(Routing { remote: Some(remote), .. })
                 if remote.is_same_port(&responder.remote, lmc))
         });
-        let key = DestKey::Route(self.route_key_to(endpoint, responder.remote.gid));
+        let key = DestKey::Route(self.endpoints.at(endpoint).route_key_to(responder.remote.gid));
         let Some(id) = claimed.or_else(|| self.acquire_unsolicited(cx, endpoint, key)) else { return };
         let now = cx.now();
         let dest = self.cache.at_mut(id);
@@ -145,7 +137,7 @@ impl Ibacmp {
         } else if is_ready {
             self.request_renewal(cx, id, lookup);
         } else {
-            let addr_until = Self::addr_end(cx);
+            let addr_until = cx.addr_end();
             self.query_route(cx, id, None, addr_until, lookup);
         }
     }
@@ -156,7 +148,7 @@ impl Ibacmp {
             return Some(path);
         }
         if cx.config().route_protocol == RouteProtocol::Acm {
-            return self.path_by_group(cx, endpoint, remote);
+            return self.endpoints.path_by_group(cx, endpoint, remote);
         }
         if let Some(found) = self.prefetched_to(cx, endpoint, remote) {
             self.stats.prefetch_used += 1;
@@ -169,36 +161,10 @@ impl Ibacmp {
     /// parameters of the group, as the request may have come: 10,000 nodes ask a host that moves in one second.
     fn respond_at_once(&mut self, cx: &mut Context, endpoint: EndpointId, responder: &Responder) {
         let remote = &responder.remote;
-        let path = self.cached_path_to(cx, endpoint, remote).or_else(|| self.path_by_group(cx, endpoint, remote));
+        let path =
+            self.cached_path_to(cx, endpoint, remote).or_else(|| self.endpoints.path_by_group(cx, endpoint, remote));
         if let Some(path) = path {
-            Self::respond(cx, endpoint, &path, responder);
+            paths::respond(cx, endpoint, &path, responder);
         }
-    }
-
-    /// Returns a cached path to a location, which was found for its GID or for another of its addresses, without other
-    /// conditions.
-    pub(crate) fn path_of_gid(&mut self, cx: &mut Context, endpoint: EndpointId, remote: &Remote) -> Option<&Ready> {
-        let lmc = cx.lmc_of(endpoint);
-        let by_gid = self.cache.find(endpoint, &DestKey::Route(self.route_key_to(endpoint, remote.gid)));
-        let found = [by_gid, self.cache.first_address_at(endpoint, remote.gid)].into_iter().flatten().find(|id| {
-            self.drop_expired(cx, *id);
-            matches!(&self.cache.at(*id).state, DestState::Ready(ready) if remote.is_at_end_of(&ready.path, lmc))
-        });
-        let dest = self.cache.at_mut(found?);
-        dest.used = true;
-        match &dest.state {
-            DestState::Ready(ready) => Some(ready),
-            _ => None,
-        }
-    }
-
-    /// Reports whether a GID belongs to a port of this node.
-    pub(crate) fn is_own_gid(&self, cx: &Context, gid: Gid) -> bool {
-        self.is_of_own_port(cx, |port| port.gids.contains(&gid))
-    }
-
-    /// Reports whether a port of this node is the sender.
-    fn is_of_own_port(&self, cx: &Context, is_of: impl Fn(&PortAttributes) -> bool) -> bool {
-        self.endpoints.ids().any(|endpoint| cx.port_of(endpoint).is_some_and(&is_of))
     }
 }

@@ -3,20 +3,15 @@ use crate::{
     api::{
         DatagramSource, ResolverEvent, SaError,
         account::AccountId,
-        config::RouteProtocol,
-        failure::{Attempt, AttemptDetails, Bound, Failure},
+        failure::{Attempt, Bound, Failure},
         histogram::Phase,
         id::EndpointId,
     },
     provider::{Context, IfPending, Need, Resolution},
     resolver::{
-        cache::Eviction,
-        dest::{
-            Action, Dest, DestKey, DestState, EvictionClass, Lookup, MulticastRequest, Origin, Remote, Routing, Stage,
-            are_of_one_adapter,
-        },
+        dest::{DestKey, DestState, Lookup, MulticastRequest, Origin, Remote, Routing, Stage, are_of_one_adapter},
         endpoint::group_share::most_requests,
-        paths::{self, PathSource},
+        paths::PathSource,
         state::{Ibacmp, RenewalReason},
         token::{DestId, Task},
     },
@@ -67,60 +62,33 @@ impl Ibacmp {
         };
         if let DestState::Located { remote, .. } = self.cache.at(id).state {
             cx.count(endpoint, Counter::AddrCache);
-            self.find_route(cx, id, remote, lookup);
+            self.find_route(cx, id, remote, lookup)
         } else {
-            self.start_request(cx, id, *source, claimant, lookup);
+            self.start_request(cx, id, *source, claimant, lookup)
         }
-        self.current_resolution(id)
     }
 
     /// Starts a request for a destination, to a host that claims to have it or to the group.
-    fn start_request(&mut self, cx: &mut Context, id: DestId, source: Address, to: Option<Remote>, lookup: Lookup) {
+    fn start_request(
+        &mut self,
+        cx: &mut Context,
+        id: DestId,
+        source: Address,
+        to: Option<Remote>,
+        lookup: Lookup,
+    ) -> Resolution {
         let request = MulticastRequest::new(cx.now(), cx.transaction_id(), source, lookup);
         // Without a group there is no receiver for the request. It waits for a join that has not failed.
         let endpoint = self.cache.at(id).endpoint;
-        if self.base_group(endpoint).is_none() && !self.awaits_base_group(cx, endpoint) {
+        if self.endpoints.at(endpoint).base_group().is_none() && !self.endpoints.awaits_base_group(cx, endpoint) {
             return self.give_up(cx, id, request.lookup, Failure::NoGroup.into());
         }
         self.cache.enter(id, DestState::Locating(Box::new(request)));
-        self.carry_out(cx, id, to.map_or(Action::Queue, Action::AskHost));
-    }
-
-    /// Returns the destination with a key for a local user's request and creates it if necessary. Returns `None` if the
-    /// cache is full.
-    pub(crate) fn acquire(&mut self, cx: &mut Context, endpoint: EndpointId, key: DestKey) -> Option<DestId> {
-        if let Some(id) = self.cache.find(endpoint, &key) {
-            if self.cache.get(id).is_some_and(|dest| dest.class == EvictionClass::Unsolicited) {
-                self.cache.set_class(id, EvictionClass::Requested);
-            }
-            return Some(id);
+        match to {
+            Some(host) => self.ask_host(cx, id, host),
+            None => self.queue_request(cx, id),
         }
-        self.make(cx, endpoint, key, EvictionClass::Probation)
-    }
-
-    /// Returns the destination with a key from a remote host's request and creates it if necessary. Returns `None` if
-    /// the cache is full.
-    pub(crate) fn acquire_unsolicited(
-        &mut self,
-        cx: &mut Context,
-        endpoint: EndpointId,
-        key: DestKey,
-    ) -> Option<DestId> {
-        self.cache.find(endpoint, &key).or_else(|| self.make(cx, endpoint, key, EvictionClass::Unsolicited))
-    }
-
-    fn make(&mut self, cx: &mut Context, endpoint: EndpointId, key: DestKey, class: EvictionClass) -> Option<DestId> {
-        match self.cache.make_room(class, &cx.config().limits) {
-            Eviction::NotNeeded => {}
-            Eviction::Done => self.stats.destinations_evicted += 1,
-            Eviction::Impossible => {
-                self.stats.destinations_refused += 1;
-                return None;
-            }
-        }
-        let id = self.cache.insert(endpoint, key, class);
-        self.schedule_sweep(cx);
-        Some(id)
+        Resolution::Pending(Task::Lookup(id).token())
     }
 
     /// Returns the cached result. If a lookup is in progress, the requester joins it.
@@ -171,15 +139,6 @@ impl Ibacmp {
         }
     }
 
-    /// Returns the result from a destination's current state, after an operation was started.
-    pub(crate) fn current_resolution(&mut self, id: DestId) -> Resolution {
-        match self.cache.get(id).map(|dest| &dest.state) {
-            Some(DestState::Ready(ready)) => Resolution::Ready(ready.path),
-            Some(state) if state.is_busy() => Resolution::Pending(Task::Lookup(id).token()),
-            _ => Resolution::Failed(self.last_failure.take().unwrap_or(Failure::EndpointClosed.into())),
-        }
-    }
-
     /// Handles the end of a request's pause, of its wait for a turn, or of its wait for a response.
     pub(crate) fn request_due(&mut self, cx: &mut Context, id: DestId) {
         let retry = self.retry(cx, id);
@@ -200,7 +159,7 @@ impl Ibacmp {
         let Some(id) = id.filter(|id| self.cache.at(*id).endpoint == endpoint) else {
             return self.handle_second_response(cx, endpoint, gid, response);
         };
-        let shared = response.group.and_then(|mgid| self.best_shared(endpoint, &[mgid]));
+        let shared = response.group.and_then(|mgid| self.endpoints.at(endpoint).best_shared(&[mgid]));
         let location = match shared {
             _ if response.status != 0 => Err(Failure::PeerRefused(ClientStatus::new(response.status))),
             None => Err(Failure::NoSharedGroup),
@@ -256,60 +215,6 @@ impl Ibacmp {
         }
     }
 
-    /// Completes a destination whose location is known, or queries the subnet administrator for the path.
-    pub(crate) fn find_route(&mut self, cx: &mut Context, id: DestId, remote: Remote, lookup: Lookup) {
-        let endpoint = self.cache.at(id).endpoint;
-        let addr_until = Self::addr_end(cx);
-        if let Some(found) = self.known_path_to(cx, endpoint, &remote) {
-            return self.make_ready(cx, id, (Some(remote), addr_until), found, lookup);
-        }
-        if lookup.is_needed()
-            && let Some(by_gid) = self.cache.find(endpoint, &DestKey::Route(self.route_key_to(endpoint, remote.gid)))
-            && let Dest { class: EvictionClass::Unsolicited, state: DestState::Routing(_), .. } = self.cache.at(by_gid)
-        {
-            return self.take_over_query(cx, id, by_gid, remote, lookup);
-        }
-        // The shared group of a preloaded host is unknown.
-        if cx.config().route_protocol == RouteProtocol::Sa || remote.group.is_zero() {
-            return self.query_route(cx, id, Some(remote), addr_until, lookup);
-        }
-        match self.path_by_group(cx, endpoint, &remote) {
-            Some(path) => {
-                self.make_ready(cx, id, (Some(remote), addr_until), (path, PathSource::Group), lookup);
-            }
-            None => {
-                let details = AttemptDetails { found: Some(remote.lid), ..AttemptDetails::default() };
-                self.give_up(cx, id, lookup, Attempt { failure: Failure::NoSharedGroup, details });
-            }
-        }
-    }
-
-    /// Returns the path to a location from the table of all paths, from files, or from another destination at its GID.
-    fn known_path_to(
-        &mut self,
-        cx: &mut Context,
-        endpoint: EndpointId,
-        remote: &Remote,
-    ) -> Option<(PathRecord, PathSource)> {
-        if let Some(found) = self.prefetched_to(cx, endpoint, remote) {
-            return Some((found.path, PathSource::Table(found.until)));
-        }
-        if let Some(path) = self.preloaded_path_to(cx, endpoint, remote) {
-            return Some((path, PathSource::File));
-        }
-        if cx.config().route_protocol == RouteProtocol::Acm {
-            return None;
-        }
-        let ready = self.path_of_gid(cx, endpoint, remote).filter(|ready| !ready.stale)?;
-        Some((ready.path, PathSource::Known(ready.route_until)))
-    }
-
-    /// Returns the path to a location from the parameters of the shared group.
-    pub(crate) fn path_by_group(&self, cx: &Context, endpoint: EndpointId, remote: &Remote) -> Option<PathRecord> {
-        let member = self.joined(endpoint).find(|member| member.mgid == remote.group)?;
-        Some(paths::from_group(member, remote, cx.port_of(endpoint)?.lid))
-    }
-
     /// Handles the result of a path query.
     pub(crate) fn route_done(&mut self, cx: &mut Context, id: DestId, result: Result<&SaMad, SaError>) {
         let details = self.attempt_details_of(cx, id);
@@ -326,7 +231,7 @@ impl Ibacmp {
         match result {
             Ok(path) => self.make_ready(cx, id, (remote, addr_until), (*path, PathSource::Sa), lookup),
             Err(error) => self.give_up(cx, id, lookup, Attempt { failure: Failure::Sa(error), details }),
-        }
+        };
         if let Some((endpoint, key)) = route_key {
             self.learn_service_ids(cx, endpoint, &key, result);
         }

@@ -55,7 +55,7 @@ impl Ibacmp {
     pub(crate) fn announce_soon(&mut self, cx: &mut Context, endpoint: EndpointId) {
         let token = Task::Announce(endpoint).token();
         let Announcement { next, not_before, .. } = self.endpoints.at(endpoint).announcement;
-        if next.is_none() || self.base_group(endpoint).is_none() || cx.timer(token).is_some() {
+        if next.is_none() || self.endpoints.at(endpoint).base_group().is_none() || cx.timer(token).is_some() {
             return;
         }
         let at = cx.now() + cx.spread(retry::ANNOUNCE_SPREAD);
@@ -70,7 +70,7 @@ impl Ibacmp {
             return;
         }
         // With this node's own GID, the claim is forged or late.
-        if !self.is_own_gid(cx, other) {
+        if !self.endpoints.has_port(cx, |port| port.gids.contains(&other)) {
             self.stats.address_conflicts += 1;
             let here = cx.port_of(endpoint).map(PortAttributes::gid).unwrap_or_default();
             cx.log(ResolverEvent::AddressConflict(endpoint, *address, here, other).into());
@@ -91,8 +91,8 @@ impl Ibacmp {
 
     /// Sends the announcement of one address.
     fn send_announcement(&self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
-        let groups: Vec<Gid> = self.joined(endpoint).map(|member| member.mgid).collect();
-        if let Some((member, port)) = self.base_group(endpoint).zip(cx.port_of(endpoint)) {
+        let groups: Vec<Gid> = self.endpoints.at(endpoint).joined().map(|member| member.mgid).collect();
+        if let Some((member, port)) = self.endpoints.at(endpoint).base_group().zip(cx.port_of(endpoint)) {
             let to = paths::send_to_group(member, port);
             let mad = multicast::request(cx.transaction_id(), address, address, &groups);
             cx.send(endpoint, to, mad);
@@ -100,7 +100,7 @@ impl Ibacmp {
     }
 
     pub(crate) fn announce_due(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        if self.base_group(endpoint).is_none() {
+        if self.endpoints.at(endpoint).base_group().is_none() {
             return;
         }
         let addresses = cx.endpoint(endpoint).map(|endpoint| endpoint.addresses.clone()).unwrap_or_default();

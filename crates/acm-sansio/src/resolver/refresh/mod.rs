@@ -4,6 +4,8 @@ mod confirm;
 mod expire;
 mod negative;
 mod notices;
+mod queue;
 mod recheck;
 mod refuted;
 mod renew;
+mod sweep;

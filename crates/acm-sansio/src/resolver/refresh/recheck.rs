@@ -4,9 +4,10 @@ use crate::{
     provider::Context,
     resolver::{
         dest::{
-            Action, Checks, Claim, Confirmation, DestState, Lookup, MulticastRequest, Outcome, Ready, Recheck, Remote,
-            Renewal, Stage, Verification,
+            Claim, Confirmation, DestState, Lookup, MulticastRequest, Outcome, Ready, Recheck, Remote, Renewal, Stage,
+            Verification,
         },
+        paths,
         state::{Ibacmp, RenewalReason},
         token::{DestId, Task},
     },
@@ -55,7 +56,7 @@ impl Ibacmp {
             ready.verification = Some(Box::new(verification));
             (ready.no_verification_before, ready.claims_refuted) = (Some(until), refuted);
         });
-        self.carry_out(cx, id, Action::PauseUntil(at));
+        cx.set_timer(Task::Lookup(id).token(), at);
         self.stats.claims_checked += 1;
         cx.log(ResolverEvent::ClaimChecked(endpoint, name, claimant.gid).into());
         // The subnet administrator knows where a GID is. Each node has a slot for its query.
@@ -74,7 +75,16 @@ impl Ibacmp {
             request.to = ready.remote;
             ready.verification = Some(Box::new(Verification { request, check: Recheck::Probe }));
         });
-        self.carry_out(cx, id, Action::Queue);
+        self.queue_request(cx, id);
+    }
+
+    /// Caches a claim of an address that is not in use. Its first use verifies it.
+    pub(crate) fn cache_claim(&mut self, cx: &mut Context, id: DestId, remote: Remote) {
+        let addr_until = cx.addr_end();
+        // It was verified because of a table of hosts that may be replaced by now.
+        if let DestState::Ready(mut ready) = self.cache.enter(id, DestState::Located { remote, addr_until }) {
+            self.end_checks(cx, id, ready.checks());
+        }
     }
 
     /// Keeps the location of a host that has sent a request, which ends the check of a claim to its address.
@@ -115,7 +125,7 @@ impl Ibacmp {
         }
         self.end_verification(cx, id);
         if outcome == Outcome::Present {
-            let until = Self::addr_end(cx);
+            let until = cx.addr_end();
             self.cache.change(id, |ready| ready.addr_until = until);
             self.renew_path(cx, id);
         }
@@ -147,7 +157,7 @@ impl Ibacmp {
             return self.end_verification(cx, id);
         }
         let Some(verification) = self.cache.change(id, |ready| ready.verification.take()).flatten() else { return };
-        let addr_until = Self::addr_end(cx);
+        let addr_until = cx.addr_end();
         if let DestState::Ready(mut ready) = self.cache.enter(id, DestState::Located { remote: claimant, addr_until }) {
             self.end_checks(cx, id, ready.checks());
         }
@@ -171,7 +181,7 @@ impl Ibacmp {
         let dest = self.cache.at(id);
         let remote = dest.state.ready().and_then(|ready| ready.remote);
         if cx.config().route_protocol == RouteProtocol::Acm && dest.is_address() {
-            let path = remote.and_then(|remote| self.path_by_group(cx, dest.endpoint, &remote));
+            let path = remote.and_then(|remote| self.endpoints.path_by_group(cx, dest.endpoint, &remote));
             if let Some(path) = path {
                 self.apply_renewal(cx, id, &path, PathOrigin::Group);
             }
@@ -218,7 +228,7 @@ impl Ibacmp {
                 let lmc = cx.lmc_of(endpoint);
                 // Remote hosts at another LID get no response.
                 for responder in responders.iter().filter(|responder| responder.remote.is_at_end_of(path, lmc)) {
-                    Self::respond(cx, endpoint, path, responder);
+                    paths::respond(cx, endpoint, path, responder);
                 }
             }
             // The path no longer exists.
@@ -248,7 +258,7 @@ impl Ibacmp {
 
     /// Replaces the path of a destination.
     fn apply_renewal(&mut self, cx: &mut Context, id: DestId, path: &PathRecord, origin: PathOrigin) {
-        let (addr_end, route_until) = (Self::addr_end(cx), Self::route_end(cx));
+        let (addr_end, route_until) = (cx.addr_end(), cx.route_end());
         let dest = self.cache.at(id);
         let (endpoint, name) = (dest.endpoint, dest.name());
         let lmc = cx.lmc_of(endpoint);
@@ -281,17 +291,5 @@ impl Ibacmp {
     pub(crate) fn end_verification(&mut self, cx: &mut Context, id: DestId) {
         let verification = self.cache.change(id, |ready| ready.verification.take()).flatten();
         self.end_checks(cx, id, (verification, None));
-    }
-
-    /// Ends all checks of a path, which is still served if it is still cached.
-    pub(crate) fn end_checks(&mut self, cx: &mut Context, id: DestId, checks: Checks) {
-        let (verification, renewal) = checks;
-        if let Some(verification) = verification {
-            self.end_request(cx, id, verification.request).end(cx);
-        }
-        if let Some(renewal) = renewal {
-            cx.sa_discard(renewal.query);
-            renewal.lookup.end(cx);
-        }
     }
 }

@@ -3,17 +3,12 @@
 //! path is served meanwhile.
 use crate::{
     accounts::Holding,
-    api::{
-        Time,
-        account::DAEMON,
-        failure::Failure,
-        id::{EndpointId, PortId},
-    },
-    provider::{Context, IfPending, Need},
+    api::{Time, account::DAEMON, id::PortId},
+    provider::Context,
     resolver::{
-        dest::{Confirmation, DestState, EvictionClass, Lookup, Recheck},
+        dest::{Confirmation, DestState, EvictionClass, Recheck},
         state::{Ibacmp, RenewalReason},
-        token::{DestId, Task},
+        token::DestId,
     },
 };
 use core::time::Duration;
@@ -29,51 +24,6 @@ fn ends_soon(now: Time, until: Option<Time>, life: Option<Duration>) -> bool {
 }
 
 impl Ibacmp {
-    /// Marks all entries of an endpoint as possibly wrong, so that those in use are renewed. The others are renewed
-    /// when they are used.
-    pub(crate) fn mark_stale(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        self.endpoints.entry(endpoint).mark_stale();
-        // Every node of the subnet does the same now.
-        if let Some(port) = cx.port_id(endpoint) {
-            cx.sa.renewals_storm(&mut cx.cx, port);
-            self.schedule_renewals(cx, port);
-        }
-        self.hurry_sweep(cx);
-    }
-
-    /// Queues a destination for renewal. Returns `false` if the queue is full.
-    ///
-    /// A client that used a stale path has it already. No account waits for the renewal, so it takes no account's turn;
-    /// 10,000 nodes may use a path in the same second after the subnet manager restarted.
-    pub(crate) fn queue_renewal(&mut self, cx: &mut Context, id: DestId, reason: RenewalReason) -> bool {
-        let dest = self.cache.at_mut(id);
-        let endpoint = dest.endpoint;
-        let Some(port) = cx.port_id(endpoint) else { return true };
-        let queue = self.renewals.entry(port).or_default();
-        let is_full = queue.len(reason) >= cx.config().limits.renewals;
-        if let DestState::Ready(ready) = &mut dest.state {
-            if ready.queued || ready.renewal.is_some() {
-                return true;
-            }
-            ready.queued = !is_full;
-        }
-        if is_full {
-            self.stats.renewals_put_off += 1;
-            return false;
-        }
-        queue.push(reason, cx.move_slot(endpoint), id);
-        self.schedule_renewals(cx, port);
-        true
-    }
-
-    pub(super) fn schedule_renewals(&self, cx: &mut Context, port: PortId) {
-        let now = cx.now();
-        if let Some(at) = self.renewals.get(&port).and_then(|queue| queue.next_time(now)) {
-            let at = at.max(cx.sa.next_renewal(port));
-            cx.set_timer(Task::Renewals(port).token(), at);
-        }
-    }
-
     /// Queues a destination for renewal, if it is stale or expires soon. Returns `false` if the sweep must wait for it.
     pub(crate) fn renew_if_due(&mut self, cx: &mut Context, id: DestId) -> bool {
         let (now, config) = (cx.now(), cx.config());
@@ -98,7 +48,7 @@ impl Ibacmp {
     /// Starts the next renewal of a port, or waits for its next turn.
     pub(crate) fn renewals_due(&mut self, cx: &mut Context, port: PortId) {
         let is_busy = cx.accounts.held(DAEMON, Holding::Lookups) >= UNDER_WAY;
-        let mut is_over = is_busy || self.is_joining(cx, port) || !cx.sa.may_renew(port);
+        let mut is_over = is_busy || self.endpoints.is_joining(cx, port) || !cx.sa.may_renew(port);
         if is_over {
             cx.sa.renewal_started(&mut cx.cx, port);
         }
@@ -159,10 +109,5 @@ impl Ibacmp {
             }
             _ => {}
         }
-    }
-
-    /// Creates a lookup that only the daemon needs.
-    pub(super) fn background(cx: &mut Context) -> Result<Lookup, Failure> {
-        Lookup::begin(cx, Need { account: DAEMON, if_pending: IfPending::LeavesTicket })
     }
 }

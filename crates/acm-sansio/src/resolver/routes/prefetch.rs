@@ -141,7 +141,7 @@ impl Ibacmp {
             Err(error) => return self.prefetch_failed(cx, endpoint, error),
         };
         let waiting = self.cache.busy(endpoint);
-        let (since, route_until) = (cx.now(), Self::route_end(cx));
+        let (since, route_until) = (cx.now(), cx.route_end());
         let life = cx.config().route_timeout.map_or(LIFE, |timeout| timeout.min(LIFE));
         let is_off = cx.config().prefetch == Prefetch::Off;
         let state = self.prefetch(endpoint);
@@ -211,7 +211,7 @@ impl Ibacmp {
         if cx.config().route_protocol == RouteProtocol::Acm && !remote.group.is_zero() {
             return None;
         }
-        let found = self.prefetched(cx, endpoint, &self.route_key_to(endpoint, remote.gid))?;
+        let found = self.prefetched(cx, endpoint, &self.endpoints.at(endpoint).route_key_to(remote.gid))?;
         let lmc = cx.lmc_of(endpoint);
         (remote.lid.is_zero() || remote.is_at_end_of(&found.path, lmc)).then_some(found)
     }
@@ -225,7 +225,7 @@ impl Ibacmp {
     ) -> Option<Resolution> {
         let DestKey::Route(key) = self.cache.at(id).key else { return None };
         let found = self.prefetched(cx, endpoint, &key)?;
-        let (addr_until, route_until) = (Self::addr_end(cx), found.until);
+        let (addr_until, route_until) = (cx.addr_end(), found.until);
         let history = History::new(PathOrigin::Table, cx.now());
         let ready = Ready { addr_until, route_until, history, ..Ready::new(None, found.path, self.epoch(endpoint)) };
         self.cache.enter(id, DestState::Ready(ready));

@@ -6,22 +6,16 @@
 //! LID that the table has for it.
 use crate::{
     api::{
-        PathOrigin, ResolverEvent, SaError,
-        config::RouteProtocol,
-        id::EndpointId,
-        port::PortAttributes,
-        preload::{Preload, Route},
+        PathOrigin, ResolverEvent, SaError, config::RouteProtocol, id::EndpointId, port::PortAttributes, preload::Route,
     },
     provider::{Context, Resolution},
     resolver::{
-        dest::{DestKey, DestState, History, Origin, Ready, Remote, RouteKey, Routing},
-        paths::PathSource,
+        dest::{DestKey, DestState, History, Origin, Ready, Remote, RouteKey},
         state::Ibacmp,
         token::DestId,
     },
 };
 use acm_wire::{Address, client::Counter};
-use alloc::vec::Vec;
 use ib_mad::{
     Gid, PacketLifeTime, Pkey, Selected,
     sa::{PathRecord, QosSl, ReversiblePaths},
@@ -46,47 +40,6 @@ fn path(port: &PortAttributes, pkey: Pkey, dgid: Gid, route: &Route) -> PathReco
 }
 
 impl Ibacmp {
-    /// Replaces a table. Destinations from the previous table are recreated at their next use. Lookups that the tables
-    /// can answer end.
-    pub(crate) fn load(&mut self, cx: &mut Context, preload: Preload) {
-        self.preload.take(preload);
-        let endpoints: Vec<EndpointId> = self.endpoints.ids().collect();
-        for endpoint in endpoints {
-            self.withdraw_all(cx, endpoint);
-            self.clear_failures(endpoint);
-            for id in self.cache.busy(endpoint) {
-                self.answer_from_tables(cx, id, endpoint);
-            }
-        }
-        self.stats.preload_loads += 1;
-    }
-
-    /// Ends a lookup in progress with the path from the tables, or goes on with the GID from the table of hosts.
-    pub(super) fn answer_from_tables(&mut self, cx: &mut Context, id: DestId, endpoint: EndpointId) {
-        let dest = self.cache.at(id);
-        match (&dest.state, &dest.key) {
-            (DestState::Locating(_), DestKey::Address(address)) => {
-                if let Some(gid) = self.preload.gid_of(address) {
-                    let lookup = self.end_operations(cx, id);
-                    self.find_route(cx, id, Remote { gid, ..Remote::default() }, lookup);
-                }
-            }
-            (DestState::Routing(Routing { remote, addr_until, .. }), key) => {
-                let location = (*remote, *addr_until);
-                let path = match (remote, key) {
-                    (Some(remote), _) => self.preloaded_path_to(cx, endpoint, remote),
-                    (None, DestKey::Route(key)) => self.preloaded_path(cx, endpoint, key),
-                    (None, DestKey::Address(_)) => None,
-                };
-                if let Some(path) = path {
-                    let lookup = self.end_operations(cx, id);
-                    self.make_ready(cx, id, location, (path, PathSource::File), lookup);
-                }
-            }
-            _ => {}
-        }
-    }
-
     /// Returns the result for a local request, if the tables contain it.
     pub(crate) fn preloaded_resolution(
         &mut self,
@@ -137,7 +90,7 @@ impl Ibacmp {
     }
 
     /// Returns the path for a request by LID or GID.
-    fn preloaded_path(&self, cx: &Context, endpoint: EndpointId, key: &RouteKey) -> Option<PathRecord> {
+    pub(super) fn preloaded_path(&self, cx: &Context, endpoint: EndpointId, key: &RouteKey) -> Option<PathRecord> {
         let (here, port) = (cx.endpoint(endpoint)?, cx.port_of(endpoint)?);
         let key = RouteKey { service_id: self.id_in_tables(cx, endpoint, key.service_id), ..*key };
         let (dgid, route) = self.preload.route(port, &key)?;

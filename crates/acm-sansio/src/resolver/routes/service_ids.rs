@@ -53,23 +53,6 @@ impl Ibacmp {
         rules.id_to_query(now, id)
     }
 
-    /// Returns the service id that the path for a service is cached by.
-    pub(crate) fn canonical_id(&self, cx: &Context, endpoint: EndpointId, id: ServiceId) -> ServiceId {
-        match (&cx.config().path_service_ids, self.endpoints.get(endpoint)) {
-            (ServiceIds::Auto, Some(state)) if !id.is_zero() => state.id_rules.canonical(id),
-            (option, _) => option.canonical(id),
-        }
-    }
-
-    /// Returns the service id that a path of the preloaded tables, which have none, must be for. While the subnet
-    /// administrator is silent, the tables have the only paths, and any id gets them.
-    pub(super) fn id_in_tables(&self, cx: &Context, endpoint: EndpointId, id: ServiceId) -> ServiceId {
-        match (&cx.config().path_service_ids, self.endpoints.get(endpoint)) {
-            (ServiceIds::Auto, Some(state)) if state.id_rules.is_silent() => ServiceId::default(),
-            _ => id,
-        }
-    }
-
     /// Records a lookup that a finding may complete, if it is still in progress.
     pub(super) fn note_undecided(&mut self, cx: &Context, endpoint: EndpointId, service_id: ServiceId, id: DestId) {
         if service_id.is_zero() || cx.config().path_service_ids != ServiceIds::Auto {
@@ -133,7 +116,7 @@ impl Ibacmp {
         // A lookup in progress gets its own response.
         if !self.cache.at(id).state.is_busy() {
             let path = PathRecord { service_id: key.service_id, ..*path };
-            let addr_until = Self::addr_end(cx);
+            let addr_until = cx.addr_end();
             self.make_ready(cx, id, (None, addr_until), (path, PathSource::Sa), Lookup::default());
         }
     }

@@ -1,0 +1,76 @@
+//! Facts about a destination that follow from the cache and its endpoint.
+use super::{
+    dest::{DestKey, DestState, Remote, RouteKey},
+    paths,
+    state::Ibacmp,
+    token::DestId,
+};
+use crate::{
+    api::{
+        config::ServiceIds,
+        failure::{AttemptDetails, MulticastAttempt},
+        id::EndpointId,
+    },
+    provider::Context,
+    sa::SaQuery,
+};
+use ib_mad::ServiceId;
+
+impl Ibacmp {
+    /// Returns the path query for a destination.
+    pub(crate) fn path_query(&self, cx: &Context, id: DestId, remote: Option<&Remote>) -> Option<SaQuery> {
+        let (endpoint, key) = self.route_key(id, remote)?;
+        Some(paths::query(&key, cx.endpoint(endpoint)?.pkey))
+    }
+
+    /// Returns the endpoint of a destination, and the key of the path to it.
+    pub(crate) fn route_key(&self, id: DestId, remote: Option<&Remote>) -> Option<(EndpointId, RouteKey)> {
+        let dest = self.cache.at(id);
+        let key = match (&dest.key, remote) {
+            (DestKey::Route(key), _) => *key,
+            (DestKey::Address(_), Some(remote)) => self.endpoints.at(dest.endpoint).route_key_to(remote.gid),
+            (DestKey::Address(_), None) => return None,
+        };
+        Some((dest.endpoint, key))
+    }
+
+    /// Returns what was tried so far for a destination.
+    pub(crate) fn attempt_details_of(&self, cx: &Context, id: DestId) -> AttemptDetails {
+        let dest = self.cache.at(id);
+        match &dest.state {
+            DestState::Locating(request) => {
+                let group = self.endpoints.at(dest.endpoint).base_group().map(|member| MulticastAttempt {
+                    mgid: member.mgid,
+                    times: request.times_sent,
+                    time: cx.now().since(request.since),
+                });
+                AttemptDetails { group, ..AttemptDetails::default() }
+            }
+            DestState::Routing(routing) => AttemptDetails {
+                found: routing.remote.map(|remote| remote.lid).filter(|lid| !lid.is_zero()),
+                sa: cx.sa_attempt(dest.endpoint, routing.since),
+                ..AttemptDetails::default()
+            },
+            DestState::Unknown | DestState::Failed(_) | DestState::Located { .. } | DestState::Ready(_) => {
+                AttemptDetails::default()
+            }
+        }
+    }
+
+    /// Returns the service id that the path for a service is cached by.
+    pub(crate) fn canonical_id(&self, cx: &Context, endpoint: EndpointId, id: ServiceId) -> ServiceId {
+        match (&cx.config().path_service_ids, self.endpoints.get(endpoint)) {
+            (ServiceIds::Auto, Some(state)) if !id.is_zero() => state.id_rules.canonical(id),
+            (option, _) => option.canonical(id),
+        }
+    }
+
+    /// Returns the service id that a path of the preloaded tables, which have none, must be for. While the subnet
+    /// administrator is silent, the tables have the only paths, and any id gets them.
+    pub(crate) fn id_in_tables(&self, cx: &Context, endpoint: EndpointId, id: ServiceId) -> ServiceId {
+        match (&cx.config().path_service_ids, self.endpoints.get(endpoint)) {
+            (ServiceIds::Auto, Some(state)) if state.id_rules.is_silent() => ServiceId::default(),
+            _ => id,
+        }
+    }
+}
