@@ -184,7 +184,7 @@ fn connections_beyond_the_bound_are_closed_and_counted() {
     let last = clients.last_mut().unwrap();
     last.send(&lookup(1, "node1"));
     assert_eq!(last.receive().status(1), ClientStatus::SUCCESS);
-    daemon.stop();
+    daemon.signal(Signal::SIGTERM);
     systemd.wait_for("FDNAME=client");
     until("the end of the daemon", || {
         while systemd.receive() {}
@@ -226,7 +226,7 @@ fn sighup_while_the_daemon_stops_sends_nothing_to_systemd() {
     let mut other = systemd.client();
     other.send(&lookup(2, "node1"));
     assert_eq!(other.receive().status(2), ClientStatus::SUCCESS);
-    daemon.stop();
+    daemon.signal(Signal::SIGTERM);
     systemd.wait_for("STOPPING=1");
     let _ = kill(Pid::from_raw(daemon.0.id().cast_signed()), Signal::SIGHUP);
     assert!(daemon.0.wait().unwrap().success());
