@@ -51,7 +51,8 @@ mod datagram;
 mod error;
 mod event;
 mod id;
-#[cfg(all(test, feature = "server"))]
+#[cfg(feature = "server")]
+#[cfg(test)]
 #[expect(dead_code, unreachable_pub, reason = "a module of the end-to-end tests")]
 #[path = "../../../tests/src/poll.rs"]
 mod poll;

@@ -12,9 +12,12 @@ const HELD: usize = 4096;
 /// The kinds of messages that can be held, with their names in commands.
 const KINDS: [(&str, Kind); 3] = [("attach", Kind::ATTACH), ("mad", Kind::MAD_OUT), ("datagram", Kind::DATAGRAM_OUT)];
 
+/// A message, and the connection of the program that sent it.
+type Message = (Token, Vec<u8>);
+
 /// Messages that wait, by node and kind. A node and kind without an entry is not held.
 #[derive(Debug, Default)]
-pub(super) struct Held(BTreeMap<(NodeId, Kind), Vec<(Token, Vec<u8>)>>);
+pub(super) struct Held(BTreeMap<(NodeId, Kind), Vec<Message>>);
 
 impl Held {
     /// Keeps a message of a program at `node` if such messages are held. Returns `true` if it was kept.
