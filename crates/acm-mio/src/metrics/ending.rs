@@ -67,6 +67,7 @@ impl Ending {
             if !self.closing.has_room(account) {
                 return Some(stream);
             }
+            stream.shutdown();
             self.closing.close(account, stream);
         }
         None

@@ -232,7 +232,7 @@ fn null_device_is_an_empty_file() {
 #[test]
 fn settings_without_files_are_the_defaults() {
     let settings = Settings::read(&Args::try_parse_from(["acm-mio", "-O", "/none", "-A", "/none"]).unwrap());
-    let limits = Limits { connections: Share { total: 768, percent: 90 }, ..Limits::default() };
+    let limits = Limits { connections: Share { total: 722, percent: 90 }, ..Limits::default() };
     let expected = Config { limits, log_level: Level::Always, ..Config::default() };
     assert_eq!(settings.core(1024), expected);
     assert_eq!((settings.addresses, settings.problems.len()), (None, 0));

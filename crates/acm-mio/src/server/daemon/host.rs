@@ -145,6 +145,8 @@ impl Host {
         }
         let (client, stream) = self.take_out(index)?;
         if is_slow {
+            // The client is notified now.
+            stream.shutdown();
             self.closing.close(owner, stream);
         }
         Some(Input::ClientClosed(client))

@@ -151,6 +151,7 @@ fn half_closed_client_still_receives_its_responses() {
     daemon.input(daemon.clock.now(), failed);
     turns(&mut daemon);
     assert_eq!(received(&mut client), (88, true));
+    turns(&mut daemon);
     assert!(daemon.host.clients.open.is_empty());
 }
 

@@ -77,7 +77,7 @@ pub(super) fn connect_as(daemon: &mut Daemon, user: u32, count: usize) -> Vec<Un
         theirs.set_nonblocking(true).unwrap();
         ours.set_nonblocking(true).unwrap();
         let stream = mio::net::UnixStream::from_std(ours).into();
-        daemon.add_client(Time::ZERO, stream, Account::User(user), Peer::Unknown);
+        daemon.add_client(daemon.clock.now(), stream, Account::User(user), Peer::Unknown);
         theirs
     };
     (0..count).map(add).collect()
