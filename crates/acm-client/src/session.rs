@@ -323,6 +323,31 @@ mod tests {
         assert_eq!((session.in_flight(), session.poll()), (0, Ok(None)));
     }
 
+    /// The next daemon may be C ibacm, which closes a connection with an unknown opcode.
+    #[test]
+    fn daemon_after_a_reconnect_gets_no_report_until_it_shows_that_it_shares_memory() {
+        let (mut session, mut shared) = (Session::default(), SharedCache::with_hits(3));
+        let respond = |session: &mut Session, is_marked: bool| {
+            session.ask(&route(1));
+            let mut reply = found(tids(session)[0], 1);
+            if is_marked {
+                reply.mark_shared();
+            }
+            session.receive(&reply);
+            assert!(session.poll().unwrap().is_some());
+            session.has_shared_cache()
+        };
+        assert!(!session.has_shared_cache() && respond(&mut session, true));
+        session.reset();
+        assert!(!session.has_shared_cache());
+        session.report_lookups(&mut shared);
+        assert!(session.to_send().is_empty() && !respond(&mut session, false));
+        session.report_lookups(&mut shared);
+        assert!(session.to_send().is_empty() && respond(&mut session, true));
+        session.report_lookups(&mut shared);
+        assert_eq!(session.to_send().len(), 16, "the lookups are not lost");
+    }
+
     proptest! {
         #[test]
         fn each_request_gets_its_response_in_any_order_and_fragmentation(

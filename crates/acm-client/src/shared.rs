@@ -182,30 +182,4 @@ pub(crate) fn request(service: &Service) -> io::Result<Reader<ReadOnly>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use ib_mad::{Lid, ServiceId};
-
-    #[test]
-    fn only_requests_with_nothing_but_source_and_destination_are_plain() {
-        let resolve = |source: Option<&str>, dest: Address, conditions| {
-            let source = source.map(Address::from_text);
-            plain(&Request::Resolve { source, dest, conditions, no_delay: true }).map(|(_, dest)| dest)
-        };
-        let name = Address::from_text("node2");
-        assert_eq!(resolve(Some("node1"), name, None), Some(name));
-        assert_eq!(resolve(None, Address::from_text("10.0.0.2"), None), None, "the routing table chooses the source");
-        let conditions = PathRecord { service_id: ServiceId::new(7), ..PathRecord::default() };
-        assert_eq!(resolve(Some("node1"), name, Some(conditions)), None);
-        assert_eq!(resolve(Some("node1"), Address::Lid(Lid::new(7)), None), None, "the daemon refuses it");
-        let route = |path| plain(&Request::Route { path, no_delay: false }).map(|(_, dest)| dest);
-        let (dlid, dgid) = (Lid::new(7), "fe80::7".parse().unwrap());
-        assert_eq!(route(PathRecord { dlid, ..PathRecord::default() }), Some(Address::Lid(dlid)));
-        assert_eq!(route(PathRecord { dgid, ..PathRecord::default() }), Some(Address::Gid(dgid)));
-        for path in [PathRecord { dlid, dgid, ..conditions }, PathRecord { dgid, ..conditions }, PathRecord::default()]
-        {
-            assert_eq!(route(path), None);
-        }
-        assert_eq!(plain(&Request::QuerySa { path: PathRecord { dgid, ..PathRecord::default() } }), None);
-    }
-}
+mod tests;

@@ -86,7 +86,8 @@ impl AsFd for Socket {
     }
 }
 
-fn now<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+/// Returns `None` instead of an error if the operation would block.
+pub(crate) fn now<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
         Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => Ok(None),
