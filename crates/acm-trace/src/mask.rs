@@ -326,12 +326,14 @@ impl Mask {
     /// Masks the text in the records of a datagram of subnet administration: descriptions of nodes and names of
     /// services. The data of services is removed, because it may contain IP addresses.
     fn sa(&self, bytes: &[u8]) -> Vec<u8> {
+        // A datagram of another length may contain names, too.
         let mut masked = bytes.to_vec();
-        let Ok((mad, _)) = SaMad::parse_prefix(bytes) else { return masked };
+        masked.resize(bytes.len().max(size_of::<SaMad>()), 0);
+        let Ok((mad, _)) = SaMad::parse_prefix(&masked) else { return bytes.to_vec() };
         let (text, size) = match mad.header.attribute_id {
             AttributeId::NODE_RECORD => (offset_of!(NodeRecord, node_description), size_of::<NodeRecord>()),
             AttributeId::SERVICE_RECORD => (offset_of!(ServiceRecord, service_name), size_of::<ServiceRecord>()),
-            _ => return masked,
+            _ => return bytes.to_vec(),
         };
         let distance = size.max(usize::from(mad.sa.attribute_offset.get()) * 8);
         let records = masked.get_mut(offset_of!(SaMad, data)..).unwrap_or_default();
@@ -340,6 +342,7 @@ impl Mask {
             self.text(name);
             data.fill(0);
         }
+        masked.truncate(bytes.len());
         masked
     }
 
@@ -397,6 +400,7 @@ fn rotated(byte: u8, first: u8, count: u8, number: u64) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use std::collections::BTreeSet;
 
     fn mask() -> Mask {
@@ -430,6 +434,53 @@ mod tests {
         let of = |text: &str| mask().address(&Address::from_text(text)).canonical();
         assert_eq!(of("Node1"), of("nODE1"));
         assert_ne!(of("node1"), Mask::new([8; 16]).address(&Address::from_text("node1")).canonical());
+    }
+
+    /// A part that no key changes would stay in every copy.
+    #[test]
+    fn key_decides_on_each_character_and_on_each_bit_after_those_that_stay() {
+        let originals = ["Rack7-node", "10.77.0.200", "2001:db8:77:66::dead:beef"].map(Address::from_text);
+        for original in originals {
+            let of_octets =
+                |octets: &[u8]| octets.iter().flat_map(|octet| (0..8).rev().map(move |bit| octet >> bit & 1)).collect();
+            let bits = |address: &Address| match address.ip() {
+                Some(IpAddr::V4(ip)) => of_octets(&ip.octets()),
+                Some(IpAddr::V6(ip)) => of_octets(&ip.octets()),
+                None => address.to_string().into_bytes(),
+            };
+            let before: Vec<u8> = bits(&original);
+            let mut changes = vec![0; before.len()];
+            for key in 0..64 {
+                let after = bits(&Mask::new([key; 16]).address(&original));
+                changes
+                    .iter_mut()
+                    .zip(before.iter().zip(&after))
+                    .for_each(|(count, (old, new))| *count += usize::from(old != new));
+            }
+            let stays = |place: usize| match original {
+                Address::Ip4(_) => place < 8,
+                Address::Ip6(_) => place < 16,
+                _ => before[place] == b'-',
+            };
+            // Half of 64 keys change a bit, and most of them a character.
+            for (place, count) in changes.into_iter().enumerate() {
+                assert_eq!(stays(place), count < 16, "{original}: {count} keys change part {place}");
+                assert!(!stays(place) || count == 0, "{original}: {count} keys change part {place}");
+            }
+        }
+    }
+
+    proptest! {
+        /// Common beginnings stay, so that a replay finds the same subnets and the same order, and no more than these.
+        #[test]
+        fn masked_addresses_begin_alike_exactly_as_far_as_the_original_ones(a: u128, b: u128, shift in 0_u32..128) {
+            let common = |[a, b]: [Ipv6Addr; 2]| (a.to_bits() ^ b.to_bits()).leading_zeros();
+            let pair = [a, a ^ (b >> shift)].map(Ipv6Addr::from_bits);
+            prop_assert_eq!(common(pair.map(|ip| mask().ip6(ip))), common(pair));
+            let common = |[a, b]: [Ipv4Addr; 2]| (a.to_bits() ^ b.to_bits()).leading_zeros();
+            let pair = pair.map(|ip| Ipv4Addr::from(*ip.octets().first_chunk::<4>().unwrap()));
+            prop_assert_eq!(common(pair.map(|ip| mask().ip4(ip))), common(pair));
+        }
     }
 
     #[test]

@@ -18,7 +18,7 @@ use acm_wire::{
     Address,
     client::{EntryFlags, EpHead, Reply, conditional_request, ep_reply, perf_address_request, resolve_request},
 };
-use core::{net::IpAddr, time::Duration};
+use core::{mem::offset_of, net::IpAddr, time::Duration};
 use ib_mad::{
     AddressVector, AttributeId, Gid, Lid, Method, MgmtClass, Qkey, Qpn, ServiceLevel, TransactionId,
     acm::AcmMad,
@@ -39,18 +39,21 @@ const TID: [u8; 8] = [7; 8];
 /// The name, as in a packet and as a node description begins with it.
 const NAME: &str = "plantedhost-17";
 
-/// Byte sequences that must not be in the copy: the address as text, and its bytes as they are, in hexadecimal digits
-/// and as numbers in JSON.
+/// Byte sequences that must not be in the copy: each part of a name or an address that does not stay, as text, as bytes,
+/// in hexadecimal digits and as numbers in JSON. The first 8 bits of an IPv4 address and the first 16 bits of an IPv6
+/// address stay.
 fn needles(address: &Address) -> Vec<Vec<u8>> {
     let text = address.to_string();
-    let bytes = match address.ip() {
-        Some(IpAddr::V4(ip)) => ip.octets().to_vec(),
-        Some(IpAddr::V6(ip)) => ip.octets().to_vec(),
-        None => text.clone().into_bytes(),
+    let (bytes, part) = match address.ip() {
+        Some(IpAddr::V4(ip)) => (ip.octets()[1..].to_vec(), 3),
+        Some(IpAddr::V6(ip)) => (ip.octets()[2..].to_vec(), 4),
+        None => (text.clone().into_bytes(), 7),
     };
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    let numbers = serde_json::to_string(&bytes).unwrap();
-    vec![text.into(), hex.into(), numbers[1..numbers.len() - 1].into(), bytes]
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let numbers = |bytes: &[u8]| serde_json::to_string(bytes).unwrap().trim_matches(['[', ']']).to_owned();
+    let parts = bytes.windows(part).flat_map(|part| [hex(part).into(), numbers(part).into(), part.to_vec()]);
+    let groups: Vec<_> = text.split(':').skip(1).collect();
+    parts.chain(groups.windows(2).map(|pair| pair.join(":").into())).chain([text.clone().into()]).collect()
 }
 
 fn is_in(trace: &[u8], needles: &[Vec<u8>]) -> bool {
@@ -136,7 +139,7 @@ fn records(text: &str) -> [SaMad; 2] {
     node.data.0[..size_of::<NodeRecord>()].copy_from_slice(ib_mad::as_bytes(&record));
     let mut service = SaMad::request(Method::GET_RESP, AttributeId::SERVICE_RECORD, TransactionId::new(1));
     let mut record = ServiceRecord { service_name: text_of(text), ..ServiceRecord::default() };
-    record.service_data8[..NAME.len()].copy_from_slice(text.as_bytes());
+    record.service_data8[..text.len()].copy_from_slice(text.as_bytes());
     service.data.0[..size_of::<ServiceRecord>()].copy_from_slice(ib_mad::as_bytes(&record));
     [node, service]
 }
@@ -192,7 +195,7 @@ fn listed(address: &Address) -> Vec<u8> {
 
 #[test]
 fn no_kind_of_packet_keeps_a_name_or_an_ip_address() {
-    for address in [NAME, "203.0.113.77", "2001:db8:77::dead:beef"].map(Address::from_text) {
+    for address in [NAME, "203.119.113.77", "2001:db8:7766:5544:3322:1199:dead:beef"].map(Address::from_text) {
         let needles = needles(&address);
         let facts = inputs(&address).into_iter().map(Fact::Input);
         let facts = facts.chain(outputs(&address).into_iter().map(|output| Fact::Output(output.into())));
@@ -201,6 +204,72 @@ fn no_kind_of_packet_keeps_a_name_or_an_ip_address() {
             assert!(is_in(&original, &needles), "{address} is planted in {fact:?}");
             assert!(!is_in(&copy(&original), &needles), "the copy has {address} of {fact:?}");
         }
+    }
+}
+
+/// Returns the response of a table: records at this distance, in units of 8 bytes, with one name each.
+fn table(attribute: AttributeId, distance: u16, names: &[String]) -> Vec<u8> {
+    let mut head = SaMad::request(Method::GET_RESP, attribute, TransactionId::new(1));
+    head.sa.attribute_offset = distance.into();
+    let mut bytes = ib_mad::as_bytes(&head)[..offset_of!(SaMad, data)].to_vec();
+    for name in names {
+        let [node, service] = records(name);
+        let (mad, size) = match attribute {
+            AttributeId::NODE_RECORD => (node, size_of::<NodeRecord>()),
+            _ => (service, size_of::<ServiceRecord>()),
+        };
+        bytes.extend_from_slice(&mad.data.0[..size]);
+        bytes.resize(bytes.len() + (usize::from(distance) * 8).saturating_sub(size), 0);
+    }
+    bytes
+}
+
+/// Everything with a list of names or addresses: no element of it stays, wherever it is in the list.
+#[test]
+fn no_record_of_a_table_keeps_a_name_or_an_ip_address() {
+    let names: Vec<String> = ('a'..='g').map(|letter| format!("{letter}-planted{letter}host")).collect();
+    let addresses = |texts: &[String]| texts.iter().map(|text| Address::from_text(text)).collect::<Vec<_>>();
+    let ip4: Vec<String> = (1..8).map(|number| format!("203.{}.{}.77", 10 * number, 113 + number)).collect();
+    let ip6: Vec<String> =
+        (1..8).map(|number| format!("2001:db{number}:7766:554{number}:3322:1199:dead:bee{number}")).collect();
+    let all = addresses(&[&names[..], &ip4, &ip6].concat());
+    let needles = |addresses: &[Address]| addresses.iter().flat_map(needles).collect::<Vec<_>>();
+    let check = |fact: Fact, addresses: &[Address]| {
+        let original = trace([&fact]);
+        for address in addresses {
+            assert!(is_in(&original, &needles(&[*address])), "{address} is planted in {fact:?}");
+        }
+        assert!(!is_in(&copy(&original), &needles(addresses)), "{fact:?}");
+    };
+    let input = |input| Fact::Input(OwnedInput::Other(input));
+    // An attribute offset of 0 is that of one record.
+    let kinds = [(AttributeId::NODE_RECORD, 14), (AttributeId::NODE_RECORD, 20), (AttributeId::SERVICE_RECORD, 22)];
+    for (attribute, distance) in kinds.into_iter().chain([(AttributeId::SERVICE_RECORD, 0)]) {
+        for count in 1..=names.len() {
+            let (mad, planted) = (table(attribute, distance, &names[..count]), addresses(&names[..count]));
+            let (id, port, lid) = (ExternalSaId(1), PortId(1), Lid::new(1));
+            let message = ProviderMessage::SaRequest { id, endpoint: ENDPOINT, mad: mad.clone() };
+            check(input(Input::Provider { provider: PROVIDER, message }), &planted);
+            check(Fact::Input(OwnedInput::SaReport { port, lid, qpn: Qpn::of::<1>(), mad: mad.clone() }), &planted);
+            check(Fact::Input(OwnedInput::SaResponse { id: SaRequestId::new(1, 0), mad }), &planted);
+        }
+    }
+    let mut hosts = Hosts::builder();
+    all.iter().for_each(|address| hosts.host(address, Gid::new([9; 16])));
+    check(input(Input::Preloaded(Preload::Hosts(hosts.finish().into()))), &all);
+    let ips: Vec<_> = all.iter().filter_map(Address::ip).collect();
+    let interface = |ip: &IpAddr| InterfaceAddress { gid: Gid::new([9; 16]), pkey: None, address: *ip };
+    check(input(Input::Interfaces(ips.iter().map(interface).collect())), &all[names.len()..]);
+    let mut listing = Vec::new();
+    ep_reply(TID, 0, &EpHead::default(), all.iter(), |part| listing.extend_from_slice(part));
+    check(Fact::Output(Output::LongReply { client: CLIENT, bytes: listing }.into()), &all);
+    for pair in all.windows(2) {
+        let message = resolve_request(Some(&pair[0]), &pair[1], EntryFlags::default(), TID).to_vec();
+        check(Fact::Input(OwnedInput::ClientMessage { client: CLIENT, message }), pair);
+        let mut mad = multicast(&pair[0]);
+        (mad.dest_type, mad.dest.0) = pair[1].encode();
+        let to = SendTo { way: AddressVector::default(), qpn: Qpn::MULTICAST, qkey: Qkey::GSI };
+        check(Fact::Output(Output::Send { endpoint: ENDPOINT, to, mad }.into()), pair);
     }
 }
 
