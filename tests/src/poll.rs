@@ -16,26 +16,6 @@ pub fn until<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
     within(LIMIT, look).unwrap_or_else(|| panic!("nothing after {LIMIT:?}: {what}"))
 }
 
-/// Calls `look` until it returns a value, or until `progress` returns the same value for longer than [`LIMIT`].
-///
-/// # Panics
-/// With `what` in the message, if there is no value.
-pub(crate) fn until_it_stalls<P: PartialEq, T>(
-    what: &str,
-    mut progress: impl FnMut() -> P,
-    mut look: impl FnMut() -> Option<T>,
-) -> T {
-    loop {
-        let before = progress();
-        let step = within(LIMIT, || look().map(Some).or_else(|| (progress() != before).then_some(None)));
-        match step {
-            Some(Some(found)) => return found,
-            Some(None) => {}
-            None => panic!("nothing after {LIMIT:?} without progress: {what}"),
-        }
-    }
-}
-
 /// Calls `look` until it returns a value, at most for `limit`.
 #[expect(clippy::disallowed_methods, reason = "waits for real processes")]
 pub(crate) fn within<T>(limit: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {

@@ -114,8 +114,16 @@ impl Process {
         let what = format!("the next step of {}", self.name);
         let files = ["stdout", "stderr"].map(|name| self.files.path().join(name));
         let printed = || files.each_ref().map(|file| fs::metadata(file).unwrap().len());
-        let status = poll::until_it_stalls(&what, printed, || self.ended());
-        Finished { code: status.code(), stdout: self.stdout(), stderr: self.stderr() }
+        loop {
+            let before = printed();
+            let step = poll::until(&what, || {
+                let ended = self.ended();
+                (ended.is_some() || printed() != before).then_some(ended)
+            });
+            if let Some(status) = step {
+                return Finished { code: status.code(), stdout: self.stdout(), stderr: self.stderr() };
+            }
+        }
     }
 
     fn ended(&mut self) -> Option<ExitStatus> {

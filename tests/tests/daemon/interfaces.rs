@@ -137,10 +137,7 @@ fn interface_addresses_are_followed() {
     lab.has(&["10.8.0.3"]);
     lab.shell(
         "unshare -n sleep 60 & other=$!
-         for try in $(seq 600); do
-             test $(readlink /proc/$other/ns/net) != $(readlink /proc/$$/ns/net) && break
-             sleep 0.05
-         done
+         until test $(readlink /proc/$other/ns/net) != $(readlink /proc/$$/ns/net); do sleep 0.1; done
          ip link set storage netns $other && kill $other",
     );
     lab.has(&[]);

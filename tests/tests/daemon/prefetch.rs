@@ -1,26 +1,33 @@
 //! The option `prefetch`: the table of all paths arrives through device files and through a simulated fabric's socket.
-use acm_client::{Address, Client, Service};
+use acm_client::{Address, Client, Response, Service};
 use acm_tests::{Fabric, Kind, Lab, Node};
 use ib_mad::{
-    AttributeId, Method, Wire,
+    AttributeId, Lid, Method, Wire,
     sa::{PathRecord, SaMad},
 };
 
 /// Nodes of the fabric. The table is longer than the buffer with which a umad file is read at first.
 const NODES: u32 = 70;
-/// Lookups that each need a query, after which the table is requested.
+/// Lookups that each need a query, after which the table is requested if they come within a minute.
 const COLD: u32 = 64;
 const FETCHED: &str = "prefetch: 70 paths, 0 records not used";
+
+/// Resolves the paths to the first nodes, all at once, so that the lookups come within the minute.
+fn resolve_cold(client: &mut Client, address: impl Fn(u32) -> Address) {
+    let found = client.resolve_all(None, &(1..=COLD).map(address).collect::<Vec<_>>()).unwrap();
+    assert!(found.iter().all(|response| matches!(response, Response::Path(_))), "{found:?}");
+}
 
 #[test]
 fn table_through_umad_serves_lookups_without_queries() {
     let lab = Lab::new(NODES, &[]);
     let node = lab.start(1, Kind::Rust, &["prefetch auto"]);
-    let lid = |number| lab.fabric.port(number).lid;
+    let lids: Vec<Lid> = (1..=NODES).map(|number| lab.fabric.port(number).lid).collect();
+    let lid = |number: u32| lids[number as usize - 1];
     let mut client = Client::connect(Service::Unix(node.socket())).unwrap();
-    let mut resolve = |number| client.resolve(None, &Address::Lid(lid(number))).unwrap().path;
-    (1..=COLD).for_each(|number| assert_eq!(resolve(number).dlid, lid(number)));
+    resolve_cold(&mut client, |number| Address::Lid(lid(number)));
     node.wait_for(FETCHED, 1);
+    let resolve = |number| client.resolve(None, &Address::Lid(lid(number))).unwrap().path;
     let paths: Vec<_> = (COLD + 1..=NODES).map(resolve).collect();
     // A query may be repeated, and its path belongs to the lookups before.
     let late = (COLD + 1..=NODES).map(lid).collect::<Vec<_>>();
@@ -42,9 +49,7 @@ fn table_through_the_socket_of_a_fabric_serves_lookups() {
     let fabric = Fabric::start(&["--nodes", &NODES.to_string()]);
     let mut node = Node::at(&fabric, 1).option("prefetch auto").join();
     let mut client = Client::connect(Service::Unix(node.socket())).unwrap();
-    for number in 1..=COLD {
-        client.resolve(None, &Address::Gid(fabric.port(number).gid)).unwrap();
-    }
+    resolve_cold(&mut client, |number| Address::Gid(fabric.port(number).gid));
     node.process.wait_for(FETCHED, 1);
     let (from, to) = (fabric.port(1), fabric.port(NODES));
     let path = node.acme(&["-f", "g", "-s", &from.gid.to_string(), "-d", &to.gid.to_string(), "-v"]).verified();

@@ -1,6 +1,5 @@
 //! Notifications to systemd, and the unit files.
 use acm_tests::{Connection, Node, Process, UNIX_SOCKET, program, run, until, write_script};
-use core::time::Duration;
 use nix::sys::signal::Signal;
 use std::{
     fs,
@@ -39,7 +38,7 @@ fn systemd_is_notified_of_each_state() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("notify");
     let socket = UnixDatagram::bind(&path).unwrap();
-    socket.set_read_timeout(Some(Duration::from_millis(10))).unwrap();
+    socket.set_nonblocking(true).unwrap();
     let mut received = Notifications { socket, lines: Vec::new() };
     let mut command = Node::embedded().argument("--systemd").command(dir.path());
     command.env("NOTIFY_SOCKET", &path).env("WATCHDOG_USEC", "200000");

@@ -203,9 +203,9 @@ fn without_source(lab: &Lab, provider: &str) -> String {
     let (ibacm, ib_acme) = (program("ibacm", "ibacm"), program("ib_acme", "ibacm"));
     let script = format!(
         "ip link set lo up && ip address add 10.77.0.1/24 dev lo && {} -P & daemon=$!
-         for time in $(seq 300); do
-             {} -S /run/ibacm-unix.sock -f i -d 10.77.0.2 > /run/output; grep -q 'Path information' /run/output && break
-             sleep 0.1
+         touch /run/output
+         until grep -q 'Path information' /run/output; do sleep 0.1
+             {} -S /run/ibacm-unix.sock -f i -d 10.77.0.2 > /run/output
          done
          kill $daemon; cat /run/output",
         ibacm.display(),

@@ -170,16 +170,13 @@ fn c_daemons_resolve_each_other() {
     let script = r#"
         "$0" -P & daemon=$!
         case $IB_SIM_NODE in node1) own=1 other=2;; *) own=2 other=1;; esac
-        for try in $(seq 100); do [ -S /run/ibacm-unix.sock ] && break; sleep 0.1; done
-        failed=1
-        for try in $(seq 20); do
-            "$1" -f n -s node$own -d node$other -v && "$1" -f i -s 10.77.0.$own -d 10.77.0.$other -v && failed=0 && break
-            sleep 0.5
-        done
+        until [ -S /run/ibacm-unix.sock ]; do sleep 0.1; done
+        until "$1" -f n -s node$own -d node$other -v; do sleep 0.1; done
+        until "$1" -f i -s 10.77.0.$own -d 10.77.0.$other -v; do sleep 0.1; done
         : >"$2/done$own"
-        for try in $(seq 200); do [ -e "$2/done$other" ] && break; sleep 0.1; done
+        until [ -e "$2/done$other" ]; do sleep 0.1; done
         kill $daemon; wait $daemon
-        exit $failed
+        exit 0
     "#;
     let (ibacm, acme) = (ibacm.to_str().unwrap(), acme.to_str().unwrap());
     let folder = homes.to_str().unwrap();
