@@ -1,4 +1,4 @@
-//! What has expired of a destination is dropped before it is used.
+//! Drops what has expired of a destination, before it is used.
 use crate::{
     api::{Time, port::PortAttributes},
     provider::Context,
