@@ -295,6 +295,22 @@ fn reconnect_keeps_received_responses_and_returns_lost_requests() {
     server.join().unwrap();
 }
 
+/// The caller has no id of the request, so it cannot send it again.
+#[test]
+fn request_that_could_not_be_sent_is_not_among_the_lost_ones() {
+    let address = ServerAddress::new();
+    let server = address
+        .serve(vec![Box::new(|peer| assert!(peer.next().is_some())), Box::new(|peer| assert!(peer.next().is_none()))]);
+    let mut connection = Connection::open(&address.service(), options(LONG)).unwrap();
+    let lost = connection.ask(&route(1)).unwrap();
+    assert!(connection.next().unwrap_err().is_lost(), "the server has closed the connection");
+    assert!(matches!(connection.ask(&route(2)), Err(AskError::Connection(error)) if error.is_lost()));
+    assert_eq!(connection.reconnect().unwrap(), [lost]);
+    assert_eq!(connection.in_flight(), 0);
+    drop(connection);
+    server.join().unwrap();
+}
+
 /// A time of zero does not wait for the daemon. A longer time than that of the options does.
 #[test]
 fn reconnect_takes_the_time_of_the_caller() {

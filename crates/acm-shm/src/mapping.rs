@@ -167,7 +167,7 @@ mod tests {
         tests::{LATER, NOW, identity, key, path},
     };
     use rustix::fs::{ftruncate, memfd_create};
-    use std::{fs::File, io::Write};
+    use std::{fs::File, io::Write, os::unix::fs::MetadataExt};
 
     #[test]
     #[cfg_attr(miri, ignore = "no mmap of files")]
@@ -182,6 +182,32 @@ mod tests {
         assert!(readers.iter().all(|reader| reader.lookup(&key(1), NOW) == Lookup::Path(path(4))));
         assert!(Writer::create(0, identity(1), NOW).is_err());
         assert!(Writer::create(u32::MAX as usize, identity(1), NOW).is_err());
+    }
+
+    /// `shared_cache off` and the end of a client free the memory.
+    #[test]
+    #[cfg_attr(miri, ignore = "no mmap of files")]
+    fn dropped_writers_and_readers_keep_no_memory() {
+        let writer = Writer::create(16, identity(1), NOW).unwrap();
+        // As long as this descriptor is open, no other file has this number.
+        let file = File::from(writer.file().try_clone_to_owned().unwrap());
+        let inode = file.metadata().unwrap().ino();
+        let mappings = || {
+            let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+            let is_it = |line: &&str| line.split_whitespace().nth(4) == Some(inode.to_string().as_str());
+            maps.lines().filter(|line| line.contains("ibacm.cache")).filter(is_it).count()
+        };
+        let descriptors = || {
+            let files = std::fs::read_dir("/proc/self/fd").unwrap();
+            let all = files.filter_map(|entry| std::fs::metadata(entry.ok()?.path()).ok());
+            all.filter(|other| other.ino() == inode && other.dev() == file.metadata().unwrap().dev()).count()
+        };
+        let reader = Reader::map(writer.file()).unwrap();
+        assert_eq!((mappings(), descriptors()), (2, 2));
+        drop(writer);
+        assert_eq!((mappings(), descriptors()), (1, 1));
+        drop(reader);
+        assert_eq!((mappings(), descriptors()), (0, 1));
     }
 
     #[test]
