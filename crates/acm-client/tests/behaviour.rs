@@ -311,6 +311,32 @@ fn request_that_could_not_be_sent_is_not_among_the_lost_ones() {
     server.join().unwrap();
 }
 
+/// The daemon restarts after it has answered some of the requests.
+#[test]
+fn requests_of_resolve_all_that_a_restart_loses_are_sent_again() {
+    let address = ServerAddress::new();
+    let server = address.serve(vec![
+        Box::new(|peer| {
+            for lid in 1..=3 {
+                let tid = peer.next().unwrap();
+                peer.respond(&Reply::resolved(tid, &path(lid), None));
+            }
+        }),
+        Box::new(|peer| peer.find(9)),
+    ]);
+    let mut client = Client::with_options(address.service(), options(LONG).with_depth(4)).unwrap();
+    let dests: Vec<_> = (1..=20).map(|lid| Address::Lid(Lid::new(lid))).collect();
+    let responses = client.resolve_all(None, &dests).unwrap();
+    for (number, response) in (1..).zip(&responses) {
+        let Response::Path(found) = response else { panic!("{number}: {response:?}") };
+        // A response that the client had not read when it noticed the loss is requested again, too.
+        assert!(found.path.dlid.get() == 9 || number <= 3 && found.path.dlid.get() == number, "{number}: {found:?}");
+    }
+    assert_eq!(client.reconnects(), 1);
+    drop(client);
+    server.join().unwrap();
+}
+
 /// A time of zero does not wait for the daemon. A longer time than that of the options does.
 #[test]
 fn reconnect_takes_the_time_of_the_caller() {

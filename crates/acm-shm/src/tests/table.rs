@@ -213,6 +213,29 @@ fn keys_are_compared_in_full() {
     assert_eq!(Key::query(1, &PathRecord { reserved: Reserved([1; 6]), ..query }), keys[0]);
 }
 
+/// Names that differ in the last byte, after longer and shorter names in the same entries.
+#[test]
+fn names_of_each_length_are_told_apart_and_leave_no_entry_behind() {
+    let name =
+        |length: usize, last| Key::new(1, &Address::Name(Name::new(&[&b"a".repeat(length - 1)[..], &[last]].concat())));
+    let (mut writer, reader) = pair(2);
+    let mut now = NOW;
+    // Those with one word after the first 32 bytes often: each that is left behind fills a part of a bucket.
+    for length in (1..=64).rev().chain(1..=64).chain((33..=40).cycle().take(400)) {
+        let keys = [name(length, b'x'), name(length, b'y')];
+        // These take the entries of expired names of another length.
+        for (number, key) in (1..).zip(&keys) {
+            writer.insert(key, &path(number), now + NANO).unwrap();
+        }
+        assert_eq!(keys.each_ref().map(|key| reader.lookup(key, now)), [1, 2].map(|number| Lookup::Path(path(number))));
+        assert!(writer.remove(&keys[0]) && writer.entries() == 1, "{length}");
+        assert_eq!(keys.each_ref().map(|key| reader.lookup(key, now)), [Lookup::Miss, Lookup::Path(path(2))]);
+        writer.insert(&keys[0], &path(3), now + NANO).unwrap();
+        now = now + NANO;
+        writer.heartbeat(now);
+    }
+}
+
 #[test]
 fn entry_in_change_is_read_again_a_limited_number_of_times() {
     let (mut writer, reader) = pair(1000);
