@@ -140,6 +140,12 @@ impl SharedCache {
         self.refused += 1;
     }
 
+    /// Returns the file of the memory.
+    #[cfg(test)]
+    pub(crate) fn file(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.writer.file()
+    }
+
     /// Counts lookups that a client reports.
     pub(crate) const fn count_lookups(&mut self, lookups: u64) {
         self.lookups = self.lookups.wrapping_add(lookups);

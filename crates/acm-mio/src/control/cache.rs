@@ -143,7 +143,7 @@ fn lines(entries: &[Entry]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use core::cell::Cell;
+    use core::cell::{Cell, RefCell};
     use std::io;
 
     #[test]
@@ -199,6 +199,27 @@ mod tests {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         assert_eq!(run_with(&ask, &words, false, &mut out), Ok(()));
         (out.pages, asked.get())
+    }
+
+    #[test]
+    fn flush_requests_all_pages_with_its_conditions_and_adds_their_numbers() {
+        let asked = RefCell::new(Vec::new());
+        let ask = |method: &str, target: &str| {
+            asked.borrow_mut().push(format!("{method} {target}"));
+            let number = asked.borrow().len();
+            let (flushed, next) = [(200, Some(256)), (0, Some(2304)), (34, None)][number - 1];
+            Ok(serde_json::json!({ "flushed": flushed, "next": next }).to_string())
+        };
+        for (json, expected) in [(false, "234 entries removed\n"), (true, "{\"flushed\":234}\n")] {
+            let (mut out, words) = (Vec::new(), ["flush", "name=a*"].map(str::to_owned));
+            run_with(&ask, &words, json, &mut out).unwrap();
+            assert_eq!(String::from_utf8(out).unwrap(), expected);
+            let words = |request: String| {
+                Parameters::of_query(request.strip_prefix("DELETE /cache?").unwrap()).unwrap().words()
+            };
+            let expected = [0, 256, 2304].map(|from| format!("name=a* from={from}"));
+            assert_eq!(asked.take().into_iter().map(words).collect::<Vec<_>>(), expected);
+        }
     }
 
     #[test]

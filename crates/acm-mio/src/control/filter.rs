@@ -217,7 +217,10 @@ mod tests {
             assert!(filter(&[name]).unwrap().matches(&lid), "{name}");
         }
         let lid = Entry { dest: "LID 12".to_owned(), path: None, ..entry };
-        assert!(filter(&["name=12"]).unwrap().matches(&lid) && !filter(&["older=0"]).unwrap().matches(&lid));
+        assert!(filter(&["name=12"]).unwrap().matches(&lid));
+        for words in ["older=0", "newer=99999"] {
+            assert!(!filter(&[words]).unwrap().matches(&lid), "{words}: without a path there is no age");
+        }
     }
 
     #[test]

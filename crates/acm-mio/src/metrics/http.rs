@@ -13,6 +13,17 @@ pub(crate) enum Page {
     Numbers,
 }
 
+/// Method and path of each [`Command`]. Those of the method `GET` only look.
+pub(crate) const COMMANDS: [(&str, &str); 7] = [
+    ("GET", "/cache"),
+    ("DELETE", "/cache"),
+    ("GET", "/reload"),
+    ("POST", "/reload"),
+    ("GET", "/recording"),
+    ("POST", "/recording"),
+    ("DELETE", "/recording"),
+];
+
 /// A request that the daemon answers. Accepted only on the status socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Command {
@@ -74,17 +85,15 @@ pub(super) fn parse(head: &[u8]) -> Option<Request> {
     };
     let target = String::from_utf8_lossy(path);
     let (path, query) = target.split_once('?').unwrap_or((&target, ""));
-    let command = || {
-        let method = String::from_utf8_lossy(method).into_owned();
-        Request::Command(Command { method, path: path.to_owned(), query: query.to_owned() })
-    };
-    Some(match (method, path.as_bytes()) {
-        (b"GET", b"/metrics") => Request::Page(Page::Metrics),
-        (b"GET", b"/status") => Request::Page(Page::Status),
-        (b"GET", b"/status.json") => Request::Page(Page::Numbers),
-        (b"GET" | b"DELETE", b"/cache") | (b"GET" | b"POST", b"/reload") => command(),
-        (b"GET" | b"POST" | b"DELETE", b"/recording") => command(),
-        (b"GET", _) => Request::UnknownPage,
+    let method = String::from_utf8_lossy(method);
+    Some(match (&*method, path) {
+        ("GET", "/metrics") => Request::Page(Page::Metrics),
+        ("GET", "/status") => Request::Page(Page::Status),
+        ("GET", "/status.json") => Request::Page(Page::Numbers),
+        known if COMMANDS.contains(&known) => {
+            Request::Command(Command { method: method.to_string(), path: path.to_owned(), query: query.to_owned() })
+        }
+        ("GET", _) => Request::UnknownPage,
         _ => Request::OtherMethod,
     })
 }
@@ -130,6 +139,16 @@ mod tests {
     fn pages_have_their_content_types() {
         assert!(kind(Page::Metrics).starts_with("application/openmetrics-text; version=1.0.0;"));
         assert!(kind(Page::Status).starts_with("text/plain;"));
+    }
+
+    #[test]
+    fn each_command_is_parsed_with_its_query() {
+        for (method, path) in COMMANDS {
+            assert_eq!(
+                parse(format!("{method} {path}?a=b HTTP/1.1\n\n").as_bytes()),
+                Some(command(method, path, "a=b"))
+            );
+        }
     }
 
     fn command(method: &str, path: &str, query: &str) -> Request {

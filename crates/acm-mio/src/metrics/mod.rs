@@ -19,6 +19,8 @@ mod snapshot;
 mod status;
 mod textfile;
 
+#[cfg(test)]
+pub(crate) use http::{COMMANDS, Command};
 pub(crate) use http::{Page, Response};
 pub(crate) use openmetrics::{json, text};
 pub(crate) use query::{ask, run};

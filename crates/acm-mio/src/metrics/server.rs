@@ -66,7 +66,7 @@ struct Listening {
 #[derive(Debug)]
 pub(crate) struct Asked {
     /// The slot of the connection.
-    slot: usize,
+    pub(crate) slot: usize,
     pub(crate) command: Command,
     /// The user who sent the request, and the program.
     pub(crate) by: (Account, Peer),

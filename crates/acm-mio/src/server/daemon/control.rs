@@ -39,7 +39,9 @@ impl Daemon {
                 Ok(json(&ReloadRequested { number: self.reload.progress.requested }))
             }
             ("GET", "/reload") => Ok(self.reload_result(asked)),
-            _ => self.list(now, asked),
+            ("GET", "/cache") => self.list(now, asked),
+            // No other request is parsed as a command.
+            (method, path) => Err(format!("{method} {path}: no such request")),
         };
         result.unwrap_or_else(Response::Invalid)
     }

@@ -36,11 +36,13 @@ use std::{
 };
 
 mod bounds;
+mod control;
 mod descriptors;
 mod endings;
 mod first_load;
 mod names;
 mod outputs;
+mod shared;
 mod stalls;
 mod turns;
 
