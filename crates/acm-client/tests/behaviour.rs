@@ -25,7 +25,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-#[expect(dead_code, unreachable_pub, reason = "a module of the end-to-end tests")]
+#[expect(unreachable_pub, reason = "a module of the end-to-end tests")]
 #[path = "../../../tests/src/poll.rs"]
 mod poll;
 use poll::{LIMIT as LONG, until};

@@ -16,7 +16,7 @@ use std::{
     thread,
 };
 
-#[expect(dead_code, unreachable_pub, reason = "a module of the end-to-end tests")]
+#[expect(unreachable_pub, reason = "a module of the end-to-end tests")]
 #[path = "../../../tests/src/poll.rs"]
 mod poll;
 pub(crate) use poll::{LIMIT, until};

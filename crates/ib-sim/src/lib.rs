@@ -53,7 +53,7 @@ mod event;
 mod id;
 #[cfg(feature = "server")]
 #[cfg(test)]
-#[expect(dead_code, unreachable_pub, reason = "a module of the end-to-end tests")]
+#[expect(unreachable_pub, reason = "a module of the end-to-end tests")]
 #[path = "../../../tests/src/poll.rs"]
 mod poll;
 mod port;

@@ -15,7 +15,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-#[expect(dead_code, unreachable_pub, reason = "a module of the end-to-end tests")]
+#[expect(unreachable_pub, reason = "a module of the end-to-end tests")]
 #[path = "../../../tests/src/poll.rs"]
 mod poll;
 use poll::{LIMIT, until};

@@ -205,7 +205,7 @@ fn response_that_is_not_read_before_a_restart_is_read_after_it() {
     // A connection with a part of a message is not kept.
     other.send(&[lookup(2, "node1"), lookup(3, "node1")[..20].to_vec()].concat());
     assert_eq!(other.receive().status(2), ClientStatus::SUCCESS);
-    daemon.stop();
+    daemon.signal(Signal::SIGTERM);
     assert!(daemon.0.wait().unwrap().success());
     while systemd.receive() {}
     assert_eq!(systemd.kept.len(), 1, "{:?}", systemd.lines);

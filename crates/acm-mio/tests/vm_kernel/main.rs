@@ -5,7 +5,7 @@ mod install;
 mod lab;
 mod librdmacm;
 mod netlink;
-#[expect(dead_code, unreachable_pub, reason = "a module of the end-to-end tests")]
+#[expect(unreachable_pub, reason = "a module of the end-to-end tests")]
 #[path = "../../../../tests/src/poll.rs"]
 mod poll;
 mod resolve;

@@ -23,7 +23,7 @@ pub struct Sequence {
 pub struct Step {
     /// Milliseconds after the step before.
     pub after_ms: u32,
-    /// What happens.
+    /// The lookup or event.
     pub act: Act,
 }
 

@@ -177,7 +177,7 @@ fn account_over_its_share_of_lookups_is_refused() {
     for client in &clients {
         world.disconnect(*client);
     }
-    world.run_for(core::time::Duration::from_secs(10));
+    world.run_for(Duration::from_secs(10));
     let later = world.request_as(0, HOG, &unknown(0));
     assert_eq!(world.path(later), None);
     assert_eq!(world.node(0).acm.check(), Ok(()));

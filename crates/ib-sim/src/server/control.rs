@@ -101,7 +101,10 @@ impl Server {
             ["hold", node, kind] => self.held.hold(self.node(node)?, kind).map(|()| done()),
             ["held"] => Ok(self.held.lines()),
             ["release", node] => {
-                self.release(self.node(node)?);
+                let now = self.clock.now();
+                for (token, message) in self.held.release(self.node(node)?) {
+                    self.handle_message(now, token, &message);
+                }
                 Ok(done())
             }
             ["smrestart"] => {

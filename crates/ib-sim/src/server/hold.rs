@@ -1,6 +1,5 @@
 //! Messages of programs that wait until the operator of the simulation releases them, so that a test decides in which
 //! order events happen.
-use super::serve::Server;
 use crate::{id::NodeId, proto::Kind};
 use alloc::{collections::BTreeMap, format, string::String, vec::Vec};
 use core::fmt::Write;
@@ -13,7 +12,7 @@ const HELD: usize = 4096;
 const KINDS: [(&str, Kind); 3] = [("attach", Kind::ATTACH), ("mad", Kind::MAD_OUT), ("datagram", Kind::DATAGRAM_OUT)];
 
 /// A message, and the connection of the program that sent it.
-type Message = (Token, Vec<u8>);
+pub(super) type Message = (Token, Vec<u8>);
 
 /// Messages that wait, by node and kind. A node and kind without an entry is not held.
 #[derive(Debug, Default)]
@@ -36,6 +35,11 @@ impl Held {
         Ok(())
     }
 
+    /// Returns the messages of a node that wait, kind by kind, and holds no more of them.
+    pub(super) fn release(&mut self, node: NodeId) -> Vec<Message> {
+        KINDS.iter().flat_map(|(_, kind)| self.0.remove(&(node, *kind)).unwrap_or_default()).collect()
+    }
+
     /// Returns a line for each node and kind that is held, with the number of waiting messages.
     pub(super) fn lines(&self) -> String {
         self.0.iter().fold(String::new(), |mut text, ((node, kind), waiting)| {
@@ -44,17 +48,5 @@ impl Held {
             let _ = writeln!(text, "{node} {name} {}", waiting.len());
             text
         })
-    }
-}
-
-impl Server {
-    /// Handles the messages of a node that wait, kind by kind, and holds no more of them.
-    pub(super) fn release(&mut self, node: NodeId) {
-        let now = self.clock.now();
-        for (_, kind) in KINDS {
-            for (token, message) in self.held.0.remove(&(node, kind)).unwrap_or_default() {
-                self.handle_message(now, token, &message);
-            }
-        }
     }
 }
