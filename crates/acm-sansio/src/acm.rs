@@ -344,7 +344,7 @@ mod tests {
             acm.handle_input(Time::ZERO, input);
             assert_eq!(acm.poll_output(), None);
         }
-        assert_eq!((acm.stats().stale_inputs, acm.stats().endpoints_failed, acm.stats().endpoints_lost), (4, 0, 0));
+        assert_eq!((acm.stats().stale_inputs, acm.stats().endpoints_failed, acm.stats().endpoints_lost), (5, 0, 0));
         assert_eq!(acm.poll_timeout(), None);
     }
 
