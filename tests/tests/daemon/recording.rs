@@ -97,7 +97,9 @@ fn recording_ends_after_its_time() {
 fn status_has_the_size_of_all_files_of_the_recording() {
     let node = Node::embedded().join();
     let file = node.dir().join("trace");
-    fs::write(&file, "of an earlier recording").unwrap();
+    // The first bytes of a recording: the daemon renames nothing else.
+    const EARLIER: &str = "\n\r\r\nof an earlier recording";
+    fs::write(&file, EARLIER).unwrap();
     let path = file.to_str().unwrap();
     assert_eq!(recording(&node, &["start", &format!("{path},size=16K,files=3")]).code, Some(0));
     let status = || recording(&node, &["status"]).stdout;
@@ -111,5 +113,5 @@ fn status_has_the_size_of_all_files_of_the_recording() {
         let expected = format!("recording into {path}: {} bytes in 2 files, ends in ", newest + older);
         (newest > 0 && older > 0 && status().starts_with(&expected)).then_some(())
     });
-    assert_eq!(fs::read_to_string(format!("{path}.2")).unwrap(), "of an earlier recording");
+    assert_eq!(fs::read_to_string(format!("{path}.2")).unwrap(), EARLIER);
 }

@@ -284,9 +284,9 @@ fn dissector_shows_fields_of_acm() {
     let cold = tshark(&root().join("testdata/traces/cold-name.pcapng"), &fields);
     let has = |line: &[&str]| assert!(cold.iter().any(|found| found == line), "{line:?} in {cold:?}");
     has(&["0x01", "0", "160", "node1,node2", "", "", "", "", ""]);
-    has(&["0x01", "0", "88", "", "", "", "18", "17", ""]);
+    has(&["0x01", "0", "88", "", "", "", "19", "17", ""]);
     has(&["", "", "", "", "0x01", "node2", "", "", ""]);
-    has(&["", "", "", "", "0x81", "type 0", "20", "", ""]);
+    has(&["", "", "", "", "0x81", "type 0", "21", "", ""]);
     has(&["", "", "", "", "", "", "", "", "Located"]);
     let kernel = tshark(
         &root().join("testdata/traces/kernel.pcapng"),

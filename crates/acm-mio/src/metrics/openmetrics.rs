@@ -123,8 +123,6 @@ fn families(snapshot: &Snapshot<'_>) -> Families {
             .collect(),
     };
     families.histograms.entry("turn_seconds").or_default().push((Labels::new(), times));
-    let longest = u64::try_from(turns.longest().as_micros()).unwrap_or(u64::MAX);
-    families.gauge("turn_longest_us", Labels::new(), longest);
     families
 }
 
