@@ -15,6 +15,10 @@ flags! {
         /// Width of two lanes.
         X2 = 0x10 "2X",
     }
+    special {
+        /// All supported widths are enabled (OpenSM's `IB_LINK_WIDTH_SET_LWS`).
+        ALL_SUPPORTED = 255 "all supported",
+    }
 }
 
 code! {
@@ -58,6 +62,10 @@ flags! {
         /// QDR, 10 Gb/s.
         QDR = 4 "10 Gb/s",
     }
+    special {
+        /// All supported speeds are enabled (OpenSM's `IB_LINK_SPEED_SET_LSS`).
+        ALL_SUPPORTED = 15 "all supported",
+    }
 }
 
 code! {
@@ -98,6 +106,12 @@ flags! {
         HDR = 4 "50 Gb/s",
         /// NDR, 106.25 Gb/s.
         NDR = 8 "100 Gb/s",
+    }
+    special {
+        /// No extended speed is enabled (OpenSM's `IB_LINK_SPEED_EXT_DISABLE`).
+        NONE_ENABLED = 30 "none",
+        /// All supported extended speeds are enabled (OpenSM's `IB_LINK_SPEED_EXT_SET_LSES`).
+        ALL_SUPPORTED = 31 "all supported",
     }
 }
 
@@ -157,5 +171,22 @@ impl LinkSpeedExt2 {
             Self::XDR => Some(212_500),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn number_that_stands_for_all_or_none_is_not_shown_as_a_set() {
+        use std::string::ToString as _;
+        assert_eq!(LinkWidths::from_bits_retain(255).to_string(), "all supported");
+        assert_eq!(LinkSpeeds::from_bits_retain(15).to_string(), "all supported");
+        assert_eq!(LinkSpeedsExt::from_bits_retain(30).to_string(), "none");
+        assert_eq!(LinkSpeedsExt::from_bits_retain(31).to_string(), "all supported");
+        assert_eq!((LinkWidths::X1 | LinkWidths::X4).to_string(), "1X|4X");
+        assert_eq!(LinkSpeeds::from_bits_retain(7).to_string(), "2.5 Gb/s|5 Gb/s|10 Gb/s");
+        assert_eq!(LinkSpeedsExt::from_bits_retain(15).to_string(), "14 Gb/s|25 Gb/s|50 Gb/s|100 Gb/s");
     }
 }

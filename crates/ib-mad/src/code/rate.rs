@@ -52,6 +52,8 @@ code! {
         GBPS_800 = 23 "800 Gb/s",
         /// 1200 Gb/s: 12x NDR.
         GBPS_1200 = 24 "1200 Gb/s",
+        /// 1600 Gb/s: 8x XDR.
+        GBPS_1600 = 25 "1600 Gb/s",
     }
 }
 
@@ -84,6 +86,7 @@ impl Rate {
             Self::GBPS_600 => 637_500,
             Self::GBPS_800 => 850_000,
             Self::GBPS_1200 => 1_275_000,
+            Self::GBPS_1600 => 1_700_000,
             _ => return None,
         })
     }
@@ -115,6 +118,7 @@ impl Rate {
             600 => Self::GBPS_600,
             800 => Self::GBPS_800,
             1200 => Self::GBPS_1200,
+            1600 => Self::GBPS_1600,
             _ => return None,
         })
     }
@@ -122,11 +126,11 @@ impl Rate {
 
 impl FromStr for Rate {
     type Err = ParseIdError;
-    /// Reads the text that `Display` prints, `2.5 Gb/s` to `1200 Gb/s`, with or without the unit.
+    /// Reads the text that `Display` prints, `2.5 Gb/s` to `1600 Gb/s`, with or without the unit.
     fn from_str(text: &str) -> Result<Self, ParseIdError> {
         let number = text.strip_suffix(" Gb/s").unwrap_or(text);
         let known = Self::KNOWN.iter().find(|(_, name)| name.strip_suffix(" Gb/s") == Some(number));
-        known.map(|(own, _)| *own).ok_or(ParseIdError { what: "rate (2.5 to 1200 Gb/s)" })
+        known.map(|(own, _)| *own).ok_or(ParseIdError { what: "rate (2.5 to 1600 Gb/s)" })
     }
 }
 

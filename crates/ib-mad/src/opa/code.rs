@@ -1,5 +1,5 @@
 //! Identifiers and codes of Omni-Path.
-use crate::{Mtu, code, flags, id};
+use crate::{Mtu, code, flags, id, id::small};
 
 id! {
     /// Local identifier of Omni-Path: the address of a port or group in one fabric, 4 bytes, of which 24 bits are used.
@@ -9,6 +9,11 @@ id! {
 impl OpaLid {
     /// The permissive LID: every port accepts a packet to it.
     pub const PERMISSIVE: Self = Self::new(u32::MAX);
+}
+
+small! {
+    /// LID mask control, 4 bits: a port has 2^LMC consecutive LIDs (`OPA_PI_MASK_LMC` in `opa_port_info.h`).
+    OpaLmc(u8) 4 "{}";
 }
 
 code! {

@@ -1,6 +1,6 @@
 //! Bit-packed words of OpaPortInfo.
-use super::{OpaLinkInitReason, OpaMtu, OpaOfflineReason, OpaPortType};
-use crate::{HoqLife, Lmc, PortPhysicalState, PortState, TimeCode, bits};
+use super::{OpaLinkInitReason, OpaLmc, OpaMtu, OpaOfflineReason, OpaPortType};
+use crate::{HoqLife, PortPhysicalState, PortState, TimeCode, bits};
 
 bits! {
     /// Number of supported data lanes.
@@ -52,9 +52,9 @@ bits! {
     pub struct OpaMkeyLmc [1] {
         /// Protection by the M_Key: 0 reads need no key; 1 reads need no key and hide it; 2 and 3 reads need the key.
         mkey_protect_bits / with_mkey_protect_bits: u8 = 2,
-        _: 3,
+        _: 2,
         /// LID mask control: the port has 2^LMC LIDs.
-        lmc / with_lmc: Lmc = 3,
+        lmc / with_lmc: OpaLmc = 4,
     }
 }
 bits! {

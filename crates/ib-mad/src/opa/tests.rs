@@ -104,6 +104,9 @@ fn field_offsets_are_those_of_c() {
 
 #[test]
 fn bit_positions_are_those_of_c() {
+    let lmc = |byte: u8| *OpaMkeyLmc::parse(&[byte]).unwrap();
+    assert_eq!([0x08, 0x0f, 0xc0].map(|byte| lmc(byte).lmc().get()), [8, 15, 0]);
+    assert_eq!([0x0f, 0x40, 0xc0].map(|byte| lmc(byte).mkey_protect_bits()), [0, 1, 3]);
     // Bit 9 and on of a 32-bit word: LED, configuration started, neighbour, reason; the lowest byte: states.
     let states = OpaPortStates::parse(&[0, 0x53, 0, 0x54]).unwrap();
     assert_eq!(

@@ -46,7 +46,7 @@ pub use port_info_extended::{FecMode, FecModes, PortInfoExtended};
 pub use sl_to_vl::SlToVlMappingTable;
 pub use sm_info::{PriorityState, SmInfo};
 pub use switch_info::{EnforcementCaps, LifeTimeChange, SwitchInfo};
-pub use vendor::{LedInfo, LedMask, MlnxExtendedPortInfo, VendorDiag};
+pub use vendor::{LedInfo, LedMask, MlnxExtendedPortInfo, MlnxLinkSpeed, MlnxLinkSpeeds, VendorDiag};
 pub use vl_arbitration::{VlArbitrationTable, VlLane, VlWeight};
 
 use crate::{attribute::attributes, notice::Notice};

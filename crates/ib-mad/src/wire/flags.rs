@@ -4,7 +4,7 @@
 ///
 /// In a structure, the type is a number of whole bytes. In a bit-packed word, the type is a part of any width. The type
 /// implements [`Flags`](crate::wire::Flags) of the crate bitflags, as component masks do. Its methods also work in
-/// constants.
+/// constants. A second block, `special`, names numbers that stand for something else than the set of their bits.
 ///
 /// ```
 /// ib_mad::flags! {
@@ -15,7 +15,12 @@
 ///         /// The door has a bell.
 ///         BELL = 0x100 "bell",
 ///     }
+///     special {
+///         /// The door has all equipment of its building.
+///         ALL = 0xffff "all",
+///     }
 /// }
+/// assert_eq!(Door::ALL.to_string(), "all");
 /// let door = Door::LOCK | Door::BELL;
 /// assert!(door.contains(Door::BELL) && !Door::LOCK.contains(door));
 /// assert_eq!((door.to_string(), Door::from_bits_retain(6).to_string()), ("lock|bell".into(), "0x6".into()));
@@ -26,7 +31,12 @@
 /// ```
 #[macro_export]
 macro_rules! flags {
-    ($(#[$m:meta])* pub struct $name:ident($int:ty) { $($(#[$cm:meta])* $konst:ident = $value:literal $text:literal,)* }) => {
+    (
+        $(#[$m:meta])* pub struct $name:ident($int:ty) {
+            $($(#[$cm:meta])* $konst:ident = $value:literal $text:literal,)*
+        }
+        $(special { $($(#[$sm:meta])* $special:ident = $special_value:literal $special_text:literal,)* })?
+    ) => {
         $(#[$m])*
         #[derive(
             Clone, Copy, PartialEq, Eq, Hash, Default,
@@ -41,6 +51,9 @@ macro_rules! flags {
             $($(#[$cm])* pub const $konst: Self = Self::from_bits_retain($value);)*
             /// Every named bit with its name.
             pub const KNOWN: &'static [(Self, &'static str)] = &[$((Self::$konst, $text),)*];
+            $($($(#[$sm])* pub const $special: Self = Self::from_bits_retain($special_value);)*)?
+            /// Every number that stands for something else than the set of its bits, with its name.
+            pub const SPECIAL: &'static [(Self, &'static str)] = &[$($((Self::$special, $special_text),)*)?];
             /// The empty set.
             pub const ZERO: Self = Self::from_bits_retain(0);
             /// Returns the set with these bits, including bits without a name.
@@ -154,6 +167,9 @@ macro_rules! flags {
         $crate::__hex!($name bits);
         impl core::fmt::Display for $name {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                if let Some((_, name)) = Self::SPECIAL.iter().find(|(special, _)| special == self) {
+                    return f.write_str(name);
+                }
                 let mut rest = self.bits();
                 let mut separator = "";
                 for (flag, name) in Self::KNOWN {
@@ -194,6 +210,9 @@ macro_rules! flags {
             }
         }
         $crate::__value!($name($int) bits |bits| Some(Self::from_bits_retain(bits)), |text| {
+            if let Some((special, _)) = Self::SPECIAL.iter().find(|(_, name)| *name == text) {
+                return Some(*special);
+            }
             text.split('|').try_fold(Self::ZERO, |all, part| {
                 let named = Self::KNOWN.iter().find(|(_, name)| *name == part).map(|(flag, _)| *flag);
                 let other = || <$int>::try_from($crate::wire::parse_number(part)?).ok().map(Self::from_bits_retain);
