@@ -1,10 +1,10 @@
 //! Random attacks for an hour, with the times of an honest user: `.ci/hostile [SECONDS [SEED]]`.
 //!
 //! Options, each with a value: `--seconds`, `--seed` (of the first round), `--part` (of the unit's limits, see
-//! [`Setting::part`]), `--length` (steps of a round), `--tries` (to shrink a failure), `--kinds` (`all`, also those that
-//! the daemon does not survive yet, or names with commas). `--steps FILE` takes the steps that a failure has printed.
+//! [`Setting::part`]), `--length` (steps of a round), `--tries` (to shrink a failure), `--kinds` (names with commas; all
+//! without it). `--steps FILE` takes the steps that a failure has printed.
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
-use acm_tests::hostile::{Amounts, Attack, Kind, Scene, Setting, Step, attack, survived};
+use acm_tests::hostile::{Amounts, Attack, Kind, Scene, Setting, Step, attack};
 use core::time::Duration;
 use std::{
     env, fs,
@@ -46,7 +46,8 @@ fn main() {
     let words: Vec<&str> = words.iter().map(String::as_str).filter(|word| *word != "--bench").collect();
     let number = |word: &str| word.parse::<u64>().unwrap();
     let program = Path::new(env!("CARGO_BIN_EXE_acm-hostile")).to_owned();
-    let mut rounds = Attack { setting: Setting { program, part: 1 }, steps: 20_000, kinds: survived(), tries: 100 };
+    let mut rounds =
+        Attack { setting: Setting { program, part: 1 }, steps: 20_000, kinds: Kind::ALL.to_vec(), tries: 100 };
     let mut seed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
     for pair in words.chunks(2) {
         match *pair {
@@ -55,7 +56,6 @@ fn main() {
             ["--part", text] => rounds.setting.part = number(text),
             ["--length", text] => rounds.steps = number(text).try_into().unwrap(),
             ["--tries", text] => rounds.tries = number(text).try_into().unwrap(),
-            ["--kinds", "all"] => rounds.kinds = Kind::ALL.to_vec(),
             ["--kinds", text] => {
                 let kinds = text.split(',').map(|name| format!("0 {name} 1").parse::<Step>().unwrap().kind);
                 rounds.kinds = kinds.collect();

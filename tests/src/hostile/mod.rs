@@ -14,6 +14,6 @@ mod user;
 
 pub use attack::{Attack, Failure, attack};
 pub use honest::honest_user;
-pub use scene::{Amounts, Scene, Setting, survived};
+pub use scene::{Amounts, Scene, Setting};
 pub use steps::{Kind, Step};
 pub use user::{Sockets, hostile_users, keeper};

@@ -1,9 +1,5 @@
 //! A daemon under attack: with the limits of its unit, beside an honest user and a scraper.
-use super::{
-    calls::Trace,
-    steps::{Kind, Step},
-    user::Sockets,
-};
+use super::{calls::Trace, steps::Step, user::Sockets};
 use crate::{ControlGroup, Fabric, LIMIT, Node, Process, poll};
 use core::sync::atomic::{AtomicU32, Ordering};
 use std::{
@@ -27,15 +23,6 @@ const ROOM: u64 = 64 << 20;
 const REMAINS: u64 = 4 << 20;
 /// Number of checks between two requests for the metrics.
 const SCRAPE: u32 = 20;
-
-/// Kinds of steps that the daemon does not survive yet, each with its point in issue 39.
-const NOT_YET: &[(Kind, u32)] = &[(Kind::Abandon, 2), (Kind::Conditions, 3)];
-
-/// Returns the kinds of steps that the daemon must survive.
-#[must_use]
-pub fn survived() -> Vec<Kind> {
-    Kind::ALL.iter().copied().filter(|kind| NOT_YET.iter().all(|(other, _)| other != kind)).collect()
-}
 
 /// How a scene is run.
 #[derive(Clone, Debug)]
