@@ -128,8 +128,8 @@ mod tests {
             [15, 20, 16, 17, 18],
             [20, 16, 17, 21, 22],
             [16, 17, 21, 23, 24],
-            // 8x and 12x XDR (1600, 2400 Gb/s) have no code, and get the code of the next lower rate.
-            [17, 21, 23, 24, 24],
+            // 12x XDR (2400 Gb/s) has no code, and gets the code of the next lower rate.
+            [17, 21, 23, 25, 25],
         ];
         for (row, speed) in codes.iter().zip([1, 2, 4, 8, 16, 32, 64, 128, 256]) {
             for (code, width) in row.iter().zip([1, 16, 2, 4, 8]) {
