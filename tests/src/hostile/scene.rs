@@ -98,7 +98,7 @@ impl Scene {
     /// Lets the hostile users take these steps, checks all the time, and returns the amounts.
     ///
     /// # Errors
-    /// What must not happen.
+    /// The first invariant that did not hold.
     pub fn round(&mut self, steps: &[Step], traced: bool) -> Result<Amounts, String> {
         let mut amounts = Amounts::default();
         let lines = self.honest.stdout().lines().count();
