@@ -5,10 +5,10 @@ use core::time::Duration;
 /// Number of buckets with an upper bound: 2^0 to 2^24 microseconds, which are 16.8 s.
 const BOUNDS: usize = 25;
 
-/// A histogram of durations, from the end of a wait for events to the begin of the next.
+/// A histogram of durations, from the end of a wait for events to the start of the next.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LoopTimes {
-    /// Begin of the current iteration.
+    /// Start of the current iteration.
     begun: Option<Time>,
     counts: [u64; BOUNDS],
     /// Number of iterations beyond all bounds.

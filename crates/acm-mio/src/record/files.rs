@@ -1,6 +1,6 @@
 //! The files of a recording: the newest has the name, older ones the name with `.1`, `.2` ...
 use super::queue::Written;
-use crate::cli::RecordChoice;
+use crate::{cli::RecordChoice, regular};
 use nix::{
     fcntl::{FcntlArg, OFlag, fcntl},
     libc,
@@ -94,7 +94,8 @@ fn check(path: &Path) -> io::Result<()> {
     };
     let mut start = [0; PCAPNG.len()];
     let is_ours = found.is_symlink()
-        || found.is_file() && (found.len() == 0 || File::open(path)?.read_exact(&mut start).is_ok() && start == PCAPNG);
+        || found.is_file()
+            && (found.len() == 0 || regular::open(path)?.0.read_exact(&mut start).is_ok() && start == PCAPNG);
     if is_ours {
         return Ok(());
     }
