@@ -52,7 +52,7 @@ impl<K, const LIST: usize> Default for List<K, LIST> {
     }
 }
 
-impl<K: Copy, const LIST: usize> List<K, LIST> {
+impl<K: Copy + PartialEq, const LIST: usize> List<K, LIST> {
     pub(crate) const fn first(&self) -> Option<K> {
         self.first
     }
@@ -105,8 +105,11 @@ impl<K: Copy, const LIST: usize> List<K, LIST> {
 
     /// Moves an element that is in this list to its end.
     pub(crate) fn move_last(&mut self, nodes: &mut impl Nodes<K, LIST>, key: K) {
-        self.remove(nodes, key);
-        self.push_last(nodes, key);
+        // Often it is: an account uses one of its connections again and again.
+        if self.last != Some(key) {
+            self.remove(nodes, key);
+            self.push_last(nodes, key);
+        }
     }
 }
 
