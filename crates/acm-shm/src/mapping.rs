@@ -11,8 +11,8 @@ use crate::{
 use core::{ops::Range, ptr, ptr::NonNull, slice};
 use rustix::{
     fs::{
-        FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, fcntl_get_seals, fstat, ftruncate,
-        memfd_create,
+        FallocateFlags, MemfdFlags, Mode, SealFlags, fallocate, fchmod, fcntl_add_seals, fcntl_get_seals, fstat,
+        ftruncate, memfd_create,
     },
     io::Errno,
     mm::{MapFlags, ProtFlags, mmap, munmap},
@@ -125,6 +125,8 @@ impl Writer<Shared> {
         // Linux before 6.3 rejects NOEXEC_SEAL.
         let create = |flags| memfd_create("ibacm.cache", flags);
         let file = create(flags | MemfdFlags::NOEXEC_SEAL).or_else(|_| create(flags))?;
+        // Who may open the file for writing may page it out (MADV_PAGEOUT), and the writer would wait for the disk.
+        fchmod(&file, Mode::RUSR)?;
         ftruncate(&file, u64::try_from(layout.words()).unwrap_or(u64::MAX).saturating_mul(8))?;
         allocate(&file, layout.index())?;
         fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW)?;
@@ -224,6 +226,13 @@ mod tests {
             assert!(refused(ftruncate(&file, u64::try_from(length).unwrap()).map_err(io::Error::from)));
         }
         assert!(refused(fcntl_add_seals(&file, SealFlags::WRITE).map_err(io::Error::from)));
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "no mmap of files")]
+    fn file_may_be_opened_by_its_owner_only() {
+        let writer = Writer::create(16, identity(1), NOW).unwrap();
+        assert_eq!(fstat(writer.file()).unwrap().st_mode & 0o777, 0o400);
     }
 
     #[test]
