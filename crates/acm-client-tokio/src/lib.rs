@@ -57,7 +57,8 @@ impl Client {
     /// Connects to a daemon. A task of the current runtime owns the connection until the last clone is dropped.
     ///
     /// # Errors
-    /// The first attempt to connect fails. Later ones are repeated.
+    /// The first attempt to connect fails. Later ones are repeated. An attempt waits while the daemon's queue of new clients
+    /// is full.
     pub async fn connect(service: Service) -> io::Result<Self> {
         let stream = open(&service).await?;
         let (submissions, queue) = mpsc::channel(DEPTH);
@@ -94,7 +95,13 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
 async fn open(service: &Service) -> io::Result<Box<dyn Stream>> {
     Ok(match service {
-        Service::Unix(path) => Box::new(UnixStream::connect(path).await?),
+        Service::Unix(path) => Box::new(loop {
+            match UnixStream::connect(path).await {
+                // The daemon's queue of new clients is full: EAGAIN.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => time::sleep(PAUSE.0).await,
+                other => break other?,
+            }
+        }),
         Service::Tcp { host, port } => {
             let stream = TcpStream::connect((host.as_str(), *port)).await?;
             stream.set_nodelay(true)?;

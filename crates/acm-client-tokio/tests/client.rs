@@ -6,13 +6,17 @@ use acm_client::{
 use acm_client_tokio::{AskError, Client};
 use acm_wire::client::{Reply, next_frame};
 use std::{
+    future::{Future, poll_fn},
     io::{Read, Write},
     os::unix::net::{UnixListener, UnixStream},
     path::PathBuf,
+    pin::pin,
+    task::Poll,
     thread,
     time::Duration,
 };
 use tempfile::TempDir;
+use tokio::net::UnixSocket;
 
 const LIMIT: Duration = Duration::from_secs(60);
 const SHORT: Duration = Duration::from_millis(30);
@@ -183,4 +187,19 @@ async fn connection_is_replaced_when_no_request_has_a_response() {
     }
     assert_eq!(lid(client.ask(route(65), LIMIT).await), 65);
     daemon.join().unwrap();
+}
+
+#[tokio::test]
+async fn connecting_waits_for_room_in_the_queue_of_the_daemon() {
+    let address = Address::new();
+    let socket = UnixSocket::new_stream().unwrap();
+    socket.bind(address.path()).unwrap();
+    // The queue has room for one.
+    let listener = socket.listen(0).unwrap();
+    let first = UnixStream::connect(address.path()).unwrap();
+    let mut second = pin!(Client::connect(Service::Unix(address.path())));
+    assert!(poll_fn(|context| Poll::Ready(second.as_mut().poll(context))).await.is_pending());
+    listener.accept().await.unwrap();
+    second.await.unwrap();
+    drop(first);
 }
