@@ -137,6 +137,7 @@ fn run(shared: &Shared) {
 mod tests {
     use super::*;
     use crate::testing::{send_with, slow_to_close, wait_until};
+    use acm_sansio::Acm;
     use core::iter;
     use rustix::net::SendFlags;
     use std::net::TcpStream;
@@ -159,6 +160,15 @@ mod tests {
             })
         })
         .count()
+    }
+
+    #[test]
+    fn unit_has_room_for_39_threads_and_those_of_providers() {
+        let unit = include_str!("../../../dist/acm-mio.service");
+        // The loop, the reader of preload files and the writer of a recording.
+        let threads = 3 + THREADS + 2 * usize::from(Acm::MAX_PROVIDERS);
+        assert_eq!(threads, 39);
+        assert!(unit.lines().any(|line| line == "TasksMax=64"), "{unit}");
     }
 
     #[test]

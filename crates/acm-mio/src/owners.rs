@@ -2,13 +2,13 @@
 //!
 //! A user can act as each of these uids in a user namespace, and would otherwise have 65,537 accounts. The files are
 //! read without the system's name services, which may wait for a network.
-use crate::regular;
+use crate::regular::{self, State};
 use acm_sansio::Account;
 use core::ops::RangeInclusive;
 use std::{
     collections::BTreeMap,
     io::{self, ErrorKind, Read},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 /// Size of the largest file in bytes. The event loop reads both: 1 MiB takes milliseconds.
@@ -16,10 +16,19 @@ const LARGEST: u64 = 1 << 20;
 
 /// The ranges of subordinate uids, with their owners.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Owners(
+pub(crate) struct Owners {
     /// Last uid and owner of each range, by its first uid. Ranges that overlap have one owner.
-    BTreeMap<u32, (u32, u32)>,
-);
+    ranges: BTreeMap<u32, (u32, u32)>,
+    files: Option<Files>,
+}
+
+/// The files of the owners, with the state of the first before it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Files {
+    subuid: PathBuf,
+    passwd: PathBuf,
+    state: State,
+}
 
 impl Owners {
     /// Reads `/etc/subuid`, and `/etc/passwd` for the names in it. Adds a problem for each line that cannot be used. A
@@ -28,7 +37,14 @@ impl Owners {
         Self::read_from(Path::new("/etc/subuid"), Path::new("/etc/passwd"), problems)
     }
 
-    fn read_from(subuid: &Path, passwd: &Path, problems: &mut Vec<String>) -> Self {
+    /// Reads the files again if `/etc/subuid` has changed. Its problems are reported at the next reload.
+    pub(crate) fn read_again(&self) -> Option<Self> {
+        let Files { subuid, passwd, state } = self.files.as_ref()?;
+        (regular::state(subuid) != *state).then(|| Self::read_from(subuid, passwd, &mut Vec::new()))
+    }
+
+    pub(crate) fn read_from(subuid: &Path, passwd: &Path, problems: &mut Vec<String>) -> Self {
+        let state = regular::state(subuid);
         let mut read = |path: &Path| match read_file(path) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
@@ -38,7 +54,8 @@ impl Owners {
             }
         };
         let (text, users) = (read(subuid), read(passwd));
-        let (owners, malformed) = Self::parse(&text, &users);
+        let (mut owners, malformed) = Self::parse(&text, &users);
+        owners.files = Some(Files { subuid: subuid.to_owned(), passwd: passwd.to_owned(), state });
         let place = subuid.display();
         let describe =
             |number| format!("{place}:{number}: expected NAME:FIRST:COUNT; its uids are accounts of their own");
@@ -65,20 +82,20 @@ impl Owners {
             ranges.push((uids_of_name, owner));
         }
         ranges.sort_unstable_by_key(|(uids, owner)| (*uids.start(), *owner));
-        let mut owners = BTreeMap::<u32, (u32, u32)>::new();
+        let mut owners = Self::default();
         for (uids, owner) in ranges {
-            match owners.last_entry() {
+            match owners.ranges.last_entry() {
                 // The uids of two owners are shared, and so is their account.
                 Some(mut last) if last.get().0 >= *uids.start() => {
                     let end = &mut last.get_mut().0;
                     *end = (*end).max(*uids.end());
                 }
                 _ => {
-                    owners.insert(*uids.start(), (*uids.end(), owner));
+                    owners.ranges.insert(*uids.start(), (*uids.end(), owner));
                 }
             }
         }
-        (Self(owners), malformed)
+        (owners, malformed)
     }
 
     /// Returns the account that is charged for what an account does.
@@ -90,7 +107,7 @@ impl Owners {
     }
 
     fn owner_of(&self, uid: u32) -> u32 {
-        match self.0.range(..=uid).next_back() {
+        match self.ranges.range(..=uid).next_back() {
             Some((_, (last, owner))) if uid <= *last => *owner,
             _ => uid,
         }
@@ -161,7 +178,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (subuid, passwd) = (dir.path().join("subuid"), dir.path().join("passwd"));
         let mut problems = Vec::new();
-        assert_eq!(Owners::read_from(&subuid, &passwd, &mut problems), Owners::default());
+        assert_eq!(Owners::read_from(&subuid, &passwd, &mut problems).ranges, BTreeMap::new());
         assert!(problems.is_empty(), "there are no files: {problems:?}");
         let lines = ["ann:100000", ":1:1", "ann:x:1", "ann:1:0", "ann:4294967295:2", "ann:1:1:1", "ann:5:1"];
         fs::write(&subuid, lines.join("\n")).unwrap();

@@ -10,7 +10,7 @@ use core::{
 };
 use mio::{
     event::Source,
-    net::{TcpStream, UnixStream},
+    net::{TcpListener, TcpStream, UnixListener, UnixStream},
 };
 use nix::{getsockopt_impl, libc, sockopt_impl, sys::socket::GetSockOpt};
 use rustix::net::{
@@ -31,6 +31,8 @@ const NOBODY: u32 = 65_534;
 /// Requested size of the send buffer of a client, in bytes; the system doubles it. The kernel memory of unread
 /// responses is charged to the daemon: at most the buffer and one message for each connection.
 const SEND_BUFFER: usize = 2048;
+/// Number of clients in the queue of a unix socket beside the first.
+const BACKLOG: i32 = 128;
 /// Requested size of the receive buffer of a TCP client, in bytes; the system doubles it.
 const RECEIVE_BUFFER: usize = 8192;
 
@@ -55,9 +57,16 @@ pub(crate) fn limit_receive_buffer(socket: &impl AsFd) {
     let _ = sockopt::set_socket_recv_buffer_size(socket, RECEIVE_BUFFER);
 }
 
-/// Lets as many clients wait to be accepted as the system allows (net.core.somaxconn): a program that does not wait for
-/// its connection fails if the queue is full.
-pub(crate) fn extend_backlog(listener: &impl AsFd) {
+/// Limits the number of clients that wait to be accepted. The kernel queues those of all users in order of arrival, so
+/// that a new one waits for all of them. If the queue is full, a blocking `connect` waits for room, in turn with others,
+/// and one that does not block fails with EAGAIN.
+pub(crate) fn limit_backlog(listener: &UnixListener) {
+    let _ = listen(listener, BACKLOG);
+}
+
+/// Lets as many TCP clients wait to be accepted as the system allows (net.core.somaxconn). If the queue is full, the
+/// kernel drops a client's request, and the client repeats it after 1 s.
+pub(crate) fn extend_backlog(listener: &TcpListener) {
     let _ = listen(listener, i32::MAX);
 }
 

@@ -1,10 +1,16 @@
 //! Helpers of tests.
-use core::{mem::MaybeUninit, time::Duration};
+use core::{iter, mem::MaybeUninit, time::Duration};
 use nix::{
     sched::{CloneFlags, unshare},
     sys::stat::{Mode, umask},
 };
-use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg, sockopt};
+use rustix::{
+    io::Errno,
+    net::{
+        AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketFlags, SocketType,
+        connect, sendmsg, socket_with, sockopt,
+    },
+};
 use std::{
     io::{self, IoSlice, Write},
     net::{TcpListener, TcpStream},
@@ -12,6 +18,7 @@ use std::{
         fd::{AsFd, OwnedFd},
         unix::net::UnixStream,
     },
+    path::Path,
     sync::{Arc, Mutex, mpsc},
     thread,
 };
@@ -53,6 +60,18 @@ pub(crate) fn slow_to_close() -> (TcpStream, TcpStream) {
     slow.set_nonblocking(false).unwrap();
     sockopt::set_socket_linger(&slow, Some(Duration::from_secs(600))).unwrap();
     (slow, reader)
+}
+
+/// Connects without waiting until the kernel's queue of a unix socket is full. Returns the number of clients in it.
+pub(crate) fn fill_queue(path: &Path) -> usize {
+    let address = SocketAddrUnix::new(path).unwrap();
+    let connect = || {
+        let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::NONBLOCK, None).unwrap();
+        connect(&socket, &address).map(|()| socket)
+    };
+    let waiting: Vec<OwnedFd> = iter::from_fn(|| connect().ok()).take(200).collect();
+    assert_eq!(connect().unwrap_err(), Errno::AGAIN);
+    waiting.len()
 }
 
 /// Sends bytes with the only reference to a file.

@@ -1,7 +1,7 @@
 //! The end of a daemon under systemd, and the connections that the next daemon takes over.
 use acm_tests::{Connection, Entry, Fabric, Node, NodeBuilder, Received, request, until};
 use acm_wire::client::{ClientStatus, EntryFlags, path_request};
-use core::mem::MaybeUninit;
+use core::{iter, mem::MaybeUninit};
 use ib_mad::sa::PathRecord;
 use nix::{
     sys::{
@@ -11,9 +11,10 @@ use nix::{
     unistd::Pid,
 };
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use socket2::{Domain, SockAddr, Socket, Type};
 use std::{
     fs,
-    io::IoSliceMut,
+    io::{ErrorKind, IoSliceMut},
     os::{
         fd::OwnedFd,
         unix::net::{UnixDatagram, UnixListener},
@@ -62,6 +63,14 @@ impl Systemd {
 
     fn client(&self) -> Connection {
         Connection::open(&self.path().join("clients"))
+    }
+
+    /// Returns a client that the daemon has accepted.
+    fn served_client(&self) -> Connection {
+        let mut client = self.client();
+        client.send(&lookup(0, "node1"));
+        assert_eq!(client.receive().status(0), ClientStatus::SUCCESS);
+        client
     }
 
     /// Starts a daemon with the socket and at most one connection, which are its standard input and output until then.
@@ -138,6 +147,22 @@ fn connections_survive_a_restart_under_systemd() {
     drop(daemon);
     systemd.kept.clear();
     assert_eq!(idle.receive(), Received::Closed);
+}
+
+#[test]
+fn queue_of_new_clients_at_the_socket_of_systemd_has_129() {
+    let mut systemd = Systemd::new();
+    let daemon = systemd.start(Node::embedded());
+    drop(systemd.served_client());
+    daemon.signal(Signal::SIGSTOP);
+    let address = SockAddr::unix(systemd.path().join("clients")).unwrap();
+    let connect = || {
+        let socket = Socket::new(Domain::UNIX, Type::STREAM, None).unwrap();
+        socket.set_nonblocking(true).unwrap();
+        socket.connect(&address).map(|()| socket)
+    };
+    let waiting: Vec<_> = iter::from_fn(|| connect().ok()).take(200).collect();
+    assert_eq!((waiting.len(), connect().unwrap_err().kind()), (129, ErrorKind::WouldBlock));
 }
 
 #[test]

@@ -71,6 +71,12 @@ fn unit_has_an_exposure_level_of_at_most_2_5() {
 }
 
 #[test]
+fn unit_comes_before_the_programs_of_users() {
+    let unit = fs::read_to_string(dist("acm-mio.service")).unwrap();
+    assert!(unit.lines().any(|line| line == "Nice=-10"), "{unit}");
+}
+
+#[test]
 fn units_pass_systemd_analyze() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["acm-mio.service", "acm-mio.socket"] {

@@ -83,3 +83,24 @@ impl Ending {
         self.streams.len()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{fs, io::Write};
+
+    #[test]
+    fn unread_page_is_charged_to_the_owner_of_the_scrapers_uid() {
+        let dir = tempfile::tempdir().unwrap();
+        let subuid = dir.path().join("subuid");
+        fs::write(&subuid, format!("7:{}:1\n", nix::unistd::getuid())).unwrap();
+        let owners = Owners::read_from(&subuid, &dir.path().join("passwd"), &mut Vec::new());
+        let mut ending = Ending { owners, ..Ending::default() };
+        let (ours, theirs) = mio::net::UnixStream::pair().unwrap();
+        let mut stream = Stream::from(ours);
+        stream.write_all(b"page").unwrap();
+        ending.add(Time::ZERO, stream);
+        assert_eq!(ending.streams[0].0, Account::User(7));
+        drop(theirs);
+    }
+}

@@ -9,7 +9,7 @@ use crate::{
     closing::Closing,
     owners::Owners,
     peer::{Peer, may_change},
-    stream::{Stream, is_open, refuse_descriptors},
+    stream::{Stream, is_open, limit_backlog, refuse_descriptors},
 };
 use acm_sansio::{Account, Time};
 use acm_wire::files::opts::MetricsTarget;
@@ -358,6 +358,7 @@ fn listen_unix(path: &Path, mode: u32, trusted: bool) -> io::Result<Listening> {
     }
     let socket = UnixListener::bind(path)?;
     refuse_descriptors(&socket);
+    limit_backlog(&socket);
     let listening = Listening { socket: Socket::Unix(socket), file: Some(path.to_owned()), trusted, ready: true };
     set_mode_of_socket(path, mode)?;
     Ok(listening)

@@ -1,5 +1,7 @@
 //! The clients' listening socket, unix or TCP, with the files by which clients find the socket.
-use crate::stream::{Stream, extend_backlog, is_open, limit_receive_buffer, limit_send_buffer, refuse_descriptors};
+use crate::stream::{
+    Stream, extend_backlog, is_open, limit_backlog, limit_receive_buffer, limit_send_buffer, refuse_descriptors,
+};
 use acm_wire::files::opts::{Options, ServerMode};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use mio::{
@@ -85,7 +87,7 @@ impl Listener {
         let failed = |error| ListenError::Unix(path.clone(), error);
         let socket = UnixListener::bind(&path).map_err(failed)?;
         refuse_descriptors(&socket);
-        extend_backlog(&socket);
+        limit_backlog(&socket);
         let mut listener = Self { socket: Socket::Unix(socket), files: vec![path.clone()] };
         // Programs of all users connect to this socket.
         fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).map_err(failed)?;
@@ -128,10 +130,10 @@ impl Listener {
             // systemd passes sockets in any order. Sockets of other types, such as netlink, are used elsewhere.
             if let Ok(Some(listener)) = passed.take_unix_listener(index) {
                 listener.set_nonblocking(true).map_err(ListenError::Systemd)?;
+                let listener = UnixListener::from_std(listener);
                 refuse_descriptors(&listener);
-                extend_backlog(&listener);
-                let socket = Socket::Unix(UnixListener::from_std(listener));
-                return Ok(Some(Self { socket, files: Vec::new() }));
+                limit_backlog(&listener);
+                return Ok(Some(Self { socket: Socket::Unix(listener), files: Vec::new() }));
             }
         }
         Ok(None)
@@ -174,6 +176,13 @@ impl Drop for Listener {
 
 #[cfg(test)]
 impl Listener {
+    /// Gives the kernel's queue of new clients more room.
+    pub(crate) fn extend_queue(&self) {
+        if let Socket::Unix(socket) = &self.socket {
+            rustix::net::listen(socket, 4096).unwrap();
+        }
+    }
+
     /// Lets future clients send descriptors, as kernels before Linux 6.16 do.
     pub(crate) fn allow_descriptors(&self) {
         if let Socket::Unix(socket) = &self.socket {
@@ -185,6 +194,7 @@ impl Listener {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::fill_queue;
 
     fn names(dir: &Path) -> Vec<String> {
         let mut names: Vec<String> =
@@ -206,6 +216,13 @@ mod tests {
         let options = Options { acme_plus_kernel_only: true, ..Options::default() };
         let _listener = Listener::bind(&options, dir.path()).unwrap();
         assert_eq!(names(dir.path()), [UNIX_SOCKET]);
+    }
+
+    #[test]
+    fn queue_of_new_clients_has_129() {
+        let dir = tempfile::tempdir().unwrap();
+        let _listener = Listener::bind(&Options::default(), dir.path()).unwrap();
+        assert_eq!(fill_queue(&dir.path().join(UNIX_SOCKET)), 129);
     }
 
     #[test]

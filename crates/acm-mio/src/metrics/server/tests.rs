@@ -1,5 +1,6 @@
 //! Scrapers over real sockets, an iteration at a time.
 use super::*;
+use crate::testing::fill_queue;
 use mio::{Events, Poll};
 use std::{
     io::{Read, Write},
@@ -207,6 +208,14 @@ fn new_scraper_replaces_the_oldest_but_three_slots_are_for_the_status() {
     };
     assert_eq!(ended(clients), [false; 3]);
     assert_eq!(ended(scrapers), [true, false, false, false, false, false]);
+}
+
+#[test]
+fn queue_of_new_scrapers_has_129() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x");
+    let _listening = listen_unix(&path, 0o600, false).unwrap();
+    assert_eq!(fill_queue(&path), 129);
 }
 
 #[test]

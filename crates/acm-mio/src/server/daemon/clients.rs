@@ -18,10 +18,11 @@ use std::io;
 
 /// Maximum number of steps in a client's turn: a message, or a read of at most 2,048 bytes.
 const STEPS: usize = 8;
-/// Maximum number of connections that are accepted in an iteration, with those that are turned away.
-const ACCEPT_BATCH: usize = 64;
-/// Maximum number of turns, of new clients, and of checks for unread responses in an iteration. They delay a client
-/// whose event comes during the iteration. Each iteration costs an `epoll_wait`.
+/// Maximum number of connections that are accepted in an iteration: as many as the kernel's queue holds. The kernel
+/// queues the clients of all accounts in order of arrival. Accounts take turns as soon as the loop has all of them.
+const ACCEPT_BATCH: usize = 129;
+/// Maximum number of turns, and of checks for unread responses in an iteration. They delay a client whose event comes
+/// during the iteration. Each iteration costs an `epoll_wait`.
 const CLIENT_BATCH: usize = 8;
 /// Number of checks of a client for unread responses within `client_timeout`.
 const CHECKS: u32 = 4;
@@ -38,9 +39,14 @@ impl Daemon {
             self.ready.accept_at = None;
             self.ready.listener = true;
         }
-        let mut added = 0;
+        // A user who was added since may have many uids.
+        if self.ready.listener
+            && let Some(owners) = self.reload.changed_owners(now)
+        {
+            self.metrics.set_owners(owners.clone());
+        }
         for _ in 0..ACCEPT_BATCH {
-            if !self.ready.listener || self.ready.accept_at.is_some() || added == CLIENT_BATCH {
+            if !self.ready.listener || self.ready.accept_at.is_some() {
                 return;
             }
             let stream = match self.listener.accept() {
@@ -64,7 +70,6 @@ impl Daemon {
             let (account, peer) = stream.peer();
             let account = self.reload.owners().account_of(account);
             if self.pace.admits(now, account) {
-                added += 1;
                 self.add_client(now, stream, account, peer);
             } else if stream.ends_with_descriptors() {
                 // The loop must not wait for its close.

@@ -21,6 +21,8 @@ pub(crate) enum MissingPort {
 
 /// Time for which files must not change before they are read, because a program may be writing them.
 const SETTLE: Duration = Duration::from_millis(500);
+/// Time between two checks whether the owners of subordinate uids have changed, while clients connect.
+const OWNERS_CHECK: Duration = Duration::from_secs(10);
 /// Number of checks after which files that change at every check are not read.
 const MAX_CHECKS: u32 = 20;
 
@@ -69,6 +71,8 @@ pub(crate) struct Reload {
     pub(super) not_applied: u64,
     /// Number of times that a preload file was not read, since the start.
     pub(super) preload_not_read: u64,
+    /// Time of the next check whether the owners of subordinate uids have changed.
+    owners_due: Time,
     /// Files that are read as soon as they no longer change.
     pending: Option<Pending>,
     pub(super) progress: Progress,
@@ -88,6 +92,7 @@ impl Reload {
             current: settings,
             not_applied: 0,
             preload_not_read: 0,
+            owners_due: Time::ZERO,
             pending: None,
             progress,
             log_problem: None,
@@ -174,6 +179,16 @@ impl Reload {
     /// Returns the owners of subordinate uids.
     pub(crate) fn owners(&self) -> &Owners {
         &self.current.owners
+    }
+
+    /// Looks for a change of the owners of subordinate uids, once in [`OWNERS_CHECK`]. Returns them if they have changed.
+    pub(super) fn changed_owners(&mut self, now: Time) -> Option<&Owners> {
+        if now < self.owners_due {
+            return None;
+        }
+        self.owners_due = now + OWNERS_CHECK;
+        self.current.owners = self.current.owners.read_again()?;
+        Some(&self.current.owners)
     }
 
     /// Returns the options at the start.

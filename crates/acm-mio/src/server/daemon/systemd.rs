@@ -1,8 +1,24 @@
 //! Notifications to systemd: ready, reloading, stopping, watchdog, one line of status, connections to keep.
+//!
+//! Every user may write to systemd's socket and fill its queue. So the loop does not wait for room: it tries again.
 use acm_sansio::{Acm, Time, api::GaugeScope};
-use core::time::Duration;
+use core::{mem::MaybeUninit, time::Duration};
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, send, sendmsg};
 use sd_notify::NotifyState;
-use std::{env, os::fd::BorrowedFd};
+use std::{
+    collections::VecDeque,
+    env,
+    ffi::OsString,
+    io::{self, IoSlice},
+    os::{
+        fd::BorrowedFd,
+        linux::net::SocketAddrExt,
+        unix::{
+            ffi::OsStrExt,
+            net::{SocketAddr, UnixDatagram},
+        },
+    },
+};
 
 /// Interval between updates of the status line, if it has changed.
 const STATUS: Duration = Duration::from_secs(5);
@@ -11,11 +27,22 @@ const STATUS: Duration = Duration::from_secs(5);
 pub(super) const CLIENTS: &str = "client";
 /// Number of descriptors that the kernel passes with one message.
 const SCM_MAX_FD: usize = 253;
+/// Time to wait for room for a message with connections, when the daemon does not serve any more.
+const KEEP: Duration = Duration::from_secs(1);
+/// Time until the next attempt to send notifications for which there was no room.
+const AGAIN: Duration = Duration::from_millis(20);
+/// Maximum number of these notifications. The oldest is dropped for another.
+const MOST_WAITING: usize = 16;
 
 /// Sends notifications to systemd, with the option `--systemd`.
 #[derive(Debug, Default)]
 pub(crate) struct Systemd {
     on: bool,
+    /// The address of systemd's socket (`NOTIFY_SOCKET`).
+    address: Option<OsString>,
+    /// Notifications for which there was no room.
+    waiting: VecDeque<String>,
+    next_attempt: Time,
     /// True as soon as systemd is notified that the daemon stops: it then expects no other state.
     is_stopping: bool,
     /// Interval between watchdog notifications: half of the time-out that systemd allows.
@@ -30,17 +57,18 @@ impl Systemd {
     pub(crate) fn new(on: bool) -> Self {
         let variable = |name: &str| env::var(name).ok();
         let watchdog = watchdog(variable("WATCHDOG_USEC"), variable("WATCHDOG_PID"), std::process::id());
-        Self { on, watchdog: watchdog.filter(|_| on), ..Self::default() }
+        let address = env::var_os("NOTIFY_SOCKET");
+        Self { on, address, watchdog: watchdog.filter(|_| on), ..Self::default() }
     }
 
     /// Notifies systemd that the daemon serves.
-    pub(crate) fn ready(&self) {
+    pub(crate) fn ready(&mut self) {
         if !self.is_stopping {
             self.notify(&[NotifyState::Ready]);
         }
     }
 
-    pub(super) fn reloading(&self) {
+    pub(super) fn reloading(&mut self) {
         if self.is_stopping {
             return;
         }
@@ -56,7 +84,7 @@ impl Systemd {
 
     /// Reports whether systemd can keep connections for the next daemon.
     pub(super) fn keeps_connections(&self) -> bool {
-        self.on && env::var_os("NOTIFY_SOCKET").is_some()
+        self.on && self.address.is_some()
     }
 
     /// Lets systemd keep these connections for the next daemon. Returns their number.
@@ -64,7 +92,7 @@ impl Systemd {
         let connections: Vec<_> = connections.collect();
         let mut kept = 0;
         for batch in connections.chunks(SCM_MAX_FD) {
-            match sd_notify::notify_with_fds(&[NotifyState::FdStore, NotifyState::FdName(CLIENTS)], batch) {
+            match self.send_connections(batch) {
                 Ok(()) => kept += batch.len(),
                 Err(error) => tracing::warn!(target: "systemd", "{} connections not passed: {error}", batch.len()),
             }
@@ -73,18 +101,23 @@ impl Systemd {
     }
 
     /// Lets systemd close its copies of the connections that it kept.
-    pub(super) fn drop_connections(&self) {
+    pub(super) fn drop_connections(&mut self) {
         self.notify(&[NotifyState::FdStoreRemove, NotifyState::FdName(CLIENTS)]);
     }
 
     /// Returns the time of the next notification.
     pub(super) fn due(&self) -> Option<Time> {
         let ping = self.watchdog.map(|_| self.next_ping);
-        ping.into_iter().chain(self.on.then_some(self.next_status)).min()
+        let again = (!self.waiting.is_empty()).then_some(self.next_attempt);
+        ping.into_iter().chain(self.on.then_some(self.next_status)).chain(again).min()
     }
 
     /// Sends the notifications that are due.
     pub(super) fn tick(&mut self, now: Time, acm: &Acm) {
+        if !self.waiting.is_empty() && self.next_attempt <= now {
+            self.next_attempt = now + AGAIN;
+            self.send_waiting();
+        }
         if let Some(pause) = self.watchdog
             && self.next_ping <= now
         {
@@ -94,20 +127,68 @@ impl Systemd {
         if self.on && self.next_status <= now {
             self.next_status = now + STATUS;
             let status = status_line(acm);
-            if status != self.status {
+            if status != self.status && self.waiting.is_empty() {
                 self.notify(&[NotifyState::Status(&status)]);
                 self.status = status;
             }
         }
     }
 
-    fn notify(&self, state: &[NotifyState<'_>]) {
-        if self.on
-            && let Err(error) = sd_notify::notify(state)
-        {
-            tracing::warn!(target: "systemd", "not told: {error}");
+    /// Sends a notification after those that wait for room.
+    fn notify(&mut self, state: &[NotifyState<'_>]) {
+        if self.on {
+            self.waiting.push_back(text(state));
+            if self.waiting.len() > MOST_WAITING {
+                self.waiting.pop_front();
+            }
+            self.send_waiting();
         }
     }
+
+    fn send_waiting(&mut self) {
+        while let Some(text) = self.waiting.front() {
+            match self.send(text) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) => tracing::warn!(target: "systemd", "not told: {error}"),
+                Ok(()) => {}
+            }
+            self.waiting.pop_front();
+        }
+    }
+
+    fn send(&self, text: &str) -> io::Result<()> {
+        let Some(socket) = self.connect()? else { return Ok(()) };
+        send(&socket, text.as_bytes(), SendFlags::DONTWAIT | SendFlags::NOSIGNAL)?;
+        Ok(())
+    }
+
+    /// Sends connections, and waits for room for at most [`KEEP`].
+    fn send_connections(&self, connections: &[BorrowedFd<'_>]) -> io::Result<()> {
+        let Some(socket) = self.connect()? else { return Ok(()) };
+        socket.set_write_timeout(Some(KEEP))?;
+        let text = text(&[NotifyState::FdStore, NotifyState::FdName(CLIENTS)]);
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(SCM_MAX_FD))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        control.push(SendAncillaryMessage::ScmRights(connections));
+        sendmsg(&socket, &[IoSlice::new(text.as_bytes())], &mut control, SendFlags::NOSIGNAL)?;
+        Ok(())
+    }
+
+    /// Returns a socket that is connected to systemd's; `None` without one.
+    fn connect(&self) -> io::Result<Option<UnixDatagram>> {
+        let Some(address) = &self.address else { return Ok(None) };
+        let address = match address.as_bytes().strip_prefix(b"@") {
+            Some(name) => SocketAddr::from_abstract_name(name)?,
+            None => SocketAddr::from_pathname(address)?,
+        };
+        let socket = UnixDatagram::unbound()?;
+        socket.connect_addr(&address)?;
+        Ok(Some(socket))
+    }
+}
+
+fn text(state: &[NotifyState<'_>]) -> String {
+    state.iter().map(|state| format!("{state}\n")).collect()
 }
 
 /// Returns half of the watchdog's time-out, if the watchdog is for the process `own_pid`.
@@ -144,6 +225,7 @@ fn status_line(acm: &Acm) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::in_time;
     use acm_sansio::{Account, ClientId, Config, Input, Output, PortId, port::PortAttributes};
     use acm_wire::{
         Address,
@@ -219,6 +301,40 @@ mod tests {
             _ => None,
         });
         assert_eq!(status_line(&acm), "1 of 2 ports active, 1 of 2 groups joined, 3 clients, 2 paths known, 1 lookups");
+    }
+
+    /// Returns the next notification, if there is one.
+    fn received(socket: &UnixDatagram) -> Option<String> {
+        let mut buffer = [0; 256];
+        let length = socket.recv(&mut buffer).ok()?;
+        Some(String::from_utf8_lossy(&buffer[..length]).into_owned())
+    }
+
+    #[test]
+    fn full_queue_of_systemd_does_not_stop_the_loop() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("notify");
+        let socket = UnixDatagram::bind(&path).unwrap();
+        socket.set_nonblocking(true).unwrap();
+        let user = UnixDatagram::unbound().unwrap();
+        user.set_nonblocking(true).unwrap();
+        while user.send_to(b"X", &path).is_ok() {}
+        let systemd = Systemd { on: true, address: Some(path.into()), ..Systemd::default() };
+        let (mut systemd, acm) = (systemd, Acm::new(Config::default(), 1));
+        let at = |millis| Time::ZERO + Duration::from_millis(millis);
+        let mut systemd = in_time(move || {
+            systemd.ready();
+            (0..20).for_each(|_| systemd.reloading());
+            systemd
+        });
+        assert_eq!((systemd.waiting.len(), systemd.due()), (16, Some(Time::ZERO)));
+        systemd.tick(at(3), &acm);
+        assert_eq!((systemd.waiting.len(), systemd.due()), (16, Some(at(23))));
+        while received(&socket).as_deref() == Some("X") {}
+        systemd.tick(at(22), &acm);
+        assert_eq!(received(&socket), None, "not before the next attempt");
+        systemd.tick(at(23), &acm);
+        assert_eq!(systemd.waiting.len(), 16 - core::iter::from_fn(|| received(&socket)).count());
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Slots in the table of clients, and turns among clients.
 use super::{super::event_loop::EVENTS, *};
-use crate::{peer::Peer, shared::SharedCache};
+use crate::{owners::Owners, peer::Peer, shared::SharedCache};
 use acm_sansio::{Account, Output};
+use std::fs;
 
 #[test]
 fn client_in_a_reused_slot_gets_nothing_of_its_predecessor() {
@@ -187,17 +188,32 @@ fn stop_closes_connections_without_responses_to_open_requests() {
 }
 
 #[test]
-fn iteration_accepts_eight_clients_and_serves_others() {
+fn iteration_accepts_129_clients_and_serves_others() {
     let dir = tempfile::tempdir().unwrap();
     let (mut daemon, mut events) = (daemon(dir.path()), Events::with_capacity(EVENTS));
     let mut user = connect_as(&mut daemon, 2, 1);
     serve_all(&mut daemon, &mut events);
-    let _new: Vec<_> = (0..20).map(|_| connect(dir.path())).collect();
-    for open in [9, 17, 21] {
+    daemon.listener.extend_queue();
+    let _new: Vec<_> = (0..200).map(|_| connect(dir.path())).collect();
+    for open in [130, 201] {
         user[0].write_all(&perf_request(0, [1; 8])).unwrap();
         iteration(&mut daemon, &mut events);
         assert_eq!((daemon.host.clients.open.len(), received(&mut user[0]).0), (open, 72));
     }
+}
+
+#[test]
+fn new_user_is_served_in_the_iteration_that_accepts_it_beside_128_new_connections_of_another() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut daemon, mut events) = (daemon(dir.path()), Events::with_capacity(EVENTS));
+    let mut others = connect_as(&mut daemon, 2, 128);
+    let mut user = connect(dir.path());
+    for client in others.iter_mut().chain([&mut user]) {
+        client.write_all(&perf_request(0, [1; 8])).unwrap();
+    }
+    iteration(&mut daemon, &mut events);
+    assert_eq!(received(&mut user), (72, false));
+    assert_eq!(responses(&mut others, 72).iter().sum::<usize>(), 7);
 }
 
 #[test]
@@ -220,14 +236,49 @@ fn connections_beyond_the_pace_of_an_account_are_closed_in_turns() {
     let own = Account::User(nix::unistd::getuid().as_raw());
     let later = daemon.clock.now() + Duration::from_secs(1000);
     while daemon.pace.admits(later, own) {}
-    let mut new: Vec<_> = (0..100).map(|_| connect(dir.path())).collect();
-    for closed in [64, 100] {
+    daemon.listener.extend_queue();
+    let mut new: Vec<_> = (0..200).map(|_| connect(dir.path())).collect();
+    for closed in [129, 200] {
         user[0].write_all(&perf_request(0, [1; 8])).unwrap();
         iteration(&mut daemon, &mut events);
         assert_eq!(received(&mut user[0]).0, 72);
         assert_eq!(new.iter_mut().map(received).filter(|(_, ended)| *ended).count(), closed);
     }
     assert_eq!(daemon.host.clients.open.len(), 1);
+}
+
+#[test]
+fn user_who_was_added_has_one_account_after_ten_seconds() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut daemon = daemon(dir.path());
+    let [subuid, passwd] = ["subuid", "passwd"].map(|name| dir.path().join(name));
+    daemon.reload.current.owners = Owners::read_from(&subuid, &passwd, &mut Vec::new());
+    let uid = nix::unistd::getuid().as_raw();
+    let start = daemon.clock.now();
+    let mut account_at = |millis| {
+        let _client = connect(dir.path());
+        daemon.ready.listener = true;
+        daemon.accept(start + Duration::from_millis(millis));
+        daemon.host.clients.open.iter().last().unwrap().1.owner
+    };
+    assert_eq!(account_at(0), Account::User(uid));
+    fs::write(&subuid, format!("7:{uid}:1\n")).unwrap();
+    assert_eq!([9_999, 10_000].map(&mut account_at), [Account::User(uid), Account::User(7)]);
+    // The file is as it was read.
+    assert_eq!(account_at(20_000), Account::User(7));
+}
+
+#[test]
+fn connections_of_the_previous_daemon_are_charged_to_the_owner_of_their_uid() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut daemon = daemon(dir.path());
+    let subuid = dir.path().join("subuid");
+    fs::write(&subuid, format!("7:{}:1\n", nix::unistd::getuid())).unwrap();
+    daemon.reload.current.owners = Owners::read_from(&subuid, &dir.path().join("passwd"), &mut Vec::new());
+    let (_theirs, ours) = UnixStream::pair().unwrap();
+    ours.set_nonblocking(true).unwrap();
+    daemon.take_over(daemon.clock.now(), vec![mio::net::UnixStream::from_std(ours).into()]);
+    assert_eq!(daemon.host.clients.open[0].owner, Account::User(7));
 }
 
 #[test]
