@@ -183,6 +183,12 @@ fn condition_of_one_user_does_not_choose_the_path_of_another() {
         let address = Address::from_text("other");
         world.input(0, Input::AddressAdded { port: PortId(0), pkey: Some(PKEYS[1]), address });
         world.run_for(Duration::from_secs(10));
+        // What the other node has announced would be found first.
+        let (mut ids, mut next) = (Vec::new(), Some(0));
+        while let Some(from) = next {
+            next = world.node(0).acm.cache_entries(from, &mut |entry| ids.push(entry.id));
+        }
+        world.input(0, Input::Flush(ids));
         world
     };
     const PKEYS: [Pkey; 2] = [Pkey::DEFAULT_FULL, Pkey::new(0x8001)];
