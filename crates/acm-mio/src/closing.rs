@@ -1,14 +1,18 @@
 //! Threads that close connections in whose queue a client may have left descriptors: such a close may take as long as
 //! the client chooses (see [`crate::stream::Unix`]), and the loop must not wait.
 //!
-//! One connection of an account is closed at a time, so that a connection that takes long delays its account only.
+//! One connection of an account is closed at a time, so that a connection that takes long delays its account only. The
+//! loop does not wait for the lock of the threads, either: without it, there is no room.
 use crate::stream::Stream;
 use acm_sansio::Account;
-use core::ops::Bound;
+use core::{
+    ops::Bound,
+    sync::atomic::{AtomicUsize, Ordering},
+};
 use std::{
     collections::{BTreeMap, VecDeque},
     io,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError},
     thread,
 };
 
@@ -27,13 +31,31 @@ pub(crate) struct Closing(Arc<Shared>);
 struct Shared {
     state: Mutex<State>,
     work: Condvar,
+    /// Number of connections of all accounts.
+    count: AtomicUsize,
+}
+
+/// Room for one more connection of an account.
+#[derive(Debug)]
+pub(crate) struct Room<'a> {
+    state: MutexGuard<'a, State>,
+    shared: &'a Shared,
+    account: Account,
+}
+
+impl Room<'_> {
+    /// Closes a connection in a thread.
+    pub(crate) fn close(mut self, stream: Stream) {
+        self.shared.count.fetch_add(1, Ordering::Relaxed);
+        self.state.accounts.entry(self.account).or_default().waiting.push_back(stream);
+        drop(self.state);
+        self.shared.work.notify_one();
+    }
 }
 
 #[derive(Debug, Default)]
 struct State {
     accounts: BTreeMap<Account, OfAccount>,
-    /// Number of connections of all accounts.
-    count: usize,
     threads: usize,
     /// The account that had the last turn.
     last: Option<Account>,
@@ -54,25 +76,21 @@ impl OfAccount {
 }
 
 impl Closing {
-    /// Reports whether one more connection of an account may wait to be closed.
-    pub(crate) fn has_room(&self, account: Account) -> bool {
-        let mut state = self.state();
+    /// Returns room for one more connection of an account; `None` if there is none now.
+    pub(crate) fn room(&self, account: Account) -> Option<Room<'_>> {
+        let mut state = match self.0.state.try_lock() {
+            Ok(state) => state,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
         let held = state.accounts.get(&account).map_or(0, OfAccount::len);
-        held < OF_ACCOUNT && state.count < MOST && self.start_thread(&mut state).is_ok()
-    }
-
-    /// Closes a connection in a thread. Call [`Self::has_room`] first.
-    pub(crate) fn close(&self, account: Account, stream: Stream) {
-        let mut state = self.state();
-        state.count += 1;
-        state.accounts.entry(account).or_default().waiting.push_back(stream);
-        drop(state);
-        self.0.work.notify_one();
+        let has_room = held < OF_ACCOUNT && self.count() < MOST && self.start_thread(&mut state).is_ok();
+        has_room.then_some(Room { state, shared: &self.0, account })
     }
 
     /// Returns the number of connections that are not closed yet.
     pub(crate) fn count(&self) -> usize {
-        self.state().count
+        self.0.count.load(Ordering::Relaxed)
     }
 
     /// Starts a thread if each has an account. Fails if there is none.
@@ -87,10 +105,6 @@ impl Closing {
             Err(_) => {}
         }
         Ok(())
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -108,7 +122,6 @@ impl State {
     }
 
     fn closed(&mut self, account: Account) {
-        self.count = self.count.saturating_sub(1);
         let Some(of_account) = self.accounts.get_mut(&account) else { return };
         of_account.is_busy = false;
         if of_account.waiting.is_empty() {
@@ -128,6 +141,7 @@ fn run(shared: &Shared) {
                 drop(stream);
                 state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
                 state.closed(account);
+                shared.count.fetch_sub(1, Ordering::Relaxed);
             }
         }
     }
@@ -136,7 +150,7 @@ fn run(shared: &Shared) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{send_with, slow_to_close, wait_until};
+    use crate::testing::{send_with, slow_to_close, until, wait_until};
     use acm_sansio::Acm;
     use core::iter;
     use rustix::net::SendFlags;
@@ -150,16 +164,38 @@ mod tests {
         (mio::net::UnixStream::from_std(ours).into(), reader)
     }
 
+    /// Returns the room of an account; `None` if it is full, not if a thread has the lock.
+    fn room(closing: &Closing, user: u32) -> Option<Room<'_>> {
+        let user = Account::User(user);
+        until("room, or an account without it", || {
+            let room = closing.room(user);
+            let is_full = || {
+                let held = closing.0.state.lock().unwrap().accounts.get(&user).map_or(0, OfAccount::len);
+                held == OF_ACCOUNT || closing.count() == MOST
+            };
+            (room.is_some() || is_full()).then_some(room)
+        })
+    }
+
     /// Fills the room of an account. Returns the number of its connections.
     fn fill(closing: &Closing, user: u32, readers: &mut Vec<TcpStream>) -> usize {
         iter::from_fn(|| {
-            closing.has_room(Account::User(user)).then(|| {
+            room(closing, user).map(|room| {
                 let (stream, reader) = slow();
-                closing.close(Account::User(user), stream);
+                room.close(stream);
                 readers.push(reader);
             })
         })
         .count()
+    }
+
+    #[test]
+    fn loop_does_not_wait_for_the_lock_of_the_threads() {
+        let closing = Closing::default();
+        let held = closing.0.state.lock().unwrap();
+        assert!(closing.room(Account::User(1)).is_none());
+        drop(held);
+        assert!(closing.room(Account::User(1)).is_some());
     }
 
     #[test]
@@ -176,7 +212,7 @@ mod tests {
         let (closing, mut readers) = (Closing::default(), Vec::new());
         assert_eq!(fill(&closing, 1, &mut readers), 32);
         let (theirs, ours) = std::os::unix::net::UnixStream::pair().unwrap();
-        closing.close(Account::User(2), mio::net::UnixStream::from_std(ours).into());
+        room(&closing, 2).unwrap().close(mio::net::UnixStream::from_std(ours).into());
         wait_until(|| closing.count() == 32);
         drop(theirs);
         readers.clear();
@@ -188,7 +224,7 @@ mod tests {
         let (closing, mut readers) = (Closing::default(), Vec::new());
         let counts: Vec<usize> = (1..6).map(|user| fill(&closing, user, &mut readers)).collect();
         assert_eq!((counts, closing.count()), (vec![32, 32, 32, 32, 0], 128));
-        assert_eq!(closing.state().threads, 4, "each waits for one connection");
+        assert_eq!(closing.0.state.lock().unwrap().threads, 4, "each waits for one connection");
         readers.clear();
         wait_until(|| closing.count() == 0);
     }

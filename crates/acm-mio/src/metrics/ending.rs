@@ -64,11 +64,9 @@ impl Ending {
             return Some(stream);
         }
         if stream.ends_with_descriptors() {
-            if !self.closing.has_room(account) {
-                return Some(stream);
-            }
+            let Some(room) = self.closing.room(account) else { return Some(stream) };
             stream.shutdown();
-            self.closing.close(account, stream);
+            room.close(stream);
         }
         None
     }

@@ -1,9 +1,10 @@
 //! Scrapers over real sockets, an iteration at a time.
 use super::*;
-use crate::testing::fill_queue;
+use crate::testing::{fill_queue, until};
 use mio::{Events, Poll};
 use std::{
     io::{Read, Write},
+    net::TcpStream,
     os::unix::net::UnixStream,
 };
 
@@ -208,6 +209,27 @@ fn new_scraper_replaces_the_oldest_but_three_slots_are_for_the_status() {
     };
     assert_eq!(ended(clients), [false; 3]);
     assert_eq!(ended(scrapers), [true, false, false, false, false, false]);
+}
+
+#[test]
+fn page_of_a_browser_for_another_host_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut served = Served::new(dir.path(), "text");
+    let target = MetricsTarget::Loopback("127.0.0.1:0".parse().unwrap());
+    assert_eq!(served.metrics.configure(target, served.poll.registry()), None);
+    let Some(Listening { socket: Socket::Tcp(socket), .. }) = &served.metrics.listening[1] else { panic!() };
+    let address = socket.local_addr().unwrap();
+    for (host, status) in [("localhost", "HTTP/1.1 200 OK"), ("example.org", "HTTP/1.1 421 Misdirected Request")] {
+        let mut client = TcpStream::connect(address).unwrap();
+        client.set_nonblocking(true).unwrap();
+        client.write_all(format!("GET /metrics HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes()).unwrap();
+        let mut response = [0; 64];
+        let length = until("a response", || {
+            served.turns(at(0));
+            client.read(&mut response).ok()
+        });
+        assert_eq!(String::from_utf8_lossy(&response[..length]).lines().next(), Some(status), "{host}");
+    }
 }
 
 #[test]

@@ -138,16 +138,18 @@ impl Host {
         let connection = self.clients.open.get(index)?;
         let (owner, is_read) = (connection.owner, connection.stream.unread() == 0);
         let is_slow = is_read && connection.stream.ends_with_descriptors();
-        if !is_read || is_slow && !self.closing.has_room(owner) {
+        let closing = self.closing.clone();
+        let room = if is_slow { closing.room(owner) } else { None };
+        if !is_read || is_slow && room.is_none() {
             self.clients.keep(index);
             self.watch_room(index).ok()?;
             return None;
         }
         let (client, stream) = self.take_out(index)?;
-        if is_slow {
+        if let Some(room) = room {
             // The client is notified now.
             stream.shutdown();
-            self.closing.close(owner, stream);
+            room.close(stream);
         }
         Some(Input::ClientClosed(client))
     }

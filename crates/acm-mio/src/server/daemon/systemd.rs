@@ -311,6 +311,20 @@ mod tests {
     }
 
     #[test]
+    fn no_other_state_follows_stopping() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("notify");
+        let socket = UnixDatagram::bind(&path).unwrap();
+        socket.set_nonblocking(true).unwrap();
+        let mut systemd = Systemd { on: true, address: Some(path.into()), ..Systemd::default() };
+        systemd.stopping();
+        systemd.reloading();
+        systemd.ready();
+        assert_eq!(received(&socket).as_deref(), Some("STOPPING=1\nSTATUS=leaving groups\n"));
+        assert_eq!(received(&socket), None);
+    }
+
+    #[test]
     fn full_queue_of_systemd_does_not_stop_the_loop() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("notify");
