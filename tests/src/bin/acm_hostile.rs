@@ -2,9 +2,10 @@
 //!
 //! - `acm-hostile attack CLIENTS METRICS STATUS FILE`: takes the steps in FILE, as many users, at these sockets.
 //! - `acm-hostile honest SOCKET UID NAMES`: resolves names without end; the exit status is 1 after the first failure.
+//! - `acm-hostile resume SOCKET PROGRAM ...`: executes a program with the descriptors from a socket.
 //! - `acm-hostile keep`: keeps its standard output open until the end of its standard input.
 #![forbid(unsafe_code)]
-use acm_tests::hostile::{Sockets, Step, honest_user, hostile_users, keeper};
+use acm_tests::hostile::{Sockets, Step, honest_user, hostile_users, keeper, resume};
 use nix::unistd::{Gid, Uid, setgid, setgroups, setuid};
 use std::{env, fs};
 
@@ -25,6 +26,7 @@ fn main() {
             setuid(Uid::from_raw(uid)).unwrap();
             honest_user(socket.as_ref(), names.parse().unwrap())
         }
+        ["resume", hand, program, ref arguments @ ..] => resume(hand.as_ref(), program, arguments),
         ["keep"] => keeper(),
         _ => panic!("usage: see the first lines of this program"),
     }

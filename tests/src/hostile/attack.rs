@@ -1,6 +1,6 @@
 //! Rounds of random steps, and the steps that remain of a failure.
 use super::{
-    scene::{Amounts, Scene, Setting},
+    scene::{Amounts, Round, Scene, Setting},
     shrink::shrink,
     steps::{Kind, Step, draw},
 };
@@ -35,15 +35,16 @@ impl fmt::Display for Failure {
         writeln!(f, "seed {}: {}", self.seed, self.what)?;
         writeln!(
             f,
-            "{} steps; with them in FILE: cargo bench -p acm-tests --bench hostile -- --steps FILE",
-            self.steps.len()
+            "{} steps; with them in FILE: cargo bench -p acm-tests --bench hostile -- --seed {} --steps FILE",
+            self.steps.len(),
+            self.seed
         )?;
         self.steps.iter().try_for_each(|step| writeln!(f, "{step}"))
     }
 }
 
-/// Starts a daemon and runs a round for each seed, with a trace of system calls in the first one. Calls `done` after
-/// each round.
+/// Starts a daemon and runs a round for each seed, with a trace of system calls in the first one. See [`Round::of`].
+/// Calls `done` after each round.
 ///
 /// # Errors
 /// The first failure.
@@ -55,9 +56,11 @@ pub fn attack(
     let mut scene = Scene::start(&rounds.setting);
     for (number, seed) in [FIRST].into_iter().chain(seeds).enumerate() {
         let steps = draw(seed, rounds.steps, &rounds.kinds);
-        // A traced daemon is slow.
-        let (traced, steps) = if number == 1 { (true, &steps[..steps.len() / 4]) } else { (false, &steps[..]) };
-        match scene.round(steps, traced) {
+        let mut how = Round::of(seed);
+        // A traced daemon is slow, and the trace is of one process.
+        (how.traced, how.restarts) = (number == 1, how.restarts && number != 1);
+        let steps = if how.traced { &steps[..steps.len() / 4] } else { &steps[..] };
+        match scene.round(steps, how) {
             Ok(amounts) => done(seed, &amounts),
             Err(what) => {
                 drop(scene);
@@ -74,8 +77,8 @@ impl Attack {
         let first = (seed != FIRST).then(|| draw(FIRST, self.steps, &self.kinds));
         let steps = shrink(steps, self.tries, |steps| {
             let mut scene = Scene::start(&self.setting);
-            let mut rounds = first.as_deref().into_iter().chain([steps]);
-            let result = rounds.try_for_each(|steps| scene.round(steps, false).map(drop));
+            let mut rounds = first.as_deref().map(|steps| (FIRST, steps)).into_iter().chain([(seed, steps)]);
+            let result = rounds.try_for_each(|(seed, steps)| scene.round(steps, Round::of(seed)).map(drop));
             result.inspect_err(|error| what.clone_from(error)).is_err()
         });
         Failure { seed, what, steps }

@@ -6,14 +6,17 @@ mod attack;
 mod calls;
 mod gifts;
 mod honest;
+mod older;
 mod requests;
 mod scene;
+mod service;
 mod shrink;
 mod steps;
 mod user;
 
 pub use attack::{Attack, Failure, attack};
 pub use honest::honest_user;
-pub use scene::{Amounts, Scene, Setting};
+pub use scene::{Amounts, Round, Scene, Setting};
+pub use service::resume;
 pub use steps::{Kind, Step};
 pub use user::{Sockets, hostile_users, keeper};

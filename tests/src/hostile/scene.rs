@@ -1,7 +1,11 @@
 //! A daemon under attack: with the limits of its unit, beside an honest user and a scraper.
-use super::{calls::Trace, steps::Step, user::Sockets};
-use crate::{ControlGroup, Fabric, LIMIT, Node, Process, poll};
-use core::sync::atomic::{AtomicU32, Ordering};
+use super::{calls::Trace, older, service::Service, steps::Step, user::Sockets};
+use crate::{ControlGroup, Fabric, LIMIT, Node, NodeBuilder, Process, poll};
+use core::{
+    sync::atomic::{AtomicU32, Ordering},
+    time::Duration,
+};
+use nix::sys::signal::Signal;
 use std::{
     fs,
     io::{self, Read, Write},
@@ -31,6 +35,20 @@ pub struct Setting {
     pub program: PathBuf,
     /// The part of the unit's descriptors and of its memory for clients that the daemon gets: 1 is all, 8 an eighth.
     pub part: u64,
+    /// The longest iteration of the daemon's event loop, up to the next bound of its histogram; `None` on a machine that
+    /// is busy with other programs.
+    pub turn: Option<Duration>,
+}
+
+/// The properties of a round.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Round {
+    /// The system calls of the event loop are traced.
+    pub traced: bool,
+    /// Descriptors of users arrive, as with Linux before 6.16.
+    pub older_kernel: bool,
+    /// The daemon is restarted, as systemd does it.
+    pub restarts: bool,
 }
 
 /// A daemon and all that is beside it.
@@ -40,12 +58,23 @@ pub struct Scene {
     // Dropped in this order: a group is removed after its processes.
     honest: Process,
     node: Node,
+    settings: NodeBuilder,
+    service: Service,
+    restarts: usize,
     group: Option<ControlGroup>,
     _peer: Node,
     _fabric: Fabric,
     memory: u64,
     /// Descriptors and memory of the daemon after the first round.
     at_rest: Option<(u64, u64)>,
+}
+
+impl Round {
+    /// Returns the round of a seed: every other one is with an older kernel, and a quarter of all with a restart.
+    #[must_use]
+    pub const fn of(seed: u64) -> Self {
+        Self { traced: false, older_kernel: seed % 2 == 1, restarts: seed % 4 == 2 }
+    }
 }
 
 /// Amounts of a round.
@@ -57,6 +86,17 @@ pub struct Amounts {
     pub descriptors: u64,
     /// Microseconds of the honest user's requests: for the cached name, and for others on new connections.
     pub micros: [Vec<u64>; 2],
+    /// The bound of the longest iterations of the event loop in seconds.
+    pub turn: f64,
+}
+
+/// Returns the bounds of the histogram of iterations, with the number of those up to each.
+fn turns(metrics: &str) -> Vec<(f64, u64)> {
+    let of = |line: &str| {
+        let (bound, count) = line.strip_prefix("acm_turn_seconds_bucket{le=\"")?.split_once("\"} ")?;
+        Some((bound.parse().ok()?, count.parse().ok()?))
+    };
+    metrics.lines().filter_map(of).collect()
 }
 
 /// Returns a number of the unit, such as of `MemoryMax=1G`.
@@ -78,16 +118,50 @@ impl Scene {
         let names: String = (0..NAMES).map(|number| format!("live{number} sim0 1 default\n")).collect();
         let peer = Node::at(&fabric, 2).option("log_level 1\nrecv_depth 16384").addresses(&names).join();
         let limits = format!("ulimit -n {}", of_unit("LimitNOFILE") / setting.part);
-        let script = group.iter().map(ControlGroup::enter).chain([limits]).collect::<Vec<_>>().join(" && ");
+        let script = group.iter().map(ControlGroup::enter).chain([limits, Service::script(&setting.program)]);
+        let script = script.collect::<Vec<_>>().join(" && ");
         let options = "log_level 1\nmetrics_listen DIR/metrics\nshared_cache on\naddr_timeout 1\nclient_timeout 3";
-        let node = Node::at(&fabric, 1).option(options).after(&script).join();
+        let settings = Node::at(&fabric, 1).option(options).argument("--systemd").after(&script);
+        let folder = tempfile::tempdir().unwrap();
+        let mut service = Service::listen(folder.path());
+        let mut node = settings.clone().spawn_in(folder);
+        service.give();
+        node.process.wait_for("join successful", 1);
         fs::set_permissions(node.dir(), fs::Permissions::from_mode(0o755)).unwrap();
         let mut command = Command::new(&setting.program);
         command.arg("honest").arg(node.socket()).args([HONEST, NAMES].map(|number| number.to_string()));
         let mut honest = Process::start(&mut command);
         honest.wait_for("serving", 1);
         let setting = setting.clone();
-        Self { setting, honest, node, group, _peer: peer, _fabric: fabric, memory, at_rest: None }
+        let (restarts, at_rest) = (0, None);
+        Self {
+            setting,
+            honest,
+            node,
+            settings,
+            service,
+            restarts,
+            group,
+            _peer: peer,
+            _fabric: fabric,
+            memory,
+            at_rest,
+        }
+    }
+
+    /// Restarts the daemon with the connections that it leaves.
+    fn restart(&mut self) {
+        self.restarts += 1;
+        self.node.process.signal(Signal::SIGTERM);
+        poll::until("the end of the daemon", || {
+            self.service.take();
+            (!self.node.process.is_running()).then_some(())
+        });
+        self.service.take();
+        self.node.process = Process::start(&mut self.settings.command(self.node.dir()));
+        self.service.give();
+        self.node.process.wait_for("join successful", 1);
+        self.at_rest = None;
     }
 
     fn sockets(&self) -> Sockets {
@@ -99,16 +173,22 @@ impl Scene {
     ///
     /// # Errors
     /// The first invariant that did not hold.
-    pub fn round(&mut self, steps: &[Step], traced: bool) -> Result<Amounts, String> {
+    pub fn round(&mut self, steps: &[Step], how: Round) -> Result<Amounts, String> {
         let mut amounts = Amounts::default();
+        self.allow_descriptors(how)?;
+        let before = if how.restarts { Vec::new() } else { turns(&self.metrics()?) };
         let lines = self.honest.stdout().lines().count();
         let folder = tempfile::tempdir().unwrap();
         let mut users: Vec<Process> = (0..PROCESSES).map(|number| self.users(steps, number, folder.path())).collect();
-        let trace = traced.then(|| Trace::of(self.node.process.id()));
+        let trace = how.traced.then(|| Trace::of(self.node.process.id()));
         let mut checks = 0;
         while users.iter().any(|process| !process.stdout().contains("done")) {
             self.check(&mut amounts)?;
             checks += 1;
+            if how.restarts && checks == SCRAPE {
+                self.restart();
+                self.allow_descriptors(how)?;
+            }
             if checks % SCRAPE == 0 {
                 self.metrics()?;
             }
@@ -119,7 +199,12 @@ impl Scene {
             poll::pause();
         }
         self.check(&mut amounts)?;
-        self.compare(&users)?;
+        let metrics = self.metrics()?;
+        // A restarted daemon begins to count again.
+        if !how.restarts {
+            compare(&metrics, &users)?;
+        }
+        amounts.turn = self.longest_turn(&before, &turns(&metrics), how)?;
         if let Some(calls) = trace.map(Trace::waiting)
             && !calls.is_empty()
         {
@@ -133,6 +218,10 @@ impl Scene {
             times.extend(words.filter_map(|word| word.parse::<u64>().ok()));
         }
         Ok(amounts)
+    }
+
+    fn allow_descriptors(&self, how: Round) -> Result<(), String> {
+        older::let_descriptors_arrive(self.node.process.id(), how.older_kernel).map_err(|error| error.to_string())
     }
 
     /// Starts a process with its part of the steps.
@@ -149,6 +238,10 @@ impl Scene {
     fn check(&mut self, amounts: &mut Amounts) -> Result<(), String> {
         if !self.node.process.is_running() {
             return Err(format!("the daemon has ended: {}", self.node.log()));
+        }
+        let repeated = self.honest.stdout().matches("repeated").count();
+        if repeated > self.restarts {
+            return Err(format!("the honest user repeated {repeated} requests, after {} restarts", self.restarts));
         }
         if !self.honest.is_running() {
             let text = self.honest.stderr();
@@ -207,37 +300,53 @@ impl Scene {
         if text.ends_with("# EOF\n") { Ok(text) } else { Err(format!("the scraper of root got {text:?}")) }
     }
 
-    /// Compares what the users saw with the daemon's counters.
-    fn compare(&self, users: &[Process]) -> Result<(), String> {
-        let text = self.metrics()?;
-        let counted = |names: &[&str]| -> u64 {
-            let of = |line: &str| {
-                let (name, value) = line.rsplit_once(' ')?;
-                let name = name.split('{').next()?.strip_prefix("acm_")?.strip_suffix("_total")?;
-                names.contains(&name).then(|| value.parse::<u64>().ok()).flatten()
-            };
-            text.lines().filter_map(of).sum()
-        };
-        let seen = |name: &str| -> u64 {
-            let start = format!("{name}=");
-            let text = users.iter().map(Process::stdout).collect::<String>();
-            text.split_whitespace().filter_map(|word| word.strip_prefix(&start)?.parse::<u64>().ok()).sum()
-        };
-        if seen("allowed") > 0 {
-            return Err("a user had a command or a page that only root may have".to_owned());
+    /// Returns the bound of the longest iterations of a round, from the histogram before and after it.
+    fn longest_turn(&self, before: &[(f64, u64)], after: &[(f64, u64)], how: Round) -> Result<f64, String> {
+        let count = |index: usize| after[index].1 - before.get(index).map_or(0, |(_, count)| *count);
+        let all = count(after.len().saturating_sub(1));
+        let longest = (0..after.len()).find(|index| count(*index) == all).map_or(f64::INFINITY, |index| after[index].0);
+        // The first bound that is not below the limit. A traced daemon is slow.
+        let limit = self
+            .setting
+            .turn
+            .filter(|_| !how.traced)
+            .and_then(|limit| after.iter().map(|(bound, _)| *bound).find(|bound| *bound >= limit.as_secs_f64()));
+        match limit {
+            Some(limit) if longest > limit => Err(format!("an iteration of the event loop took up to {longest} s")),
+            _ => Ok(longest),
         }
-        let kinds = [
-            ("refused", &["requests_refused", "lookups_refused", "requests_cancelled", "lookups_cancelled"][..]),
-            ("closed", &["connections_refused", "connections_closed", "bad_messages"]),
-        ];
-        for (name, counters) in kinds {
-            let (seen, counted) = (seen(name), counted(counters));
-            if seen > counted {
-                return Err(format!("users saw {seen} times {name}, and {counters:?} are {counted}"));
-            }
-        }
-        Ok(())
     }
+}
+
+/// Compares what the users saw with the daemon's counters.
+fn compare(text: &str, users: &[Process]) -> Result<(), String> {
+    let counted = |names: &[&str]| -> u64 {
+        let of = |line: &str| {
+            let (name, value) = line.rsplit_once(' ')?;
+            let name = name.split('{').next()?.strip_prefix("acm_")?.strip_suffix("_total")?;
+            names.contains(&name).then(|| value.parse::<u64>().ok()).flatten()
+        };
+        text.lines().filter_map(of).sum()
+    };
+    let seen = |name: &str| -> u64 {
+        let start = format!("{name}=");
+        let text = users.iter().map(Process::stdout).collect::<String>();
+        text.split_whitespace().filter_map(|word| word.strip_prefix(&start)?.parse::<u64>().ok()).sum()
+    };
+    if seen("allowed") > 0 {
+        return Err("a user had a command or a page that only root may have".to_owned());
+    }
+    let kinds = [
+        ("refused", &["requests_refused", "lookups_refused", "requests_cancelled", "lookups_cancelled"][..]),
+        ("closed", &["connections_refused", "connections_closed", "bad_messages"]),
+    ];
+    for (name, counters) in kinds {
+        let (seen, counted) = (seen(name), counted(counters));
+        if seen > counted {
+            return Err(format!("users saw {seen} times {name}, and {counters:?} are {counted}"));
+        }
+    }
+    Ok(())
 }
 
 /// Returns a number that no other scene of this process has.

@@ -227,9 +227,10 @@ impl Users {
             self.each_new(user, 1, |_, _| ());
         }
         let open = self.open.get_mut(&user)?;
+        // There is none if the process has no further descriptor.
+        let last = open.len().checked_sub(1)?;
         let back = self.random.below(open.len().min(4) as u64);
-        let index = open.len().checked_sub(1 + usize::try_from(back).ok()?)?;
-        open.get_mut(index)
+        open.get_mut(last.checked_sub(usize::try_from(back).ok()?)?)
     }
 
     /// Sends requests at once.
