@@ -148,6 +148,14 @@ fn run(shared: &Shared) {
 }
 
 #[cfg(test)]
+impl Closing {
+    /// Takes the lock of the threads, so that there is no room.
+    pub(crate) fn hold(&self) -> impl Sized + '_ {
+        self.0.state.lock().unwrap()
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::{send_with, slow_to_close, until, wait_until};

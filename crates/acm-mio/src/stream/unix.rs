@@ -8,16 +8,14 @@
 //! connections from before the option was set, each read looks at the message first, and [`Closing`] closes the socket.
 //!
 //! [`Closing`]: crate::closing::Closing
+use core::cell::Cell;
 use mio::net::UnixStream;
 use nix::{
     getsockopt_impl, libc, setsockopt_impl, sockopt_impl,
     sys::socket::{GetSockOpt, SetSockOpt},
 };
-use rustix::{
-    io::ioctl_fionread,
-    net::{
-        RecvAncillaryBuffer, RecvFlags, ReturnFlags, Shutdown, recv, recvmsg, shutdown, sockopt::set_socket_oobinline,
-    },
+use rustix::net::{
+    RecvAncillaryBuffer, RecvFlags, ReturnFlags, Shutdown, recv, recvmsg, shutdown, sockopt::set_socket_oobinline,
 };
 use std::{
     io::{self, IoSliceMut, Read},
@@ -26,6 +24,8 @@ use std::{
 
 /// `SO_PASSRIGHTS` (asm-generic/socket.h, Linux 6.16).
 const SO_PASSRIGHTS: i32 = 83;
+/// Number of bytes that are dropped at once.
+const DROPPED: usize = 4096;
 
 sockopt_impl!(
     /// True if the other end may send descriptors to this socket. Connections inherit the value of their listening
@@ -53,6 +53,8 @@ pub(crate) struct Unix {
     stream: UnixStream,
     /// True if descriptors may be in the queue of received bytes.
     may_hold_descriptors: bool,
+    /// True if the client can send no more.
+    is_shut: Cell<bool>,
 }
 
 impl Unix {
@@ -62,14 +64,27 @@ impl Unix {
             // Otherwise the kernel drops an out-of-band byte, with its descriptors, while it reads the bytes after it.
             let _ = set_socket_oobinline(&stream, true);
         }
-        Self { stream, may_hold_descriptors }
+        Self { stream, may_hold_descriptors, is_shut: Cell::new(false) }
     }
 
-    /// Prevents the client from sending more. Reports whether what it has sent may contain descriptors.
+    /// Prevents the client from sending more, and drops what it has sent up to the first descriptors. Reports whether
+    /// there are any.
     pub(crate) fn ends_with_descriptors(&self) -> bool {
-        self.may_hold_descriptors && {
+        if !self.may_hold_descriptors {
+            return false;
+        }
+        // Each shutdown is an event of this socket.
+        if !self.is_shut.replace(true) {
             let _ = shutdown(&self.stream, Shutdown::Read);
-            ioctl_fionread(&self.stream).is_ok_and(|unread| unread > 0)
+        }
+        let mut dropped = [0; DROPPED];
+        loop {
+            match self.receive(&mut dropped) {
+                Ok(1..) => {}
+                Ok(0) => return false,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return error.get_ref().is_some_and(|reason| reason.is::<SentDescriptors>()),
+            }
         }
     }
 
@@ -95,9 +110,9 @@ impl AsFd for Unix {
     }
 }
 
-impl Read for Unix {
+impl Unix {
     /// Reads available bytes. The error contains [`SentDescriptors`] if the next bytes came with descriptors.
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+    fn receive(&self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut room = buffer;
         if self.may_hold_descriptors {
             let count = self.without_descriptors(room)?;
@@ -109,6 +124,12 @@ impl Read for Unix {
         }
         let (count, _) = recv(&self.stream, room, RecvFlags::empty())?;
         Ok(count)
+    }
+}
+
+impl Read for Unix {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.receive(buffer)
     }
 }
 

@@ -57,3 +57,38 @@ fn loop_does_not_wait_for_the_close_of_a_file_that_a_client_sent() {
         wait_until(|| closing.count() == 0);
     }
 }
+
+#[test]
+fn connection_that_waits_for_a_closing_thread_causes_no_events() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut daemon, mut events) = (daemon(dir.path()), Events::with_capacity(16));
+    daemon.listener.allow_descriptors();
+    let client = connect(dir.path());
+    turns(&mut daemon);
+    let closing = daemon.host.closing.clone();
+    let held = closing.hold();
+    send_with(&client, &[1], std::fs::File::open("/dev/null").unwrap(), SendFlags::empty()).unwrap();
+    turns(&mut daemon);
+    daemon.turn(&mut events, Some(Duration::ZERO)).unwrap();
+    assert!(events.is_empty() && !daemon.host.clients.has_ready(), "{events:?}");
+    assert_eq!((daemon.host.clients.ending(), closing.count()), (1, 0));
+    drop(held);
+    daemon.close_stalled(daemon.check_due().unwrap());
+    assert!(daemon.host.clients.open.is_empty());
+}
+
+#[test]
+fn connection_with_requests_that_were_not_read_needs_no_closing_thread() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut daemon = daemon(dir.path());
+    daemon.listener.allow_descriptors();
+    let mut client = connect(dir.path());
+    client.write_all(&perf_request(0, [1; 8]).repeat(1000)).unwrap();
+    let now = daemon.clock.now();
+    daemon.ready.listener = true;
+    daemon.accept(now);
+    let closing = daemon.host.closing.clone();
+    let _held = closing.hold();
+    daemon.close_client(now, 0);
+    assert!(daemon.host.clients.open.is_empty());
+}
