@@ -50,3 +50,23 @@ impl Held {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn at_most_4096_messages_of_a_node_and_kind_wait() {
+        let (mut held, [one, other]) = (Held::default(), [1, 2].map(NodeId::new));
+        for node in [one, other] {
+            held.hold(node, "mad").unwrap();
+        }
+        for number in 0..4097_u16 {
+            assert!(held.keep(one, Kind::MAD_OUT, Token(0), &number.to_be_bytes()));
+        }
+        assert!(held.keep(other, Kind::MAD_OUT, Token(0), &[]) && !held.keep(one, Kind::ATTACH, Token(0), &[]));
+        assert_eq!(held.lines(), "1 mad 4096\n2 mad 1\n");
+        let released = held.release(one);
+        assert_eq!((released.len(), released.last().unwrap().1.as_slice()), (4096, &4095_u16.to_be_bytes()[..]));
+    }
+}
