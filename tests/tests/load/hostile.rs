@@ -3,8 +3,8 @@
 //! In each scenario a user resolves uncached known names alone and then beside a hostile user with another uid. Each
 //! request must succeed. The times are printed (`--nocapture`); no test compares them. The benchmark `beside` does, and
 //! acm-sim's scenarios compare the turns of accounts in virtual time.
-use acm_tests::{Fabric, LIMIT, Node, Process, TcpPort};
-use acm_wire::{Address, Name, multicast};
+use acm_tests::{Entry, Fabric, LIMIT, Node, Process, Received, TcpPort, request, until};
+use acm_wire::{Address, Name, client::ClientStatus, multicast};
 use core::sync::atomic::{AtomicU64, Ordering};
 use ib_mad::{AddressVector, GlobalRoute, Lid, Qkey, Qpn, TransactionId};
 use ib_sim::{
@@ -91,13 +91,17 @@ impl Scene {
         let fabric = Fabric::serve(3, &["--subnet-timeout", "8"]);
         let options = format!("timeout 200\nretries 2\nlog_level 1\n{options}");
         let names: String = (0..2 * REQUESTS + 1).map(|number| format!("live{number} sim0 1 default\n")).collect();
-        // On a busy machine, the requests for 10,000 unknown names wait here; the good user's must not be lost.
-        let peer = Node::at(&fabric, 2).option("log_level 1\nrecv_depth 16384").addresses(&names).join();
+        let peer = Node::at(&fabric, 2).option("log_level 1").addresses(&names).join();
         let node = prepare(Node::at(&fabric, 1).option(&options)).join();
-        // The users need access to the socket.
-        fs::set_permissions(node.dir(), fs::Permissions::from_mode(0o755)).unwrap();
         let sockets = sockets(&node);
-        Self { fabric, node, _peer: peer, sockets }
+        let scene = Self { fabric, node, _peer: peer, sockets };
+        scene.open_to_users();
+        scene
+    }
+
+    /// Gives the users access to the socket.
+    fn open_to_users(&self) {
+        fs::set_permissions(self.node.dir(), fs::Permissions::from_mode(0o755)).unwrap();
     }
 
     fn user(&self, uid: u32, words: &[&str]) -> Process {
@@ -136,17 +140,54 @@ impl Scene {
     }
 }
 
-/// A user requests 10,000 unknown names with NODELAY and disconnects. One multicast request is in flight, and holds its
-/// credit for some milliseconds.
+/// Returns the names of the first multicast requests for each name, in their order.
+fn requested(log: &str) -> Vec<&str> {
+    let request = |line| Some(str::split_once(line, "requesting the location of ")?.1.split_once(", time 1 ")?.0);
+    log.lines().filter_map(request).collect()
+}
+
+/// A user requests 10,000 unknown names with NODELAY and disconnects, then another one requests 60 known names. The
+/// join of the group is held until all of them wait. Then one multicast request is in flight at a time, and the users
+/// take turns.
 #[test]
 fn user_is_served_beside_10000_unknown_names() {
-    let scene = Scene::new("resolve_depth 1");
-    scene.alone();
+    let fabric = Fabric::serve(2, &[]);
+    let names: String = (0..REQUESTS).map(|number| format!("live{number} sim0 1 default\n")).collect();
+    let _peer = Node::at(&fabric, 2).option("log_level 1").addresses(&names).join();
+    fabric.control("hold node1 mad");
+    // The join has an hour.
+    let node = Node::at(&fabric, 1).option("timeout 3600000\nresolve_depth 1\nsa_notices no").serve();
+    fabric.wait_for_held("1 mad 1");
+    let socket = node.socket().display().to_string();
+    let scene = Scene { fabric, node, _peer, sockets: [socket.clone(), socket] };
+    scene.open_to_users();
     let mut bad = scene.bad(&["dead", "node1", "10000"], "sent");
     // Each thousand has the time limit.
     (2..=10).for_each(|thousands| bad.wait_for("sent", thousands));
     bad.wait();
-    scene.beside("beside 10,000 unknown names");
+    let mut good = scene.node.connect();
+    let lookup = |number: u32| {
+        let name = format!("live{number}");
+        request(number.into(), &[Entry::name(Entry::SOURCE, "node1"), Entry::name(Entry::DEST, &name)])
+    };
+    good.send(&(0..REQUESTS).flat_map(lookup).collect::<Vec<_>>());
+    let all = u64::from(10_000 + REQUESTS);
+    until("all requests", || {
+        let counters = scene.node.acme(&["-P", "col"]);
+        (counters.counter_column().get("Resolve Count") == all).then_some(())
+    });
+    scene.fabric.control("release node1");
+    for _ in 0..REQUESTS {
+        assert!(matches!(good.receive(), Received::Response { status: ClientStatus::SUCCESS, .. }));
+    }
+    let log = scene.node.log();
+    let turns: Vec<bool> = requested(&log).into_iter().map(|name| name.starts_with("live")).collect();
+    let first = turns.iter().position(|is_live| *is_live).unwrap();
+    let expected = [true, false].into_iter().cycle().take(2 * REQUESTS as usize - 1);
+    assert!(
+        first <= 1 && turns.into_iter().skip(first).zip(expected).all(|(turn, expected)| turn == expected),
+        "{log}"
+    );
 }
 
 #[test]
@@ -225,7 +266,7 @@ fn user_is_served_beside_6000_connections_that_do_not_read() {
     scene.alone();
     let mut deaf = scene.bad(&["unread", &CONNECTIONS.to_string()], "unread on");
     let descriptors = || fs::read_dir(format!("/proc/{}/fd", scene.node.process.id())).unwrap().count();
-    acm_tests::until("all connections", || (descriptors() as u64 > CONNECTIONS).then_some(()));
+    until("all connections", || (descriptors() as u64 > CONNECTIONS).then_some(()));
     if let (Some(group), Some(before)) = (&group, before) {
         let each = group.used().saturating_sub(before) / CONNECTIONS;
         println!("{each:>40} bytes for each connection");
@@ -237,13 +278,13 @@ fn user_is_served_beside_6000_connections_that_do_not_read() {
     scene.node.process.signal(Signal::SIGHUP);
     // They are over, and stay charged until they are read or their client ends.
     let ending = format!("connections_ending: {CONNECTIONS}\n");
-    acm_tests::until("ended connections", || {
+    until("ended connections", || {
         scene.node.process.signal(Signal::SIGUSR1);
         scene.node.log().contains(&ending).then_some(())
     });
     assert!(deaf.is_running() && descriptors() as u64 > CONNECTIONS);
     deaf.signal(Signal::SIGKILL);
-    acm_tests::until("closed connections", || (descriptors() < 200).then_some(()));
+    until("closed connections", || (descriptors() < 200).then_some(()));
     assert!(scene.node.process.is_running());
     drop(scene);
     drop(group);
@@ -301,11 +342,11 @@ fn user_is_served_beside_a_flood_of_the_group() {
     let sent = AtomicU64::new(0);
     thread::scope(|scope| {
         let user = scope.spawn(|| {
-            acm_tests::until("the flood", || (sent.load(Ordering::Relaxed) > 20_000).then_some(()));
+            until("the flood", || (sent.load(Ordering::Relaxed) > 20_000).then_some(()));
             scene.beside("beside forged sources");
         });
         forge_sources(&scene.fabric, &sent, || user.is_finished());
     });
     println!("{:>40} datagrams", sent.load(Ordering::Relaxed));
-    assert!(scene.node.connect().request(1, &[]) == acm_wire::client::ClientStatus::EDESTTYPE);
+    assert!(scene.node.connect().request(1, &[]) == ClientStatus::EDESTTYPE);
 }
