@@ -39,7 +39,7 @@ impl Ibacmp {
         let now = cx.now();
         for index in self.choose_groups(cx, endpoint) {
             let Some(group) = self.endpoints.group_mut(endpoint, index) else { return };
-            group.failures = 0;
+            group.forget_failures();
             group.rejoin = group.join.is_some() && group.requested_at != Some(now);
             if group.join.is_none() {
                 Self::join_soon(cx, endpoint, index);
@@ -126,7 +126,7 @@ impl Ibacmp {
             Err(error) => return self.join_failed(cx, endpoint, index, error),
         };
         let old = group.member.replace(record);
-        (group.failures, group.as_it_is) = (0, false);
+        group.forget_failures();
         if core::mem::take(&mut group.rejoin) {
             Self::join_soon(cx, endpoint, index);
         }
@@ -173,6 +173,10 @@ impl Ibacmp {
         // The port joins again when it comes back.
         if error == SaError::PortDown {
             return;
+        }
+        // The request is from before an event, and may not fit any more.
+        if core::mem::take(&mut group.rejoin) {
+            return Self::join_soon(cx, endpoint, index);
         }
         let Some(error) = group.join_failed(error) else { return self.join(cx, endpoint, index) };
         group.failures = group.failures.saturating_add(1);
@@ -239,8 +243,8 @@ impl Ibacmp {
             }
         }
         for group in self.endpoints.get_mut(endpoint).into_iter().flat_map(|state| &mut state.groups) {
-            (group.member, group.requested_at, group.failures, group.rejoin) = (None, None, 0, false);
-            group.is_attached = false;
+            group.forget_failures();
+            (group.member, group.is_attached, group.requested_at, group.rejoin) = (None, false, None, false);
         }
     }
 

@@ -46,7 +46,7 @@ impl SaClient {
         }
         let state = self.notices.entry(port).or_default();
         state.due = [true; TRAPS.len()];
-        state.failures = 0;
+        (state.failures, state.error) = (0, None);
         state.restart = state.pending.is_some();
         let restart = state.restart;
         let (key, size) = (TimerKey::Notices(port), cx.fabric_size());

@@ -15,6 +15,7 @@ mod failures;
 mod fairness;
 mod floods;
 mod floors;
+mod forgotten;
 mod gauges;
 mod groups;
 mod hints;

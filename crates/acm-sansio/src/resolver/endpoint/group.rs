@@ -68,6 +68,11 @@ impl Group {
         SaQuery::Join(mtu_and_rate.sl(sl).traffic_class(0).flow_label(FlowLabel::ZERO).scope(SCOPE_SITE_LOCAL))
     }
 
+    /// Forgets failed joins, which may be those of another subnet manager.
+    pub(crate) const fn forget_failures(&mut self) {
+        (self.failures, self.as_it_is) = (0, false);
+    }
+
     /// Handles the failure of a join. Returns the error to report, or `None` to join the group as it is.
     pub(crate) fn join_failed(&mut self, error: SaError) -> Option<SaError> {
         let refused = SaError::Status(Status::SA_REQUEST_INVALID);
