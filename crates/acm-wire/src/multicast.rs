@@ -171,6 +171,9 @@ mod tests {
         let mut mad = response(TransactionId::new(7), group);
         let mut expected = AddressResponse { tid: TransactionId::new(7), status: 0, group: Some(group) };
         assert_eq!(parsed(&mad), MulticastMessage::Response(expected));
+        // Further groups do not count.
+        (mad.gids[1], mad.gid_count) = (Gid::new([0xfe; 16]), 2);
+        assert_eq!(parsed(&mad), MulticastMessage::Response(expected));
         // C ibacm responds with ACM_STATUS_ENODATA in the upper byte, and without a group.
         (mad.status, mad.gid_count) = (Status::new(0x0200), 0);
         (expected.status, expected.group) = (2, None);

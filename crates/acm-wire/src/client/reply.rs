@@ -309,6 +309,11 @@ mod tests {
         let reply = Reply::queried([1; 8], &entry, Err(ClientStatus::ETIMEDOUT));
         assert_eq!((reply.len(), reply[1], reply[2]), (88, 0x81, 6));
         assert_eq!(reply[16..88], *ib_mad::as_bytes(&entry));
+        // The entry of the request, with the path that was found.
+        let found = PathRecord { dlid: ib_mad::Lid::new(18), ..path };
+        let reply = Reply::queried([1; 8], &entry, Ok(&found));
+        assert_eq!((reply.len(), reply[1], reply[2]), (88, 0x81, 0));
+        assert_eq!(reply[16..88], *ib_mad::as_bytes(&Entry::path(0x8000_0000, &found)));
     }
 
     #[test]

@@ -178,6 +178,8 @@ mod tests {
         assert!(matches!(ask(&[path]), Ok(Resolve::QuerySa { .. })));
         assert_eq!(ask(&[path, path]), Err(ClientStatus::EINVAL));
         assert!(matches!(ask(&[dest]), Ok(Resolve::Address { source: None, .. })));
+        let at_once = Entry::address(F::DEST | F::NO_DELAY, &Address::from_text("10.0.0.2"));
+        assert!(matches!(ask(&[source, at_once]), Ok(Resolve::Address { no_delay: true, .. })));
         let [first, second] = [1, 2].map(|lid| PathRecord { dlid: ib_mad::Lid::new(lid), ..PathRecord::default() });
         let with = ask(&[source, dest, Entry::path(0, &first), Entry::path(0, &second)]).unwrap();
         assert!(matches!(with, Resolve::Address { conditions: Some(found), .. } if *found == first), "{with:?}");
