@@ -1,8 +1,9 @@
 //! Target of RMPP transfers: a sender, a receiver, and a network that loses, duplicates and reorders datagrams.
 use arbitrary::Unstructured;
 use core::time::Duration;
-use ib_mad::rmpp::{Reassembler, ReassemblerLimits, Received, Segmenter, SegmenterLimits, Sent};
-use ib_mad::{AttributeId, Method, TransactionId, sa::SaMad};
+use ib_mad::opa::{OPA_BASE_VERSION, OPA_MAD_SIZE};
+use ib_mad::rmpp::{OpaSegmenter, Reassembler, ReassemblerLimits, Received, Segmenter, SegmenterLimits, Sent};
+use ib_mad::{AttributeId, Method, TransactionId, mad::MAD_SIZE, sa::SaMad};
 use std::collections::VecDeque;
 
 /// Upper bound of the steps of a transfer: each receives a datagram or waits for a deadline.
@@ -15,13 +16,13 @@ const MAX_STEPS: usize = 4000;
 /// If another message than the sent one arrives, or if a transfer without losses fails.
 pub fn transfers(bytes: &[u8]) {
     arbitrary_datagrams(bytes);
-    let _ = transfer(&mut Unstructured::new(bytes));
+    let _ = any_transfer(&mut Unstructured::new(bytes));
 }
 
 fn arbitrary_datagrams(bytes: &[u8]) {
     let mut receiver = Reassembler::new(vec![0; 3000], ReassemblerLimits::default());
-    let mut sender = Segmenter::new(message(1000), SegmenterLimits::default()).ok();
-    for (number, chunk) in (0..).zip(bytes.chunks(256)) {
+    let mut sender = Segmenter::new(message(1, 1000), SegmenterLimits::default()).ok();
+    for (number, chunk) in (0..).zip(bytes.chunks(256).chain([bytes])) {
         let now = Duration::from_secs(number);
         let _ = receiver.handle(now, chunk);
         let _ = receiver.handle_timeout(now);
@@ -34,20 +35,34 @@ fn arbitrary_datagrams(bytes: &[u8]) {
     assert!(receiver.message().is_none_or(|message| message.len() <= 3000));
 }
 
-fn message(data: usize) -> Vec<u8> {
+fn message(base_version: u8, data: usize) -> Vec<u8> {
     let mut request = SaMad::request(Method::GET_TABLE_RESP, AttributeId::new(0x35), TransactionId::new(9));
+    request.header.base_version = base_version;
     request.sa.attribute_offset = 8.into();
     let mut message = ib_mad::as_bytes(&request).get(..56).unwrap_or_default().to_vec();
     message.extend((0..data).map(|number| u8::try_from(number % 251).unwrap_or_default()));
     message
 }
 
-fn transfer(u: &mut Unstructured<'_>) -> arbitrary::Result<()> {
-    let data = u.int_in_range(0..=6000)?;
-    let lossy = u.ratio(1, 2)?;
-    let whole = message(data);
+/// A transfer with datagrams of either size.
+fn any_transfer(u: &mut Unstructured<'_>) -> arbitrary::Result<()> {
     let limits = SegmenterLimits::default();
-    let Ok(mut sender) = Segmenter::new(whole.clone(), limits) else { return Ok(()) };
+    if u.arbitrary()? {
+        let whole = message(OPA_BASE_VERSION, u.int_in_range(0..=6000)?);
+        transfer::<OPA_MAD_SIZE>(u, &whole, OpaSegmenter::omni_path(&whole, limits).ok())
+    } else {
+        let whole = message(1, u.int_in_range(0..=6000)?);
+        transfer::<MAD_SIZE>(u, &whole, Segmenter::new(&whole, limits).ok())
+    }
+}
+
+fn transfer<const SIZE: usize>(
+    u: &mut Unstructured<'_>,
+    whole: &[u8],
+    sender: Option<Segmenter<&Vec<u8>, SIZE>>,
+) -> arbitrary::Result<()> {
+    let Some(mut sender) = sender else { panic!("no sender of a message with headers") };
+    let lossy = u.ratio(1, 2)?;
     let window = u.int_in_range(1..=64)?;
     let mut receiver = Reassembler::new(vec![0; 8000], ReassemblerLimits { window, ..ReassemblerLimits::default() });
     let (mut segments, mut acks) = (VecDeque::new(), VecDeque::new());
@@ -55,12 +70,12 @@ fn transfer(u: &mut Unstructured<'_>) -> arbitrary::Result<()> {
     let mut done = (false, false);
     for _ in 0..MAX_STEPS {
         while let Some(segment) = sender.poll_send(now) {
-            send(u, lossy, &mut segments, segment)?;
+            send(u, lossy, &mut segments, segment.to_vec())?;
         }
         if let Some(segment) = receive(u, lossy, &mut segments)? {
             match receiver.handle(now, &segment) {
-                Ok(Received::More(Some(ack)) | Received::Done(Some(ack))) => send(u, lossy, &mut acks, ack)?,
-                Ok(Received::Failed(_, Some(ack))) => send(u, lossy, &mut acks, ack)?,
+                Ok(Received::More(Some(ack)) | Received::Done(Some(ack))) => send(u, lossy, &mut acks, ack.to_vec())?,
+                Ok(Received::Failed(_, Some(ack))) => send(u, lossy, &mut acks, ack.to_vec())?,
                 Ok(_) => {}
                 Err(error) => panic!("{error}: a segment of the sender"),
             }
@@ -94,18 +109,18 @@ fn transfer(u: &mut Unstructured<'_>) -> arbitrary::Result<()> {
     Ok(())
 }
 
-type Network = VecDeque<[u8; 256]>;
+type Network = VecDeque<Vec<u8>>;
 
-fn send(u: &mut Unstructured<'_>, lossy: bool, network: &mut Network, datagram: [u8; 256]) -> arbitrary::Result<()> {
+fn send(u: &mut Unstructured<'_>, lossy: bool, network: &mut Network, datagram: Vec<u8>) -> arbitrary::Result<()> {
     match if lossy { u.int_in_range(0..=9)? } else { 9 } {
         0 => {}
-        1 => network.extend([datagram; 2]),
+        1 => network.extend([datagram.clone(), datagram]),
         _ => network.push_back(datagram),
     }
     Ok(())
 }
 
-fn receive(u: &mut Unstructured<'_>, lossy: bool, network: &mut Network) -> arbitrary::Result<Option<[u8; 256]>> {
+fn receive(u: &mut Unstructured<'_>, lossy: bool, network: &mut Network) -> arbitrary::Result<Option<Vec<u8>>> {
     let reordered = lossy && u.ratio(1, 8)?;
     Ok(if reordered { network.pop_back() } else { network.pop_front() })
 }

@@ -2,7 +2,7 @@
 use super::{RmppFlags, RmppHeader, RmppStatus, RmppType};
 use crate::{
     DecodeError, MadHeader, Method, MgmtClass, Wire,
-    mad::{MAD_SIZE, RMPP_HEADER},
+    mad::{MAD_SIZE, OPA_BASE_VERSION, OPA_MAD_SIZE, RMPP_HEADER},
     vendor::is_vendor_oui,
     wire::Be32,
 };
@@ -11,9 +11,13 @@ use zerocopy::IntoBytes as _;
 /// Version of the protocol.
 pub const RMPP_VERSION: u8 = 1;
 
-/// Payload of a segment, in bytes: everything after the RMPP header, including a class-specific header.
-pub(super) const PAYLOAD: usize = MAD_SIZE - RMPP_END;
-const RMPP_END: usize = RMPP_HEADER + size_of::<RmppHeader>();
+/// Bytes of a segment before its payload. The payload is all after the RMPP header, with the class-specific header.
+pub(super) const RMPP_END: usize = RMPP_HEADER + size_of::<RmppHeader>();
+
+/// Returns the size of all segments but the last, in bytes. The base version of a message determines it.
+pub(super) const fn segment_size(base_version: u8) -> usize {
+    if base_version == OPA_BASE_VERSION { OPA_MAD_SIZE } else { MAD_SIZE }
+}
 
 /// Returns the bytes of each segment before its data: common header, RMPP header and class-specific header.
 ///
@@ -34,6 +38,8 @@ pub const fn header_length(class: MgmtClass) -> Option<usize> {
 pub(super) struct Segment<'a> {
     pub(super) rmpp: &'a RmppHeader,
     pub(super) header_length: usize,
+    /// Bytes of data in each segment but the last.
+    pub(super) room: usize,
     /// All bytes before the data.
     pub(super) headers: &'a [u8],
     pub(super) data: &'a [u8],
@@ -49,15 +55,23 @@ impl<'a> Segment<'a> {
         let class = header.mgmt_class;
         let header_length =
             header_length(class).ok_or(DecodeError::BadValue { what: "mgmt_class", value: class.get().into() })?;
-        let whole = mad.get(..MAD_SIZE).and_then(|mad| mad.split_at_checked(header_length));
-        let (headers, data) =
-            whole.ok_or(DecodeError::TooShort { what: "RMPP segment", need: MAD_SIZE, got: mad.len() })?;
+        let size = segment_size(header.base_version);
+        let too_short = |need| DecodeError::TooShort { what: "RMPP segment", need, got: mad.len() };
+        let bytes = mad.get(..size).unwrap_or(mad);
+        let (headers, data) = bytes.split_at_checked(header_length).ok_or(too_short(size))?;
         let rmpp = RmppHeader::parse(headers.get(RMPP_HEADER..).unwrap_or_default())?;
-        Ok(Self { rmpp, header_length, headers, data })
+        // Omni-Path's datagrams end with their data. Only a segment that others follow has the whole size.
+        let is_full = rmpp.flags.active() && rmpp.rmpp_type == RmppType::DATA && !rmpp.flags.last();
+        if bytes.len() < size && (size == MAD_SIZE || is_full) {
+            return Err(too_short(size));
+        }
+        Ok(Self { rmpp, header_length, room: size - header_length, headers, data })
     }
 }
 
 /// Returns the response to a segment: `headers` in the other direction, with this RMPP header and without data.
+///
+/// It has 256 bytes on Omni-Path, too, as Linux sends it.
 pub(super) fn answer(headers: &[u8], rmpp: RmppHeader) -> [u8; MAD_SIZE] {
     let mut mad = [0; MAD_SIZE];
     mad.iter_mut().zip(headers).for_each(|(to, from)| *to = *from);
@@ -68,7 +82,7 @@ pub(super) fn answer(headers: &[u8], rmpp: RmppHeader) -> [u8; MAD_SIZE] {
     mad
 }
 
-pub(super) fn put(mad: &mut [u8; MAD_SIZE], rmpp: RmppHeader) {
+pub(super) fn put(mad: &mut [u8], rmpp: RmppHeader) {
     if let Some(place) = mad.get_mut(RMPP_HEADER..RMPP_END) {
         place.copy_from_slice(rmpp.as_bytes());
     }

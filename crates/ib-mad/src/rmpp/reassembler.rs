@@ -1,7 +1,7 @@
 //! The receiving side.
 use super::{
     RMPP_VERSION, RmppStatus, RmppType,
-    layout::{PAYLOAD, Segment, ack, answer, stop_or_abort},
+    layout::{RMPP_END, Segment, ack, answer, stop_or_abort},
 };
 use crate::{DecodeError, mad::MAD_SIZE};
 use core::time::Duration;
@@ -49,7 +49,8 @@ enum State {
 
 /// Reassembles a message in a caller's buffer: headers of the first segment, then the data of all segments.
 ///
-/// Each message needs a reassembler of its own, which the caller finds by source and transaction id. The buffer may be
+/// The base version of the segments determines their size: 256 bytes, or up to 2,048 on Omni-Path. Each message needs a
+/// reassembler of its own, which the caller finds by source and transaction id. The buffer may be
 /// borrowed or owned (`&mut [u8]`, `Vec<u8>`, `[u8; N]`), so that a map can hold transfers.
 ///
 /// ```
@@ -69,7 +70,8 @@ pub struct Reassembler<B> {
     buffer: B,
     limits: ReassemblerLimits,
     state: State,
-    header_length: usize,
+    /// Bytes of headers, and of data in each segment but the last; zero before the first segment.
+    layout: (usize, usize),
     /// Number of the first missing segment.
     next: u32,
     /// Received segments from `next` on, one bit each; the lowest bit is for `next`.
@@ -85,7 +87,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Reassembler<B> {
     #[must_use]
     pub fn new(buffer: B, limits: ReassemblerLimits) -> Self {
         let limits = ReassemblerLimits { window: limits.window.clamp(1, 64), ..limits };
-        Self { buffer, limits, state: State::Idle, header_length: 0, next: 1, ahead: 0, window_last: 1, last: None }
+        Self { buffer, limits, state: State::Idle, layout: (0, 0), next: 1, ahead: 0, window_last: 1, last: None }
     }
 
     /// Handles a received datagram of the transfer.
@@ -93,7 +95,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Reassembler<B> {
     /// A datagram without RMPP is a whole message.
     ///
     /// # Errors
-    /// [`DecodeError`] if the datagram is not whole or its class has no RMPP; the transfer stays unchanged.
+    /// [`DecodeError`] if the datagram is not whole, if its class has no RMPP, or if its segments have another size than
+    /// those of the transfer; the transfer stays unchanged.
     pub fn handle(&mut self, now: Duration, mad: &[u8]) -> Result<Received, DecodeError> {
         let segment = Segment::parse(mad)?;
         if !segment.rmpp.flags.active() {
@@ -101,6 +104,10 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Reassembler<B> {
         }
         if let State::Failed(status) = self.state {
             return Ok(Received::Failed(status, None));
+        }
+        let layout = (segment.header_length, segment.room);
+        if self.layout != (0, 0) && self.layout != layout {
+            return Err(DecodeError::BadValue { what: "segment size", value: layout.1 as u64 });
         }
         if segment.rmpp.version != RMPP_VERSION {
             return Ok(self.fail(&segment, RmppStatus::BAD_VERSION));
@@ -132,7 +139,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Reassembler<B> {
         match self.state {
             State::Open { deadline } if now >= deadline => {
                 self.state = State::Failed(RmppStatus::TOO_LONG);
-                let headers = self.buffer.as_ref().get(..self.header_length).unwrap_or_default();
+                let headers = self.buffer.as_ref().get(..self.layout.0).unwrap_or_default();
                 Received::Failed(RmppStatus::TOO_LONG, Some(answer(headers, stop_or_abort(RmppStatus::TOO_LONG))))
             }
             State::Failed(status) => Received::Failed(status, None),
@@ -164,7 +171,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Reassembler<B> {
             self.state = State::Failed(RmppStatus::NO_RESOURCES);
             return Received::Failed(RmppStatus::NO_RESOURCES, None);
         }
-        self.state = State::Done(MAD_SIZE);
+        self.state = State::Done(segment.headers.len() + segment.data.len());
         Received::Done(None)
     }
 
@@ -174,9 +181,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Reassembler<B> {
         if number == 0 || flags.first() != (number == 1) {
             return self.fail(segment, RmppStatus::BAD_SEGMENT);
         }
-        if self.header_length == 0 {
-            self.header_length = segment.header_length;
-        }
+        self.layout = (segment.header_length, segment.room);
         // A repeated segment, or one past the window, shows that an acknowledgement was lost.
         if number < self.next || matches!(self.state, State::Done(_)) {
             return self.again(segment);
@@ -187,7 +192,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Reassembler<B> {
         }
         let mut data = segment.data;
         if flags.last() {
-            let class_header = segment.header_length + PAYLOAD - MAD_SIZE;
+            let class_header = segment.header_length - RMPP_END;
             let payload = usize::try_from(segment.rmpp.data2.get()).unwrap_or(usize::MAX);
             let Some(kept) = payload.checked_sub(class_header).and_then(|length| data.get(..length)) else {
                 return self.fail(segment, RmppStatus::BAD_LENGTH);
@@ -231,7 +236,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Reassembler<B> {
 
     fn offset(&self, number: u32) -> Option<usize> {
         let before = usize::try_from(number.checked_sub(1)?).ok()?;
-        before.checked_mul(MAD_SIZE - self.header_length)?.checked_add(self.header_length)
+        let (header_length, room) = self.layout;
+        before.checked_mul(room)?.checked_add(header_length)
     }
 
     fn put(&mut self, offset: usize, bytes: &[u8]) -> Option<()> {

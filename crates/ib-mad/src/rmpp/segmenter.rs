@@ -1,9 +1,13 @@
 //! The sending side.
 use super::{
     RMPP_VERSION, RmppFlags, RmppHeader, RmppStatus, RmppType,
-    layout::{PAYLOAD, Segment, answer, header_length, put, stop_or_abort},
+    layout::{RMPP_END, Segment, answer, header_length, put, segment_size, stop_or_abort},
 };
-use crate::{DecodeError, MadHeader, Wire, mad::MAD_SIZE, wire::Be32};
+use crate::{
+    DecodeError, MadHeader, Wire,
+    mad::{MAD_SIZE, OPA_MAD_SIZE},
+    wire::Be32,
+};
 use core::time::Duration;
 
 /// Limits of a [`Segmenter`].
@@ -41,7 +45,8 @@ enum State {
     Failed(RmppStatus),
 }
 
-/// Splits a message into datagrams: each has the headers of the message, an RMPP header and a part of the data.
+/// Splits a message into datagrams of `SIZE` bytes: each has the headers of the message, an RMPP header and a part of
+/// the data. An [`OpaSegmenter`] makes the larger datagrams of Omni-Path.
 ///
 /// The message may be borrowed or owned (`&[u8]`, `Vec<u8>`, a [`Table`](crate::sa::Table)), so that a map can hold
 /// transfers.
@@ -60,7 +65,7 @@ enum State {
 /// # Ok::<(), ib_mad::DecodeError>(())
 /// ```
 #[derive(Debug)]
-pub struct Segmenter<B> {
+pub struct Segmenter<B, const SIZE: usize = MAD_SIZE> {
     message: B,
     header_length: usize,
     limits: SegmenterLimits,
@@ -75,16 +80,51 @@ pub struct Segmenter<B> {
     deadline: Option<Duration>,
 }
 
+/// Splits a message into datagrams of 2,048 bytes, for Omni-Path.
+///
+/// ```
+/// use core::time::Duration;
+/// use ib_mad::{AttributeId, Method, TransactionId, as_bytes, rmpp::{OpaSegmenter, SegmenterLimits}, sa::SaMad};
+/// let mut headers = SaMad::request(Method::GET_TABLE_RESP, AttributeId::PATH_RECORD, TransactionId::new(1));
+/// (headers.header.base_version, headers.header.class_version) = (0x80, 0x80);
+/// let message = [&as_bytes(&headers)[..56], &[7; 3000]].concat();
+/// let mut transfer = OpaSegmenter::omni_path(&message, SegmenterLimits::default())?;
+/// assert_eq!(transfer.segments(), 2);
+/// assert_eq!(transfer.poll_send(Duration::ZERO).map(|first| first.len()), Some(2048));
+/// # Ok::<(), ib_mad::DecodeError>(())
+/// ```
+pub type OpaSegmenter<B> = Segmenter<B, OPA_MAD_SIZE>;
+
 impl<B: AsRef<[u8]>> Segmenter<B> {
     /// Returns a segmenter of a message: headers of a datagram (56 bytes for subnet administration) and data of any
     /// length.
     ///
     /// # Errors
-    /// [`DecodeError::BadValue`] if the class has no RMPP, or if the message has more data than segment numbers permit;
-    /// [`DecodeError::TooShort`] if the message ends before its headers.
+    /// [`DecodeError::BadValue`] if the class has no RMPP, if the base version is that of Omni-Path, or if the message
+    /// has more data than segment numbers permit; [`DecodeError::TooShort`] if the message ends before its headers.
     pub fn new(message: B, limits: SegmenterLimits) -> Result<Self, DecodeError> {
+        Self::with_size(message, limits)
+    }
+}
+
+impl<B: AsRef<[u8]>> OpaSegmenter<B> {
+    /// Returns a segmenter of a message of Omni-Path: headers of a datagram and data of any length.
+    ///
+    /// # Errors
+    /// Those of [`Segmenter::new`], but the base version must be that of Omni-Path.
+    pub fn omni_path(message: B, limits: SegmenterLimits) -> Result<Self, DecodeError> {
+        Self::with_size(message, limits)
+    }
+}
+
+impl<B: AsRef<[u8]>, const SIZE: usize> Segmenter<B, SIZE> {
+    pub(super) fn with_size(message: B, limits: SegmenterLimits) -> Result<Self, DecodeError> {
         let bytes = message.as_ref();
-        let class = MadHeader::parse(bytes)?.mgmt_class;
+        let header = MadHeader::parse(bytes)?;
+        if segment_size(header.base_version) != SIZE {
+            return Err(DecodeError::BadValue { what: "base_version", value: header.base_version.into() });
+        }
+        let class = header.mgmt_class;
         let length =
             header_length(class).ok_or(DecodeError::BadValue { what: "mgmt_class", value: class.get().into() })?;
         let data = bytes.get(length..).ok_or(DecodeError::TooShort {
@@ -92,8 +132,8 @@ impl<B: AsRef<[u8]>> Segmenter<B> {
             need: length,
             got: bytes.len(),
         })?;
-        let segments = data.len().div_ceil(MAD_SIZE - length).max(1);
-        let total = segments.checked_mul(PAYLOAD).and_then(|total| u32::try_from(total).ok());
+        let segments = data.len().div_ceil(SIZE - length).max(1);
+        let total = segments.checked_mul(SIZE - RMPP_END).and_then(|total| u32::try_from(total).ok());
         let (Some(_), Ok(segments)) = (total, u32::try_from(segments)) else {
             return Err(DecodeError::BadValue { what: "message length", value: u64::MAX });
         };
@@ -134,14 +174,14 @@ impl<B: AsRef<[u8]>> Segmenter<B> {
     }
 
     /// Returns the next datagram to send, if the window permits. Call this function until it returns `None`.
-    pub fn poll_send(&mut self, now: Duration) -> Option<[u8; MAD_SIZE]> {
-        let mut segment = [0; MAD_SIZE];
+    pub fn poll_send(&mut self, now: Duration) -> Option<[u8; SIZE]> {
+        let mut segment = [0; SIZE];
         self.poll_send_into(now, &mut segment).then_some(segment)
     }
 
     /// Writes the next datagram to send into `buffer`, if the window permits, and returns `true`. Overwrites the whole
     /// buffer. Use this function to write after a umad header or into registered memory.
-    pub fn poll_send_into(&mut self, now: Duration, buffer: &mut [u8; MAD_SIZE]) -> bool {
+    pub fn poll_send_into(&mut self, now: Duration, buffer: &mut [u8; SIZE]) -> bool {
         if self.state != State::Open || self.next > self.window_last.min(self.segments) {
             return false;
         }
@@ -246,9 +286,10 @@ impl<B: AsRef<[u8]>> Segmenter<B> {
         Sent::Failed(status, Some(mad))
     }
 
-    fn segment(&self, number: u32, mad: &mut [u8; MAD_SIZE]) {
+    fn segment(&self, number: u32, mad: &mut [u8; SIZE]) {
         let (headers, data) = self.parts();
-        let room = MAD_SIZE - self.header_length;
+        let payload = SIZE - RMPP_END;
+        let room = SIZE - self.header_length;
         let start = usize::try_from(number - 1).unwrap_or(usize::MAX).saturating_mul(room);
         let rest = data.get(start..).unwrap_or_default();
         mad.fill(0);
@@ -258,8 +299,8 @@ impl<B: AsRef<[u8]>> Segmenter<B> {
         let total_padding = data.len().next_multiple_of(room).max(room) - data.len();
         let segments = usize::try_from(self.segments).unwrap_or_default();
         let payload = match (first, last) {
-            (true, _) => segments * PAYLOAD - total_padding,
-            (false, true) => PAYLOAD - padding,
+            (true, _) => segments * payload - total_padding,
+            (false, true) => payload - padding,
             (false, false) => 0,
         };
         put(

@@ -1,9 +1,14 @@
 //! Tests of both sides together, with datagrams lost, repeated and reordered.
 extern crate std;
+mod omni_path;
 mod steps;
 
 use super::*;
-use crate::{AttributeId, Method, TransactionId, as_bytes, sa::SaMad};
+use crate::{
+    AttributeId, Method, TransactionId, as_bytes,
+    mad::{MAD_SIZE, OPA_BASE_VERSION, OPA_MAD_SIZE},
+    sa::SaMad,
+};
 use core::time::Duration;
 use proptest::prelude::*;
 use std::{collections::VecDeque, vec, vec::Vec};
@@ -16,13 +21,15 @@ fn message(data: &[u8]) -> Vec<u8> {
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Runs a transfer. `fates` returns the fate of each datagram: 0 lost, 1 repeated, 2 reordered, any other delivered.
-fn transfer(data: &[u8], window: u8, fates: &mut dyn FnMut() -> u8) -> (Sent, Option<Vec<u8>>) {
-    let message = message(data);
-    let mut buffer = vec![0; message.len() + 300];
+/// Runs a transfer with datagrams of `SIZE` bytes. `fates` returns the fate of each datagram: 0 lost, 1 repeated, 2 reordered, any other delivered.
+fn transfer<const SIZE: usize>(data: &[u8], window: u8, fates: &mut dyn FnMut() -> u8) -> (Sent, Option<Vec<u8>>) {
+    let mut message = message(data);
+    message[0] = if SIZE == OPA_MAD_SIZE { OPA_BASE_VERSION } else { 1 };
+    let mut buffer = vec![0; message.len() + SIZE];
     let mut receiver =
         Reassembler::new(&mut buffer, ReassemblerLimits { window, segment_timeout: Duration::from_secs(1000) });
-    let mut sender = Segmenter::new(&message, SegmenterLimits { retries: 200, ..Default::default() }).unwrap();
+    let limits = SegmenterLimits { retries: 200, ..Default::default() };
+    let mut sender = Segmenter::<_, SIZE>::with_size(&message, limits).unwrap();
     let mut now = Duration::ZERO;
     let mut status = Sent::More;
     for _ in 0..2000 {
@@ -57,11 +64,16 @@ proptest! {
     #[test]
     fn message_arrives_despite_loss_repetition_and_reordering(
         data in proptest::collection::vec(any::<u8>(), 0..30_000),
+        is_omni_path in any::<bool>(),
         window in 0_u8..=70,
         fates in proptest::collection::vec(0_u8..8, 1..50),
     ) {
         let mut fates = fates.into_iter().chain(core::iter::repeat(9));
-        let (sent, received) = transfer(&data, window, &mut || fates.next().unwrap());
+        let mut fates = || fates.next().unwrap();
+        let (sent, received) = match is_omni_path {
+            true => transfer::<OPA_MAD_SIZE>(&data, window, &mut fates),
+            false => transfer::<MAD_SIZE>(&data, window, &mut fates),
+        };
         prop_assert_eq!(sent, Sent::Done);
         let received = received.unwrap();
         prop_assert_eq!(&received[56..], &data[..]);
@@ -70,14 +82,16 @@ proptest! {
     #[test]
     fn any_datagrams_are_handled_without_panic(
         mads in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..300), 0..8),
+        is_omni_path in any::<bool>(),
     ) {
         let mut buffer = [0; 600];
+        let base_version = if is_omni_path { OPA_BASE_VERSION } else { 1 };
         let mut receiver = Reassembler::new(&mut buffer, ReassemblerLimits::default());
         let message = message(&[1; 900]);
         let mut sender = Segmenter::new(&message, SegmenterLimits::default()).unwrap();
         for mut mad in mads {
             // Sets class, version and type, because other datagrams are rejected at once.
-            for (at, value) in [(0, 1), (1, 3), (24, 1)] {
+            for (at, value) in [(0, base_version), (1, 3), (24, 1)] {
                 if let Some(byte) = mad.get_mut(at) {
                     *byte = value;
                 }

@@ -1,6 +1,9 @@
 //! The transfers of a server.
 use super::{RmppType, Segmenter, SegmenterLimits, Sent, layout::Segment};
-use crate::{DecodeError, MadHeader, TransactionId, Wire, mad::MAD_SIZE};
+use crate::{
+    DecodeError, MadHeader, TransactionId, Wire,
+    mad::{MAD_SIZE, OPA_MAD_SIZE},
+};
 use core::time::Duration;
 
 /// The messages that a server sends: at most `N` at a time, found by source and transaction id.
@@ -26,23 +29,23 @@ use core::time::Duration;
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Transfers<S, B, const N: usize> {
-    entries: [Option<Entry<S, B>>; N],
+pub struct Transfers<S, B, const N: usize, const SIZE: usize = MAD_SIZE> {
+    entries: [Option<Entry<S, B, SIZE>>; N],
     limits: SegmenterLimits,
     /// Index of the entry that sends next, so that the transfers take turns.
     turn: usize,
 }
 
 #[derive(Debug)]
-struct Entry<S, B> {
+struct Entry<S, B, const SIZE: usize> {
     source: S,
     tid: TransactionId,
-    state: State<B>,
+    state: State<B, SIZE>,
 }
 
 #[derive(Debug)]
-enum State<B> {
-    Open(Segmenter<B>),
+enum State<B, const SIZE: usize> {
+    Open(Segmenter<B, SIZE>),
     /// The transfer has failed, and this datagram reports the reason to the receiver.
     Failed([u8; MAD_SIZE]),
 }
@@ -81,10 +84,27 @@ pub enum StartError {
     Message(#[from] DecodeError),
 }
 
+/// The messages that a server on Omni-Path sends, in datagrams of 2,048 bytes.
+pub type OpaTransfers<S, B, const N: usize> = Transfers<S, B, N, OPA_MAD_SIZE>;
+
 impl<S: Clone + PartialEq, B: AsRef<[u8]>, const N: usize> Transfers<S, B, N> {
     /// Returns a table without transfers. `limits` apply to each transfer.
     #[must_use]
     pub const fn new(limits: SegmenterLimits) -> Self {
+        Self::with_size(limits)
+    }
+}
+
+impl<S: Clone + PartialEq, B: AsRef<[u8]>, const N: usize> OpaTransfers<S, B, N> {
+    /// Returns a table without transfers for Omni-Path. `limits` apply to each transfer.
+    #[must_use]
+    pub const fn omni_path(limits: SegmenterLimits) -> Self {
+        Self::with_size(limits)
+    }
+}
+
+impl<S: Clone + PartialEq, B: AsRef<[u8]>, const N: usize, const SIZE: usize> Transfers<S, B, N, SIZE> {
+    const fn with_size(limits: SegmenterLimits) -> Self {
         Self { entries: [const { None }; N], limits, turn: 0 }
     }
 
@@ -106,7 +126,7 @@ impl<S: Clone + PartialEq, B: AsRef<[u8]>, const N: usize> Transfers<S, B, N> {
     /// [`StartError`]; the message is dropped.
     pub fn start(&mut self, source: S, message: B) -> Result<(), StartError> {
         let tid = MadHeader::parse(message.as_ref())?.transaction_id;
-        let segmenter = Segmenter::new(message, self.limits)?;
+        let segmenter = Segmenter::with_size(message, self.limits)?;
         if self.find(&source, tid).is_some() {
             return Err(StartError::Open);
         }
@@ -141,7 +161,7 @@ impl<S: Clone + PartialEq, B: AsRef<[u8]>, const N: usize> Transfers<S, B, N> {
     }
 
     /// Returns the next datagram to send, and its receiver; `None` if nothing is to be sent now. Transfers take turns.
-    pub fn poll_send(&mut self, now: Duration) -> Option<(S, [u8; MAD_SIZE])> {
+    pub fn poll_send(&mut self, now: Duration) -> Option<(S, [u8; SIZE])> {
         for _ in 0..N {
             let index = self.turn;
             self.turn = index.wrapping_add(1).checked_rem(N).unwrap_or_default();
@@ -149,7 +169,7 @@ impl<S: Clone + PartialEq, B: AsRef<[u8]>, const N: usize> Transfers<S, B, N> {
             let Some(entry) = slot else { continue };
             let (source, mad) = match &mut entry.state {
                 State::Open(segmenter) => (entry.source.clone(), segmenter.poll_send(now)),
-                State::Failed(mad) => (entry.source.clone(), Some(*mad)),
+                State::Failed(mad) => (entry.source.clone(), Some(padded(mad))),
             };
             if matches!(entry.state, State::Failed(_)) {
                 *slot = None;
@@ -189,7 +209,7 @@ impl<S: Clone + PartialEq, B: AsRef<[u8]>, const N: usize> Transfers<S, B, N> {
         failed
     }
 
-    fn find(&mut self, source: &S, tid: TransactionId) -> Option<&mut Entry<S, B>> {
+    fn find(&mut self, source: &S, tid: TransactionId) -> Option<&mut Entry<S, B, SIZE>> {
         self.entries.iter_mut().flatten().find(|entry| entry.tid == tid && entry.source == *source)
     }
 
@@ -200,7 +220,7 @@ impl<S: Clone + PartialEq, B: AsRef<[u8]>, const N: usize> Transfers<S, B, N> {
             Sent::Done => (Handled::Done, None),
             Sent::Failed(_, abort) => (Handled::Failed, abort),
         };
-        let is_it = |slot: &&mut Option<Entry<S, B>>| {
+        let is_it = |slot: &&mut Option<Entry<S, B, SIZE>>| {
             slot.as_ref().is_some_and(|entry| entry.tid == tid && entry.source == *source)
         };
         if let Some(slot) = self.entries.iter_mut().find(is_it) {
@@ -211,6 +231,13 @@ impl<S: Clone + PartialEq, B: AsRef<[u8]>, const N: usize> Transfers<S, B, N> {
         }
         handled
     }
+}
+
+/// Returns the datagram that reports a failure, with the size of the others.
+fn padded<const SIZE: usize>(short: &[u8; MAD_SIZE]) -> [u8; SIZE] {
+    let mut mad = [0; SIZE];
+    mad.iter_mut().zip(short).for_each(|(to, from)| *to = *from);
+    mad
 }
 
 #[cfg(test)]
