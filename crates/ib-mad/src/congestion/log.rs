@@ -72,10 +72,10 @@ wire! {
 }
 
 bits! {
-    /// Queue pair, service level and transport service of a flow.
-    pub struct QpSlService [4] in CaLogEntry.local {
-        /// Local queue pair of the flow.
-        local_qp / with_local_qp: Qpn = 24,
+    /// Remote queue pair, service level and transport service of a flow.
+    pub struct RemoteQpSlService [4] in CaLogEntry.remote {
+        /// Remote queue pair of the flow.
+        remote_qp / with_remote_qp: Qpn = 24,
         /// Service level of the flow.
         sl / with_sl: ServiceLevel = 4,
         /// Transport service of the flow.
@@ -84,18 +84,19 @@ bits! {
 }
 
 wire! {
-    /// Log entry of a flow that the channel adapter slowed down.
+    /// Log entry of a flow that the channel adapter slowed down. The layout is that of OpenSM and of NVIDIA's simulator;
+    /// libibmad has another one.
     pub struct CaLogEntry [16] {
-        /// Queue pair, service level and transport service.
-        pub local: QpSlService,
-        /// Remote queue pair of the flow.
-        pub remote_qp: InBytes<Qpn, 3>,
+        /// Local queue pair of the flow.
+        pub local_qp: InBytes<Qpn, 3>,
         /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,
-        /// Local LID of the flow.
-        pub local_lid: Lid,
+        /// Remote queue pair, service level and transport service.
+        pub remote: RemoteQpSlService,
         /// Remote LID of the flow.
         pub remote_lid: Lid,
+        /// Reserved: zero when sent, ignored when received.
+        pub reserved2: Reserved<2>,
         /// Time of the event by the device's clock.
         pub timestamp: Be32,
     }

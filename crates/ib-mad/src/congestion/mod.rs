@@ -15,7 +15,7 @@ pub use channel_adapter::{CaCongestionEntry, CaCongestionSetting, CctEntry, Cong
 pub use header::{CcKeyProtect, CongestionCapability, CongestionInfo, CongestionKeyInfo, CongestionMad, TimeStamp};
 pub(crate) use log::CONGESTION_LOG;
 pub use log::{
-    CaLogEntry, CongestionLogCa, CongestionLogSwitch, CongestionLogType, LogSl, QpSlService, ServiceType,
+    CaLogEntry, CongestionLogCa, CongestionLogSwitch, CongestionLogType, LogSl, RemoteQpSlService, ServiceType,
     SwitchLogEntry,
 };
 pub use switch::{
