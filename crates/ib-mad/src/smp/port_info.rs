@@ -250,9 +250,30 @@ wire! {
 }
 
 impl PortInfo {
-    /// Returns the speed of one lane in Mb/s; `None` if the code is unknown.
+    /// Bit of the attribute modifier: the reader knows extended speeds (IBTA 14.2.5.6). Without it, a switch leaves the
+    /// fields of extended speeds empty, and a link of NDR reads as one of QDR.
+    pub const EXTENDED_SPEEDS: u32 = 1 << 31;
+
+    /// Returns the attribute modifier of a request for a port: its number, and [`EXTENDED_SPEEDS`](Self::EXTENDED_SPEEDS).
+    /// Number 0 is the port that receives the request.
+    ///
+    /// ```
+    /// use ib_mad::{TransactionId, smp::{PortInfo, Smp}};
+    /// let request = Smp::get::<PortInfo>(PortInfo::of_port(3), TransactionId::new(1));
+    /// assert_eq!(request.header.attribute_modifier.get(), 0x8000_0003);
+    /// ```
+    #[must_use]
+    pub const fn of_port(number: u8) -> u32 {
+        Self::EXTENDED_SPEEDS | number as u32
+    }
+
+    /// Returns the speed of one lane in Mb/s; `None` if the code is unknown, or if the port has extended speeds that
+    /// the fields do not show (see [`EXTENDED_SPEEDS`](Self::EXTENDED_SPEEDS)).
     #[must_use]
     pub fn lane_mbps(&self) -> Option<u32> {
+        if self.lacks_extended_speeds() {
+            return None;
+        }
         self.ext_speeds2
             .link_speed_ext_active2()
             .mbps()
@@ -260,7 +281,14 @@ impl PortInfo {
             .or_else(|| self.link_speed.link_speed_active().mbps())
     }
 
-    /// Returns the speed of the link in Mb/s: the speed of a lane times the lanes in use; `None` if a code is unknown.
+    /// True if the port has extended speeds, and none of the fields names a supported one.
+    fn lacks_extended_speeds(&self) -> bool {
+        self.capability_mask.contains(PortCapability::EXTENDED_SPEEDS)
+            && self.ext_speeds.link_speed_ext_supported().is_empty()
+            && self.ext_speeds2.link_speed_ext_supported2().is_empty()
+    }
+
+    /// Returns the speed of the link in Mb/s: the speed of a lane times the lanes in use; `None` if one is unknown.
     #[must_use]
     pub fn link_mbps(&self) -> Option<u32> {
         Some(self.lane_mbps()? * u32::from(self.link_width_active.lanes()?))

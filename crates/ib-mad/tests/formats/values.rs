@@ -3,7 +3,7 @@ use core::hash::{Hash, Hasher};
 use ib_mad::{
     AttributeId, Gid, Lid, LinkSpeed, LinkWidth, Method, MgmtClass, Mtu, PacketLifeTime, Pkey, Qpn, Rate, Selected,
     Selector, ServiceLevel, Status, TransactionId, VirtualLane, Wire,
-    code::{LinkSpeedExt, LinkSpeedExt2, VlCap},
+    code::{LinkSpeedExt, LinkSpeedExt2, LinkSpeedsExt, VlCap},
     id::Lmc,
     rmpp::{RmppFlags, RmppHeader},
     sa::{JoinState, McMemberRecord, MultiPathMask, MultiPathRecord, PathMask, PathRecord, Query},
@@ -42,6 +42,11 @@ fn port_speed_is_that_of_the_newest_field() {
     port.link_speed = port.link_speed.with_link_speed_active(LinkSpeed::QDR);
     port.link_width_active = LinkWidth::X4;
     assert_eq!((port.lane_mbps(), port.link_mbps()), (Some(10_000), Some(40_000)));
+    // A switch left out the extended speeds, because the modifier of the request did not ask for them.
+    port.capability_mask = PortCapability::EXTENDED_SPEEDS;
+    assert_eq!((port.lane_mbps(), port.link_mbps()), (None, None));
+    port.ext_speeds = port.ext_speeds.with_link_speed_ext_supported(LinkSpeedsExt::HDR);
+    assert_eq!(port.link_mbps(), Some(40_000), "the link runs at QDR");
     port.ext_speeds = port.ext_speeds.with_link_speed_ext_active(LinkSpeedExt::HDR);
     port.link_width_active = LinkWidth::X2;
     assert_eq!((port.lane_mbps(), port.link_mbps()), (Some(53_125), Some(106_250)));

@@ -60,11 +60,17 @@ fn attribute(node: &Node, port: &Port, id: PortId, request: &Mad) -> Result<Mad,
         NodeDescription::ATTRIBUTE => with(request, &description(node)),
         NodeInfo::ATTRIBUTE => with(request, &node_info(node, port, id)),
         PortInfo::ATTRIBUTE => {
-            let number = u8::try_from(modifier).map_err(|_| Status::INVALID_FIELD)?;
+            let knows_extended_speeds = modifier & PortInfo::EXTENDED_SPEEDS != 0;
+            let number = modifier & !PortInfo::EXTENDED_SPEEDS;
+            let number = u8::try_from(number).map_err(|_| Status::INVALID_FIELD)?;
             let number = if number == 0 { id.port } else { number };
             let index = usize::from(number).checked_sub(1);
             let port = index.and_then(|index| node.ports.get(index)).ok_or(Status::INVALID_FIELD)?;
-            with(request, &port_info(port, id.port))
+            let mut info = port_info(port, id.port);
+            if !knows_extended_speeds {
+                (info.ext_speeds, info.ext_enabled) = (ExtSpeeds::default(), ExtEnabled::default());
+            }
+            with(request, &info)
         }
         GuidInfo::ATTRIBUTE => {
             let mut guids = [Guid::default(); 8];
@@ -115,6 +121,7 @@ fn port_info(port: &Port, local_port_num: u8) -> PortInfo {
     let physical = if port.state == PortState::DOWN { PortPhysicalState::POLLING } else { PortPhysicalState::LINK_UP };
     let widths = LinkWidths::X1 | LinkWidths::X4 | LinkWidths::from_bits_retain(width);
     let speeds = LinkSpeeds::SDR | LinkSpeeds::DDR | LinkSpeeds::QDR;
+    let extended_speeds = LinkSpeedsExt::FDR | LinkSpeedsExt::EDR | LinkSpeedsExt::HDR | LinkSpeedsExt::NDR;
     let time = TimeCode::masked;
     PortInfo {
         gid_prefix: Be64::new(port.gids.first().map_or(0, |gid| gid.prefix())),
@@ -140,8 +147,8 @@ fn port_info(port: &Port, local_port_num: u8) -> PortInfo {
         resp_time: RespTime::default().with_resp_time_value(time(16)),
         ext_speeds: ExtSpeeds::default()
             .with_link_speed_ext_active(LinkSpeedExt::new(extended))
-            .with_link_speed_ext_supported(LinkSpeedsExt::from_bits_retain(extended)),
-        ext_enabled: ExtEnabled::default().with_link_speed_ext_enabled(LinkSpeedsExt::from_bits_retain(extended)),
+            .with_link_speed_ext_supported(extended_speeds),
+        ext_enabled: ExtEnabled::default().with_link_speed_ext_enabled(extended_speeds),
         ..PortInfo::default()
     }
 }
@@ -153,8 +160,18 @@ mod tests {
     use ib_mad::{AttributeId, MgmtClass, Rate, TransactionId, Wire as _, as_bytes, smp::DrPath};
 
     fn get(subnet: &Subnet, mgmt_class: MgmtClass, lid: u16, attribute_id: AttributeId) -> Option<DrSmp> {
-        let smp =
-            DrSmp { mgmt_class, attribute_id, ..DrSmp::get::<NodeInfo>(&DrPath::new(), 0, TransactionId::new(7)) };
+        get_with(subnet, mgmt_class, lid, attribute_id, 0)
+    }
+
+    fn get_with(
+        subnet: &Subnet,
+        mgmt_class: MgmtClass,
+        lid: u16,
+        attribute_id: AttributeId,
+        modifier: u32,
+    ) -> Option<DrSmp> {
+        let request = DrSmp::get::<NodeInfo>(&DrPath::new(), modifier, TransactionId::new(7));
+        let smp = DrSmp { mgmt_class, attribute_id, ..request };
         let response = subnet.smp_response(PortId::new(1, 1), Lid::new(lid), &Mad::from(smp))?;
         Some(*DrSmp::parse(as_bytes(&response)).unwrap())
     }
@@ -168,8 +185,16 @@ mod tests {
         let info = PortInfo::parse(&local.data.0).unwrap();
         assert!(local.dr_status.direction() && local.dr_status.status().is_ok());
         assert_eq!((info.lid, info.speed_state.port_state()), (Lid::new(16), PortState::ACTIVE));
-        assert_eq!(info.link_mbps(), Some(103_124));
-        assert_eq!(info.ext_speeds.link_speed_ext_active(), LinkSpeedExt::EDR);
+        // The request did not say that the reader knows extended speeds.
+        assert_eq!((info.link_mbps(), info.ext_speeds.link_speed_ext_active()), (None, LinkSpeedExt::NONE));
+        let of_port = |number| {
+            let (class, modifier) = (MgmtClass::SUBN_DIRECTED_ROUTE, PortInfo::of_port(number));
+            *PortInfo::parse(&get_with(&subnet, class, 0xffff, PortInfo::ATTRIBUTE, modifier).unwrap().data.0).unwrap()
+        };
+        for number in [0, 1] {
+            assert_eq!(of_port(number).link_mbps(), Some(103_124));
+            assert_eq!(of_port(number).ext_speeds.link_speed_ext_active(), LinkSpeedExt::EDR);
+        }
         let other = get(&subnet, MgmtClass::SUBN_LID_ROUTED, 17, NodeInfo::ATTRIBUTE).unwrap();
         let info = NodeInfo::parse_prefix(&other.data.0).unwrap().0;
         assert_eq!((info.node_guid.get(), info.port_vendor.local_port_num()), (0x0002_c903_0000_0020, 1));
