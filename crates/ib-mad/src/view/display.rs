@@ -1,6 +1,9 @@
 //! Text of datagrams.
-use super::{MadRef, layout::Format};
-use crate::{MadHeader, MgmtClass, Status, VendorId, Wire as _, mad::OUI, vendor::is_vendor_oui, wire::InBytes};
+use super::{AttributeRef, MadRef, layout::Format};
+use crate::{
+    Lid, MadHeader, MgmtClass, Mkey, Status, VendorId, Wire as _, mad::OUI, rmpp::RmppType, smp::Smp,
+    vendor::is_vendor_oui, wire::InBytes,
+};
 use core::fmt;
 
 impl MadRef<'_> {
@@ -26,6 +29,32 @@ impl MadRef<'_> {
     }
 }
 
+impl MadRef<'_> {
+    /// Prints the M_Key of a datagram of subnet management, and its route if it is directed.
+    fn show_management(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let header = self.header();
+        if header.mgmt_class == MgmtClass::SUBN_DIRECTED_ROUTE {
+            let [pointer, count] = header.class_specific.get().to_be_bytes();
+            write!(f, " hop {pointer}/{count}")?;
+            f.write_str(if self.status() == header.status { "" } else { " back" })?;
+        }
+        if let Some(route) = self.directed_route() {
+            f.write_str(" path 0")?;
+            let ports = route.initial_path.0.iter().skip(1).take(route.hop_count.into());
+            ports.into_iter().try_for_each(|port| write!(f, ",{port}"))?;
+            if (route.dr_slid, route.dr_dlid) != (Lid::PERMISSIVE, Lid::PERMISSIVE) {
+                write!(f, " from LID {} to LID {}", route.dr_slid, route.dr_dlid)?;
+            }
+        }
+        // The M_Key is at the same place in both classes.
+        let is_management = header.mgmt_class.attribute_class() == MgmtClass::SUBN_LID_ROUTED;
+        match Smp::parse(self.as_bytes()) {
+            Ok(smp) if is_management && smp.mkey != Mkey::default() => write!(f, " M_Key {}", smp.mkey),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl fmt::Display for MadRef<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let header = self.header();
@@ -46,11 +75,7 @@ impl fmt::Display for MadRef<'_> {
             None => write!(f, "attribute {}", header.attribute_id)?,
         }
         write!(f, " modifier {:#x} tid {}", header.attribute_modifier.get(), header.transaction_id)?;
-        if header.mgmt_class == MgmtClass::SUBN_DIRECTED_ROUTE {
-            let [pointer, count] = header.class_specific.get().to_be_bytes();
-            write!(f, " hop {pointer}/{count}")?;
-            f.write_str(if self.status() == header.status { "" } else { " back" })?;
-        }
+        self.show_management(f)?;
         show_status(self.status(), header, f)?;
         if let Some(rmpp) = self.rmpp().filter(|rmpp| rmpp.flags.active()) {
             write!(f, " RMPP {} {}/{:#x}", rmpp.rmpp_type, rmpp.data1.get(), rmpp.data2.get())?;
@@ -62,8 +87,14 @@ impl fmt::Display for MadRef<'_> {
             write!(f, " mask {:#x}", sa.component_mask.get())?;
         }
         f.write_str(if f.alternate() { "\n" } else { ": " })?;
+        if self.rmpp().is_some_and(|rmpp| matches!(rmpp.rmpp_type, RmppType::ACK | RmppType::STOP | RmppType::ABORT)) {
+            return f.write_str("no data");
+        }
         if let Some(query) = self.query() {
             return fmt::Display::fmt(&query, f);
+        }
+        if let Some(records) = self.table() {
+            return show_table(records, f);
         }
         let attribute = match self.attribute() {
             // An error usually has no data; zeros would look like a record.
@@ -79,6 +110,17 @@ impl fmt::Display for MadRef<'_> {
             Some(details) => write!(f, " {details}"),
             None => Ok(()),
         }
+    }
+}
+
+/// Prints the number of records and the first one, or all records with their numbers.
+fn show_table<'a>(records: impl Iterator<Item = AttributeRef<'a>> + Clone, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let count = records.clone().count();
+    match (count, records.clone().next()) {
+        (0, _) | (_, None) => f.write_str("no records"),
+        (1, Some(record)) => fmt::Display::fmt(&record, f),
+        (_, Some(first)) if !f.alternate() => write!(f, "{count} records, the first: {first}"),
+        _ => (1..).zip(records).try_for_each(|(number, record)| write!(f, "record {number} of {count}: {record:#}")),
     }
 }
 
@@ -99,7 +141,8 @@ mod tests {
         baseboard::BaseboardMad,
         notice::{GenericType, Notice, TrapNumber},
         perf::{PerfMad, PortCounters},
-        sa::{PathRecord, Query, SaMad},
+        rmpp::{Segmenter, SegmenterLimits},
+        sa::{PathRecord, Query, SaMad, TableWriter, table_length},
         smp::{DrPath, DrSmp, NodeInfo},
         vendor::{OPENIB_OUI, VendorOuiMad},
     };
@@ -157,6 +200,52 @@ mod tests {
         assert!(text.contains(" BkeyTrap{lid_addr=0, "), "{text}");
     }
 
+    /// A table of paths with these LIDs in one segment of RMPP.
+    fn table(lids: &[u16]) -> std::vec::Vec<u8> {
+        let request = Query::<PathRecord>::new().get_table(TransactionId::new(1));
+        let mut table = TableWriter::new(&request, std::vec![0; table_length::<PathRecord>(lids.len())]).unwrap();
+        for lid in lids {
+            table.push(&PathRecord { dlid: (*lid).into(), ..PathRecord::default() }).unwrap();
+        }
+        let mut sender = Segmenter::new(table.finish(), SegmenterLimits::default()).unwrap();
+        sender.poll_send(core::time::Duration::ZERO).unwrap().to_vec()
+    }
+
+    #[test]
+    fn table_is_printed_with_the_number_of_its_records() {
+        let show = |bytes: &[u8]| {
+            let mad = MadRef::new(bytes).unwrap();
+            (mad.to_string(), format!("{mad:#}"))
+        };
+        let (line, lines) = show(&table(&[4, 5, 6]));
+        assert!(line.contains(": 3 records, the first: PathRecord{") && line.contains("dlid=4"), "{line}");
+        for (number, lid) in [(1, 4), (2, 5), (3, 6)] {
+            let record = lines.split(&format!("\nrecord {number} of 3: PathRecord\n")).nth(1).unwrap();
+            let dlid = record.lines().find(|line| line.trim_start().starts_with("dlid")).unwrap();
+            assert!(dlid.ends_with(&format!(" {lid}")), "{dlid}");
+        }
+        let (line, lines) = show(&table(&[9]));
+        assert!(line.contains(": PathRecord{") && lines.contains("\nPathRecord\n"), "{line} {lines}");
+        assert!(show(&table(&[])).0.ends_with(": no records"));
+        for kind in [RmppType::ACK, RmppType::STOP, RmppType::ABORT] {
+            let mut bytes = table(&[4]);
+            bytes[25] = kind.get();
+            let line = show(&bytes).0;
+            assert!(line.contains(&format!(" RMPP {kind} ")) && line.ends_with(": no data"), "{line}");
+        }
+    }
+
+    #[test]
+    fn management_is_printed_with_its_key_and_lids() {
+        let mut smp = DrSmp::get::<NodeInfo>(&DrPath::new(), 0, TransactionId::new(1));
+        (smp.mkey, smp.dr_slid, smp.dr_dlid) = (Mkey::new(0x1234), Lid::new(5), Lid::new(7));
+        let text = MadRef::new(as_bytes(&smp)).unwrap().to_string();
+        assert!(text.contains(" hop 0/0 path 0 from LID 5 to LID 7 M_Key 0x0000000000001234: "), "{text}");
+        let smp = Smp { mkey: Mkey::new(7), ..Smp::get::<NodeInfo>(0, TransactionId::new(1)) };
+        let text = MadRef::new(as_bytes(&smp)).unwrap().to_string();
+        assert!(text.contains(" M_Key 0x0000000000000007: "), "{text}");
+    }
+
     #[test]
     fn response_on_a_directed_route_is_printed_as_going_back() {
         let mut smp = DrSmp::get::<NodeInfo>(&DrPath::try_from(&[1, 2][..]).unwrap(), 0, TransactionId::new(1));
@@ -164,7 +253,7 @@ mod tests {
         mad.answer(Status::OK).unwrap();
         assert!(mad.view().status().is_ok());
         let text = mad.view().to_string();
-        assert!(text.contains(" hop 0/2 back: NodeInfo{"), "{text}");
+        assert!(text.contains(" hop 0/2 back path 0,1,2: NodeInfo{"), "{text}");
         assert!(format!("{:?}", mad.header()).contains("status=success, on its way back"));
     }
 }

@@ -1,9 +1,14 @@
 //! Records of subnet administration in a datagram or message.
-use super::{MadRef, layout::check_versions};
+use super::{
+    AttributeRef, MadRef,
+    layout::{Format, check_versions},
+};
+#[cfg(feature = "opa")]
+use crate::opa::OpaAttribute;
 use crate::{
     AttributeId, DecodeError, Method, MgmtClass, Status, Wire,
     rmpp::{RmppHeader, RmppType},
-    sa::{Records, SaHeader, SaRecord},
+    sa::{Records, SaAttribute, SaHeader, SaRecord},
 };
 
 /// Maximum size of the CRCs that a capture may keep after a datagram, in bytes.
@@ -50,7 +55,7 @@ impl<'a> MadRef<'a> {
     /// that of path records, or if the distance between the records of a table is less than the size of a record.
     #[cfg(feature = "opa")]
     pub fn opa_paths(&self) -> Result<Records<'a, crate::opa::OpaPathRecord>, DecodeError> {
-        if self.format() != super::layout::Format::OmniPath {
+        if self.format() != Format::OmniPath {
             return Err(DecodeError::BadValue { what: "base_version", value: self.header().base_version.into() });
         }
         self.records_of(AttributeId::PATH_RECORD)
@@ -91,6 +96,27 @@ impl<'a> MadRef<'a> {
 
     fn is_table(&self) -> bool {
         matches!(self.method(), Method::GET_TABLE_RESP | Method::GET_TRACE_TABLE_RESP | Method::GET_MULTI_RESP)
+    }
+
+    /// Returns the records of a table; `None` if the datagram has no table that starts with a record of this crate.
+    pub(super) fn table(&self) -> Option<impl Iterator<Item = AttributeRef<'a>> + Clone> {
+        if !self.is_table() || self.is_later_segment() || self.header().check_status().is_err() {
+            return None;
+        }
+        let step = usize::from(self.sa()?.attribute_offset.get()) * 8;
+        let bytes = if self.has_no_data_length() { self.without_zeros() } else { self.record_bytes() };
+        // Without a distance between the records, there is at most one.
+        let step = if step == 0 { bytes.len().max(1) } else { step };
+        let (id, format) = (self.record_id(), self.format());
+        let records = bytes.chunks(step).map_while(move |bytes| match format {
+            #[cfg(feature = "opa")]
+            Format::OmniPath => {
+                OpaAttribute::parse(MgmtClass::SUBN_ADM, id, bytes).ok().flatten().map(AttributeRef::Opa)
+            }
+            Format::InfiniBand => SaAttribute::parse(id, bytes).ok().flatten().map(AttributeRef::Sa),
+            _ => None,
+        });
+        (bytes.is_empty() || records.clone().next().is_some()).then_some(records)
     }
 
     fn is_one_datagram(&self) -> bool {

@@ -80,9 +80,9 @@ fn printed_line_has_class_method_attribute_and_status() {
     assert!(text(as_bytes(&smp)).contains(" status 0x7f00: "), "no words: {}", text(as_bytes(&smp)));
     // The top bit of the status of a directed route is the direction.
     let mut route = DrSmp::get::<NodeInfo>(&DrPath::try_from(&[1, 2][..]).unwrap(), 0, TID);
-    assert!(text(as_bytes(&route)).contains(" hop 0/2: "), "{}", text(as_bytes(&route)));
+    assert!(text(as_bytes(&route)).contains(" hop 0/2 path 0,1,2: "), "{}", text(as_bytes(&route)));
     route.dr_status = route.dr_status.with_direction(true);
-    assert!(text(as_bytes(&route)).contains(" hop 0/2 back: "), "{}", text(as_bytes(&route)));
+    assert!(text(as_bytes(&route)).contains(" hop 0/2 back path 0,1,2: "), "{}", text(as_bytes(&route)));
     let acm = AcmMad { mgmt_class: MgmtClass::ACM, ..AcmMad::default() };
     assert!(!text(as_bytes(&acm)).contains("attribute 0x"), "{}", text(as_bytes(&acm)));
     let unknown = Smp::get::<NodeInfo>(0, TID);
