@@ -13,11 +13,14 @@
 use crate::packet::Headers;
 use core::{fmt, time::Duration};
 use pcap_file::{
-    PcapError,
+    PcapError, TsResolution,
     pcap::PcapReader,
     pcapng::{
-        Block, PcapNgReader,
-        blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption},
+        PcapNgReader,
+        blocks::{
+            ENHANCED_PACKET_BLOCK, PACKET_BLOCK, SIMPLE_PACKET_BLOCK,
+            interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption},
+        },
     },
 };
 use std::{
@@ -110,7 +113,11 @@ pub enum CaptureError {
     },
 }
 
-/// The packets of a pcap or pcapng file. After an error, the iterator ends.
+/// The packets of a pcap or pcapng file.
+///
+/// Each record is read by itself: its data may be longer than the file's limit (`snaplen`), or than the packet was. A
+/// packet block of a pcapng file whose content is invalid is a [`CaptureError::Malformed`], and the next block follows.
+/// After another error the iterator ends, because nothing shows where the next record begins.
 pub struct Capture<R: Read> {
     format: Format<Input<R>>,
     /// Number of packets so far.
@@ -167,39 +174,86 @@ impl<R: Read> Iterator for Capture<R> {
             Format::Pcap(reader) => pcap(reader),
             Format::PcapNg(reader) => pcapng(reader),
         };
-        self.ended = !matches!(next, Some(Ok(_)));
         let after = self.packets;
-        self.packets = after.saturating_add(1);
-        Some(next?.map_err(|error| of(error, after)))
+        let next = match next {
+            Some(Ok(Ok(packet))) => {
+                self.packets = after.saturating_add(1);
+                return Some(Ok(packet));
+            }
+            Some(Ok(Err(what))) => return Some(Err(CaptureError::Malformed { after, what })),
+            Some(Err(error)) => Some(Err(of(error, after))),
+            None => None,
+        };
+        self.ended = true;
+        next
     }
 }
 
-fn pcap<R: Read>(reader: &mut PcapReader<R>) -> Option<Result<CapturedPacket, PcapError>> {
-    let link_type = reader.header().datalink.into();
-    let packet = reader.next_packet()?;
-    Some(packet.map(|packet| CapturedPacket { time: packet.timestamp, link_type, data: packet.data.into_owned() }))
+/// A record: a packet, or a defect of this record. The error of the reader means that no record follows.
+type Record = Result<Result<CapturedPacket, &'static str>, PcapError>;
+
+fn pcap<R: Read>(reader: &mut PcapReader<R>) -> Option<Record> {
+    let header = reader.header();
+    Some(reader.next_raw_packet()?.map(|packet| {
+        let ticks_per_second = match header.ts_resolution {
+            TsResolution::MicroSecond => 1_000_000,
+            TsResolution::NanoSecond => 1_000_000_000,
+        };
+        let time = Duration::from_secs(packet.ts_sec.into()) + of_ticks(packet.ts_frac.into(), ticks_per_second);
+        Ok(CapturedPacket { time, link_type: header.datalink.into(), data: packet.data.into_owned() })
+    }))
 }
 
 /// Returns the next packet. Other blocks are skipped.
-fn pcapng<R: Read>(reader: &mut PcapNgReader<R>) -> Option<Result<CapturedPacket, PcapError>> {
+fn pcapng<R: Read>(reader: &mut PcapNgReader<R>) -> Option<Record> {
     loop {
-        let (interface, ticks, data) = match reader.next_block()? {
-            Ok(Block::EnhancedPacket(packet)) => {
-                // pcap-file takes every tick for a nanosecond.
-                let ticks = u64::try_from(packet.timestamp.as_nanos()).unwrap_or(u64::MAX);
-                (packet.interface_id, ticks, packet.data.into_owned())
+        let (kind, body) = match reader.next_raw_block()? {
+            Ok(block) if [ENHANCED_PACKET_BLOCK, SIMPLE_PACKET_BLOCK, PACKET_BLOCK].contains(&block.type_) => {
+                (block.type_, block.body.into_owned())
             }
-            Ok(Block::SimplePacket(packet)) => (0, 0, packet.data.into_owned()),
-            Ok(Block::Packet(packet)) => (packet.interface_id.into(), packet.timestamp, packet.data.into_owned()),
             Ok(_) => continue,
             Err(error) => return Some(Err(error)),
         };
-        let index = usize::try_from(interface).unwrap_or(usize::MAX);
-        let Some(interface) = reader.interfaces().get(index) else {
-            return Some(Err(PcapError::InvalidInterfaceId(interface)));
-        };
-        return Some(Ok(CapturedPacket { time: time(interface, ticks), link_type: interface.linktype.into(), data }));
+        let is_big = reader.section().endianness.is_big();
+        return Some(Ok(packet(kind, &body, is_big, reader.interfaces())));
     }
+}
+
+/// Returns the packet in the body of a block.
+fn packet(
+    kind: u32,
+    body: &[u8],
+    is_big: bool,
+    interfaces: &[InterfaceDescriptionBlock<'_>],
+) -> Result<CapturedPacket, &'static str> {
+    const SHORT: &str = "a block that ends before its packet does";
+    let word = |at: usize| -> Result<u32, &'static str> {
+        let bytes = *body.get(at..).and_then(<[u8]>::first_chunk::<4>).ok_or(SHORT)?;
+        Ok(if is_big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
+    };
+    let first = word(0)?;
+    let (number, ticks, start, length) = match kind {
+        // The block has the length of the original packet only. The interface may limit what is kept.
+        SIMPLE_PACKET_BLOCK => (0, 0, 4, first),
+        _ => {
+            // The block of 2004 has a count of lost packets in the second half of the word.
+            let number = match (kind, is_big) {
+                (PACKET_BLOCK, true) => first >> 16,
+                (PACKET_BLOCK, false) => first & 0xffff,
+                _ => first,
+            };
+            (number, u64::from(word(4)?) << 32 | u64::from(word(8)?), 20, word(12)?)
+        }
+    };
+    let data = body.get(start..).ok_or(SHORT)?;
+    let length = usize::try_from(length).unwrap_or(usize::MAX);
+    let data = match kind {
+        SIMPLE_PACKET_BLOCK => data.get(..length).unwrap_or(data),
+        _ => data.get(..length).ok_or(SHORT)?,
+    };
+    let interface = interfaces.get(usize::try_from(number).unwrap_or(usize::MAX)).ok_or("no such interface")?;
+    let (time, link_type) = (time(interface, ticks), interface.linktype.into());
+    Ok(CapturedPacket { time, link_type, data: data.to_vec() })
 }
 
 /// Returns the time of a number of ticks. The interface has the duration of a tick: 10^-n s, or 2^-n s if the upper bit
@@ -212,7 +266,10 @@ fn time(interface: &InterfaceDescriptionBlock<'_>, ticks: u64) -> Duration {
     let resolution = resolution.unwrap_or(6);
     let exponent = u32::from(resolution & 0x7f);
     let base: u128 = if resolution & 0x80 == 0 { 10 } else { 2 };
-    let per_second = base.checked_pow(exponent).unwrap_or(u128::MAX);
+    of_ticks(ticks, base.checked_pow(exponent).unwrap_or(u128::MAX))
+}
+
+fn of_ticks(ticks: u64, per_second: u128) -> Duration {
     let ticks = u128::from(ticks);
     let seconds = u64::try_from(ticks.checked_div(per_second).unwrap_or_default()).unwrap_or(u64::MAX);
     let rest = ticks.checked_rem(per_second).unwrap_or_default();
@@ -311,6 +368,60 @@ mod tests {
         let mut capture = Capture::new(&whole[..100]).unwrap();
         assert_eq!(capture.next().unwrap().unwrap_err().to_string(), "the capture is cut off after packet 0");
         assert!(capture.next().is_none());
+    }
+
+    #[test]
+    fn record_longer_than_its_limits_is_read() {
+        // A limit of 0 or 2 bytes, and an original length of 1.
+        for (limit, original) in [(0_u32, 3_u32), (2, 3), (65_535, 1)] {
+            let mut file = pcap_file(false, false, 247, &[1, 2, 3]);
+            file[16..20].copy_from_slice(&limit.to_le_bytes());
+            file[36..40].copy_from_slice(&original.to_le_bytes());
+            let record = file[24..].to_vec();
+            file.extend(record);
+            let packets = read(&file).unwrap();
+            assert_eq!(packets.iter().map(|packet| &packet.data[..]).collect::<Vec<_>>(), [&[1, 2, 3][..]; 2]);
+        }
+        // More microseconds than a second has.
+        let mut file = pcap_file(false, false, 247, &[1]);
+        file[28..32].copy_from_slice(&3_000_001_u32.to_le_bytes());
+        assert_eq!(read(&file).unwrap()[0].time, Duration::new(10, 1000));
+    }
+
+    #[test]
+    fn bad_packet_block_is_an_item_and_the_next_one_follows() {
+        let whole = pcapng_file(None, 247, 5);
+        let packet = whole.len() - 36;
+        let (head, good) = whole.split_at(packet);
+        // The interface, and the length of the data.
+        for (at, value, expected) in
+            [(8, 9_u32, "no such interface"), (20, 5, "a block that ends before its packet does")]
+        {
+            let mut bad = good.to_vec();
+            bad[at..at + 4].copy_from_slice(&value.to_le_bytes());
+            let file = [head, good, &bad, good, good].concat();
+            let seen: Vec<_> = Capture::new(&file[..]).unwrap().collect();
+            assert_eq!(seen.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, true, true]);
+            assert!(matches!(seen[1], Err(CaptureError::Malformed { after: 1, what }) if what == expected), "{seen:?}");
+        }
+    }
+
+    #[test]
+    fn packets_of_older_block_types_are_read() {
+        let whole = pcapng_file(None, 247, 5);
+        let head = &whole[..whole.len() - 36];
+        let block = |kind: u32, body: &[u8]| {
+            let length = u32::try_from(12 + body.len()).unwrap().to_le_bytes();
+            [&kind.to_le_bytes()[..], &length, body, &length].concat()
+        };
+        // Interface 0 with 7 lost packets, 5 ticks, 3 bytes of 9.
+        let of_2004 = [&[0, 0, 7, 0, 0, 0, 0, 0, 5, 0, 0, 0, 3, 0, 0, 0, 9, 0, 0, 0][..], &[1, 2, 3, 0]].concat();
+        // 3 bytes, and 9 bytes of which 4 are kept.
+        let (simple, cut) = ([3, 0, 0, 0, 1, 2, 3, 0], [9, 0, 0, 0, 1, 2, 3, 4]);
+        let file = [head, &block(2, &of_2004), &block(3, &simple), &block(3, &cut)].concat();
+        let packets = read(&file).unwrap();
+        assert_eq!(packets.iter().map(|packet| packet.data.len()).collect::<Vec<_>>(), [3, 3, 4]);
+        assert_eq!((packets[0].time, packets[1].time), (Duration::from_micros(5), Duration::ZERO));
     }
 
     #[test]
