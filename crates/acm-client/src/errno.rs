@@ -43,7 +43,6 @@ pub fn of_fabric(error: &FabricError) -> i32 {
         | FabricError::NoSuchPort { .. }
         | FabricError::NoUmad(_) => ENODEV,
         FabricError::Device { source, .. } => source.errno().map_or(EIO, |errno| errno as i32),
-        FabricError::Wait { source, .. } => of_io(source),
         FabricError::NoAnswer { .. } => ETIMEDOUT,
         FabricError::Refused { status, .. } => match *status {
             Status::SA_NO_RECORDS => ENODATA,

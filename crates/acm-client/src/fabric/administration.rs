@@ -1,34 +1,25 @@
 //! A client of the subnet administrator (SA), through umad, with one request in flight. The kernel retries requests.
 use super::{error::FabricError, local_port::LocalPort};
-use crate::deadline::Deadline;
 use core::time::Duration;
-use ib_device::umad::{Agent, AgentId, Expect, MadAddress, ReceiveBuffer, Rmpp, UmadPort};
+use ib_device::umad::{Client, MadAddress, QueryError, Response};
 use ib_mad::{
-    AddressVector, MadRef, MgmtClass, SmKey, Status, TransactionId, as_bytes,
-    sa::{Query, SA_CLASS_VERSION, SaMad, SaRecord},
+    AddressVector, MadRef, SmKey, Status, TransactionId, as_bytes,
+    sa::{Query, SaMad, SaRecord},
     wire::Be64,
 };
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use std::os::fd::AsFd;
 
 /// Time-out of each of the four sends of a request.
 const TIMEOUT: Duration = Duration::from_secs(1);
 const RETRIES: u32 = 3;
 /// Bytes of the SA header, which the payload length of RMPP includes.
 const SA_HEADER: u32 = 20;
-/// Additional time for delays in the kernel and for the transfer of a long response.
-const SLACK: Duration = Duration::from_secs(30);
 
 /// A client of the subnet administrator (SA) at a local port.
 #[derive(Debug)]
 pub struct Administration {
     port: LocalPort,
-    umad: UmadPort,
-    agent: AgentId,
-    buffer: ReceiveBuffer,
-    last: u32,
+    client: Client,
     sm_key: SmKey,
-    timeout: Duration,
 }
 
 /// The records of a response.
@@ -44,14 +35,10 @@ impl Administration {
     /// Opens the port's umad file.
     ///
     /// # Errors
-    /// The file cannot be opened, or the kernel registers no agent.
+    /// The file cannot be opened.
     pub fn open(port: LocalPort) -> Result<Self, FabricError> {
-        let failed = |source| FabricError::Device { what: port.name(), source };
-        let umad = UmadPort::open(&port.umad).map_err(failed)?;
-        let agent = Agent::client(MgmtClass::SUBN_ADM, SA_CLASS_VERSION).with_rmpp(Rmpp::Kernel);
-        let agent = umad.register(&agent).map_err(failed)?;
-        let (buffer, sm_key) = (ReceiveBuffer::default(), SmKey::ZERO);
-        Ok(Self { port, umad, agent, buffer, last: 0, sm_key, timeout: TIMEOUT })
+        let client = Client::open(&port.umad).map_err(|source| FabricError::Device { what: port.name(), source })?;
+        Ok(Self { port, client: client.with_timeout(TIMEOUT, RETRIES), sm_key: SmKey::ZERO })
     }
 
     /// Sets the `SM_Key` of requests. With the right key, the SA also returns the members of groups. OpenSM's default
@@ -64,7 +51,7 @@ impl Administration {
     /// Sets the time-out of each of the four sends of a request. The default is 1 s.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
-        Self { timeout, ..self }
+        Self { client: self.client.with_timeout(timeout, RETRIES), ..self }
     }
 
     /// Returns the local port.
@@ -122,63 +109,30 @@ impl Administration {
             }
             response => response?,
         };
-        let mad = MadRef::new(&response)?;
+        let mad = response.view()?;
         let records = mad.records::<R>()?.copied().collect();
-        Ok(Table { records, is_cut: is_first_of_several(&mad, response.len()) })
+        Ok(Table { records, is_cut: is_first_of_several(&mad, mad.as_bytes().len()) })
     }
 
     fn one<R: SaRecord>(&mut self, what: &str, request: SaMad) -> Result<R, FabricError> {
         let response = self.ask(what, request)?;
         let missing = FabricError::Refused { what: what.to_owned(), status: Status::SA_NO_RECORDS };
-        MadRef::new(&response)?.records::<R>()?.next().copied().ok_or(missing)
+        response.view()?.records::<R>()?.next().copied().ok_or(missing)
     }
 
     /// Sends a request and waits for the response.
-    fn ask(&mut self, what: &str, mut request: SaMad) -> Result<Vec<u8>, FabricError> {
-        let failed = |source| FabricError::Device { what: self.port.name(), source };
-        self.last = self.last.wrapping_add(1);
-        request.header.transaction_id = TransactionId::new(self.last.into());
+    fn ask(&mut self, what: &str, mut request: SaMad) -> Result<Response, FabricError> {
         request.sa.sm_key = Be64::new(self.sm_key.get());
         let port = &self.port.port;
         let way = AddressVector::local(port.sm_lid, port.sm_sl);
         let to = MadAddress::general_services(way, port.sa_pkey_index());
-        let expect = Expect::Response { timeout: self.timeout, retries: RETRIES };
-        self.umad.send(self.agent, &to, expect, as_bytes(&request)).map_err(failed)?;
-        let no_answer = FabricError::NoAnswer { sm_lid: port.sm_lid, trusted: self.is_trusted() };
-        let deadline = Deadline::after(Some(self.timeout * (RETRIES + 1) + SLACK));
-        loop {
-            let Some(left) = deadline.left() else { return Err(no_answer) };
-            let timeout =
-                left.map_or(PollTimeout::NONE, |left| PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX));
-            match poll(&mut [PollFd::new(self.umad.as_fd(), PollFlags::POLLIN)], timeout) {
-                Ok(_) | Err(nix::errno::Errno::EINTR) => {}
-                Err(errno) => return Err(FabricError::Wait { what: self.port.name(), source: errno.into() }),
-            }
-            while let Some(received) = self.umad.receive(&mut self.buffer).map_err(failed)? {
-                // The kernel changes the upper half of the transaction id. A response to an older request is dropped.
-                let [.., a, b, c, d] = received.mad_header()?.transaction_id.get().to_be_bytes();
-                if u32::from_be_bytes([a, b, c, d]) != self.last {
-                    continue;
-                }
-                if received.failure().is_some() {
-                    return Err(no_answer);
-                }
-                return accepted(what, received.mad);
-            }
-        }
+        self.client.query(&to, as_bytes(&request)).map_err(|error| match error {
+            QueryError::Device(source) => FabricError::Device { what: self.port.name(), source },
+            QueryError::Status { status, .. } => FabricError::Refused { what: what.to_owned(), status },
+            QueryError::Decode(error) => error.into(),
+            _ => FabricError::NoAnswer { sm_lid: port.sm_lid, trusted: !self.sm_key.is_zero() },
+        })
     }
-}
-
-/// Returns the bytes of a response.
-///
-/// # Errors
-/// [`FabricError::Refused`] with the status of the response.
-fn accepted(what: &str, response: &[u8]) -> Result<Vec<u8>, FabricError> {
-    let status = MadRef::new(response)?.header().status;
-    if !status.is_ok() {
-        return Err(FabricError::Refused { what: what.to_owned(), status });
-    }
-    Ok(response.to_vec())
 }
 
 /// True if a response of `length` bytes is the first datagram of several, because nothing has assembled them. Its flags
@@ -200,17 +154,6 @@ mod tests {
         sa::{PathRecord, TableWriter},
         wire::Be32,
     };
-
-    #[test]
-    fn response_with_an_error_status_is_refused() {
-        for status in [Status::default(), Status::BUSY, Status::SA_NO_RECORDS, Status::SA_REQUEST_INVALID] {
-            let mut response = Query::<PathRecord>::new().get(TransactionId::ZERO);
-            response.header.status = status;
-            let accepted = accepted("a path", as_bytes(&response));
-            assert_eq!(accepted.as_ref().err().and_then(FabricError::status), Some(status).filter(|it| !it.is_ok()));
-            assert!(accepted.map_or(true, |bytes| bytes == as_bytes(&response)));
-        }
-    }
 
     #[test]
     fn table_is_cut_if_only_its_first_datagram_arrived() {

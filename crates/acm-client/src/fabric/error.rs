@@ -1,6 +1,5 @@
 //! Errors of queries to the fabric, each with advice.
 use ib_mad::{Lid, MgmtClass, Status};
-use std::io;
 
 /// The reason why a query to the fabric failed.
 #[derive(Debug, thiserror::Error)]
@@ -30,14 +29,6 @@ pub enum FabricError {
         what: String,
         /// The error.
         source: ib_device::Error,
-    },
-    /// Waiting for the umad file failed.
-    #[error("{what}: {source}")]
-    Wait {
-        /// The port, such as `mlx5_0 port 1`.
-        what: String,
-        /// The error of the system.
-        source: io::Error,
     },
     /// No response was received in time, after all retries.
     #[error(

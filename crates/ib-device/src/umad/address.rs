@@ -1,5 +1,5 @@
 //! Destinations of MADs.
-use ib_mad::{AddressVector, Qkey, Qpn};
+use ib_mad::{AddressVector, Lid, Qkey, Qpn, ServiceLevel};
 
 /// The destination of a MAD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,5 +19,17 @@ impl MadAddress {
     #[must_use]
     pub const fn general_services(path: AddressVector, pkey_index: u16) -> Self {
         Self { qpn: Qpn::GSI, qkey: Qkey::GSI, pkey_index, path }
+    }
+
+    /// Returns the address of the subnet management agent (QP 0) at the end of a path.
+    #[must_use]
+    pub const fn subnet_management(path: AddressVector) -> Self {
+        Self { qpn: Qpn::SMI, qkey: Qkey::new(0), pkey_index: 0, path }
+    }
+
+    /// Returns the address of a datagram that follows its own list of ports from the local port.
+    #[must_use]
+    pub const fn directed_route() -> Self {
+        Self::subnet_management(AddressVector::local(Lid::PERMISSIVE, ServiceLevel::ZERO))
     }
 }

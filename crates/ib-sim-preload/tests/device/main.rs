@@ -1,4 +1,5 @@
 //! `ib-device` on a simulated node. Each test runs itself again in a child process under the preload library.
+mod client;
 mod groups;
 #[expect(dead_code, unreachable_pub, reason = "a module of the end-to-end tests")]
 #[path = "../../../../tests/src/poll.rs"]
