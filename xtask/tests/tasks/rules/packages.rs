@@ -40,6 +40,17 @@ fn packages_have_every_file_that_they_include() {
     }
 }
 
+/// Each crate that may be published contains the texts of its licences.
+#[test]
+fn published_crates_have_their_licences() {
+    for package in metadata().packages.into_iter().filter(|package| package.publish.is_none()) {
+        for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
+            let text = read(&folder(&package).join(licence));
+            assert_eq!(text, read(&root().join(licence)), "{}: {licence}", package.name);
+        }
+    }
+}
+
 #[test]
 fn packages_have_no_private_features_and_examples() {
     let features = |name: &str| -> Vec<String> {
