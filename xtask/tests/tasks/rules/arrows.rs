@@ -1,5 +1,5 @@
-//! The picture in ARCHITECTURE.md as a table: the dependencies of each crate.
-use super::{metadata, none};
+//! The table in ARCHITECTURE.md: the dependencies of each crate.
+use super::{metadata, none, read, root};
 use cargo_metadata::DependencyKind;
 
 /// The dependencies that a crate may have.
@@ -115,5 +115,16 @@ fn table_has_no_circle_and_no_arrow_from_below_to_above() {
             let before = before.unwrap_or_else(|| panic!("{} stands before {to}", arrows.name));
             assert!(arrows.libraries.is_none() || before.libraries.is_some(), "{} -> {to}", arrows.name);
         }
+    }
+}
+
+#[test]
+fn architecture_has_the_dependencies_of_each_crate() {
+    let text = read(&root().join("ARCHITECTURE.md"));
+    for Arrows { name, own, .. } in ARROWS {
+        let row = text.lines().find_map(|line| line.strip_prefix(&format!("| `{name}` | ")));
+        let cell = row.and_then(|row| row.split('|').next()).unwrap_or_else(|| panic!("no row of {name}")).trim();
+        let named = cell.split(", ").filter(|part| !part.is_empty() && !part.starts_with('('));
+        assert_eq!(named.map(|part| part.trim_matches('`')).collect::<Vec<_>>(), *own, "{name}");
     }
 }
