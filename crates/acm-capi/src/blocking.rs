@@ -110,6 +110,7 @@ mod tests {
     }
 
     /// All in one test, because a process has one connection.
+    // docs/deviations.md: c-path
     #[test]
     fn path_with_a_slash_is_a_socket_and_each_attempt_closes_the_previous_connection() {
         let (folder, here) = (tempfile::tempdir().unwrap(), std::env::current_dir().unwrap());

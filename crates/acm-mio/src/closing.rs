@@ -227,6 +227,7 @@ mod tests {
         wait_until(|| closing.count() == 0);
     }
 
+    // docs/deadlines.md: closing
     #[test]
     fn connections_that_wait_to_be_closed_are_limited_for_each_account_and_in_all() {
         let (closing, mut readers) = (Closing::default(), Vec::new());

@@ -118,6 +118,7 @@ mod tests {
         names.iter().map(|(port, name)| (*port, (*name).to_owned())).collect()
     }
 
+    // docs/deviations.md: no-address-file
     #[test]
     fn plain_name_stays_on_the_first_active_port() {
         let mut names = DefaultNames::new("vm.example.org");
@@ -132,6 +133,7 @@ mod tests {
         assert_eq!(names.choose(all(), |_| true), Change::default(), "its port is active again");
     }
 
+    // docs/deviations.md: no-address-file
     #[test]
     fn ports_that_come_and_go_have_the_numbers_of_a_new_start() {
         let mut names = DefaultNames::new("vm");
@@ -152,6 +154,7 @@ mod tests {
         assert_eq!(texts(&change.removed), owned(&[(1, "vm"), (1, "vm-1")]));
     }
 
+    // docs/deviations.md: simulated-name
     #[test]
     fn simulated_node_has_its_name_in_the_fabric() {
         let mut names = DefaultNames::of(Some("rack1.node2"));

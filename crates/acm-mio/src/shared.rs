@@ -238,6 +238,7 @@ mod tests {
         assert_eq!(number(EndpointId::new(65_535, 0)), None);
     }
 
+    // docs/deadlines.md: shared-entries
     #[test]
     fn paths_beyond_the_option_are_counted() {
         let (mut shared, lines) = (SharedCache::create(5000).unwrap(), Lines::default());

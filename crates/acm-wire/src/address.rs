@@ -211,6 +211,7 @@ mod tests {
     use proptest::prelude::*;
     use std::{string::ToString, vec};
 
+    // docs/deviations.md: name-case
     #[test]
     fn addresses_are_equal_despite_padding_and_by_canonical_case() {
         let mut dirty = [b'x'; 64];

@@ -64,6 +64,7 @@ fn request_may_arrive_byte_by_byte() {
     }
 }
 
+// docs/deviations.md: one-read
 #[test]
 fn many_requests_may_arrive_in_one_write() {
     let node = daemon();
@@ -139,6 +140,7 @@ fn partial_last_entry_is_ignored() {
     }
 }
 
+// docs/deviations.md: eight-entries
 #[test]
 fn request_without_source_gets_the_selected_source() {
     let node = daemon();
@@ -194,6 +196,7 @@ fn invalid_entries_fail_with_their_status() {
     assert_eq!(client.request(7, &[from(), to()]), ClientStatus::SUCCESS);
 }
 
+// docs/deviations.md: binary-names
 #[test]
 fn binary_names_cannot_forge_log_lines() {
     let node = Node::embedded().option("timeout 10\nretries 0").join();
@@ -228,6 +231,7 @@ fn greedy(node: &Node) -> (UnixStream, usize) {
     }
 }
 
+// docs/deviations.md: no-reader
 #[test]
 fn client_that_does_not_read_is_not_read_from() {
     let node = daemon();
@@ -242,6 +246,7 @@ fn client_that_does_not_read_is_not_read_from() {
 }
 
 /// A shorter `client_timeout` applies from SIGHUP on, also to a client that is already blocked.
+// docs/deviations.md: no-reader
 #[test]
 fn client_that_does_not_read_is_closed_after_reloaded_client_timeout() {
     let mut node = Node::embedded().option("client_timeout 3600").join();
@@ -297,6 +302,7 @@ fn connected_clients_are_served_without_free_descriptors() {
     assert_serves(&node);
 }
 
+// docs/deviations.md: early-close
 #[test]
 fn clients_that_close_before_their_responses_do_no_harm() {
     let node = daemon();

@@ -126,6 +126,7 @@ fn assert_same(c: &Sent, ours: &Sent, joins: usize, queries: [usize; 5]) {
     assert_eq!(anonymous(&ours.responses), anonymous(&c.responses));
 }
 
+// docs/deviations.md: slid
 #[test]
 fn datagrams_equal_c_ibacms_except_for_listed_differences() {
     assert_same(&sent(Kind::C, &[]), &sent(Kind::Rust, &[]), 1, [1; 5]);

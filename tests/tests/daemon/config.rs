@@ -51,6 +51,7 @@ fn binary_options_are_errors() {
     assert!(locations.contains(&"4:9".to_owned()) && locations.contains(&"6:1".to_owned()), "{locations:?}");
 }
 
+// docs/deviations.md: repeated-address
 #[test]
 fn errors_in_the_address_file_are_located() {
     let node = Node::embedded()
@@ -88,6 +89,7 @@ fn ip_addresses_in_the_address_file_need_support_ips_in_addr_cfg() {
 }
 
 /// Several simulated nodes on one host would otherwise share the host's name.
+// docs/deviations.md: simulated-name
 #[test]
 fn simulated_node_without_an_address_file_has_its_name_on_the_fabric() {
     let one = Node::alone().argument("--fabric=embedded").join();
@@ -100,6 +102,7 @@ fn simulated_node_without_an_address_file_has_its_name_on_the_fabric() {
     assert!(!one.dir().join("addr").exists(), "the daemon writes no address file");
 }
 
+// docs/deviations.md: no-address-file
 #[test]
 fn host_without_an_address_file_has_its_host_name() {
     let lab = Lab::new(1, &[]);

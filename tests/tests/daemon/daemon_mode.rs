@@ -126,6 +126,7 @@ impl Drop for Unwritable {
     }
 }
 
+// docs/deviations.md: relative-paths
 #[test]
 fn daemon_runs_in_the_background_by_default() {
     let dir = tempfile::tempdir().unwrap();
@@ -154,6 +155,7 @@ fn daemon_runs_in_the_background_by_default() {
     assert!(!dir.path().join(UNIX_SOCKET).exists());
 }
 
+// docs/deviations.md: failed-start
 #[test]
 fn second_daemon_is_refused_with_the_reason() {
     let dir = tempfile::tempdir().unwrap();
@@ -166,6 +168,7 @@ fn second_daemon_is_refused_with_the_reason() {
 }
 
 /// The lock file is another one, so that only the socket excludes the second daemon.
+// docs/deviations.md: served-socket
 #[test]
 fn socket_of_a_living_daemon_is_not_replaced_and_that_of_a_killed_one_is() {
     let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -200,6 +203,7 @@ fn unwritable_lock_is_reported() {
     assert_refused(&finished, 255, &["closed/lock: Permission denied", "run as root"]);
 }
 
+// docs/deviations.md: unwritable-log
 #[test]
 fn unwritable_log_is_reported() {
     let dir = tempfile::tempdir().unwrap();
@@ -225,6 +229,7 @@ fn unwritable_socket_is_reported() {
     assert_refused(&finished, 1, &["run/ibacm-unix.sock: Permission denied", "run as root"]);
 }
 
+// docs/deviations.md: unwritable-log
 #[test]
 fn missing_directory_of_the_log_is_reported() {
     assert_refused_in(
@@ -270,6 +275,7 @@ fn used_tcp_port_is_reported() {
     assert_refused_in(&embedded().option(&option), 1, &["TCP 127.0.0.1:", "server_port"]);
 }
 
+// docs/deviations.md: stray-arguments
 #[test]
 fn stray_argument_is_refused() {
     for (word, hint) in [("check", "--check"), ("status", "--status"), ("start", "--help")] {
@@ -302,6 +308,7 @@ fn start_hanging(more: &[&str], dir: &Path) -> (Fabric, Process, Forked) {
     (fabric, starter, daemon)
 }
 
+// docs/deviations.md: failed-start
 #[test]
 fn hanging_start_is_killed_at_start_limit() {
     let dir = tempfile::tempdir().unwrap();
@@ -325,6 +332,7 @@ fn killed_start_is_reported() {
 }
 
 /// Without its starter, the daemon must not stay and block the next start.
+// docs/deviations.md: failed-start
 #[test]
 fn daemon_ends_if_its_starter_is_killed() {
     let dir = tempfile::tempdir().unwrap();

@@ -55,6 +55,7 @@ fn port_that_goes_down_and_up_at_once_rejoins() {
     two.resolves();
 }
 
+// docs/deviations.md: port-changes
 #[test]
 fn lid_change_is_served() {
     let two = Two::start();
@@ -75,6 +76,7 @@ fn subnet_manager_change_causes_a_join() {
     two.node.wait_for("join successful", 2);
 }
 
+// docs/deviations.md: port-changes
 #[test]
 fn pkey_change_opens_and_closes_endpoints() {
     let two = Two::start();
@@ -84,6 +86,7 @@ fn pkey_change_opens_and_closes_endpoints() {
     two.node.wait_for("pkey 0x8001 opened", 1);
 }
 
+// docs/deviations.md: port-changes
 #[test]
 fn gid_change_is_served() {
     let two = Two::start();

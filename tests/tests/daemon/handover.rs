@@ -117,6 +117,7 @@ fn lookup(tid: u64, dest: &str) -> Vec<u8> {
     request(tid, &[Entry::name(Entry::SOURCE, "node1"), Entry::name(Entry::DEST, dest)])
 }
 
+// docs/deviations.md: handover
 #[test]
 fn connections_survive_a_restart_under_systemd() {
     let mut systemd = Systemd::new();
@@ -149,6 +150,7 @@ fn connections_survive_a_restart_under_systemd() {
     assert_eq!(idle.receive(), Received::Closed);
 }
 
+// docs/deviations.md: handover
 #[test]
 fn queue_of_new_clients_at_the_socket_of_systemd_has_129() {
     let mut systemd = Systemd::new();

@@ -99,6 +99,7 @@ impl Lab {
     }
 }
 
+// docs/deviations.md: endpoint-ip, ipv6, link-local
 #[test]
 fn interface_addresses_are_followed() {
     let (_fabric, lab) = Lab::start("");
@@ -164,6 +165,8 @@ fn source_is_selected_without_a_free_port() {
 
 /// The socket overflows twice, because the daemon may read all addresses again after the first overflow for another
 /// reason: the interfaces are new.
+// docs/deviations.md: lost-rtnetlink
+// docs/deadlines.md: rtnetlink
 #[test]
 fn lost_rtnetlink_messages_cause_a_dump() {
     let (_fabric, mut lab) = Lab::start("");
@@ -179,6 +182,7 @@ fn lost_rtnetlink_messages_cause_a_dump() {
 
 /// The interface gets its addresses before its port, so that one dump reports them. An address that arrives while a
 /// dump is due would be reported and refused twice.
+// docs/deadlines.md: interfaces
 #[test]
 fn interface_addresses_over_the_limit_are_refused_and_counted() {
     let (_fabric, mut lab) = Lab::before_it_is_on_a_port("interface_addresses 2\n");

@@ -107,6 +107,7 @@ fn not_reopened(node: &Node) -> u64 {
     text.lines().find_map(|line| line.strip_prefix("log_not_reopened: ")).expect("no counter").parse().unwrap()
 }
 
+// docs/deviations.md: log-appended
 #[test]
 fn log_is_appended() {
     let dir = tempfile::tempdir().unwrap();
@@ -204,6 +205,7 @@ fn logrotate_does_not_signal_other_daemons() {
     assert!(other.is_running());
 }
 
+// docs/deviations.md: log-limit
 #[test]
 fn lines_that_clients_cause_are_limited() {
     let node = Node::embedded().option("timeout 10\nretries 0").join();
@@ -222,6 +224,7 @@ fn lines_that_clients_cause_are_limited() {
     assert!(node.log().contains(" of user 0 for nobody: no response from the group; asked group "), "{}", node.log());
 }
 
+// docs/deviations.md: sigusr1
 #[test]
 fn sigusr1_and_the_end_log_the_counters() {
     let mut node = Node::embedded().join();

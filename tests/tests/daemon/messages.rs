@@ -84,6 +84,7 @@ fn missing_fabric_names_the_command_that_serves_it() {
     assert!(message.ends_with(advice), "{message}");
 }
 
+// docs/deviations.md: missing-file
 #[test]
 fn missing_named_file_is_reported() {
     let dir = tempfile::tempdir().unwrap();

@@ -89,6 +89,7 @@ fn preloaded_paths_need_no_requests() {
     }
 }
 
+// docs/deviations.md: preload-lifetime, preload-unreadable
 #[test]
 fn sighup_reloads_tables_and_a_wrong_file_changes_nothing() {
     let fabric = Fabric::serve(3, &[]);
@@ -148,6 +149,7 @@ fn sighup_applies_new_file_names() {
     other.process.signal(Signal::SIGTERM);
 }
 
+// docs/deviations.md: preload-lifetime
 #[test]
 fn replaced_file_is_reloaded_automatically() {
     let fabric = Fabric::serve(3, &[]);
@@ -157,6 +159,7 @@ fn replaced_file_is_reloaded_automatically() {
     wait_for_sl(&node, 7);
 }
 
+// docs/deviations.md: preload-lid
 #[test]
 fn new_lid_of_the_port_needs_a_new_dump() {
     let fabric = Fabric::serve(3, &[]);

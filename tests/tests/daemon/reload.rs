@@ -33,6 +33,7 @@ fn reload(node: &mut Node, options: &str, addresses: &str) {
     node.process.wait_for("files read again", times + 1);
 }
 
+// docs/deviations.md: sighup
 #[test]
 fn reload_adds_and_removes_addresses() {
     let mut node = node("");
@@ -47,6 +48,7 @@ fn reload_adds_and_removes_addresses() {
     assert_eq!(log.matches(" closed").count(), 0, "no endpoint was closed: {log}");
 }
 
+// docs/deviations.md: sighup
 #[test]
 fn reloaded_time_outs_apply_to_later_requests() {
     let mut node = node("timeout 60000\nretries 9\n");
@@ -87,6 +89,7 @@ fn options_that_need_a_restart_are_logged_at_each_reload() {
     assert_eq!(resolve(&mut node.connect(), "node1", "node1"), ClientStatus::SUCCESS);
 }
 
+// docs/deviations.md: sighup
 #[test]
 fn files_with_errors_are_not_applied() {
     let mut node = node("timeout 500\n");
@@ -108,6 +111,7 @@ fn files_with_errors_are_not_applied() {
 }
 
 /// A program empties a file and then writes it; the daemon looks at the file before and after.
+// docs/deviations.md: sighup
 #[test]
 fn half_written_files_change_nothing() {
     let mut node = node("timeout 500\n");
@@ -160,6 +164,7 @@ fn reload_changes_the_provider_of_a_subnet() {
 }
 
 /// The names of the files are on the command line, so a missing file is an error and does not select defaults.
+// docs/deviations.md: sighup
 #[test]
 fn removed_named_file_is_not_applied() {
     let mut node = node("timeout 500\n");

@@ -155,6 +155,7 @@ fn debians_ib_acme_finds_the_port_file_and_the_socket() {
     assert_eq!(path.dgid, path.sgid);
 }
 
+// docs/deviations.md: simulated-log
 #[test]
 fn default_log_depends_on_the_fabric() {
     needs_namespaces();
@@ -184,6 +185,7 @@ fn acme_plus_kernel_only_hides_the_other_files() {
     assert_serves(Connection::tcp("127.0.0.1", port).unwrap());
 }
 
+// docs/deviations.md: second-instance
 #[test]
 fn second_daemon_does_not_start() {
     let first = Node::embedded().join();
@@ -207,6 +209,7 @@ fn daemon_starts_after_a_crash() {
     assert_serves(first.connect());
 }
 
+// docs/deviations.md: sockets-removed
 #[test]
 fn shutdown_leaves_groups_and_removes_sockets() {
     let fabric = Fabric::serve(2, &[]);
@@ -248,6 +251,7 @@ fn shutdown_during_the_start_ends_cleanly() {
     }
 }
 
+// docs/deviations.md: sighup
 #[test]
 fn sighup_reopens_the_log() {
     let node = Node::embedded().option("log_file DIR/log").serve();
@@ -309,6 +313,7 @@ fn failed_recording_ends_and_the_daemon_continues() {
     assert!(refused.code == Some(255) && refused.stderr.contains("cannot record into /none/t: No such"), "{refused}");
 }
 
+// docs/deviations.md: listen-failure
 #[test]
 fn exit_codes_distinguish_errors() {
     let program = binary(Binary::AcmMio);
@@ -334,6 +339,7 @@ fn exit_codes_distinguish_errors() {
     assert!(refused.code == Some(1) && refused.stderr.contains("server_port"), "{refused}");
 }
 
+// docs/deviations.md: no-device
 #[test]
 fn daemon_without_a_device_serves_and_waits() {
     needs_namespaces();

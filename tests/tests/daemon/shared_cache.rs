@@ -37,6 +37,7 @@ fn lid_of(client: &mut Client, number: u32) -> Option<Lid> {
     client.resolve(Some(&name(1)), &name(number)).ok().map(|found| found.path.dlid)
 }
 
+// docs/deviations.md: shared-cache
 #[test]
 fn second_request_for_a_path_is_not_sent() {
     let fabric = Fabric::start(&["--nodes", "3"]);
@@ -231,6 +232,7 @@ fn is_marked(node: &Node) -> bool {
 }
 
 /// Clients without support for the memory, and daemons without the option.
+// docs/deviations.md: shared-cache
 #[test]
 fn daemon_without_the_option_closes_the_connection_and_serves_others() {
     let fabric = Fabric::start(&["--nodes", "2"]);

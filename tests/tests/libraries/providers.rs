@@ -155,6 +155,7 @@ fn with_test_library_in(lab: &Lab, daemon: &Path) -> (LabNode, TempDir) {
     (node, libraries)
 }
 
+// docs/deviations.md: provider-crash
 #[test]
 fn crash_of_a_library_is_named_in_the_last_line() {
     let lab = Lab::with_nodes(&["node1", "node1:1"], &[]);
@@ -187,6 +188,7 @@ fn library_gets_the_gid_of_an_interface() {
 }
 
 /// The other subnet is served, and the shutdown does not wait.
+// docs/deviations.md: provider-end
 #[test]
 fn hanging_library_does_not_block_other_subnets() {
     let lab = Lab::with_nodes(&["node1", "node1:1"], &[]);
@@ -202,6 +204,7 @@ fn hanging_library_does_not_block_other_subnets() {
     assert!(node.log().contains("shutting down"), "{}", node.log());
 }
 
+// docs/deadlines.md: providers
 #[test]
 fn at_most_16_libraries_are_loaded() {
     let (lab, libraries) = (Lab::new(1, &[]), test_library());

@@ -68,6 +68,7 @@ impl Peer {
     }
 }
 
+// docs/deviations.md: bursts
 #[test]
 fn burst_of_1000_requests_gets_1000_responses() {
     let lab = Lab::new(2, &[]);

@@ -7,6 +7,7 @@ const PARTITIONS: &str = "Default=0x7fff,ipoib:\n\
     mgid=ff15:4001:ffff:3:400::,Q_Key=0x80010000,rate=2,mtu=3,sl=2,scope=5\n\
     ALL=full;\n";
 
+// docs/deviations.md: group-parameters
 #[test]
 fn group_that_opensm_created_with_other_parameters_is_joined_as_it_is() {
     let opensm = OpenSm::start_with_partitions(PARTITIONS);

@@ -170,6 +170,7 @@ mod tests {
         }
     }
 
+    // docs/deadlines.md: record-files
     #[test]
     fn recording_has_a_size_a_number_of_files_and_a_mask() {
         let default = RecordChoice { path: "/x/y".into(), size: 64 << 20, files: 4, masked: false, time: None };

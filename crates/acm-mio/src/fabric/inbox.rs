@@ -123,6 +123,7 @@ mod tests {
     const SOURCE: DatagramSource =
         DatagramSource { lid: Lid::new(9), path_bits: 0, qpn: Qpn::of::<9>(), gid: None, group: None };
 
+    // docs/deadlines.md: received
     #[test]
     fn responses_overtake_datagrams_and_endpoints_take_turns() {
         let mut inbox = Inbox::new(NonZeroU32::new(1000).unwrap());

@@ -151,6 +151,7 @@ mod tests {
         (fd, address)
     }
 
+    // docs/deviations.md: kernel-sender
     #[test]
     fn requests_of_programs_are_ignored_unless_any_is_chosen() {
         let request = ResolveRequest {

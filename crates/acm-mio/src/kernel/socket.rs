@@ -123,6 +123,7 @@ mod tests {
     use nix::sys::socket::getsockopt;
 
     /// A socket passed by systemd has the system's buffer size. NETLINK_ROUTE exists without an adapter as well.
+    // docs/deadlines.md: kernel-requests
     #[test]
     fn passed_socket_gets_a_larger_receive_buffer() {
         let fd = socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::NetlinkRoute);

@@ -32,6 +32,7 @@ fn pieces_are_all_lines_and_whole_ones() {
     }
 }
 
+// docs/deviations.md: preload-lines
 #[test]
 fn line_that_is_too_long_is_skipped_and_counted() {
     let text = [b"a\n".to_vec(), vec![b'x'; 3 * WINDOW], b"\nb\n".to_vec(), vec![b'y'; WINDOW + 5]].concat();
@@ -41,6 +42,7 @@ fn line_that_is_too_long_is_skipped_and_counted() {
 }
 
 /// The length includes the end of the line.
+// docs/deadlines.md: preload-line
 #[test]
 fn line_may_have_a_mebibyte() {
     for (length, too_long) in [(1 << 20, 0), ((1 << 20) + 1, 1)] {
@@ -83,6 +85,8 @@ fn hosts_file_gives_its_addresses() {
     assert_eq!(hosts.gid_of(&Address::from_text("NODE2")), Some("fe80::3".parse().unwrap()));
 }
 
+// docs/deviations.md: preload-unreadable
+// docs/deadlines.md: preload-errors
 #[test]
 fn file_of_another_kind_gives_no_table() {
     let text = "[main]\nkey = value\n".repeat(100);

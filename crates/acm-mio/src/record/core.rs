@@ -160,6 +160,7 @@ mod tests {
     use std::{fs, io::Read as _, thread};
 
     /// The pipe has a reader that does not read at first, like a disk that is slow.
+    // docs/deadlines.md: record-queue
     #[test]
     fn ended_recording_is_unwritten_until_its_thread_has_written_all() {
         let folder = tempfile::tempdir().unwrap();

@@ -152,6 +152,7 @@ mod tests {
         all.into_iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect()
     }
 
+    // docs/deadlines.md: record-files
     #[test]
     fn newest_file_has_the_name_and_the_oldest_is_removed() {
         let folder = tempfile::tempdir().unwrap();

@@ -170,6 +170,7 @@ mod tests {
         assert!(batch.bytes.is_empty());
     }
 
+    // docs/deadlines.md: record-queue
     #[test]
     fn queue_is_full_at_8_mib() {
         let queue = Queue::default();

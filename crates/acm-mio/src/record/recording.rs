@@ -267,6 +267,7 @@ mod tests {
         drop(reader);
     }
 
+    // docs/deadlines.md: record-queue
     #[test]
     fn trace_contains_the_number_of_lost_facts() {
         let folder = tempfile::tempdir().unwrap();

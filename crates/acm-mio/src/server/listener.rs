@@ -203,6 +203,7 @@ mod tests {
         names
     }
 
+    // docs/deviations.md: sockets-removed
     #[test]
     fn unix_mode_creates_socket_and_link_and_removes_both() {
         let dir = tempfile::tempdir().unwrap();
@@ -218,6 +219,7 @@ mod tests {
         assert_eq!(names(dir.path()), [UNIX_SOCKET]);
     }
 
+    // docs/deviations.md: served-socket
     #[test]
     fn queue_of_new_clients_has_129() {
         let dir = tempfile::tempdir().unwrap();
@@ -244,6 +246,7 @@ mod tests {
         assert!(names(dir.path()).is_empty());
     }
 
+    // docs/deviations.md: served-socket
     #[test]
     fn link_to_a_socket_of_a_living_process_is_not_replaced() {
         let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

@@ -47,6 +47,7 @@ mod tests {
         Time::ZERO + Duration::from_micros(micros)
     }
 
+    // docs/deadlines.md: paced-connections
     #[test]
     fn account_opens_8192_connections_at_once_and_then_4000_in_a_second() {
         let mut pace = Pace::default();

@@ -101,6 +101,7 @@ mod tests {
     use super::*;
     use acm_wire::client::{ClientStatus, Opcode, SHARED_CACHE_USE, perf_request};
 
+    // docs/deviations.md: shared-cache
     #[test]
     fn report_is_handled_once_it_is_complete() {
         let report = Header::new(Opcode::new(SHARED_CACHE_USE), ClientStatus::SUCCESS, 16, 77_u64.to_be_bytes());

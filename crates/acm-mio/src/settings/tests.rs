@@ -41,6 +41,7 @@ pub(crate) fn settings_of(text: &str) -> Settings {
     Settings::read(&Args::try_parse_from(["acm-mio", "-O", path.to_str().unwrap(), "-A", "/none"]).unwrap())
 }
 
+// docs/deviations.md: provider-lines, provider-unknown, provider-twice
 #[test]
 fn lines_provider_assign_the_subnets() {
     let cases: [(&str, Subnets); 8] = [
@@ -70,6 +71,7 @@ fn with_libraries(text: &str) -> Settings {
     Settings { providers, ..settings_of(text) }
 }
 
+// docs/deviations.md: provider-lines
 #[test]
 fn libraries_have_the_subnets_that_lines_assign() {
     let (one, two) = (Some(ProviderId(1)), Some(ProviderId(2)));
@@ -138,6 +140,7 @@ fn settings_in(dir: &Path, options: &str, addresses: &str) -> (Settings, [PathBu
     (Settings::read(&Args::try_parse_from(["acm-mio", "-O", o, "-A", a]).unwrap()), paths)
 }
 
+// docs/deviations.md: sighup
 #[test]
 fn file_that_became_empty_is_not_applied_at_sighup() {
     let dir = tempfile::tempdir().unwrap();
@@ -229,6 +232,7 @@ fn null_device_is_an_empty_file() {
     assert!(settings.problems.is_empty(), "{:?}", settings.problems);
 }
 
+// docs/deviations.md: more-options
 #[test]
 fn settings_without_files_are_the_defaults() {
     let settings = Settings::read(&Args::try_parse_from(["acm-mio", "-O", "/none", "-A", "/none"]).unwrap());
@@ -238,6 +242,7 @@ fn settings_without_files_are_the_defaults() {
     assert_eq!((settings.addresses, settings.problems.len()), (None, 0));
 }
 
+// docs/deviations.md: missing-file
 #[test]
 fn named_file_must_exist_at_the_start() {
     let check = |words: &[&str]| {
@@ -256,6 +261,7 @@ fn named_file_must_exist_at_the_start() {
     assert_eq!((check(&[]), check(&both)), (Ok(()), Ok(())));
 }
 
+// docs/deviations.md: simulated-log
 #[test]
 fn log_file_has_a_default_for_each_mode() {
     let dir = tempfile::tempdir().unwrap();
@@ -274,6 +280,7 @@ fn log_file_has_a_default_for_each_mode() {
     assert_eq!(log_file("log_file stderr\n", &simulated), ["Stderr", "Stderr"]);
 }
 
+// docs/deviations.md: more-options
 #[test]
 fn bounds_and_other_options_reach_the_core() {
     let dir = tempfile::tempdir().unwrap();
@@ -319,6 +326,7 @@ fn lock_file_and_interface_addresses_follow_their_options() {
 }
 
 #[cfg(feature = "verbs")]
+// docs/deadlines.md: files
 #[test]
 fn file_of_more_than_a_mebibyte_is_not_read() {
     let dir = tempfile::tempdir().unwrap();

@@ -66,6 +66,7 @@ fn response_may_come_during_the_call_from_a_thread_or_late() {
     assert_eq!(host.call(ProviderCall::Resolve { request, endpoint, source: other, message }), (vec![], false));
 }
 
+// docs/deviations.md: provider-response
 #[test]
 fn second_response_is_passed_on_and_response_with_unknown_number_is_refused() {
     let mut host = Host::new();
@@ -105,6 +106,7 @@ fn query_is_called_with_the_clients_path_and_answered() {
     assert_eq!(host.take_lines(), lines);
 }
 
+// docs/deviations.md: provider-options
 #[test]
 fn helper_functions_and_the_variable_of_the_option_file_work() {
     let mut host = Host::new();
@@ -116,6 +118,7 @@ fn helper_functions_and_the_variable_of_the_option_file_work() {
     assert_eq!(host.take_lines(), lines);
 }
 
+// docs/deviations.md: provider-events
 #[test]
 fn change_of_the_subnet_manager_is_an_event_of_the_port() {
     let mut host = Host::new();
@@ -149,6 +152,7 @@ fn port_without_a_device_is_not_opened_and_logs_the_reason() {
     assert_eq!(host.call(ProviderCall::QueryCounters { request: REQUEST, endpoint: ENDPOINT }), (vec![], false));
 }
 
+// docs/deviations.md: provider-end
 #[test]
 fn hanging_call_does_not_block_other_libraries() {
     let mut hanging = Host::new();

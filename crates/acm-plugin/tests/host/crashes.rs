@@ -28,6 +28,7 @@ fn in_another_process() {
     std::process::exit(0);
 }
 
+// docs/deviations.md: provider-crash
 #[test]
 fn last_line_of_a_crash_names_the_provider_and_the_function() {
     let check = |line: &str, end: &str| {

@@ -15,6 +15,7 @@ fn refusal(folder: &Path, option: &str) -> String {
     message.strip_prefix(&start).unwrap_or_else(|| panic!("{message}")).to_owned()
 }
 
+// docs/deviations.md: provider-defects
 #[test]
 fn each_defect_has_its_message() {
     let folder = tempfile::tempdir().unwrap();
@@ -52,6 +53,7 @@ fn files_that_are_not_libraries_are_refused() {
     assert!(text.contains("/text.so: ") && text.matches("text.so").count() == 1, "{text}");
 }
 
+// docs/deviations.md: provider-owner
 #[test]
 fn root_refuses_libraries_that_others_can_write() {
     let folder = tempfile::tempdir().unwrap();
@@ -95,6 +97,7 @@ fn root_refuses_libraries_that_others_can_write() {
     assert_eq!(message(&path), None);
 }
 
+// docs/deviations.md: provider-name
 #[test]
 fn library_is_found_by_provider_name_or_file() {
     let folder = tempfile::tempdir().unwrap();

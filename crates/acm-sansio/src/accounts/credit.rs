@@ -205,6 +205,8 @@ mod tests {
         assert_eq!((queue.held(), queue.is_within(8), queue.is_within(7)), (8, true, false));
     }
 
+    // docs/deviations.md: order
+    // docs/deadlines.md: multicast-credits, sa-credits
     #[test]
     fn remote_hosts_come_after_local_accounts_with_a_quarter() {
         let mut queue = CreditQueue::default();
@@ -296,6 +298,7 @@ mod tests {
         assert_eq!(items, [0, 1, 2]);
     }
 
+    // docs/deadlines.md: multicast-credits
     #[test]
     fn held_credits_do_not_exceed_the_depth() {
         let mut queue = CreditQueue::default();

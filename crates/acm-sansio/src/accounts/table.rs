@@ -283,6 +283,7 @@ mod tests {
         assert_eq!(accounts.total().connections, 15 + 19 + 5 + 46);
     }
 
+    // docs/deadlines.md: floor
     #[test]
     fn each_account_gets_its_floor_beside_larger_accounts() {
         for holding in [Holding::Requests, Holding::Lookups] {
@@ -295,6 +296,8 @@ mod tests {
         }
     }
 
+    // docs/deviations.md: shares
+    // docs/deadlines.md: lookups
     #[test]
     fn eighth_of_requests_and_lookups_is_reserved_for_the_kernel() {
         for holding in [Holding::Requests, Holding::Lookups] {
@@ -316,6 +319,7 @@ mod tests {
         }
     }
 
+    // docs/deadlines.md: floor
     #[test]
     fn largest_user_yields_to_an_account_below_its_floor() {
         for holding in [Holding::Requests, Holding::Lookups] {

@@ -70,6 +70,7 @@ mod tests {
         Time::ZERO + Duration::from_millis(millis)
     }
 
+    // docs/deadlines.md: sa-credits
     #[test]
     fn depth_grows_with_responses() {
         let mut window = Quick::default();

@@ -57,6 +57,7 @@ impl SaError {
 mod tests {
     use super::*;
 
+    // docs/deviations.md: sa-classes
     #[test]
     fn sa_status_maps_to_a_client_status() {
         let status_of = |status| SaError::Status(Status::new(status)).client_status();

@@ -200,6 +200,7 @@ mod tests {
     use alloc::vec::Vec;
 
     /// Random numbers for other purposes reveal nothing about the next transaction id.
+    // docs/deviations.md: transaction-ids
     #[test]
     fn transaction_ids_have_a_separate_key() {
         let mut cx = Cx::new(Config::default(), 1.into());

@@ -29,6 +29,7 @@ fn apply(ports: &mut Ports, port: PortId) -> Plan {
     plan
 }
 
+// docs/deviations.md: full-member
 #[test]
 fn full_membership_is_preferred_and_default_is_the_first_partition() {
     let (mut ports, port) = (Ports::new(1), PortId(0));
@@ -49,6 +50,7 @@ fn full_membership_is_preferred_and_default_is_the_first_partition() {
     assert_eq!(ports.by_address(&a), None);
 }
 
+// docs/deviations.md: default-partition
 #[test]
 fn path_finds_its_endpoint() {
     let (mut ports, port) = (Ports::new(1), PortId(0));

@@ -75,6 +75,7 @@ impl PortNotices {
 mod tests {
     use super::*;
 
+    // docs/deadlines.md: reports
     #[test]
     fn report_budget_refills_with_time() {
         let at = |millis| Time::ZERO + Duration::from_millis(millis);

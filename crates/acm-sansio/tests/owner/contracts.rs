@@ -150,6 +150,7 @@ fn endpoint_is_opened_once_and_idle_until_then() {
     assert_eq!(opens(&drain(&mut acm)), 1);
 }
 
+// docs/deviations.md: first-join
 #[test]
 fn name_lookup_waits_for_the_first_join() {
     let (mut acm, join) = joining();
@@ -200,6 +201,7 @@ fn group_is_joined_when_the_queue_pair_is_attached() {
     assert_eq!((joined(&respond_only(&mut acm, &joins[0], &same)), groups_joined(&acm)), (Some(None), 1));
 }
 
+// docs/deviations.md: first-join
 #[test]
 fn name_lookup_fails_with_the_first_join() {
     let (mut acm, join) = joining();
@@ -211,6 +213,7 @@ fn name_lookup_fails_with_the_first_join() {
     acm.check().unwrap();
 }
 
+// docs/deviations.md: join-mlid
 #[test]
 fn join_succeeds_only_with_the_record_of_its_group() {
     let (mut acm, join) = joining();

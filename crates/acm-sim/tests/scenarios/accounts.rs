@@ -45,6 +45,8 @@ fn connections(total: usize, percent: u8) -> Limits {
     Limits { connections: Share { total, percent }, ..Limits::default() }
 }
 
+// docs/deviations.md: connections
+// docs/deadlines.md: connections
 #[test]
 fn account_over_its_share_loses_its_longest_idle_connection() {
     // Half of ten.
@@ -72,6 +74,7 @@ fn idle_connection_with_the_older_request_is_closed_first() {
     assert_eq!(closed(&world, &all), [1]);
 }
 
+// docs/deadlines.md: connections
 #[test]
 fn connection_is_refused_if_all_connections_of_the_account_wait_for_responses() {
     let mut world = world(connections(4, 50));
@@ -84,6 +87,7 @@ fn connection_is_refused_if_all_connections_of_the_account_wait_for_responses() 
 }
 
 /// One user opens all connections of its share. Then 100 other users connect, and each is served and stays connected.
+// docs/deviations.md: connections
 #[test]
 fn account_with_all_connections_keeps_no_other_account_out() {
     for percent in [90, 100] {
@@ -103,6 +107,7 @@ fn account_with_all_connections_keeps_no_other_account_out() {
     }
 }
 
+// docs/deadlines.md: connections
 #[test]
 fn account_with_few_connections_keeps_them_beside_large_accounts() {
     let mut world = world(connections(100, 50));
@@ -127,6 +132,7 @@ fn account_with_few_connections_keeps_them_beside_large_accounts() {
 }
 
 /// One user has all 32 connections. Two more are for accounts with few.
+// docs/deadlines.md: small-accounts
 #[test]
 fn connection_that_is_busy_or_was_used_within_5_s_is_not_closed_for_another_account() {
     for is_busy in [false, true] {
@@ -146,6 +152,8 @@ fn connection_that_is_busy_or_was_used_within_5_s_is_not_closed_for_another_acco
     }
 }
 
+// docs/deviations.md: shares
+// docs/deadlines.md: requests
 #[test]
 fn account_over_its_share_of_requests_is_refused() {
     let requests = Share { total: 1600, percent: 50 };
@@ -164,6 +172,8 @@ fn account_over_its_share_of_requests_is_refused() {
     assert_eq!(of_other, 0, "a further account still gets a request");
 }
 
+// docs/deviations.md: shares
+// docs/deadlines.md: lookups
 #[test]
 fn account_over_its_share_of_lookups_is_refused() {
     let lookups = Share { total: 1600, percent: 50 };

@@ -20,6 +20,8 @@ fn change_lid(world: &mut World) {
     world.settle();
 }
 
+// docs/deviations.md: cache-size
+// docs/deadlines.md: destinations
 #[test]
 fn full_cache_evicts_unused_destinations_and_keeps_local_addresses() {
     let limits = Limits { destinations: 8, ..Limits::default() };
@@ -35,6 +37,7 @@ fn full_cache_evicts_unused_destinations_and_keeps_local_addresses() {
     }
 }
 
+// docs/deviations.md: cache-size
 #[test]
 fn remote_hosts_do_not_evict_requested_destinations() {
     let limits = Limits { unsolicited: 4, ..Limits::default() };
@@ -51,6 +54,7 @@ fn remote_hosts_do_not_evict_requested_destinations() {
     assert!(world.stat(0, "destinations_evicted") >= 20);
 }
 
+// docs/deadlines.md: requests
 #[test]
 fn requests_over_the_limit_are_refused() {
     // One of eleven is for the kernel.
@@ -70,6 +74,7 @@ fn requests_over_the_limit_are_refused() {
     assert!(clients.iter().all(|client| world.path(*client).is_some()), "every request has a response");
 }
 
+// docs/deadlines.md: destinations
 #[test]
 fn remote_hosts_are_refused_if_requested_destinations_fill_the_cache() {
     // Three local addresses and one requested destination fill the cache.
@@ -92,6 +97,8 @@ fn remote_hosts_are_refused_if_requested_destinations_fill_the_cache() {
 }
 
 /// The client does not wait for responses. At the limit, the core reports that the connection must not be read.
+// docs/deviations.md: pipelining
+// docs/deadlines.md: requests-per-client
 #[test]
 fn client_with_64_pending_requests_is_not_read() {
     let mut world = World::new(WorldConfig::default());
@@ -108,6 +115,8 @@ fn client_with_64_pending_requests_is_not_read() {
     assert!(takes_requests(&world) && !world.node(0).acm.has_requests(ClientId::new(0, 0)));
 }
 
+// docs/deviations.md: response-path
+// docs/deadlines.md: remote-lookups
 #[test]
 fn lookups_for_remote_hosts_have_their_own_limit() {
     let limits = Limits { remote_lookups: 2, ..Limits::default() };
@@ -128,6 +137,7 @@ fn lookups_for_remote_hosts_have_their_own_limit() {
     assert_eq!(world.node(0).acm.check(), Ok(()));
 }
 
+// docs/deadlines.md: negatives
 #[test]
 fn oldest_failed_name_is_evicted_from_the_negative_cache() {
     let limits = Limits { negatives: 2, ..Limits::default() };
@@ -152,6 +162,7 @@ fn oldest_failed_name_is_evicted_from_the_negative_cache() {
 }
 
 /// The sweep queues five routes of a port whose LID has changed.
+// docs/deadlines.md: renewals
 #[test]
 fn refreshes_over_the_limit_are_put_off_and_done_later() {
     for (renewals, is_enough) in [(5, true), (4, false)] {

@@ -66,6 +66,7 @@ fn groups_are_rejoined_after_a_subnet_manager_restart() {
     }
 }
 
+// docs/deviations.md: cached-without-group
 #[test]
 fn cache_serves_until_a_failed_join_is_retried() {
     let mut world = World::new(WorldConfig::default());
@@ -130,6 +131,7 @@ fn removed_address_is_neither_a_source_nor_found_by_peers() {
     assert!(world.resolve(1, &name(1), &address).is_ok());
 }
 
+// docs/deviations.md: leave
 #[test]
 fn shutdown_leaves_all_groups_within_three_seconds() {
     let mut world = World::new(WorldConfig::default());

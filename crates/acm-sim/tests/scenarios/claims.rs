@@ -50,6 +50,7 @@ fn add_address(world: &mut World, node: usize) {
     world.input(node, Input::AddressAdded { port: PortId(0), pkey: None, address: name(0) });
 }
 
+// docs/deviations.md: defence
 #[test]
 fn forged_claim_costs_one_defence() {
     let mut world = users();
@@ -64,6 +65,7 @@ fn forged_claim_costs_one_defence() {
 
 /// The owner defends its address at once only once in 10 s. After that, the first node that checks a claim causes the
 /// defence, and the others do not check it.
+// docs/deviations.md: defence
 #[test]
 fn forged_claim_within_ten_seconds_of_a_defence_costs_one_check() {
     let mut world = users();
@@ -112,6 +114,7 @@ fn forged_claim_misleads_nobody_when_datagrams_are_lost() {
 }
 
 /// The old owner is dead, or alive without the address.
+// docs/deviations.md: claim
 #[test]
 fn all_users_follow_an_address_that_moves_within_five_seconds() {
     for is_dead in [true, false] {

@@ -34,6 +34,7 @@ fn queries(world: &World) -> Vec<(PathRecord, PathMask)> {
     world.transcript.iter().filter(|(_, node, _)| *node == 0).filter_map(|(_, _, output)| of(output)).collect()
 }
 
+// docs/deviations.md: path-query, path-conditions
 #[test]
 fn each_path_constraint_is_queried_and_cached_separately() {
     let mut world = world(ServiceIds::None);
@@ -72,6 +73,7 @@ fn each_path_constraint_is_queried_and_cached_separately() {
 }
 
 /// The port has two GIDs and two LIDs.
+// docs/deviations.md: path-conditions
 #[test]
 fn each_path_source_is_queried_and_cached_separately() {
     let mut world = world(ServiceIds::None);
@@ -113,6 +115,7 @@ fn world_with_two_partitions() -> World {
     world
 }
 
+// docs/deviations.md: new-partition-address
 #[test]
 fn pkey_of_a_request_selects_the_endpoint_and_is_queried() {
     let mut world = world_with_two_partitions();
@@ -128,6 +131,7 @@ fn pkey_of_a_request_selects_the_endpoint_and_is_queried() {
 }
 
 /// `rdma_getaddrinfo` names the service behind the addresses.
+// docs/deviations.md: name-conditions
 #[test]
 fn conditions_behind_an_address_are_part_of_the_path_query() {
     let mut world = world(ServiceIds::All);
@@ -242,6 +246,7 @@ fn condition_of_one_user_does_not_choose_the_path_of_another() {
 }
 
 /// A client may ask the SA about a partition in which the daemon has no address.
+// docs/deviations.md: query-partition
 #[test]
 fn query_sa_needs_no_address_in_the_partition() {
     let mut world = world_with_two_partitions();
@@ -255,6 +260,7 @@ fn query_sa_needs_no_address_in_the_partition() {
 }
 
 /// The kernel requests paths for rdma_cm: each TCP port is a service id. Another test has `auto`.
+// docs/deviations.md: path-conditions
 #[test]
 fn service_ids_are_queried_as_path_service_ids_selects() {
     let tcp = |port: u64| ServiceId::new(0x0106_0000 + port);

@@ -31,6 +31,7 @@ fn response<R>(world: &mut World, message: &[u8], read: impl FnOnce(&Frame<'_>) 
     read(&next_response(world.response(client).unwrap()).unwrap().unwrap())
 }
 
+// docs/deviations.md: endpoint-order
 #[test]
 fn endpoints_are_listed_in_the_order_of_the_pkey_table() {
     let mut world = world();
@@ -49,6 +50,7 @@ fn endpoints_are_listed_in_the_order_of_the_pkey_table() {
     assert_eq!((listed(5, 0), listed(3, 1)), (None, None));
 }
 
+// docs/deviations.md: counter-index
 #[test]
 fn endpoint_index_of_a_counter_query_counts_over_all_ports() {
     let mut world = world();

@@ -51,6 +51,7 @@ fn requests(world: &World) -> usize {
     world.transcript.iter().filter(|(_, node, output)| *node == 0 && is_request(output)).count()
 }
 
+// docs/deviations.md: negative-cache
 #[test]
 fn failed_name_is_not_looked_up_again_within_negative_timeout() {
     let mut world = World::new(WorldConfig::default());

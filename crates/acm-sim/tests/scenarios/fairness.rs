@@ -101,6 +101,7 @@ fn leave_tickets(world: &mut World, account: Account, count: usize) {
     }
 }
 
+// docs/deviations.md: order
 #[test]
 fn name_with_a_waiting_client_comes_before_2000_tickets_of_its_account() {
     let mut world = with_one_credit();
@@ -169,6 +170,7 @@ fn credit_is_held_for_the_estimated_round_trip() {
     assert_eq!(time_of(&mut world, client, start), Duration::from_millis(50 + 20));
 }
 
+// docs/deviations.md: order
 #[test]
 fn path_query_with_a_waiting_client_comes_before_tickets() {
     let core = Config { sa_depth: Depth::Fixed(1), ..Config::default() };
@@ -189,6 +191,7 @@ fn path_query_with_a_waiting_client_comes_before_tickets() {
     assert_eq!(time_of(&mut world, client, start), Duration::from_millis(40), "the last ticket moved up");
 }
 
+// docs/deviations.md: order
 #[test]
 fn path_queries_of_users_are_sent_round_robin() {
     let core = Config { sa_depth: Depth::Fixed(1), ..Config::default() };
@@ -216,6 +219,7 @@ fn forged_request(world: &mut World, number: u64) {
     world.input(0, Input::Datagram { endpoint: EndpointId::new(0, 0), source, payload });
 }
 
+// docs/deviations.md: order
 #[test]
 fn remote_hosts_hold_at_most_a_quarter_of_the_credits() {
     let core = Config { sa_depth: Depth::Fixed(8), ..Config::default() };
@@ -238,6 +242,7 @@ fn remote_hosts_hold_at_most_a_quarter_of_the_credits() {
 }
 
 /// The single credit is held by a remote host's query.
+// docs/deadlines.md: remote-lookups
 #[test]
 fn flood_of_forged_sources_delays_a_user_by_at_most_one_round_trip() {
     let round_trip = Duration::from_millis(1);

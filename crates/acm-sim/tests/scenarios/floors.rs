@@ -53,6 +53,8 @@ fn time_of(world: &mut World, account: Account, node: u32) -> Duration {
 }
 
 /// All bounds have their defaults. Each user requests unknown names until it is refused.
+// docs/deviations.md: shares
+// docs/deadlines.md: floor
 #[test]
 fn live_name_of_a_new_account_beside_1000_full_ones_waits_for_one_credit() {
     for flags in [EntryFlags::NO_DELAY, EntryFlags::empty()] {

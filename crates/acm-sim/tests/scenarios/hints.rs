@@ -41,6 +41,7 @@ fn is_conflict(event: &Event) -> bool {
     matches!(event, Event::Ibacmp(ResolverEvent::AddressConflict(..)))
 }
 
+// docs/deviations.md: overheard
 #[test]
 fn host_of_an_overheard_request_is_asked_by_unicast() {
     for route_protocol in [RouteProtocol::Sa, RouteProtocol::Acm] {
@@ -65,6 +66,7 @@ fn two_nodes_learn_both_directions_from_one_multicast_request() {
 }
 
 /// The owner defends its name, so that two hosts claim it.
+// docs/deviations.md: overheard
 #[test]
 fn group_is_asked_for_an_address_that_two_hosts_claim() {
     let mut world = world();
@@ -79,6 +81,7 @@ fn group_is_asked_for_an_address_that_two_hosts_claim() {
 }
 
 /// The owner does not receive it.
+// docs/deviations.md: unicast-claim
 #[test]
 fn group_is_asked_for_an_address_that_was_claimed_by_unicast() {
     let mut world = world();
@@ -93,6 +96,7 @@ fn group_is_asked_for_an_address_that_was_claimed_by_unicast() {
     assert_eq!(asks(&world), [true]);
 }
 
+// docs/deviations.md: overheard
 #[test]
 fn group_is_asked_after_a_claimant_that_is_silent() {
     let mut world = world();
@@ -103,6 +107,7 @@ fn group_is_asked_after_a_claimant_that_is_silent() {
     assert_eq!(world.node(0).acm.check(), Ok(()));
 }
 
+// docs/deviations.md: conflict
 #[test]
 fn two_hosts_that_respond_are_a_conflict() {
     let mut world = world();
@@ -127,6 +132,7 @@ fn with_two_ports() -> World {
     world
 }
 
+// docs/deviations.md: conflict
 #[test]
 fn two_ports_of_an_adapter_with_one_name_are_no_conflict() {
     let mut world = with_two_ports();

@@ -78,6 +78,7 @@ fn interface_address_is_served_once_its_port_is_active() {
     assert_eq!(resolve(&mut world, 0, "10.8.0.3", "10.8.0.3"), Err(ClientStatus::ESRCADDR));
 }
 
+// docs/deviations.md: moved-address
 #[test]
 fn cached_paths_follow_an_address_that_moves_to_another_port() {
     let mut world = world(3);
@@ -98,6 +99,7 @@ fn cached_paths_follow_an_address_that_moves_to_another_port() {
 }
 
 /// The peer's address is cached when it is added to the second local port.
+// docs/deviations.md: moved-address
 #[test]
 fn address_taken_over_from_a_peer_is_local() {
     let mut world = world(2);
@@ -109,6 +111,7 @@ fn address_taken_over_from_a_peer_is_local() {
     assert_eq!(resolve(&mut world, 0, "node1", "10.8.0.9").unwrap().dgid, second);
 }
 
+// docs/deviations.md: ip-in-file
 #[test]
 fn interface_address_takes_precedence_over_the_address_file() {
     let mut world = world(2);
@@ -126,6 +129,7 @@ fn interface_address_takes_precedence_over_the_address_file() {
     assert_eq!(resolve(&mut world, 0, "10.8.0.1", "node2"), Err(ClientStatus::ESRCADDR));
 }
 
+// docs/deviations.md: new-partition-address
 #[test]
 fn interface_address_is_served_in_its_partition_only() {
     let mut world = world(2);

@@ -21,6 +21,7 @@ fn joins(world: &World, since: usize) -> Vec<Time> {
 }
 
 /// The pauses are 1 s, 2 s, 4 s and so on up to 60 s, each multiplied by 3/4 to 5/4.
+// docs/deviations.md: join-retry
 #[test]
 fn pauses_between_joins_grow_to_60_s_and_restart_after_a_success() {
     let mut world = World::new(WorldConfig::default());

@@ -59,6 +59,7 @@ fn kernel_request_is_served_from_the_sa_and_then_from_the_cache() {
     assert_eq!(seen, [2, 1, 1, 0]);
 }
 
+// docs/deviations.md: kernel-late
 #[test]
 fn kernel_request_fails_at_its_deadline_and_the_lookup_continues() {
     let mut world = World::new(WorldConfig::default());
@@ -82,6 +83,7 @@ fn kernel_request_fails_at_its_deadline_and_the_lookup_continues() {
     assert_eq!(seen.map(|c| acm.counters().get(c)), [3, 1, 1, 1]);
 }
 
+// docs/deviations.md: kernel-late
 #[test]
 fn kernel_request_fails_once_if_the_sa_is_silent() {
     let limits = Limits { lookups: Share { total: 1, percent: 100 }, ..Limits::default() };
@@ -133,6 +135,7 @@ fn invalid_kernel_requests_fail_at_once() {
     assert_eq!(world.node(0).acm.counters().get(Counter::Error), 5);
 }
 
+// docs/deviations.md: kernel-port
 #[test]
 fn kernel_request_with_a_port_may_leave_the_subnet() {
     let mut world = World::new(WorldConfig::default());
@@ -181,6 +184,7 @@ fn port_down_and_shutdown_reply_to_pending_kernel_requests() {
     }
 }
 
+// docs/deviations.md: kernel-ip
 #[test]
 fn address_request_of_the_kernel_returns_a_path_to_the_address() {
     let mut world = World::new(WorldConfig::default());
@@ -203,6 +207,7 @@ fn address_request_of_the_kernel_returns_a_path_to_the_address() {
 }
 
 /// The deadline is nine tenths of the kernel's time-out.
+// docs/deviations.md: kernel-timeout
 #[test]
 fn set_timeout_changes_the_deadline_of_later_requests() {
     let mut world = World::new(WorldConfig::default());

@@ -60,6 +60,7 @@ fn second_request_for_a_name_is_not_charged_again() {
     assert_consistent(&world);
 }
 
+// docs/deviations.md: lookup-end
 #[test]
 fn queued_lookup_ends_when_its_last_client_closes() {
     let core = Config { resolve_depth: Depth::Fixed(1), ..Config::default() };
@@ -77,6 +78,7 @@ fn queued_lookup_ends_when_its_last_client_closes() {
     assert_eq!(sends(&world, since), 1, "no request is sent for the name");
 }
 
+// docs/deviations.md: lookup-end
 #[test]
 fn ticket_keeps_a_queued_lookup_after_its_last_client_closes() {
     let core = Config { resolve_depth: Depth::Fixed(1), ..Config::default() };
@@ -92,6 +94,7 @@ fn ticket_keeps_a_queued_lookup_after_its_last_client_closes() {
     assert_consistent(&world);
 }
 
+// docs/deviations.md: lookup-end
 #[test]
 fn lookup_without_clients_ends_at_its_first_time_out() {
     let mut world = World::new(WorldConfig::default());
@@ -120,6 +123,7 @@ fn result_of_a_lookup_without_clients_is_cached() {
     assert_eq!(sends(&world, since), 0);
 }
 
+// docs/deviations.md: lookup-end
 #[test]
 fn queued_path_query_ends_when_its_last_client_closes() {
     let core = Config { sa_depth: Depth::Fixed(1), ..Config::default() };

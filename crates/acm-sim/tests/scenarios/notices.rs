@@ -88,6 +88,7 @@ fn logged(world: &World, node: usize, text: &str) -> usize {
 }
 
 /// The peers resolve the node by name and by GID, with both route protocols, and need no time-out.
+// docs/deviations.md: notices
 #[test]
 fn node_that_returns_with_another_lid_is_found_at_once() {
     for route_protocol in [RouteProtocol::Sa, RouteProtocol::Acm] {
@@ -242,6 +243,7 @@ fn reports_are_acknowledged_and_lost_reports_are_repeated() {
 }
 
 /// The cache serves until then, and the next lookup finds the group.
+// docs/deviations.md: deleted-group
 #[test]
 fn deleted_group_is_joined_again() {
     let mut world = world(3, Config::default());
@@ -259,6 +261,7 @@ fn deleted_group_is_joined_again() {
     assert_eq!(world.stat(0, "groups_noticed"), 1, "the notice about its creation has no effect on members");
 }
 
+// docs/deviations.md: deleted-group
 #[test]
 fn created_group_is_joined_before_the_next_retry() {
     let mut world = world(2, Config::default());
@@ -275,6 +278,7 @@ fn created_group_is_joined_before_the_next_retry() {
 }
 
 /// Reports come from queue pair 1 at the subnet manager's LID.
+// docs/deviations.md: notices
 #[test]
 fn reports_from_other_senders_are_ignored() {
     let mut world = world(2, Config::default());
@@ -304,6 +308,8 @@ fn reports_from_other_senders_are_ignored() {
 }
 
 /// The sender forges the subnet manager's LID and queue pair.
+// docs/deviations.md: notices
+// docs/deadlines.md: reports
 #[test]
 fn flood_of_forged_reports_causes_few_lookups_and_no_wrong_path() {
     let limits = Limits { reports: 100, ..Limits::default() };

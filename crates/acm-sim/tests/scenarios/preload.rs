@@ -54,6 +54,7 @@ fn set_lid(world: &mut World, node: usize, lid: u16) {
     world.settle();
 }
 
+// docs/deviations.md: preload-record
 #[test]
 fn preloaded_destination_is_found_by_each_key_without_queries() {
     let mut world = loaded(WorldConfig { nodes: 3, ..WorldConfig::default() });
@@ -85,6 +86,7 @@ fn preloaded_destination_is_found_by_each_key_without_queries() {
     );
 }
 
+// docs/deviations.md: preload-class
 #[test]
 fn requests_that_the_files_cannot_answer_are_looked_up() {
     let mut world = World::new(WorldConfig { nodes: 2, ..WorldConfig::default() });
@@ -136,6 +138,7 @@ fn preloaded_route_back_to_a_peer_needs_no_query() {
     assert_eq!((world.stat(0, "claims_checked"), sent(&world, 0).1), (0, 0));
 }
 
+// docs/deviations.md: preload-lid
 #[test]
 fn preloaded_routes_are_used_while_the_port_has_the_lid_of_the_file() {
     let mut world = World::new(WorldConfig::default());
@@ -156,6 +159,7 @@ fn preloaded_routes_are_used_while_the_port_has_the_lid_of_the_file() {
     );
 }
 
+// docs/deviations.md: preload-lifetime
 #[test]
 fn new_tables_replace_old_tables() {
     let mut world = loaded(WorldConfig { nodes: 3, ..WorldConfig::default() });
@@ -181,6 +185,7 @@ fn unchanged_tables_keep_the_cache() {
     assert_eq!((world.stat(0, "preload_used"), world.stat(0, "preload_loads")), (1, 4));
 }
 
+// docs/deviations.md: preload-lifetime
 #[test]
 fn preloaded_destinations_do_not_expire_and_return_after_eviction() {
     let limits = Limits { destinations: 5, unsolicited: 1, ..Limits::default() };
@@ -197,6 +202,7 @@ fn preloaded_destinations_do_not_expire_and_return_after_eviction() {
     assert_eq!(sent(&world, 0), (0, 0));
 }
 
+// docs/deviations.md: preload-lifetime
 #[test]
 fn preloaded_route_is_read_from_the_table_once() {
     let minute = Some(Duration::from_secs(60));
@@ -210,6 +216,7 @@ fn preloaded_route_is_read_from_the_table_once() {
 }
 
 /// The peer's LID changes after the dump.
+// docs/deviations.md: preload-wrong
 #[test]
 fn claim_against_a_preloaded_host_is_accepted_if_confirmed() {
     let mut world = loaded(WorldConfig::default());
@@ -235,6 +242,7 @@ fn claim_against_a_preloaded_host_is_accepted_if_confirmed() {
     assert_eq!((path.dlid, path.qos_sl.sl()), (Lid::new(300), ServiceLevel::of::<6>()));
 }
 
+// docs/deviations.md: preload-wrong
 #[test]
 fn wrong_preloaded_host_is_looked_up_in_the_group() {
     let mut world = World::new(WorldConfig::default());
@@ -247,6 +255,7 @@ fn wrong_preloaded_host_is_looked_up_in_the_group() {
     assert_eq!((path.dlid, sent(&world, 0)), (world.port(1).lid, (1, 2)));
 }
 
+// docs/deviations.md: preload-wrong
 #[test]
 fn new_host_table_replaces_wrong_hosts() {
     let mut world = World::new(WorldConfig::default());
@@ -291,6 +300,7 @@ fn loaded_tables_answer_pending_lookups_and_replace_failures() {
     assert_eq!(world.now(), now);
 }
 
+// docs/deviations.md: preload-wrong
 #[test]
 fn preloaded_route_that_the_sa_contradicts_is_not_used_again() {
     let mut world = loaded(WorldConfig { nodes: 3, ..WorldConfig::default() });
@@ -313,6 +323,7 @@ fn preloaded_route_that_the_sa_contradicts_is_not_used_again() {
     assert_eq!((sent(&world, 0), world.stat(0, "preload_refuted")), ((0, 2), 1));
 }
 
+// docs/deviations.md: preload-claim
 #[test]
 fn forged_request_does_not_replace_a_preloaded_host() {
     let mut world = loaded(WorldConfig { nodes: 3, ..WorldConfig::default() });

@@ -59,6 +59,7 @@ fn client_reads_what_a_request_gets_from_every_source_to_every_kind_of_destinati
 
 /// The path in a response is published before the response, and is withdrawn before any output of the input that shows
 /// that it may be wrong.
+// docs/deviations.md: shared-cache
 #[test]
 fn path_is_withdrawn_before_the_next_output_after_its_peer_left() {
     let mut world = world(Config::default());
@@ -144,6 +145,7 @@ fn only_responses_to_plain_requests_are_published() {
     assert_eq!(read(&world, &source, &Address::Gid(Gid::default())), None);
 }
 
+// docs/deviations.md: shared-cache
 #[test]
 fn nothing_is_published_without_the_option() {
     let mut world = World::new(WorldConfig { nodes: 3, ..WorldConfig::default() });
@@ -155,6 +157,7 @@ fn nothing_is_published_without_the_option() {
     assert_eq!(publications(&world), 0);
 }
 
+// docs/deviations.md: shared-cache
 #[test]
 fn option_is_switched_on_and_off_while_the_daemon_runs() {
     let mut world = World::new(WorldConfig { nodes: 3, ..WorldConfig::default() });

@@ -65,6 +65,7 @@ fn splitmix64_is_predictable() {
     assert_eq!(mix(states[0].wrapping_add(0x9e37_79b9_7f4a_7c15)), sequence[1]);
 }
 
+// docs/deviations.md: transaction-ids
 #[test]
 fn multicast_transaction_ids_are_not_predictable() {
     let ids = transaction_ids(1, 200);
@@ -78,6 +79,7 @@ fn multicast_transaction_ids_are_not_predictable() {
 }
 
 /// These ids have 32 bits: the kernel uses the upper half.
+// docs/deviations.md: transaction-ids
 #[test]
 fn sa_transaction_ids_are_not_predictable() {
     let mut world = World::new(WorldConfig::default());

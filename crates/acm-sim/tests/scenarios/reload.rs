@@ -104,6 +104,7 @@ fn base_group_and_loopback_options_do_not_change() {
     assert_eq!(*world.node(0).acm.config(), before);
 }
 
+// docs/deviations.md: provider-lines
 #[test]
 fn port_of_an_unassigned_subnet_is_not_served() {
     let mut world = World::new(WorldConfig::default());

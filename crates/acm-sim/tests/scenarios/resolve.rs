@@ -17,6 +17,7 @@ fn name(node: u32) -> Address {
     World::addresses(node)[0]
 }
 
+// docs/deviations.md: gid-as-name
 #[test]
 fn gid_or_lid_as_an_address_is_refused() {
     let mut world = World::new(WorldConfig::default());
@@ -44,6 +45,7 @@ fn names_and_ip_addresses_are_resolved() {
     assert_eq!(world.response(client).unwrap()[96..100], [10, 0, 0, 1]);
 }
 
+// docs/deviations.md: peer-shows-up
 #[test]
 fn two_nodes_that_resolve_each_other_at_once_need_no_time_out() {
     for seed in 0..20 {
@@ -69,6 +71,7 @@ fn unknown_name_times_out_after_all_retries() {
     assert_eq!((counters.get(Counter::AddrQuery), counters.get(Counter::Error)), (1, 1));
 }
 
+// docs/deviations.md: credit-time
 #[test]
 fn unknown_names_delay_a_known_name_by_4_ms_each() {
     let core = Config { resolve_depth: Depth::Fixed(1), ..Config::default() };
@@ -158,6 +161,7 @@ fn request_without_a_shared_group_gets_no_response() {
 }
 
 /// The second request arrives while the route back to the peer is looked up.
+// docs/deviations.md: responders
 #[test]
 fn each_request_of_a_peer_gets_one_response() {
     use acm_sansio::Output;
@@ -188,6 +192,7 @@ fn each_request_of_a_peer_gets_one_response() {
     assert_eq!(world.node(1).acm.counters().get(Counter::RouteQuery), 1);
 }
 
+// docs/deviations.md: responders
 #[test]
 fn requests_of_a_peer_over_the_bound_get_no_response() {
     let limits = Limits { responders: 1, ..Limits::default() };
@@ -202,6 +207,8 @@ fn requests_of_a_peer_over_the_bound_get_no_response() {
 }
 
 /// Sixteen is the default of `Limits::responders`.
+// docs/deviations.md: responders
+// docs/deadlines.md: responders
 #[test]
 fn sixteen_requests_of_a_peer_may_wait_for_its_route() {
     use acm_sansio::Output;

@@ -70,6 +70,7 @@ fn query_sa_is_not_cached_and_errors_echo_the_request() {
 }
 
 /// The response is a header only.
+// docs/deviations.md: query-length
 #[test]
 fn query_sa_of_another_length_is_refused_without_an_echo() {
     let mut world = World::new(WorldConfig::default());
@@ -85,6 +86,7 @@ fn query_sa_of_another_length_is_refused_without_an_echo() {
 }
 
 /// The attribute offset is the length of the record in words of 8 bytes.
+// docs/deviations.md: attribute-offset
 #[test]
 fn sa_requests_have_an_attribute_offset() {
     let mut world = World::new(WorldConfig::default());
@@ -100,6 +102,7 @@ fn sa_requests_have_an_attribute_offset() {
     }
 }
 
+// docs/deviations.md: sa-busy
 #[test]
 fn sa_status_becomes_the_status_of_the_response() {
     let core = Config { negative_timeout: None, sa_notices: false, ..Config::default() };

@@ -119,6 +119,7 @@ fn each_pair_of_a_fixed_port_and_a_destination_is_queried_once() {
 }
 
 /// Rules by id, by range, by destination and by both. No path of one destination or id is used for another.
+// docs/deviations.md: path-conditions
 #[test]
 fn each_request_gets_the_path_of_a_direct_query() {
     let rules: [(_, &[u32], _); 5] = [

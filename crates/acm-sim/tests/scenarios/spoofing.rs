@@ -52,6 +52,7 @@ fn set_link(world: &mut World, from: usize, to: usize, faults: Faults) {
     world.subnet.set_link(World::port_id(from), World::port_id(to), Some(faults));
 }
 
+// docs/deviations.md: claim
 #[test]
 fn forged_request_does_not_replace_a_path_in_use() {
     let mut world = world();
@@ -67,6 +68,7 @@ fn forged_request_does_not_replace_a_path_in_use() {
 }
 
 /// The responses of the owner to the first two requests are lost, and that to the third takes 15 ms.
+// docs/deviations.md: claim
 #[test]
 fn response_of_the_owner_may_be_late_and_lost_twice() {
     let mut world = world();
@@ -85,6 +87,7 @@ fn response_of_the_owner_may_be_late_and_lost_twice() {
 }
 
 /// The forger responds when it is asked, which is after the owner.
+// docs/deviations.md: claim
 #[test]
 fn forger_that_responds_is_a_conflict() {
     let mut world = world();
@@ -134,6 +137,7 @@ fn unconfirmed_claim_changes_nothing() {
     assert_eq!(world.node(0).acm.check(), Ok(()));
 }
 
+// docs/deviations.md: response-path
 #[test]
 fn address_that_moves_to_another_node_is_found_there() {
     let mut world = world();
@@ -168,6 +172,7 @@ fn refusal(tid: TransactionId, mgid: Option<Gid>, status: Status) -> ib_mad::acm
     mad
 }
 
+// docs/deviations.md: negative-response
 #[test]
 fn refusal_does_not_end_a_lookup_before_its_time_out() {
     let mut world = World::new(WorldConfig { nodes: 3, ..WorldConfig::default() });

@@ -121,6 +121,8 @@ mod tests {
         assert_eq!(message(Opcode::EP.ack(), 0x0110)[6..8], [1, 0x10]);
     }
 
+    // docs/deviations.md: response-bit
+    // docs/deadlines.md: request-length
     #[test]
     fn values_outside_limits_are_rejected() {
         for opcode in [Opcode::RESOLVE, Opcode::PERF, Opcode::EP] {
@@ -148,6 +150,7 @@ mod tests {
         }
 
         /// The messages do not depend on how the stream is cut into reads.
+        // docs/deviations.md: one-read
         #[test]
         fn partial_and_coalesced_reads_give_the_same_messages(
             lengths in proptest::collection::vec(16_u16..=592, 1..6),

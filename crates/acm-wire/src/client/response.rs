@@ -88,6 +88,7 @@ mod tests {
     use proptest::prelude::*;
     use std::vec::Vec;
 
+    // docs/deviations.md: counters
     #[test]
     fn responses_survive_a_round_trip() {
         let path = PathRecord { dlid: ib_mad::Lid::new(17), ..PathRecord::default() };

@@ -50,6 +50,7 @@ mod tests {
     use proptest::prelude::*;
     use std::{string::ToString, vec::Vec};
 
+    // docs/deviations.md: preload-lines
     #[test]
     fn lines_are_read() {
         let text = b"# hosts\nnode1 fe80::2:c903:0:11 # rack 1\r\n\t10.0.0.2\tFE80:0000:0000:0000:0002:C903:0000:0021\nfd00::3 fe80::31\nfe80::4%ib0 fe80::4";

@@ -265,6 +265,7 @@ mod tests {
         (word("a name", Some), word("a number to 255", |text| text.parse().ok())).parse(input)
     }
 
+    // docs/deviations.md: preload-lines
     #[test]
     fn blank_lines_and_comments_are_skipped() {
         let text = b"\r\n# c\r\n\t# d\na 1\r\n\n \tb\x0b\t2 more # words\n#\nc 3";
@@ -292,6 +293,7 @@ mod tests {
         assert_eq!(seen[1].unwrap_err().to_string(), "line 2, column 5: expected a number to 255, but the line ends");
     }
 
+    // docs/deviations.md: preload-lines
     #[test]
     fn long_line_is_read() {
         let long = format!("{} 7", "n".repeat(1 << 20));

@@ -73,6 +73,8 @@ mod tests {
         }
     }
 
+    // docs/deviations.md: bursts
+    // docs/deadlines.md: outbox
     #[test]
     fn burst_is_sent_in_order_and_datagrams_beyond_the_bound_are_dropped() {
         let (mut device, mut outbox) = (Device { free: 4, sent: Vec::new() }, Outbox::default());

@@ -108,6 +108,7 @@ fn new_pkey_index_is_used_for_sends_and_receives() {
     assert!(one.set_pkey_index(9).is_err(), "no such index");
 }
 
+// docs/deadlines.md: received
 #[test]
 fn unread_datagrams_beyond_the_receive_buffers_are_dropped() {
     if at_node("groups::unread_datagrams_beyond_the_receive_buffers_are_dropped").is_none() {

@@ -9,6 +9,7 @@ use std::{
 };
 
 /// The daemon ends during a request. Debian's ib_acme treats this as a response.
+// docs/deviations.md: tool-closed
 #[test]
 fn closed_connection_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
@@ -33,6 +34,7 @@ fn closed_connection_is_an_error() {
 }
 
 /// Debian's ib_acme crashes, or sends requests for other names.
+// docs/deviations.md: empty-lists, tool-255
 #[test]
 fn empty_lists_are_refused() {
     let node = Node::embedded().join();
@@ -55,6 +57,7 @@ fn empty_lists_are_refused() {
 }
 
 /// C ibacm ignores the conditions of a request by name, and caches one path for each GID.
+// docs/deviations.md: name-conditions
 #[test]
 fn path_by_name_has_the_conditions_with_daemons_of_both_kinds() {
     let lab = Lab::new(2, &[]);
@@ -101,6 +104,7 @@ fn trace_reports_membership_in_the_group() {
     assert!(traced.stdout.contains("note the multicast group was not checked: no InfiniBand device"), "{traced}");
 }
 
+// docs/deviations.md: long-options
 #[test]
 fn additional_options_work() {
     let two = Two::start();

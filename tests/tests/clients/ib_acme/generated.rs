@@ -15,6 +15,7 @@ fn generated(lab: &Lab, both: &Both, option: &str, file: &str) -> [String; 2] {
     [their_text, our_text]
 }
 
+// docs/deviations.md: tool-comments
 #[test]
 fn generated_files_are_equivalent_to_debians() {
     let (both, lab) = (Both::new(), Lab::new(1, &["--ports", "2"]));
@@ -66,6 +67,7 @@ fn failures_to_generate_files_equal_debians() {
 }
 
 /// Debian's ib_acme writes to other places, or leaves files incomplete.
+// docs/deviations.md: tool-no-device, tool-ethernet, tool-directory
 #[test]
 fn generated_files_are_in_the_given_directory() {
     let (dir, acme) = (tempfile::tempdir().unwrap(), binary(Binary::IbAcme));

@@ -3,6 +3,7 @@ use super::programs::{Both, Two};
 use acm_tests::{Finished, Kind, Lab, Node};
 use std::{fs, path::Path};
 
+// docs/deviations.md: tool-e-and-p
 #[test]
 fn each_mode_and_each_failure_equals_debians() {
     let (both, two) = (Both::new(), Two::start());
@@ -123,6 +124,7 @@ fn services(both: &Both, two: &Two) {
 }
 
 /// The usage text differs: Debian's is rdma-core's text.
+// docs/deviations.md: usage, long-options
 #[test]
 fn wrong_command_line_is_refused_as_by_debians() {
     let both = Both::new();
@@ -184,6 +186,7 @@ fn requests_to_c_ibacm_give_the_same_output() {
 }
 
 /// The port is in the port file. A service with an IPv6 address first is found by this project's ib_acme only.
+// docs/deviations.md: tool-addresses
 #[test]
 fn daemon_with_tcp_is_found_by_its_port_file() {
     let node = Node::embedded().option("server_mode loop\nserver_port 7351").own_namespace().join();

@@ -20,6 +20,7 @@ fn in_words(record: &Record, [pkey, sl, mtu, rate, life]: [&str; 5]) -> [String;
     [pkey.to_string(), record.number(sl).to_string(), mtu.to_string(), rate.to_string(), life]
 }
 
+// docs/deviations.md: tool-commands
 #[test]
 fn path_of_a_service_equals_saquerys() {
     let site = Site::with_policy();
@@ -123,6 +124,7 @@ fn list_of_groups_that_is_incomplete_fails() {
     assert_eq!(printed_groups(&cut).len(), 3, "{cut}");
 }
 
+// docs/deviations.md: tool-commands
 #[test]
 fn groups_equal_saquerys() {
     let site = Site::with_policy();

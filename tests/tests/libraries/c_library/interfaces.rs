@@ -22,24 +22,28 @@ fn two() -> (Fabric, [Node; 2]) {
     (fabric, nodes)
 }
 
+// docs/deviations.md: c-null, c-names, c-endpoint
 #[test]
 fn blocking_functions_work() {
     let (_fabric, nodes) = two();
     watch(&shared("interfaces"), &["blocking", nodes[0].socket().to_str().unwrap()]);
 }
 
+// docs/deviations.md: c-asynchronous
 #[test]
 fn asynchronous_functions_work() {
     let (_fabric, nodes) = two();
     watch(&shared("interfaces"), &["asynchronous", nodes[0].socket().to_str().unwrap()]);
 }
 
+// docs/deviations.md: c-threads
 #[test]
 fn threads_share_a_connection() {
     let (_fabric, nodes) = two();
     watch(&shared("interfaces"), &["threads", nodes[0].socket().to_str().unwrap()]);
 }
 
+// docs/deviations.md: c-restart
 #[test]
 fn requests_survive_a_restart_of_the_daemon() {
     let fabric = Fabric::serve(2, &[]);
@@ -87,6 +91,7 @@ fn paths_are_read_from_the_shared_cache() {
 }
 
 /// Without a service name, at the socket and by TCP, in a separate `/run`.
+// docs/deviations.md: c-default
 #[test]
 fn default_service_is_found() {
     let script =
@@ -148,6 +153,7 @@ fn respond(mut client: UnixStream) {
 }
 
 /// Covers all statuses and invalid responses.
+// docs/deviations.md: c-restart, c-invalid
 #[test]
 fn each_response_gives_its_error_number() {
     let folder = tempfile::tempdir().unwrap();

@@ -6,6 +6,7 @@ mod methods;
 mod packages;
 mod paths;
 mod roots;
+mod rows;
 mod tables;
 mod waits;
 mod words;

@@ -46,6 +46,8 @@ mod tests {
     use core::time::Duration;
     use ib_mad::{ServiceLevel, Wire, sa::SaMad};
 
+    // docs/deviations.md: sa-source
+    // docs/deadlines.md: sa-forged
     #[test]
     fn response_of_another_port_or_queue_pair_is_not_the_sas() {
         let to = SaAddress { lid: Lid::new(0x15), sl: ServiceLevel::ZERO, pkey_index: 0 };

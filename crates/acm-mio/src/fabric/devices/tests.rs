@@ -43,6 +43,7 @@ const fn seconds(seconds: u64) -> Time {
     Time::from_nanos(seconds * 1_000_000_000)
 }
 
+// docs/deviations.md: device-returns
 #[test]
 fn device_that_cannot_be_opened_is_retried_with_growing_pauses() {
     let dir = tempfile::tempdir().unwrap();
@@ -109,6 +110,7 @@ fn device_that_cannot_be_read_is_read_again() {
     assert_eq!(count(&devices, "scans"), scans + 1);
 }
 
+// docs/deviations.md: log-limit
 #[test]
 fn log_of_a_device_that_comes_and_goes_is_limited() {
     let dir = tempfile::tempdir().unwrap();

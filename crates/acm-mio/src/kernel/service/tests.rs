@@ -34,6 +34,7 @@ fn parsed_response(bytes: &[u8]) -> (u32, KernelResponse<'_>) {
     (message.header.sequence.get(), message.response().unwrap())
 }
 
+// docs/deviations.md: kernel-port
 #[test]
 fn attributes_of_a_request_reach_the_core_and_the_response_its_request() {
     let mut service = Service::new(PORT_ID);
@@ -144,6 +145,7 @@ fn request_that_cannot_be_served_is_refused() {
     assert_eq!(service.logged.len(), 3, "and once");
 }
 
+// docs/deviations.md: kernel-ip
 #[test]
 fn request_for_an_address_is_answered_with_its_gid() {
     let mut service = Service::new(PORT_ID);
@@ -166,6 +168,7 @@ fn request_for_an_address_is_answered_with_its_gid() {
     assert!(service.pending.is_empty());
 }
 
+// docs/deviations.md: kernel-timeout
 #[test]
 fn time_out_of_the_kernel_is_followed_within_its_bounds() {
     let timeout = |ms| Service::timeout(as_bytes(&SetTimeout::new(1, 1, Duration::from_millis(ms))));

@@ -31,6 +31,7 @@ fn is_open(mut stream: &UnixStream) -> bool {
     stream.read(&mut [0; 1]).is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
 }
 
+// docs/deadlines.md: scrapers
 #[test]
 fn new_scraper_replaces_the_oldest() {
     for (index, most) in [(0, 8), (1, 5)] {
@@ -64,6 +65,7 @@ fn is_served(mut client: &UnixStream) -> bool {
     client.read(&mut [0; 1]).is_ok_and(|count| count == 1)
 }
 
+// docs/deadlines.md: scrapers
 #[test]
 fn two_slots_are_for_root_and_the_user_of_the_daemon_and_one_for_its_group() {
     for (rights, slots) in [(Rights::Metrics, 5), (Rights::Look, 6), (Rights::Change, 8)] {
@@ -79,6 +81,7 @@ fn two_slots_are_for_root_and_the_user_of_the_daemon_and_one_for_its_group() {
     }
 }
 
+// docs/deadlines.md: scrapers
 #[test]
 fn slot_of_a_client_that_reads_nothing_is_kept_for_1_s() {
     let (dir, poll) = (tempfile::tempdir().unwrap(), Poll::new().unwrap());
@@ -102,6 +105,7 @@ fn scraper_with_too_long_a_head_is_closed() {
     assert_eq!(scrapers.each_ref().map(is_open), [true, false]);
 }
 
+// docs/deadlines.md: unread-scrapers
 #[test]
 fn scraper_gets_no_connection_while_four_of_its_account_are_unread() {
     let (dir, poll) = (tempfile::tempdir().unwrap(), Poll::new().unwrap());

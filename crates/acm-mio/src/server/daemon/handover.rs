@@ -135,6 +135,8 @@ mod tests {
         Time::ZERO + Duration::from_secs(number.into())
     }
 
+    // docs/deviations.md: handover
+    // docs/deadlines.md: left-connections
     #[test]
     fn connections_of_one_user_leave_room_for_those_of_others() {
         let many = (0..MOST).map(|index| (7, second(2), index));
@@ -144,6 +146,7 @@ mod tests {
         assert_eq!(kept.iter().filter(|index| **index >= MOST).count(), 500, "one of each other user");
     }
 
+    // docs/deadlines.md: left-connections
     #[test]
     fn connections_that_were_used_last_are_left() {
         let connections = (0..2000).map(|index| (7, second(index % 1999), index as usize)).collect();
@@ -154,6 +157,7 @@ mod tests {
         assert_eq!(in_turn(vec![(7, second(9), 0), (7, second(8), 1), (8, second(1), 2)]), [0, 2, 1]);
     }
 
+    // docs/deadlines.md: left-connections
     #[test]
     fn unit_lets_systemd_keep_so_many_connections() {
         let unit = include_str!("../../../../../dist/acm-mio.service");

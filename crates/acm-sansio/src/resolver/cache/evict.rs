@@ -100,6 +100,7 @@ mod tests {
         assert!(cache.get(ids[1]).is_some() && cache.get(ids[2]).is_none());
     }
 
+    // docs/deadlines.md: unsolicited
     #[test]
     fn unsolicited_destinations_never_evict_requested_ones() {
         let mut cache = Cache::new(1.into());

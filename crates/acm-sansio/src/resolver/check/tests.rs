@@ -199,6 +199,7 @@ fn valid_path_leads_to_its_destination() {
     assert_eq!(check(&cx, &ibacmp), Ok(()));
 }
 
+// docs/deadlines.md: not-found
 #[test]
 fn destinations_are_within_their_limit() {
     let (mut cx, mut ibacmp, endpoint, _) = locating();

@@ -211,6 +211,7 @@ mod tests {
         assert_eq!(held(&cx, KERNEL), 0);
     }
 
+    // docs/deviations.md: lookup-end
     #[test]
     fn waiter_can_leave_a_ticket() {
         let mut cx = context(9);

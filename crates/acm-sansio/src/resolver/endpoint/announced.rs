@@ -79,6 +79,7 @@ mod tests {
     use super::*;
     use core::time::Duration;
 
+    // docs/deviations.md: defence
     #[test]
     fn address_is_defended_once_in_ten_seconds() {
         let (mut defences, second) = (Defences::default(), Duration::from_secs(1));

@@ -62,6 +62,7 @@ mod tests {
         super::groups(&config, &port).into_iter().map(plain).collect()
     }
 
+    // docs/deadlines.md: groups
     #[test]
     fn two_groups_are_those_of_c_ibacm() {
         assert_eq!(of(2, Rate::GBPS_100, Mtu::B4096), [(10, 2048), (103, 4096)]);
@@ -71,6 +72,7 @@ mod tests {
         assert_eq!(of(2, Rate::GBPS_5, Mtu::B2048), [(10, 2048), (5, 2048)]);
     }
 
+    // docs/deviations.md: six-groups
     #[test]
     fn slower_peers_share_a_group_at_their_own_rate() {
         let of = |rate| of(6, rate, Mtu::B4096);

@@ -24,6 +24,7 @@ pub(crate) fn handling_time(ports: u32) -> Duration {
 mod tests {
     use super::*;
 
+    // docs/deadlines.md: multicast-credits
     #[test]
     fn requests_of_all_nodes_fit_into_half_a_receive_queue() {
         let most = [0, 1, 16, 17, 60, 256, 257, 512, 513, 10_000].map(most_requests);

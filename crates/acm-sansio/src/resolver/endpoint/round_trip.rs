@@ -42,6 +42,7 @@ impl RoundTrip {
 mod tests {
     use super::*;
 
+    // docs/deviations.md: credit-time
     #[test]
     fn estimate_follows_rfc_6298() {
         let ms = Duration::from_millis;

@@ -33,6 +33,7 @@ fn query_of(key: &RouteKey) -> (PathMask, PathRecord) {
     (PathMask::from_bits_retain(mad.sa.component_mask.get()), *mad.record::<PathRecord>().unwrap())
 }
 
+// docs/deviations.md: path-query
 #[test]
 fn fields_that_are_not_given_are_not_in_the_query() {
     let (mask, record) = query_of(&RouteKey::default());
@@ -104,6 +105,7 @@ fn path_has_the_parameters_of_the_group() {
     assert_eq!(from_group(&member, &remote, Lid::new(16)), path);
 }
 
+// docs/deviations.md: loopback
 #[test]
 fn loopback_path_has_the_ports_attributes() {
     let mut cx = Context::new(Config::default(), 1.into());

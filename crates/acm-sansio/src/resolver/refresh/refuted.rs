@@ -71,6 +71,7 @@ mod tests {
     use acm_wire::Address;
     use ib_mad::{Pkey, ServiceId};
 
+    // docs/deadlines.md: refuted
     #[test]
     fn query_is_compared_with_1024_destinations_of_a_port() {
         let (mut cx, mut ibacmp) = (Context::new(Config::default(), 1.into()), Ibacmp::new(1));

@@ -130,6 +130,7 @@ mod tests {
         }
     }
 
+    // docs/deviations.md: lifetimes
     #[test]
     fn entries_found_together_expire_within_an_eighth_of_their_lifetime() {
         let life = Duration::from_secs(800);

@@ -63,6 +63,7 @@ fn new_connection_closes_one_of_its_own_account_if_shares_are_equal() {
     assert_eq!(all.map(|client| world.is_closed(client)), [true, false, false, false]);
 }
 
+// docs/deadlines.md: requests-per-client
 #[test]
 fn request_over_requests_per_client_is_refused() {
     let mut world = with(Limits { requests_per_client: 2, ..Limits::default() });
@@ -104,6 +105,7 @@ fn shared_route_query_is_charged_to_each_waiting_account() {
 }
 
 /// Another account requests the last name in the queue of the first account.
+// docs/deviations.md: order
 #[test]
 fn second_account_moves_a_shared_lookup_forward() {
     let core = Config { resolve_depth: Depth::Fixed(1), log_level: Level::Debug, ..Config::default() };

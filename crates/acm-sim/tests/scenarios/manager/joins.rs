@@ -77,6 +77,7 @@ fn later_event_causes_another_join() {
     assert_eq!(memberships(&world, 0, since, Method::SET).len(), 2);
 }
 
+// docs/deviations.md: join-spread
 #[test]
 fn rejoins_of_200_nodes_are_spread_over_100_ms() {
     const NODES: u32 = 200;
@@ -102,6 +103,7 @@ fn rejoins_of_200_nodes_are_spread_over_100_ms() {
 }
 
 /// A node with a high LID expects many others.
+// docs/deviations.md: join-spread
 #[test]
 fn joins_are_spread_over_more_time_in_a_large_fabric() {
     let mut world = world(Config::default());
@@ -132,6 +134,7 @@ fn joins_are_spread_over_more_time_in_a_large_fabric() {
 }
 
 /// The pauses are 1 s, 2 s, 4 s and so on, and differ between nodes.
+// docs/deviations.md: join-retry
 #[test]
 fn failed_joins_are_retried_with_jitter() {
     let mut world = World::new(WorldConfig { nodes: 20, ..WorldConfig::default() });
@@ -154,6 +157,7 @@ fn failed_joins_are_retried_with_jitter() {
     assert_eq!(first.len(), 20);
 }
 
+// docs/deviations.md: leave
 #[test]
 fn group_of_a_former_rate_or_mtu_is_left() {
     let core = Config { route_protocol: RouteProtocol::Acm, ..Config::default() };

@@ -146,6 +146,7 @@ fn slow_provider_serves_users_round_robin() {
 }
 
 /// The provider takes 9 s per call and therefore does not count as hanging.
+// docs/deadlines.md: provider-turn
 #[test]
 fn requests_without_a_turn_in_60_s_fail() {
     let mut machine = Machine::started();
@@ -159,6 +160,7 @@ fn requests_without_a_turn_in_60_s_fail() {
     machine.replay();
 }
 
+// docs/deadlines.md: provider-turn
 #[test]
 fn account_is_charged_until_the_provider_responds_or_times_out() {
     let mut machine = Machine::started();

@@ -64,6 +64,7 @@ fn sa_response_reaches_the_provider_with_its_transaction_id() {
 }
 
 /// Requests in flight are limited to the credits of background requests.
+// docs/deadlines.md: provider-sa
 #[test]
 fn sa_requests_of_a_provider_over_256_fail_at_once() {
     let mut machine = Machine::started();

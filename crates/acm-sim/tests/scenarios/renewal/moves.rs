@@ -21,6 +21,7 @@ fn new_local_lid_refreshes_paths_in_use() {
 }
 
 /// The peer announces its addresses to the group, and nodes that use them send a path query.
+// docs/deviations.md: announcement, moved-peer
 #[test]
 fn new_lid_of_a_peer_is_cached_within_five_seconds() {
     let mut world = world_with_cache(Config::default());
@@ -41,6 +42,7 @@ fn new_lid_of_a_peer_is_cached_within_five_seconds() {
 
 /// Both LIDs change at the same time. The path that node 0 refreshes also gives the new LID of the peer, and the
 /// response to the peer is sent there.
+// docs/deviations.md: location-after-refresh
 #[test]
 fn two_nodes_with_new_lids_find_each_other() {
     for notices in [true, false] {
@@ -78,6 +80,7 @@ fn address_that_returns_with_a_new_endpoint_is_announced() {
 }
 
 /// A response to the old queue pair would be lost.
+// docs/deviations.md: announcement
 #[test]
 fn peer_announces_its_new_queue_pair() {
     let mut world = world_with_cache(Config::default());
@@ -98,6 +101,7 @@ fn peer_announces_its_new_queue_pair() {
 
 /// Another port claims the peer's GID and name. Each `timeout`, claims cause at most two path queries: for the name,
 /// and for the GID that a response goes to.
+// docs/deviations.md: moved-peer
 #[test]
 fn forged_lid_change_causes_path_queries_and_changes_no_path() {
     let mut world = world_with_cache(Config { sa_notices: false, ..Config::default() });
@@ -152,6 +156,7 @@ fn request_from_a_new_lid_shares_the_pending_path_query() {
 }
 
 /// Each node that uses the peer has a slot of 10 ms by its LID.
+// docs/deviations.md: moved-peer
 #[test]
 fn nodes_refresh_the_path_to_a_peer_that_moved_in_different_slots() {
     const NODES: usize = 40;

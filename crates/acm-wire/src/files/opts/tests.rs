@@ -30,6 +30,7 @@ fn read(text: &[u8]) -> (Options<'_>, Vec<LineError>) {
     (options, errors)
 }
 
+// docs/deviations.md: umad-debug
 #[test]
 fn sample_of_ib_acme_has_the_default_values() {
     let (options, errors) = read(SAMPLE);
@@ -66,6 +67,7 @@ fn list(text: &str) -> ServiceIds<'_> {
     ServiceIds::List(super::super::ServiceIdList::new(text).unwrap())
 }
 
+// docs/deviations.md: more-options
 #[test]
 fn each_option_accepts_its_values() {
     let minutes = |minutes: u64| Some(Duration::from_secs(minutes * 60));
@@ -146,6 +148,7 @@ fn each_option_accepts_its_values() {
     }
 }
 
+// docs/deviations.md: option-values
 #[test]
 fn bad_values_are_reported_and_skipped() {
     for text in [

@@ -74,6 +74,7 @@ fn other_forms_of_a_source_are_read() {
     );
 }
 
+// docs/deviations.md: preload-lines
 #[test]
 fn errors_have_a_location_and_do_not_leave_their_block() {
     let header = "Switch 0x1, base LID 1, \"s\", port 0\n";

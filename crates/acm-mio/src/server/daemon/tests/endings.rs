@@ -43,6 +43,7 @@ fn connection_is_charged_until_its_responses_are_read_or_its_client_closes() {
 }
 
 /// A client opens connection after connection, each of which the daemon ends for another reason.
+// docs/deadlines.md: unread-connections
 #[test]
 fn account_with_eight_unread_endings_beyond_its_share_gets_no_further_connection() {
     let dir = tempfile::tempdir().unwrap();
@@ -66,6 +67,7 @@ fn account_with_eight_unread_endings_beyond_its_share_gets_no_further_connection
 }
 
 /// The descriptor limit of the daemon in tests is 1,024, of which 128 may be unread: of one account half of what is free.
+// docs/deadlines.md: descriptors
 #[test]
 fn unread_descriptors_of_the_shared_cache_are_limited() {
     let dir = tempfile::tempdir().unwrap();

@@ -95,6 +95,7 @@ fn addresses_of_a_device_that_is_added_later_are_served() {
     assert_eq!(addresses(&daemon), 2);
 }
 
+// docs/deviations.md: sighup
 #[test]
 fn files_are_applied_when_they_have_not_changed_for_half_a_second() {
     let dir = tempfile::tempdir().unwrap();

@@ -19,6 +19,7 @@ fn request_without_reading(daemon: &mut Daemon, client: &mut UnixStream) -> usiz
     panic!("after {sent} bytes the client is neither served nor held back");
 }
 
+// docs/deviations.md: no-reader
 #[test]
 fn client_that_reads_nothing_is_closed_after_client_timeout() {
     // The client leaves one response unread, which the kernel stores, or sends requests until the daemon stores
@@ -70,6 +71,7 @@ fn client_timeout_of_a_reload_applies_to_open_clients() {
     assert_eq!(daemon.host.clients.ending(), 1);
 }
 
+// docs/deadlines.md: turns
 #[test]
 fn iteration_checks_eight_clients_for_unread_responses() {
     let dir = tempfile::tempdir().unwrap();

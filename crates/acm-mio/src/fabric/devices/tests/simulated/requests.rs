@@ -2,6 +2,7 @@
 use super::*;
 use ib_mad::{Method, Wire, sa::SaMad};
 
+// docs/deadlines.md: sends
 #[test]
 fn datagrams_have_their_source() {
     let config = SubnetConfig { ports_per_node: 2, ..SubnetConfig::default() };
@@ -120,6 +121,8 @@ fn request_to_the_sa_is_answered_or_fails() {
     assert!(!bench.devices.sa_send(&request(id, &port, 11, long)));
 }
 
+// docs/deviations.md: sa-source
+// docs/deadlines.md: sa-forged
 #[test]
 fn forged_response_of_the_sa_is_dropped_and_the_request_sent_again() {
     let test = "requests::forged_response_of_the_sa_is_dropped_and_the_request_sent_again";
