@@ -16,6 +16,7 @@
 mod clients;
 mod configure;
 mod endpoint;
+mod metric_help;
 mod ports;
 mod providers;
 mod query_sa;
@@ -26,6 +27,7 @@ mod shutdown;
 mod sources;
 mod yielding;
 
+pub use metric_help::metric_help;
 pub use report::Report;
 
 use self::{providers::Providers, sources::Sources};

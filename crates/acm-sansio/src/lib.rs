@@ -123,7 +123,7 @@ pub use acm_wire;
 pub use ib_mad;
 
 pub use accounts::fair;
-pub use acm::{Acm, Report};
+pub use acm::{Acm, Report, metric_help};
 pub use api::{Event, Input, Output, Stats, Time};
 pub use api::{
     account::{self, Account},

@@ -13,3 +13,9 @@ pub(crate) use embedded::{Embedded, first_node};
 pub(crate) use error::FabricError;
 pub(crate) use interface::{Fabric, NamedPort};
 pub(crate) use sim::{Sim, attributes, named_ports};
+
+/// The counters of devices, with the HELP text of each.
+#[cfg(feature = "verbs")]
+pub(crate) const DEVICE_COUNTERS: &[(&str, &str)] = devices::Counters::HELP;
+#[cfg(not(feature = "verbs"))]
+pub(crate) const DEVICE_COUNTERS: &[(&str, &str)] = &[];

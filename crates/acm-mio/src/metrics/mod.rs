@@ -5,12 +5,14 @@
 //! |---|---|
 //! | `snapshot` | the content of all pages |
 //! | `openmetrics`, `status` | the two pages |
+//! | `help` | what each metric means |
 //! | `server`, `connection`, `http` | listening sockets; the connection of a scraper; the part of HTTP that scrapers need |
 //! | `ending` | connections that are over, and that cannot be closed yet |
 //! | `textfile` | `--metrics`: a file for node_exporter |
 //! | `query` | sends a request to a running daemon; `--status` |
 mod connection;
 mod ending;
+mod help;
 mod http;
 mod openmetrics;
 mod query;

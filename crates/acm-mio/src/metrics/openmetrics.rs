@@ -1,5 +1,8 @@
 //! The page of scrapers: OpenMetrics text.
-use super::snapshot::{Number, NumberKind, Snapshot};
+use super::{
+    help::help,
+    snapshot::{Number, NumberKind, Snapshot},
+};
 use acm_sansio::{
     Phase, PortId,
     api::{GaugeScope, Waiting},
@@ -13,11 +16,7 @@ use prometheus_client::{
     registry::Registry,
 };
 use serde_json::json;
-use std::{collections::BTreeMap, sync::LazyLock};
-
-/// The manual `docs/operations.md`. The HELP text of a metric is the second cell of its row, so that each metric is
-/// described in only one place.
-const MANUAL: &str = include_str!("../../../../docs/operations.md");
+use std::collections::BTreeMap;
 
 type Labels = Vec<(&'static str, String)>;
 
@@ -185,27 +184,6 @@ impl Collector for Families {
     }
 }
 
-/// Returns the HELP text of a metric.
-fn help(name: &str) -> &'static str {
-    static HELP: LazyLock<BTreeMap<&str, String>> = LazyLock::new(|| manual_rows(MANUAL).collect());
-    HELP.get(name).map_or("see docs/operations.md", String::as_str)
-}
-
-/// Returns the names and descriptions in the manual's tables of counters, gauges and histograms.
-fn manual_rows(manual: &str) -> impl Iterator<Item = (&str, String)> {
-    let mut in_table = false;
-    manual.lines().filter_map(move |line| {
-        let mut cells = line.strip_prefix("| ")?.split(" | ");
-        let (name, text) = (cells.next()?, cells.next()?);
-        if let Some(name) = name.strip_prefix('`').and_then(|name| name.strip_suffix('`')) {
-            let text = text.trim_end_matches([' ', '|']).replace(['`', '\\'], "");
-            return in_table.then_some((name, text));
-        }
-        in_table = ["counter", "gauge", "histogram"].contains(&name);
-        None
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -232,7 +210,7 @@ mod tests {
         };
         let text = text(&snapshot);
         for line in [
-            "# HELP acm_fabric_scans reads of all devices",
+            "# HELP acm_fabric_scans Reads of all devices",
             "# TYPE acm_fabric_scans counter",
             "acm_fabric_scans_total{} 7",
             "acm_log_lines_lost_total{} 3",
@@ -264,17 +242,5 @@ mod tests {
         assert_eq!(labels(GaugeScope::PortQueue(PortId(1), Waiting::Remote)), [known.clone(), who]);
         let pkey = ("pkey", Pkey::DEFAULT_FULL.to_string());
         assert_eq!(labels(GaugeScope::Endpoint(PortId(1), Pkey::DEFAULT_FULL)), [known, pkey]);
-    }
-
-    #[test]
-    fn help_texts_are_the_descriptions_of_the_manual() {
-        let manual = "| option | default |\n|---|---|\n| `a` | 1 |\n\n| counter | what |\n|---|---|\n\
-                      | `a` | `x` of a \\| b | do |\n| `b` | of b | |\n\nText.\n| step | what |\n| `c` | d |\n";
-        let rows: Vec<(&str, String)> = manual_rows(manual).collect();
-        assert_eq!(rows, [("a", "x of a | b".to_owned()), ("b", "of b".to_owned())]);
-        for name in ["error", "kernel_requests_lost", "lookups", "build", "phase_seconds", "fabric_scans"] {
-            assert_ne!(help(name), help("none of these"), "{name}");
-        }
-        assert!(MANUAL.lines().count() > 100 && manual_rows(MANUAL).all(|(name, text)| text.len() > 1 && text != name));
     }
 }

@@ -6,15 +6,20 @@ use crate::api::{
 use core::fmt;
 use ib_mad::Pkey;
 
-/// Defines a struct of counters with methods that list them by name.
+/// Defines a struct of counters with methods that list them by name. The documentation of a field is the HELP text of
+/// its metric.
 macro_rules! stats {
-    ($(#[$m:meta])* pub struct $name:ident { $($(#[$fm:meta])* $field:ident: $ty:ty,)* }) => {
+    ($(#[$m:meta])* pub struct $name:ident { $($(#[doc = $help:literal])+ $field:ident: $ty:ty,)* }) => {
         $(#[$m])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
         pub struct $name {
-            $($(#[$fm])* pub $field: $ty,)*
+            $($(#[doc = $help])+ pub $field: $ty,)*
         }
         impl $name {
+            /// Each counter with its documentation.
+            pub(crate) const HELP: &'static [(&'static str, &'static str)] =
+                &[$((stringify!($field), concat!($($help),+)),)*];
+
             /// Calls `emit` for every counter in order: name, kind of account if it is counted by account, value.
             pub fn each(&self, mut emit: impl FnMut(&'static str, Option<$crate::api::account::AccountKind>, u64)) {
                 $($crate::api::Count::each(&self.$field, &mut |kind, value| emit(stringify!($field), kind, value));)*
@@ -115,62 +120,61 @@ impl Count for ByKind {
 stats! {
     /// The core's counters since it was created: refusals, irregularities and retries.
     pub struct Stats {
-        /// Inputs that named a closed or removed object.
+        /// Responses for a client, request or endpoint that no longer exists.
         stale_inputs: u64,
-        /// Ids of the core that should name an object, but do not. A defect of the core.
+        /// Ids that should name an object of the daemon, but do not.
         missing_objects: u64,
-        /// Connections refused: [`Limits::connections`](crate::api::config::Limits::connections).
+        /// Connections refused, by account.
         connections_refused: ByKind,
-        /// Connections closed to make room for one of another account, or for a newer one of the same account.
+        /// Connections closed to make room for another account's or a newer one, by account.
         connections_closed: ByKind,
-        /// Messages that are no valid request.
+        /// Messages that are not a request.
         bad_messages: u64,
-        /// Requests refused because too many are waiting: [`Limits::requests`](crate::api::config::Limits::requests).
+        /// Requests refused because too many wait, by account.
         requests_refused: ByKind,
-        /// Lookups refused because too many are in progress: [`Limits::lookups`](crate::api::config::Limits::lookups).
+        /// Lookups refused, by account.
         lookups_refused: ByKind,
-        /// Requests that failed to make room for an account below its floor, by the account that they belonged to.
+        /// Requests that failed to make room for an account with fewer than 64, by the account that lost them.
         requests_cancelled: ByKind,
-        /// Lookups that ended to make room for an account below its floor, by the account that needed them.
+        /// Lookups that ended to make room for an account with fewer than 64, by the account that lost them.
         lookups_cancelled: ByKind,
-        /// Kernel requests that failed because their deadline passed before the lookup ended.
+        /// The kernel's requests that were answered with an error after 1.8 s.
         kernel_late: u64,
-        /// Requests that ended because their client closed its connection.
+        /// Requests whose client left.
         requests_abandoned: u64,
-        /// Responses of the subnet administrator that are malformed or do not match their query.
+        /// Responses of the SA that do not fit their request.
         sa_bad_answers: u64,
-        /// BUSY responses of the subnet administrator.
+        /// Times that the SA returned BUSY.
         sa_busy: u64,
-        /// Requests that the subnet administrator did not answer, however often their sender repeated them.
+        /// Requests that the SA did not answer, however often they were repeated.
         sa_timed_out: u64,
-        /// Queries that were sent again because the port or the subnet manager moved.
+        /// Requests sent again because the port or the subnet manager moved.
         sa_reposted: u64,
-        /// Queries that waited too long for their turn at the subnet administrator.
+        /// Requests that waited 60 s for a turn at the SA.
         sa_no_turn: u64,
-        /// Subscription rounds in which the subnet administrator refused or did not respond.
+        /// Subscriptions to reports of the SA that were refused or not answered.
         subscriptions_failed: u64,
-        /// Notices received from the subnet administrator.
+        /// Reports of the SA about ports and groups that came or went, and that were accepted.
         notices: u64,
-        /// Reports that are malformed or do not come from the subnet manager.
+        /// Reports that do not come from the subnet manager's port.
         reports_not_believed: u64,
-        /// Reports beyond [`Limits::reports`](crate::api::config::Limits::reports): they get no response, so that they
-        /// are sent again.
+        /// Reports beyond 16,384 in four seconds.
         reports_refused: u64,
         /// Queue pairs that could not be opened.
         endpoints_failed: u64,
-        /// Queue pairs lost because their device was closed.
+        /// Queue pairs lost with their device.
         endpoints_lost: u64,
-        /// Calls to a provider outside of the core that did not return in time.
+        /// Times that a provider outside of the daemon did not return from a call within 10 s.
         provider_hangs: u64,
-        /// Ports, endpoints and addresses that such a provider refused.
+        /// Ports, endpoints and addresses that a provider outside of the daemon refused.
         provider_refused: u64,
-        /// Requests that waited too long for their turn at such a provider.
+        /// Requests that waited 60 s for a turn at a provider outside of the daemon.
         provider_no_turn: u64,
-        /// Requests that such a provider did not answer in time.
+        /// Requests that a provider outside of the daemon did not answer in time.
         provider_silent: u64,
-        /// Malformed responses of such a provider.
+        /// Malformed responses of a provider outside of the daemon.
         provider_bad_answers: u64,
-        /// Requests of such a provider to the subnet administrator that were not sent: malformed, or too many.
+        /// Requests to the SA of a provider outside of the daemon that are malformed, or more than 256 at a time.
         provider_sa_refused: u64,
     }
 }

@@ -4,76 +4,76 @@ use crate::api::stats;
 stats! {
     /// The built-in provider's counters since it was created.
     pub struct IbacmpStats {
-        /// Datagrams that were dropped: truncated, too long, of another class, or without a GRH.
+        /// Datagrams that are not ACM's.
         bad_datagrams: u64,
-        /// Responses that match no open request.
+        /// Responses without a request.
         unexpected_responses: u64,
-        /// Responses that refuse, or name none of our groups. The request continues until its time-out.
+        /// Responses that refuse, or that name no group of this node.
         refusals: u64,
-        /// Requests of remote hosts that share no group with us.
+        /// Remote hosts with which no group is shared.
         no_shared_group: u64,
-        /// Destinations that were evicted.
+        /// Cache entries removed to make room for one that was found.
         destinations_evicted: u64,
-        /// Destinations that could not be created because none could be evicted.
+        /// Cache entries refused because none could be removed.
         destinations_refused: u64,
-        /// Remote hosts that got no response because too many wait for one path, or for lookups.
+        /// Remote hosts refused because too many wait for one path.
         responders_refused: u64,
-        /// Destinations that an administrator removed ([`Input::Flush`](crate::Input::Flush)).
+        /// Cache entries that an administrator removed (`acm-mio --cache flush`).
         destinations_flushed: u64,
-        /// Claims of remote hosts about an address in use that were verified.
+        /// Claims of an address in use that were checked.
         claims_checked: u64,
-        /// Verifications that found the address at another location.
+        /// Checked claims that were true: only the claimant responded.
         claims_confirmed: u64,
-        /// Verifications that found the address at its previous location.
+        /// Checked claims that were false.
         claims_refuted: u64,
-        /// Claims about an address in use that were ignored because another one was being verified.
+        /// Claims ignored because another one was being checked.
         claims_ignored: u64,
-        /// Addresses that two hosts have: another host claimed a local address, or two hosts responded for one.
+        /// Addresses that two hosts have: another host claimed a local one, or two hosts responded for one.
         address_conflicts: u64,
-        /// Announcements of local addresses that another host claimed.
+        /// Local addresses that were announced because another host claimed them.
         defences: u64,
-        /// Requests that failed at once because of a cached failure.
+        /// Requests answered at once with a cached failure.
         negative_answers: u64,
-        /// Cached failures that were dropped early because of
-        /// [`Limits::negatives`](crate::api::config::Limits::negatives).
+        /// Cached failures removed before `negative_timeout` to make room.
         negatives_evicted: u64,
-        /// Renewals that were started.
+        /// Paths refreshed in the background.
         renewals: u64,
-        /// Renewals that the subnet administrator refused or did not answer.
+        /// Refreshes that found no path.
         renewals_failed: u64,
-        /// Renewals that were not queued because the queue was full.
+        /// Refreshes for which the queue had no room.
         renewals_put_off: u64,
-        /// Local addresses that were announced because this port moved.
+        /// Own addresses announced to the group after a move.
         announcements: u64,
         /// Lookups that failed while a request waited.
         lookups_failed: u64,
-        /// Lookups that ended because no account needed them any more.
+        /// Lookups that ended because no request waited any more.
         lookups_unneeded: u64,
-        /// Destinations that were invalidated by a notice about their port.
+        /// Peers removed from the cache because their port came or went.
         destinations_left: u64,
-        /// Paths that were dropped because the subnet administrator has none, as a query of a client showed.
+        /// Cached paths that were dropped because a client's query to the SA (QUERY_SA, `ib_acme -v`) found none.
         paths_refuted: u64,
-        /// Joins that were caused by a notice about the group.
+        /// Joins because a group was made or deleted.
         groups_noticed: u64,
-        /// Retries of multicast requests.
+        /// Multicast requests sent again.
         requests_repeated: u64,
-        /// Joins that succeeded.
+        /// Joins answered with a membership.
         joins: u64,
         /// Joins that failed.
         joins_failed: u64,
-        /// Tables of routes or hosts that were loaded.
+        /// Preload tables that were loaded.
         preload_loads: u64,
-        /// Destinations that were completed from preloaded tables.
+        /// Peers that were answered from preload tables.
         preload_used: u64,
-        /// Preloaded ports and hosts that contradict the fabric.
+        /// Entries of preload tables that the fabric contradicts.
         preload_refuted: u64,
-        /// Tables of all paths that the subnet administrator sent.
+        /// Tables of all paths that the SA sent.
         prefetches: u64,
-        /// Queries for such a table that failed.
+        /// Requests for such a table that the SA refused or did not answer.
         prefetches_failed: u64,
-        /// Destinations that were completed from such a table.
+        /// Destinations whose path came from such a table.
         prefetch_used: u64,
-        /// Ports in such a table that contradict the fabric, or that a notice was about.
+        /// Ports whose paths in such a table are no longer used: a notice was about the port, or the SA returned
+        /// another path.
         prefetch_refuted: u64,
     }
 }

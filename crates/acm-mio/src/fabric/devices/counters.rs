@@ -2,14 +2,18 @@
 use ib_device::verbs::Outcome;
 
 macro_rules! counters {
-    ($($(#[$doc:meta])* $name:ident,)*) => {
+    ($($(#[doc = $help:literal])+ $name:ident,)*) => {
         /// Counts since the start.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-        pub(super) struct Counters {
-            $($(#[$doc])* pub(super) $name: u64,)*
+        pub(crate) struct Counters {
+            $($(#[doc = $help])+ pub(super) $name: u64,)*
         }
 
         impl Counters {
+            /// The HELP text of each metric: the documentation of its field.
+            pub(crate) const HELP: &'static [(&'static str, &'static str)] =
+                &[$((concat!("fabric_", stringify!($name)), concat!($($help),+)),)*];
+
             /// Returns each counter with its name.
             pub(super) fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
                 [$((stringify!($name), self.$name),)*].into_iter()
@@ -21,21 +25,21 @@ macro_rules! counters {
 counters! {
     /// Devices that were opened.
     devices_opened,
-    /// Devices that were closed: removed, replaced or failed.
+    /// Devices that were closed because they were gone, replaced or failed.
     devices_closed,
-    /// Failed attempts to open a device or a port.
+    /// Attempts to open a device or a port that failed.
     open_failures,
-    /// Scans of all devices.
+    /// Reads of all devices.
     scans,
     /// Reads of one device, after its events or a failure.
     device_reads,
     /// Devices that could not be read.
     read_failures,
-    /// Queue pairs that an event reported as failed.
+    /// Queue pairs that failed according to an event.
     queue_pair_errors,
-    /// Queue pairs whose first recovery failed.
+    /// Queue pairs that did not work again at once.
     recovery_failures,
-    /// Failed attempts to attach to a multicast group.
+    /// Attempts to receive a group's datagrams that failed.
     attach_failures,
     /// Queue pairs that were replaced because their completions were lost.
     queue_pairs_replaced,
@@ -45,13 +49,13 @@ counters! {
     sends_refused,
     /// Datagrams that the device did not send.
     sends_failed,
-    /// Failed receives.
+    /// Receives that failed.
     receives_failed,
-    /// Datagrams that are longer than any ACM datagram.
+    /// Datagrams that are longer than any of ACM.
     oversized_datagrams,
-    /// Responses to requests to subnet administration that came from another port or queue pair.
+    /// Responses to SA requests that came from another LID or queue pair than the SA; each request is sent again.
     sa_responses_forged,
-    /// Objects of libibverbs that could not be freed after their device was removed.
+    /// Objects of libibverbs that a removed device did not release.
     leaked_objects,
 }
 

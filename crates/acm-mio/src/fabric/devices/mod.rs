@@ -31,4 +31,5 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use counters::Counters;
 pub(crate) use table::{Depths, Devices};

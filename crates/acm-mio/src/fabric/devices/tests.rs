@@ -110,7 +110,6 @@ fn device_that_cannot_be_read_is_read_again() {
     assert_eq!(count(&devices, "scans"), scans + 1);
 }
 
-// docs/deviations.md: log-limit
 #[test]
 fn log_of_a_device_that_comes_and_goes_is_limited() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,0 +1,138 @@
+//! HELP texts of metrics.
+use crate::fabric;
+use std::{collections::BTreeMap, sync::LazyLock};
+
+/// The metrics of the daemon, beside those of the core and of devices, whose texts are at their counters.
+const OWN: &[(&str, &str)] = &[
+    ("kernel_requests_lost", "Times that the kernel's socket overflowed"),
+    ("interface_addresses_refused", "Interfaces and addresses beyond the bound `interface_addresses`"),
+    ("interface_dumps", "Times that the daemon read all interfaces and addresses from the kernel"),
+    ("interface_messages_lost", "Times that rtnetlink's socket overflowed"),
+    ("interface_messages_bad", "Rtnetlink messages that are malformed, or that the kernel did not send"),
+    (
+        "connections_not_left",
+        "Idle connections that the daemon closed at its end, because systemd does not keep more than 1,000",
+    ),
+    ("log_not_reopened", "Times that SIGHUP could not open the log's file; the old file stays in use"),
+    (
+        "preload_not_read",
+        "Times that a preload file could not be read: it is missing, no line of it is right, or it changed meanwhile; \
+         the previous table stays",
+    ),
+    (
+        "files_not_applied",
+        "Option and address files that SIGHUP did not apply: a bad line, a file that became empty or changes all the \
+         time, a named file that no longer exists",
+    ),
+    ("record_facts_lost", "Inputs and outputs that are missing in a recording (`--record`)"),
+    ("shared_cache_clients", "Clients that got the memory of the shared cache, also those that got it again"),
+    (
+        "shared_cache_lookups",
+        "Requests that clients have not sent, because they read the path from the shared cache. Clients report the \
+         number with their next request and at their end; libibacm's too. They may report any number",
+    ),
+    ("shared_cache_not_stored", "Paths that did not fit into the shared cache; clients request them"),
+    ("shared_cache_refused", "Clients that got no memory, because too many others have not read their response"),
+    ("clients_stalled", "Clients that read none of their responses for `client_timeout`, and were closed"),
+    (
+        "clients_sent_descriptors",
+        "Clients that sent file descriptors, and were closed; the kernel refuses them since Linux 6.16",
+    ),
+    ("connections_paced", "Connections that were closed because their account opened too many at a time"),
+    (
+        "scrapers_refused",
+        "Connections of scrapers and administrators that were turned away: no slot was free, their account has unread \
+         ones, or a browser named another host",
+    ),
+    ("log_lines_lost", "Lines that the log could not take; the log itself reports how many when it takes lines again"),
+    ("fabric_datagrams_lost", "Datagrams lost between a simulated fabric and the core"),
+    ("build", "1, with the version"),
+    (
+        "config_problems",
+        "Problems of the option file and the address file at their last reading: at the start, bad lines are skipped; \
+         at SIGHUP, the file is not applied",
+    ),
+    (
+        "addresses_not_served",
+        "Lines of the address file that no port serves, although their port is active or does not exist",
+    ),
+    ("preload_problems", "Preload files that the last reading could not read, or of which it has skipped lines"),
+    ("recording", "1 while a recording is in progress"),
+    ("up_seconds", "Seconds since the start"),
+    ("interfaces", "Network interfaces that are or may be on an InfiniBand port"),
+    ("interface_addresses", "IP addresses of network interfaces on InfiniBand ports"),
+    (
+        "connections_ending",
+        "Of `clients`, those that are over, and that count until their clients have read all responses or have closed",
+    ),
+    ("connections_closing", "Connections that threads close, because their clients sent file descriptors"),
+    ("scrapers_ending", "Connections of scrapers that are over and not read"),
+    ("port_wanted", "1 if the address file names the port, or the port was active since the start"),
+    ("shared_cache_entries", "Paths and local addresses that clients read without a request"),
+    ("shared_cache_room", "Paths for which the shared cache has room now"),
+    (
+        "request_seconds",
+        "The time of a request that was not answered at once, until its response, by `account` (the number of requests \
+         answered at once is `resolve` minus the number of these)",
+    ),
+    (
+        "turn_seconds",
+        "The time of an iteration of the event loop, without the wait for events: no client is served faster",
+    ),
+    (
+        "phase_seconds",
+        "By `phase`: `sa_turn`, the wait for a turn at the SA; `sa_round_trip`, the SA's response time; \
+         `multicast_round_trip`, the group's response time",
+    ),
+];
+
+/// Each metric with its text.
+static ALL: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| {
+    let own = [OWN, fabric::DEVICE_COUNTERS].into_iter().flatten();
+    own.map(|(name, text)| (*name, text.trim_start().trim_end_matches('.'))).chain(acm_sansio::metric_help()).collect()
+});
+
+/// Returns the HELP text of a metric. Each metric has one.
+pub(super) fn help(name: &str) -> &'static str {
+    ALL.get(name).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{fs, path::Path};
+
+    /// Returns the names and descriptions in the tables of counters, gauges and histograms.
+    fn rows(manual: &str) -> impl Iterator<Item = (&str, String)> {
+        let mut is_inside = false;
+        manual.lines().filter_map(move |line| {
+            let mut cells = line.strip_prefix("| ")?.split(" | ");
+            let (name, text) = (cells.next()?, cells.next()?);
+            if let Some(name) = name.strip_prefix('`').and_then(|name| name.strip_suffix('`')) {
+                return is_inside.then(|| (name, text.trim_end_matches([' ', '|']).replace('\\', "")));
+            }
+            is_inside = ["counter", "gauge", "histogram"].contains(&name);
+            None
+        })
+    }
+
+    #[cfg(feature = "verbs")]
+    #[test]
+    fn manual_has_the_help_text_of_each_metric() {
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/operations.md");
+        let manual = fs::read_to_string(page).unwrap();
+        let rows: BTreeMap<&str, String> = rows(&manual).collect();
+        assert_eq!(rows.keys().collect::<Vec<_>>(), ALL.keys().collect::<Vec<_>>());
+        for (name, text) in ALL.iter() {
+            assert!(rows.get(name).is_some_and(|row| row.eq_ignore_ascii_case(text)), "{name}: write {text:?}");
+        }
+    }
+
+    #[test]
+    fn rows_are_those_of_tables_of_metrics() {
+        let manual = "| option | default |\n|---|---|\n| `a` | 1 |\n\n| counter | what |\n|---|---|\n\
+                      | `a` | x of a \\| b | do |\n| `b` | of b | |\n\nText.\n| step | what |\n| `c` | d |\n";
+        let rows: Vec<(&str, String)> = rows(manual).collect();
+        assert_eq!(rows, [("a", "x of a | b".to_owned()), ("b", "of b".to_owned())]);
+    }
+}
