@@ -154,7 +154,6 @@ mod tests {
         Args::try_parse_from([&["acm-mio"], words].concat()).unwrap()
     }
 
-    // docs/deviations.md: kernel-simulated, simulated-interfaces
     #[test]
     fn simulated_node_does_not_serve_the_kernel_or_interfaces() {
         for simulated in ["embedded", "sim:/x?node=node2"] {

@@ -42,7 +42,6 @@ pub(crate) fn unread(descriptors: u64) -> usize {
 mod tests {
     use super::*;
 
-    // docs/deviations.md: descriptor-limit
     #[test]
     fn soft_limit_is_raised_and_never_lowered() {
         assert_eq!(raised(1024, 524_288), 65_536);
@@ -51,7 +50,7 @@ mod tests {
         assert_eq!(raised(40, 40), 40);
     }
 
-    // docs/deviations.md: connections, descriptor-limit
+    // docs/deviations.md: connections
     // docs/deadlines.md: connections
     #[test]
     fn descriptors_are_reserved_for_the_daemon() {

@@ -154,7 +154,6 @@ mod tests {
         assert_eq!(texts(&change.removed), owned(&[(1, "vm"), (1, "vm-1")]));
     }
 
-    // docs/deviations.md: simulated-name
     #[test]
     fn simulated_node_has_its_name_in_the_fabric() {
         let mut names = DefaultNames::of(Some("rack1.node2"));

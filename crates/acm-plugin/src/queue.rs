@@ -30,7 +30,8 @@ pub struct LogLine {
 const CAPACITY: usize = 4096;
 /// Number of events from which lines are dropped.
 const LINE_CAPACITY: usize = 1024;
-/// The time that a library's thread waits if the queue is full.
+/// The time that a library's thread waits if the queue is full. The loop empties it within milliseconds, unless the
+/// daemon ends.
 pub(crate) const PUSH_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The queue, to which all threads of all libraries write.

@@ -89,7 +89,6 @@ fn ip_addresses_in_the_address_file_need_support_ips_in_addr_cfg() {
 }
 
 /// Several simulated nodes on one host would otherwise share the host's name.
-// docs/deviations.md: simulated-name
 #[test]
 fn simulated_node_without_an_address_file_has_its_name_on_the_fabric() {
     let one = Node::alone().argument("--fabric=embedded").join();

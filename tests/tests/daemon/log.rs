@@ -205,7 +205,6 @@ fn logrotate_does_not_signal_other_daemons() {
     assert!(other.is_running());
 }
 
-// docs/deviations.md: log-limit
 #[test]
 fn lines_that_clients_cause_are_limited() {
     let node = Node::embedded().option("timeout 10\nretries 0").join();

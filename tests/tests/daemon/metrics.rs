@@ -55,7 +55,6 @@ fn resolve(client: &mut Connection, dest: &str) -> ClientStatus {
     client.request(1, &[Entry::name(Entry::SOURCE, "node1"), Entry::name(Entry::DEST, dest)])
 }
 
-// docs/deviations.md: openmetrics
 #[test]
 fn prometheus_parser_reads_the_metrics() {
     assert!(
@@ -209,7 +208,6 @@ fn invalid_http_requests_get_an_error() {
     assert_eq!(resolve(&mut node.connect(), "node1"), ClientStatus::SUCCESS);
 }
 
-// docs/deviations.md: openmetrics
 #[test]
 fn status_is_readable_and_restricted_to_its_group() {
     // Each subscription to notices has an answer, too.

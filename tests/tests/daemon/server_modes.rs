@@ -155,7 +155,6 @@ fn debians_ib_acme_finds_the_port_file_and_the_socket() {
     assert_eq!(path.dgid, path.sgid);
 }
 
-// docs/deviations.md: simulated-log
 #[test]
 fn default_log_depends_on_the_fabric() {
     needs_namespaces();

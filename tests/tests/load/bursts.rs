@@ -68,7 +68,6 @@ impl Peer {
     }
 }
 
-// docs/deviations.md: bursts
 #[test]
 fn burst_of_1000_requests_gets_1000_responses() {
     let lab = Lab::new(2, &[]);

@@ -7,7 +7,7 @@ use core::time::Duration;
 /// each failed dump, up to 2^5 times.
 const PAUSE: Duration = Duration::from_millis(200);
 const MOST_DOUBLINGS: u32 = 5;
-/// Time after which an incomplete dump is aborted and started again.
+/// Time after which an incomplete dump is aborted and started again. The kernel may be busy.
 const LIMIT: Duration = Duration::from_secs(5);
 
 /// The running dump, and whether another dump is due.

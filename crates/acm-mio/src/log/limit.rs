@@ -233,7 +233,6 @@ mod tests {
         Duration::from_secs(seconds)
     }
 
-    // docs/deviations.md: log-limit
     #[test]
     fn burst_is_written_and_further_lines_are_counted() {
         let (mut limiter, start) = (Limiter::new(3), Time::ZERO + at(5));
@@ -244,7 +243,6 @@ mod tests {
         assert_eq!(limiter.take_count(start + WINDOW), Some(997));
     }
 
-    // docs/deviations.md: log-limit
     #[test]
     fn continuous_lines_are_one_count_a_minute() {
         let mut limiter = Limiter::new(2);
@@ -287,7 +285,6 @@ mod tests {
         (written, lines.due().is_some())
     }
 
-    // docs/deviations.md: log-limit
     #[test]
     fn each_call_site_has_its_burst_shared_by_clones() {
         let (lines, start) = (Lines::default(), Time::ZERO + at(1_000_000));

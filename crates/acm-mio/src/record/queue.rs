@@ -6,7 +6,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 const BOUND: usize = 8 << 20;
 /// Number of waiting bytes that wakes the thread at once.
 const MANY: usize = 256 << 10;
-/// Time for which the thread waits if there are fewer bytes.
+/// Time for which the thread waits if there are fewer bytes. Waking it for each response costs as much as the response.
 const GATHER: Duration = Duration::from_millis(50);
 
 /// Whole packets, and a mark for each turn.

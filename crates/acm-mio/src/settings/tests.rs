@@ -232,7 +232,6 @@ fn null_device_is_an_empty_file() {
     assert!(settings.problems.is_empty(), "{:?}", settings.problems);
 }
 
-// docs/deviations.md: more-options
 #[test]
 fn settings_without_files_are_the_defaults() {
     let settings = Settings::read(&Args::try_parse_from(["acm-mio", "-O", "/none", "-A", "/none"]).unwrap());
@@ -261,7 +260,6 @@ fn named_file_must_exist_at_the_start() {
     assert_eq!((check(&[]), check(&both)), (Ok(()), Ok(())));
 }
 
-// docs/deviations.md: simulated-log
 #[test]
 fn log_file_has_a_default_for_each_mode() {
     let dir = tempfile::tempdir().unwrap();
@@ -280,7 +278,6 @@ fn log_file_has_a_default_for_each_mode() {
     assert_eq!(log_file("log_file stderr\n", &simulated), ["Stderr", "Stderr"]);
 }
 
-// docs/deviations.md: more-options
 #[test]
 fn bounds_and_other_options_reach_the_core() {
     let dir = tempfile::tempdir().unwrap();

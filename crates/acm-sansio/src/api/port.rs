@@ -144,7 +144,6 @@ mod tests {
     use super::*;
     use ib_mad::Selected;
 
-    // docs/deviations.md: subnet-time
     #[test]
     fn subnet_time_is_limited_to_4096_ms() {
         let time =

@@ -20,7 +20,6 @@ fn change_lid(world: &mut World) {
     world.settle();
 }
 
-// docs/deviations.md: cache-size
 // docs/deadlines.md: destinations
 #[test]
 fn full_cache_evicts_unused_destinations_and_keeps_local_addresses() {
@@ -37,7 +36,6 @@ fn full_cache_evicts_unused_destinations_and_keeps_local_addresses() {
     }
 }
 
-// docs/deviations.md: cache-size
 #[test]
 fn remote_hosts_do_not_evict_requested_destinations() {
     let limits = Limits { unsolicited: 4, ..Limits::default() };
@@ -97,7 +95,6 @@ fn remote_hosts_are_refused_if_requested_destinations_fill_the_cache() {
 }
 
 /// The client does not wait for responses. At the limit, the core reports that the connection must not be read.
-// docs/deviations.md: pipelining
 // docs/deadlines.md: requests-per-client
 #[test]
 fn client_with_64_pending_requests_is_not_read() {

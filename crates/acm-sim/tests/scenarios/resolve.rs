@@ -161,7 +161,6 @@ fn request_without_a_shared_group_gets_no_response() {
 }
 
 /// The second request arrives while the route back to the peer is looked up.
-// docs/deviations.md: responders
 #[test]
 fn each_request_of_a_peer_gets_one_response() {
     use acm_sansio::Output;
@@ -192,7 +191,6 @@ fn each_request_of_a_peer_gets_one_response() {
     assert_eq!(world.node(1).acm.counters().get(Counter::RouteQuery), 1);
 }
 
-// docs/deviations.md: responders
 #[test]
 fn requests_of_a_peer_over_the_bound_get_no_response() {
     let limits = Limits { responders: 1, ..Limits::default() };
@@ -207,7 +205,6 @@ fn requests_of_a_peer_over_the_bound_get_no_response() {
 }
 
 /// Sixteen is the default of `Limits::responders`.
-// docs/deviations.md: responders
 // docs/deadlines.md: responders
 #[test]
 fn sixteen_requests_of_a_peer_may_wait_for_its_route() {

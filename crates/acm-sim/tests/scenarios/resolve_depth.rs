@@ -37,7 +37,6 @@ fn request_unknown(world: &mut World, numbers: core::ops::Range<usize>) -> Vec<C
     numbers.map(|number| world.request_as(0, USER, &unknown_name_request(number, EntryFlags::empty()))).collect()
 }
 
-// docs/deviations.md: resolve-depth
 #[test]
 fn depth_grows_while_names_respond() {
     let mut world = world(120, ms(1));
@@ -53,7 +52,6 @@ fn depth_grows_while_names_respond() {
     assert!(clients.into_iter().all(|client| world.wait(client).is_ok()));
 }
 
-// docs/deviations.md: resolve-depth
 #[test]
 fn late_responses_halve_the_depth() {
     let mut world = world(60, ms(1));
@@ -69,7 +67,6 @@ fn late_responses_halve_the_depth() {
     assert_eq!(gauge(&world, "multicast_depth"), 4, "once for all that were sent before");
 }
 
-// docs/deviations.md: resolve-depth
 #[test]
 fn unknown_names_do_not_change_the_depth() {
     let mut world = world(20, ms(1));
@@ -83,7 +80,6 @@ fn unknown_names_do_not_change_the_depth() {
     assert_eq!((depth, gauge(&world, "multicast_depth")), (5, 5));
 }
 
-// docs/deviations.md: resolve-depth
 #[test]
 fn depth_begins_again_after_a_second() {
     let mut world = world(20, ms(1));
@@ -156,7 +152,6 @@ fn names_that_all_nodes_request_at_once_cost_few_multicasts() {
     assert!(took < ms(100) && sent <= 180 && lost == 0);
 }
 
-// docs/deviations.md: resolve-depth
 // docs/deadlines.md: multicast-credits
 #[test]
 fn large_fabric_has_one_request_in_flight() {

@@ -13,7 +13,6 @@ fn known(node: u32, flags: EntryFlags) -> RequestBuffer {
 
 /// A user requests names that no node has, 100,000 in a second: more than the cache has room for. Those that are refused
 /// leave nothing in the cache, and those that fail evict nothing.
-// docs/deviations.md: cache-size
 // docs/deadlines.md: not-found
 #[test]
 fn cached_paths_survive_the_unknown_names_of_another_user() {

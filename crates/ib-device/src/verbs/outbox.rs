@@ -73,7 +73,6 @@ mod tests {
         }
     }
 
-    // docs/deviations.md: bursts
     // docs/deadlines.md: outbox
     #[test]
     fn burst_is_sent_in_order_and_datagrams_beyond_the_bound_are_dropped() {

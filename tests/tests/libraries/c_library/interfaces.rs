@@ -29,7 +29,6 @@ fn blocking_functions_work() {
     watch(&shared("interfaces"), &["blocking", nodes[0].socket().to_str().unwrap()]);
 }
 
-// docs/deviations.md: c-asynchronous
 #[test]
 fn asynchronous_functions_work() {
     let (_fabric, nodes) = two();

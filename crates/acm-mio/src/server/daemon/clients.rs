@@ -26,7 +26,7 @@ const ACCEPT_BATCH: usize = 129;
 const CLIENT_BATCH: usize = 8;
 /// Number of checks of a client for unread responses within `client_timeout`.
 const CHECKS: u32 = 4;
-/// Pause before the next attempt to accept, after accepting has failed.
+/// Pause before the next attempt to accept, after accepting has failed: descriptors become free again.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 impl Daemon {

@@ -20,7 +20,7 @@ use std::{
     },
 };
 
-/// Interval between updates of the status line, if it has changed.
+/// Interval between updates of the status line, if it has changed. Each update is a datagram.
 const STATUS: Duration = Duration::from_secs(5);
 
 /// The name under which systemd keeps connections of clients.

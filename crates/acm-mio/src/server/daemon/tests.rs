@@ -311,7 +311,6 @@ fn response_that_is_read_causes_no_event() {
     assert_eq!(daemon.due(), daemon.acm.poll_timeout(), "and nothing is left to do");
 }
 
-// docs/deviations.md: pipelining
 #[test]
 fn client_at_its_request_limit_is_served_again_after_its_responses() {
     let dir = tempfile::tempdir().unwrap();

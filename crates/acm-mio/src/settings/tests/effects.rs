@@ -62,7 +62,6 @@ const OTHER_VALUES: &[(&str, &str, Effect)] = &[
     ("metrics_listen", "127.0.0.1:7", Elsewhere("tests/ metrics")),
 ];
 
-// docs/deviations.md: more-options
 #[test]
 fn each_option_changes_the_core_or_nothing_there() {
     let default = settings_of("");

@@ -17,7 +17,7 @@ const ROUND: Duration = Duration::from_secs(16 * 60);
 const ROUNDS_OF_A_LIFE: u32 = 16;
 /// The pause between two slices after an endpoint was closed, when its entries are useless.
 const HURRY: Duration = Duration::from_millis(10);
-/// The pause of a sweep that waits for room in the renewal queue.
+/// The pause of a sweep that waits for room in the renewal queue. Renewals take longer than the sweep.
 const STALL: Duration = Duration::from_millis(100);
 
 impl Ibacmp {
@@ -130,7 +130,6 @@ mod tests {
         }
     }
 
-    // docs/deviations.md: lifetimes
     #[test]
     fn entries_found_together_expire_within_an_eighth_of_their_lifetime() {
         let life = Duration::from_secs(800);

@@ -77,7 +77,6 @@ fn later_event_causes_another_join() {
     assert_eq!(memberships(&world, 0, since, Method::SET).len(), 2);
 }
 
-// docs/deviations.md: join-spread
 #[test]
 fn rejoins_of_200_nodes_are_spread_over_100_ms() {
     const NODES: u32 = 200;
@@ -103,7 +102,6 @@ fn rejoins_of_200_nodes_are_spread_over_100_ms() {
 }
 
 /// A node with a high LID expects many others.
-// docs/deviations.md: join-spread
 #[test]
 fn joins_are_spread_over_more_time_in_a_large_fabric() {
     let mut world = world(Config::default());

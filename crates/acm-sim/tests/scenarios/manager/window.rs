@@ -27,7 +27,6 @@ fn routes(world: &mut World, count: u32) -> Vec<Client> {
     all.iter().map(|message| world.request_as(0, Account::User(1), message)).collect()
 }
 
-// docs/deviations.md: sa-depth
 #[test]
 fn window_grows_to_64_and_halves_after_busy() {
     let mut world = world(Config { sa_notices: false, ..Config::default() });
@@ -55,7 +54,6 @@ fn window_grows_to_64_and_halves_after_busy() {
     println!("1,000 routes took {:?}", world.now().since(start));
 }
 
-// docs/deviations.md: sa-depth
 #[test]
 fn window_halves_after_a_time_out() {
     let mut world = world(Config::default());
@@ -72,7 +70,6 @@ fn window_halves_after_a_time_out() {
     assert_eq!(window(&world), 32);
 }
 
-// docs/deviations.md: sa-depth
 // docs/deadlines.md: sa-credits
 #[test]
 fn window_grows_only_with_quick_responses_while_queries_wait() {
@@ -87,7 +84,6 @@ fn window_grows_only_with_quick_responses_while_queries_wait() {
     }
 }
 
-// docs/deviations.md: sa-depth
 #[test]
 fn window_begins_again_after_a_second() {
     let mut world = world(Config { sa_notices: false, ..Config::default() });
@@ -102,7 +98,6 @@ fn window_begins_again_after_a_second() {
 }
 
 /// The subnet manager has LID 1000, so the pause after a response is less than 80 ms.
-// docs/deviations.md: sa-depth
 #[test]
 fn slow_response_halves_the_window_and_pauses_the_port() {
     let subnet = SubnetConfig { sm_lid: Lid::new(1000), ..SubnetConfig::default() };
@@ -122,7 +117,6 @@ fn slow_response_halves_the_window_and_pauses_the_port() {
 }
 
 /// A port that comes up in a large fabric. All other ports may come up at the same instant.
-// docs/deviations.md: sa-jitter
 #[test]
 fn queries_of_a_port_that_comes_up_wait_until_all_ports_have_joined() {
     for (ports, waits) in [(512, false), (10_000, true)] {
@@ -137,7 +131,6 @@ fn queries_of_a_port_that_comes_up_wait_until_all_ports_have_joined() {
 }
 
 /// The device of each node repeats a request after another time.
-// docs/deviations.md: sa-jitter
 #[test]
 fn requests_that_are_lost_at_once_are_not_repeated_at_once() {
     let timeouts = (1..=8).map(|seed| {

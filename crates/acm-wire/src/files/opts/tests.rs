@@ -67,7 +67,6 @@ fn list(text: &str) -> ServiceIds<'_> {
     ServiceIds::List(super::super::ServiceIdList::new(text).unwrap())
 }
 
-// docs/deviations.md: more-options
 #[test]
 fn each_option_accepts_its_values() {
     let minutes = |minutes: u64| Some(Duration::from_secs(minutes * 60));
