@@ -122,7 +122,7 @@ mod tests {
         let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/operations.md");
         let manual = fs::read_to_string(page).unwrap();
         let rows: BTreeMap<&str, String> = rows(&manual).collect();
-        let unknown: Vec<_> = rows.keys().filter(|name| !ALL.contains_key(*name)).collect();
+        let unknown: Vec<_> = rows.keys().filter(|name| !ALL.contains_key(**name)).collect();
         assert!(unknown.is_empty(), "rows without a metric: {unknown:?}");
         for (name, text) in ALL.iter() {
             let row = rows.get(name).map_or("no row", String::as_str);
