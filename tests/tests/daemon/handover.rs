@@ -150,7 +150,7 @@ fn connections_survive_a_restart_under_systemd() {
     assert_eq!(idle.receive(), Received::Closed);
 }
 
-// docs/deviations.md: handover
+// docs/deadlines.md: new-clients
 #[test]
 fn queue_of_new_clients_at_the_socket_of_systemd_has_129() {
     let mut systemd = Systemd::new();
@@ -167,6 +167,7 @@ fn queue_of_new_clients_at_the_socket_of_systemd_has_129() {
     assert_eq!((waiting.len(), connect().unwrap_err().kind()), (129, ErrorKind::WouldBlock));
 }
 
+// docs/deviations.md: handover
 #[test]
 fn open_requests_are_finished_before_a_restart() {
     let fabric = Fabric::start(&["--nodes", "2"]);

@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(names(dir.path()), [UNIX_SOCKET]);
     }
 
-    // docs/deviations.md: served-socket
+    // docs/deadlines.md: new-clients
     #[test]
     fn queue_of_new_clients_has_129() {
         let dir = tempfile::tempdir().unwrap();
@@ -227,6 +227,7 @@ mod tests {
         assert_eq!(fill_queue(&dir.path().join(UNIX_SOCKET)), 129);
     }
 
+    // docs/deviations.md: served-socket
     #[test]
     fn socket_of_a_living_process_is_not_replaced_and_that_of_a_dead_one_is() {
         let dir = tempfile::tempdir().unwrap();

@@ -190,7 +190,7 @@ fn stop_closes_connections_without_responses_to_open_requests() {
     }
 }
 
-// docs/deadlines.md: turns
+// docs/deadlines.md: new-clients
 #[test]
 fn iteration_accepts_129_clients_and_serves_others() {
     let dir = tempfile::tempdir().unwrap();
