@@ -25,6 +25,7 @@ pub(crate) const fn effect(option: &Opt<'_>) -> Effect {
         | Opt::ResolveDepth(_)
         | Opt::SaDepth(_)
         | Opt::Prefetch(_)
+        | Opt::Witness(_)
         | Opt::SharedCache(_)
         | Opt::SharedCacheEntries(_)
         | Opt::RoutePreload(_)

@@ -13,8 +13,10 @@
 #![forbid(unsafe_code)]
 mod addresses;
 mod clients;
+mod daemons;
 mod deadlines;
 mod foreign;
+mod held;
 mod inbox;
 mod node;
 mod preload;

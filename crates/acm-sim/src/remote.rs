@@ -50,9 +50,17 @@ impl World {
     /// # Panics
     /// If the subnet rejects the datagram.
     pub fn forge_request(&mut self, from: RemoteHost, path_bits: u8, tid: u64, source: &Address, dest: &Address) {
+        let mad = multicast::request(TransactionId::new(tid), dest, source, &[self.group().0]);
+        self.forge_multicast(from, path_bits, &mad);
+    }
+
+    /// Sends the group a datagram.
+    ///
+    /// # Panics
+    /// If the subnet rejects the datagram.
+    pub fn forge_multicast(&mut self, from: RemoteHost, path_bits: u8, mad: &AcmMad) {
         let (mgid, mlid) = self.group();
-        let mad = multicast::request(TransactionId::new(tid), dest, source, &[mgid]);
-        let mut datagram = Datagram::multicast(mlid, mgid, Qkey::GSI, ib_mad::as_bytes(&mad));
+        let mut datagram = Datagram::multicast(mlid, mgid, Qkey::GSI, ib_mad::as_bytes(mad));
         datagram.to.path_bits = path_bits;
         let now = self.now().since_start();
         self.subnet.send_datagram(now, from.qp, &datagram).expect("the subnet accepts the datagram");

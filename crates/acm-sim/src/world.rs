@@ -1,17 +1,14 @@
 //! All nodes, the subnet, and virtual time.
 use crate::{
     deadlines::Deadlines,
-    foreign::{Foreign, port_of},
+    foreign::{Foreign, index_of, port_of},
+    held::Held,
     inbox::{Handling, Inbox},
     node::{Node, source_of},
 };
 use acm_sansio::{Config, Input, Output, SaRequestId, Time, api::SendFailure};
 use acm_trace::Recorder;
-use acm_wire::Address;
-use core::{
-    net::{Ipv4Addr, Ipv6Addr},
-    time::Duration,
-};
+use core::time::Duration;
 use ib_sim::{Event, NodeId, Port, Settings, Subnet, SubnetConfig};
 
 /// The configuration of a world.
@@ -31,6 +28,8 @@ pub struct WorldConfig {
     pub settings: Settings,
     /// Seed of all random numbers.
     pub seed: u64,
+    /// True for the option `witness`: without it, scenarios can count datagrams.
+    pub witness: bool,
     /// Nodes to record, numbered from 0; [`World::trace`] returns their traces.
     pub recorded: Vec<u32>,
     /// If true, [`World::transcript`] and [`Host::events`](crate::Host::events) are kept. A world of thousands of nodes
@@ -49,6 +48,7 @@ impl Default for WorldConfig {
             subnet,
             settings: Settings::default(),
             seed: 1,
+            witness: false,
             recorded: Vec::new(),
             transcript: true,
         }
@@ -68,16 +68,12 @@ pub struct World {
     pub(crate) config: WorldConfig,
     nodes: Vec<Node>,
     pub(crate) foreign: Foreign,
+    pub(crate) held: Held,
     /// Deadlines of the cores.
     timeouts: Deadlines,
     /// Times at which nodes handle their next event.
     inboxes: Deadlines,
     now: Time,
-}
-
-/// Returns the index of a node, which the subnet numbers from 1.
-fn index_of(node: NodeId) -> usize {
-    node.get() as usize - 1
 }
 
 /// Steps at one instant after which [`World::settle`] panics.
@@ -96,6 +92,7 @@ impl World {
             transcript: Vec::new(),
             nodes: Vec::new(),
             foreign: Foreign::default(),
+            held: Held::default(),
             timeouts: Deadlines::default(),
             inboxes: Deadlines::default(),
             now: Time::ZERO,
@@ -110,17 +107,6 @@ impl World {
         world
     }
 
-    /// Returns the addresses of a node: name, IPv4, IPv6.
-    #[must_use]
-    pub fn addresses(node: u32) -> [Address; 3] {
-        let [_, a, b, c] = (node + 1).to_be_bytes();
-        [
-            Address::from_text(&format!("node{}", node + 1)),
-            Address::Ip4(Ipv4Addr::new(10, a, b, c)),
-            Address::Ip6(Ipv6Addr::from(0xfd00 << 112 | u128::from(node + 1))),
-        ]
-    }
-
     fn add_core(&mut self, number: u32) {
         let seed = self.config.seed.wrapping_mul(0x1_0000).wrapping_add(number.into());
         let node = self.make_core(number, seed, None);
@@ -130,7 +116,7 @@ impl World {
 
     fn make_core(&self, number: u32, seed: u64, before: Option<Recorder<Vec<u8>>>) -> Node {
         let special = self.config.special.iter().find(|(node, _)| *node == number).map(|(_, config)| config);
-        let config = special.unwrap_or(&self.config.core).clone();
+        let config = Config { witness: self.config.witness, ..special.unwrap_or(&self.config.core).clone() };
         // The subnet numbers nodes from 1.
         let id = NodeId::new(number + 1);
         let addresses = match self.nodes.get(number as usize) {
@@ -187,10 +173,11 @@ impl World {
     }
 
     /// Updates the deadlines of a node.
-    fn schedule(&mut self, index: usize) {
+    pub(crate) fn schedule(&mut self, index: usize) {
         let Some(node) = self.nodes.get(index) else { return };
+        let runs = !self.held.has(index);
         // A deadline in the past is due now, in the order of the nodes.
-        self.timeouts.set(index, node.acm.poll_timeout().map(|at| at.max(self.now)));
+        self.timeouts.set(index, node.acm.poll_timeout().filter(|_| runs).map(|at| at.max(self.now)));
         self.inboxes.set(index, node.inbox.next_time(self.now));
     }
 
@@ -302,6 +289,7 @@ impl World {
 
     /// Handles an event, or queues it in the node's inbox.
     fn receive(&mut self, event: Event) {
+        let Some(event) = self.held.keep(event) else { return };
         let (index, now) = (index_of(port_of(&event).node), self.now);
         match (self.config.handling, self.inbox_mut(index)) {
             (Some(handling), Some(inbox)) => {
@@ -343,7 +331,7 @@ impl World {
         self.node(index).inbox.lost
     }
 
-    fn deliver(&mut self, event: Event) {
+    pub(crate) fn deliver(&mut self, event: Event) {
         let index = index_of(port_of(&event).node);
         if (self.nodes.len()..self.nodes.len() + self.foreign.inboxes.len()).contains(&index) {
             return self.foreign.events.push(event);

@@ -69,6 +69,7 @@
 //! Version 1.6 also adds `epoch`. A recording that begins in a running core has a gap (`lost`) before its first fact:
 //! it cannot be replayed.
 //! Version 1.7 adds `attached`.
+//! Version 1.8 adds the option `witness`.
 //!
 //! In a newer minor version, a reader skips unknown parts and reports a [`Note`] for each. Another major version is an
 //! error.
@@ -139,7 +140,7 @@ pub use stats::Stats;
 pub use timeline::Timeline;
 
 /// Major and minor version of the written format. A reader of the same major version can read it.
-pub const VERSION: (u8, u8) = (1, 7);
+pub const VERSION: (u8, u8) = (1, 8);
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

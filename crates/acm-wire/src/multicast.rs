@@ -1,5 +1,5 @@
 //! The datagrams between daemons: a request to a multicast group, and a response to the sender.
-use crate::Address;
+use crate::{Address, client::ClientStatus};
 use ib_mad::{
     Gid, Method, MgmtClass, TransactionId, Wire,
     acm::{ACM_CLASS_VERSION, AcmControl, AcmMad},
@@ -8,6 +8,10 @@ use ib_mad::{
 };
 
 pub use ib_mad::acm::group_mgid;
+
+/// The bit of a [`witness`] in [`AcmMad::init_depth`]. The other bits, after those of [`AcmMad::resp_resources`], are the
+/// generation.
+const WITNESS: u8 = 1;
 
 /// A datagram between daemons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +33,10 @@ pub struct AddressRequest<'a> {
     pub source: Address,
     /// Multicast groups of the requester, least preferred first.
     pub groups: &'a [Gid],
+    /// The generation of the requester's addresses: [`generation`]. C ibacm sends 0.
+    pub generation: u16,
+    /// Another address of the requester, in a [`witness`].
+    pub also: Option<Address>,
 }
 
 /// A received response.
@@ -40,6 +48,8 @@ pub struct AddressResponse {
     pub status: u8,
     /// Multicast group whose parameters apply to the path.
     pub group: Option<Gid>,
+    /// The generation of the addresses of the node that responds: [`generation`]. C ibacm sends 0.
+    pub generation: u16,
 }
 
 /// Reasons why a datagram is not a valid ACM datagram.
@@ -85,17 +95,24 @@ impl<'a> MulticastMessage<'a> {
             return Err(MessageError::NotAcm { base, class, version });
         }
         match (mad.control, mad.method) {
-            (AcmControl::RESOLVE, Method::GET) => Ok(Self::Request(AddressRequest {
-                tid: mad.transaction_id,
-                dest: Address::decode(mad.dest_type, &mad.dest.0),
-                source: Address::decode(mad.src_type, &mad.src.0)
-                    .ok_or(MessageError::SourceType(mad.src_type.get()))?,
-                groups: mad.groups(),
-            })),
+            (AcmControl::RESOLVE, Method::GET) => {
+                let named = Address::decode(mad.dest_type, &mad.dest.0);
+                let is_witness = mad.init_depth & WITNESS != 0;
+                Ok(Self::Request(AddressRequest {
+                    tid: mad.transaction_id,
+                    dest: named.filter(|_| !is_witness),
+                    source: Address::decode(mad.src_type, &mad.src.0)
+                        .ok_or(MessageError::SourceType(mad.src_type.get()))?,
+                    groups: mad.groups(),
+                    generation: generation_of(mad),
+                    also: named.filter(|_| is_witness),
+                }))
+            }
             (AcmControl::RESOLVE, method) if method.is_response() => Ok(Self::Response(AddressResponse {
                 tid: mad.transaction_id,
                 status: mad.status.class_code(),
                 group: mad.groups().first().copied(),
+                generation: generation_of(mad),
             })),
             (control, method) => Err(MessageError::Unknown { control, method }),
         }
@@ -123,12 +140,52 @@ pub fn request(tid: TransactionId, dest: &Address, source: &Address, groups: &[G
     mad
 }
 
+/// Returns a request that nobody responds to: it shows the location of `source` and of `also`, another address of the
+/// same node, to all receivers. C ibacm caches the location of `source`, as that of any requester.
+#[must_use]
+pub fn witness(tid: TransactionId, source: &Address, also: &Address, groups: &[Gid]) -> AcmMad {
+    AcmMad { init_depth: WITNESS, ..request(tid, also, source, groups) }
+}
+
+/// Returns the generation of a node's addresses: 1 to 32,767. It does not depend on their order. Other sets of addresses
+/// have other generations, with few exceptions.
+#[must_use]
+pub fn generation<'a>(addresses: impl IntoIterator<Item = &'a Address>) -> u16 {
+    // The sum of the FNV-1a hashes.
+    let hash = |address: &Address| {
+        let (kind, bytes) = address.canonical().encode();
+        let mix = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+        bytes.into_iter().fold(mix(0x811c_9dc5, kind.get()), mix)
+    };
+    let [one, two, three, four] = addresses.into_iter().map(hash).fold(0_u32, u32::wrapping_add).to_be_bytes();
+    (u16::from_be_bytes([one ^ three, two ^ four]) >> 1).max(1)
+}
+
+/// Returns a datagram of a node whose addresses have this generation.
+#[must_use]
+pub const fn with_generation(mad: AcmMad, generation: u16) -> AcmMad {
+    let [high, low] = (generation << 1).to_be_bytes();
+    AcmMad { resp_resources: high, init_depth: low | mad.init_depth & WITNESS, ..mad }
+}
+
+fn generation_of(mad: &AcmMad) -> u16 {
+    u16::from_be_bytes([mad.resp_resources, mad.init_depth]) >> 1
+}
+
 /// Returns the response to a request. `group` is the most preferred group that both daemons have joined.
 #[must_use]
 pub fn response(tid: TransactionId, group: Gid) -> AcmMad {
     let mut mad = AcmMad { gid_count: 1, ..start(Method::GET_RESP, tid) };
     mad.gids[0] = group;
     mad
+}
+
+/// Returns the response to a request that was sent to this daemon alone, for an address that its node does not have: the
+/// status is [`ClientStatus::EDESTADDR`], and no group is named. C ibacm sends no such response, and never requests an
+/// address from one daemon alone.
+#[must_use]
+pub fn refusal(tid: TransactionId) -> AcmMad {
+    AcmMad { status: Status::new(u16::from(ClientStatus::EDESTADDR.get()) << 8), ..start(Method::GET_RESP, tid) }
 }
 
 fn start(method: Method, transaction_id: TransactionId) -> AcmMad {
@@ -150,6 +207,28 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
+    fn witness_is_a_request_with_two_addresses_of_its_sender() {
+        let [one, other] = ["node1", "10.0.0.1"].map(Address::from_text);
+        let mad = witness(TransactionId::new(5), &one, &other, &[]);
+        for generation in [0, 1, 0x7fff] {
+            let mad = with_generation(mad, generation);
+            let Ok(MulticastMessage::Request(request)) = MulticastMessage::parse(ib_mad::as_bytes(&mad)) else {
+                panic!()
+            };
+            assert_eq!((request.source, request.dest, request.also), (one, None, Some(other)));
+            assert_eq!((request.generation, mad.dest_type), (generation, other.encode().0));
+        }
+    }
+
+    #[test]
+    fn generation_depends_on_the_set_of_addresses() {
+        let [one, other, upper] = ["node1", "10.0.0.1", "NODE1"].map(Address::from_text);
+        assert_eq!(generation([&one, &other]), generation([&other, &upper]));
+        assert_ne!(generation([&one, &other]), generation([&one]));
+        assert_eq!(generation([]), 1);
+    }
+
+    #[test]
     fn request_has_the_layout_of_the_c_ibacm() {
         let group = group_mgid(ib_mad::Pkey::DEFAULT_FULL, 0, ib_mad::Rate::GBPS_10, ib_mad::Mtu::B2048);
         let mad =
@@ -169,7 +248,7 @@ mod tests {
         }
         let group = Gid::new([0xff; 16]);
         let mut mad = response(TransactionId::new(7), group);
-        let mut expected = AddressResponse { tid: TransactionId::new(7), status: 0, group: Some(group) };
+        let mut expected = AddressResponse { tid: TransactionId::new(7), status: 0, group: Some(group), generation: 0 };
         assert_eq!(parsed(&mad), MulticastMessage::Response(expected));
         // Further groups do not count.
         (mad.gids[1], mad.gid_count) = (Gid::new([0xfe; 16]), 2);
@@ -215,7 +294,9 @@ mod tests {
             let mad = request(tid, &dest, &source, groups);
             let seen = MulticastMessage::parse(ib_mad::as_bytes(&mad)).unwrap();
             let kept = &groups[..groups.len().min(6)];
-            prop_assert_eq!(seen, MulticastMessage::Request(AddressRequest { tid, dest: Some(dest), source, groups: kept }));
+            prop_assert_eq!(seen, MulticastMessage::Request(AddressRequest {
+                tid, dest: Some(dest), source, groups: kept, generation: 0, also: None
+            }));
         }
 
         #[test]

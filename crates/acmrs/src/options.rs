@@ -80,6 +80,7 @@ fn config(options: &Options<'_>) -> Config {
         sa_depth: Depth::Fixed(options.sa_depth.map_or(1, NonZeroU32::get)),
         // ibacm receives SA reports and does not pass them to providers.
         sa_notices: false,
+        witness: options.witness,
         groups: options.groups.get(),
         group_sl: options.group_sl,
         min_mtu: options.min_mtu,

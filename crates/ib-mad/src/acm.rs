@@ -75,9 +75,9 @@ wire! {
         pub src_length: u8,
         /// Number of listed groups.
         pub gid_count: u8,
-        /// Responder resources, 0.
+        /// Responder resources. C ibacm sends 0 and ignores it; `acm-wire` has a use of it.
         pub resp_resources: u8,
-        /// Initiator depth, 0.
+        /// Initiator depth. C ibacm sends 0 and ignores it; `acm-wire` has a use of it.
         pub init_depth: u8,
         /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,

@@ -118,8 +118,11 @@ fn assert_same(c: &Sent, ours: &Sent, joins: usize, queries: [usize; 5]) {
         assert_eq!(ours, theirs, "{what}");
         assert_eq!(ours.len(), count, "{what}");
     }
+    // C ibacm has no witnesses, and its datagrams have no generation of the node's addresses.
     let anonymous = |mads: &[AcmMad]| -> Vec<AcmMad> {
-        mads.iter().map(|mad| AcmMad { transaction_id: TransactionId::new(0), ..*mad }).collect()
+        let requested = mads.iter().filter(|mad| mad.init_depth & 1 == 0);
+        let none = TransactionId::new(0);
+        requested.map(|mad| AcmMad { transaction_id: none, resp_resources: 0, init_depth: 0, ..*mad }).collect()
     };
     assert_eq!((c.requests.len(), c.responses.len()), (1, 1));
     assert_eq!(anonymous(&ours.requests), anonymous(&c.requests));

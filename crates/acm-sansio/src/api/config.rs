@@ -170,6 +170,9 @@ pub struct Config {
     pub shared_cache: bool,
     /// `sa_notices`: subscribe to notices about ports and groups that appear and disappear.
     pub sa_notices: bool,
+    /// `witness`: show the addresses of this node to all others at regular intervals.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub witness: bool,
     /// `groups`: number of multicast groups of an endpoint with `route_prot acm`, including the base group.
     pub groups: u8,
     /// `group_sl`: service level of the multicast groups that this node creates.
@@ -211,6 +214,7 @@ impl Default for Config {
             prefetch: Prefetch::Off,
             shared_cache: false,
             sa_notices: true,
+            witness: true,
             groups: 2,
             group_sl: ServiceLevel::ZERO,
             min_mtu: Mtu::B2048,

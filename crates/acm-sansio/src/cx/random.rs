@@ -49,6 +49,8 @@ pub(crate) enum Purpose {
     MapOfGids = 5,
     /// Pauses between confirmations of paths.
     Confirmations = 6,
+    /// Times of what a node repeats at regular intervals.
+    Intervals = 7,
 }
 
 /// A sequence of random numbers: SipHash-2-4 of a counter, with one key per purpose.

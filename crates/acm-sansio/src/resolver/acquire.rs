@@ -1,7 +1,7 @@
 //! The destinations of requests, which are created if necessary.
 use super::{
     cache::Eviction,
-    dest::{DestKey, EvictionClass},
+    dest::{DestKey, DestState, EvictionClass},
     state::Ibacmp,
     token::DestId,
 };
@@ -12,8 +12,13 @@ impl Ibacmp {
     /// cache is full.
     pub(crate) fn acquire(&mut self, cx: &mut Context, endpoint: EndpointId, key: DestKey) -> Option<DestId> {
         if let Some(id) = self.cache.find(endpoint, &key) {
-            if self.cache.get(id).is_some_and(|dest| dest.class == EvictionClass::Unsolicited) {
+            if let Some(dest) = self.cache.get(id).filter(|dest| dest.class == EvictionClass::Unsolicited) {
+                let is_wrong = matches!(&dest.state, DestState::Ready(ready) if ready.stale && !ready.is_busy());
                 self.cache.set_class(id, EvictionClass::Requested);
+                // No local user has it, so that there is no reason to serve it while it is refreshed.
+                if is_wrong {
+                    self.cache.enter(id, DestState::Unknown);
+                }
             }
             return Some(id);
         }

@@ -8,8 +8,9 @@ use super::{
 use crate::{
     api::{failure::Failure, id::EndpointId},
     provider::{Context, Endpoint, PortEvent},
+    retry,
 };
-use acm_wire::Address;
+use acm_wire::{Address, multicast};
 
 impl Ibacmp {
     /// Ends all operations in progress on an endpoint.
@@ -28,11 +29,12 @@ impl Ibacmp {
         if let Some(base) = self.endpoints.base_mut(endpoint)
             && let Some(member) = base.member
         {
-            base.is_attached = false;
+            (base.is_attached, base.repeats) = (false, false);
             cx.attach(endpoint, member.mgid, member.mlid);
         }
         // The port may have moved while the endpoint had no queue pair.
         self.update_origin_of(cx, endpoint);
+        self.update_generation(cx, endpoint);
         self.join_all(cx, endpoint);
         self.refresh_loopback(cx, endpoint);
         self.announce_if_moved(cx, endpoint);
@@ -53,16 +55,18 @@ impl Ibacmp {
     }
 
     pub(super) fn add_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
+        self.update_generation(cx, endpoint);
         self.add_loopback(cx, endpoint, address);
         // Peers may have cached another location. Addresses that were present from the start need no announcement:
         // peers learn of them from the first request.
-        if self.endpoints.at(endpoint).base_group().is_some() {
+        if self.endpoints.at(endpoint).announcement.has_joined {
             self.announce(cx, endpoint);
         }
         self.announce_if_moved(cx, endpoint);
     }
 
     pub(super) fn remove_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
+        self.update_generation(cx, endpoint);
         // The endpoint may still have the name in another case.
         if cx.endpoint(endpoint).is_some_and(|endpoint| endpoint.has(address)) {
             return;
@@ -122,6 +126,7 @@ impl Ibacmp {
             self.schedule_renewals(cx, port);
         }
         self.hurry_sweep(cx);
+        self.start_confirmations(cx, retry::PROOF_SPREAD);
     }
 
     /// Adds a local address to the cache.
@@ -147,6 +152,13 @@ impl Ibacmp {
             if let Some(request) = request.filter(|request| request.source == *removed) {
                 request.source = other;
             }
+        }
+    }
+
+    /// Records the generation of an endpoint's addresses, which its datagrams have.
+    fn update_generation(&mut self, cx: &Context, endpoint: EndpointId) {
+        if let (Some(state), Some(found)) = (self.endpoints.get_mut(endpoint), cx.endpoint(endpoint)) {
+            state.generation = multicast::generation(&found.addresses);
         }
     }
 

@@ -40,6 +40,11 @@ impl Hand {
         self.pass.is_none()
     }
 
+    /// Reports whether a pass has begun.
+    pub(crate) fn is_under_way(&self) -> bool {
+        self.pass.is_some_and(|pass| pass.next_slot > 0)
+    }
+
     /// Begins a pass at this time.
     pub(crate) const fn start(&mut self, since: Time) {
         self.pass = Some(Pass { next_slot: 0, since, found: false });

@@ -14,7 +14,13 @@ use crate::{
     provider::Context,
     sa::SaQuery,
 };
+use acm_wire::Address;
 use ib_mad::ServiceId;
+
+/// Returns the address from which an endpoint sends the requests of checks.
+pub(super) fn source(cx: &Context, endpoint: EndpointId) -> Option<Address> {
+    cx.endpoint(endpoint)?.addresses.first().copied()
+}
 
 impl Ibacmp {
     /// Returns the path query for a destination.

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     api::{Event, ResolverEvent, SaError, account::DAEMON, failure::Failure, id::EndpointId, port::PortAttributes},
     provider::Context,
-    retry::{AT_ONCE, JOIN, JOIN_SPREAD},
+    retry::{AT_ONCE, JOIN, JOIN_SPREAD, REJOIN, jitter},
     sa::SaQuery,
 };
 use alloc::vec::Vec;
@@ -86,6 +86,20 @@ impl Ibacmp {
         indexes
     }
 
+    /// Joins all groups of an endpoint again, unless a join is in flight or waits for its turn. The subnet manager may have
+    /// lost the memberships without an event here.
+    pub(crate) fn rejoin(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        for Group { index, member, join, .. } in self.groups(endpoint) {
+            if join.is_some() || cx.timer(Task::Group(endpoint, index).token()).is_some() {
+                continue;
+            }
+            if let Some(group) = self.endpoints.group_mut(endpoint, index) {
+                group.repeats = member.is_some();
+            }
+            self.join(cx, endpoint, index);
+        }
+    }
+
     /// Joins a group, unless a join is in flight.
     pub(crate) fn join(&mut self, cx: &mut Context, endpoint: EndpointId, index: u32) {
         let Some(pkey) = cx.endpoint(endpoint).map(|endpoint| endpoint.pkey) else { return };
@@ -127,11 +141,14 @@ impl Ibacmp {
         };
         let old = group.member.replace(record);
         group.forget_failures();
+        let repeats = core::mem::take(&mut group.repeats);
         if core::mem::take(&mut group.rejoin) {
             Self::join_soon(cx, endpoint, index);
         }
         self.stats.joins += 1;
         let (mgid, mlid) = (record.mgid, record.mlid);
+        let at = cx.now() + jitter(REJOIN, self.intervals.next());
+        cx.set_timer(Task::Rejoin(endpoint).token(), at);
         // The membership under the port's previous GID still exists.
         if let Some(gid) = old.map(|old| old.port_gid).filter(|gid| !gid.is_zero() && *gid != record.port_gid) {
             Self::leave_as(cx, endpoint, mgid, gid);
@@ -148,9 +165,14 @@ impl Ibacmp {
             }
             // Peers do not reach this node before its queue pair is attached.
             Some(base) if !base.is_attached => {}
+            _ if repeats && old == Some(record) => {}
             _ => cx.log(join_event(endpoint, &record)),
         }
         if is_base {
+            self.endpoints.at_mut(endpoint).announcement.has_joined = true;
+            self.schedule_witness(cx, endpoint);
+        }
+        if is_base && old.is_none() {
             self.prefetch_joined(cx, endpoint);
         }
         self.pump(cx, endpoint);
@@ -179,7 +201,7 @@ impl Ibacmp {
             return Self::join_soon(cx, endpoint, index);
         }
         let Some(error) = group.join_failed(error) else { return self.join(cx, endpoint, index) };
-        group.failures = group.failures.saturating_add(1);
+        (group.failures, group.repeats) = (group.failures.saturating_add(1), false);
         let (mgid, pause) = (group.mgid, JOIN.pause(group.failures));
         let pause = cx.jitter(pause);
         self.stats.joins_failed += 1;
@@ -207,6 +229,8 @@ impl Ibacmp {
 
     /// Leaves all groups of an endpoint.
     pub(crate) fn leave_all(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        cx.clear_timer(Task::Rejoin(endpoint).token());
+        cx.clear_timer(Task::Witness(endpoint).token());
         for (rank, group) in self.groups(endpoint).into_iter().enumerate() {
             cx.clear_timer(Task::Group(endpoint, group.index).token());
             if let (0, Some(member)) = (rank, group.member) {
@@ -236,6 +260,8 @@ impl Ibacmp {
 
     /// Drops the memberships of a port that is down. The subnet manager removes the port from all groups.
     pub(crate) fn drop_memberships(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        cx.clear_timer(Task::Rejoin(endpoint).token());
+        cx.clear_timer(Task::Witness(endpoint).token());
         for (rank, group) in self.groups(endpoint).into_iter().enumerate() {
             cx.clear_timer(Task::Group(endpoint, group.index).token());
             if let (0, Some(member)) = (rank, group.member) {

@@ -14,6 +14,7 @@
 //! | `confirmations.rs` | the progress of the confirmation of paths in use |
 //! | `state.rs` | the state of the provider, the renewal queue |
 //! | `facts.rs` | what follows from the cache and an endpoint: the key of a path, its query, what was tried |
+//! | `doubts.rs` | asks the owner of an address that an event may have moved |
 //! | `operations.rs` | credits, timers, datagrams, queries and answers of lookups |
 //!
 //! Events. A file knows those above it, and calls no method of a file that calls one of its own:
@@ -26,7 +27,7 @@
 //! | `carry_out.rs` | carries out the action that follows an event of a destination |
 //! | `acquire.rs` | finds or creates the destination of a request |
 //! | `routes/` | paths: queried, loaded from files, or fetched as a table |
-//! | `refresh/` | expiry, cached failures, renewals, confirmations and other checks of cached paths, announcements, notices |
+//! | `refresh/` | expiry, cached failures, renewals, confirmations and other checks of cached paths, announcements, witnesses, notices |
 //! | `publish.rs` | paths that clients read without a request |
 //! | `inspect.rs` | the cache for administrators: facts about its entries, their removal on request |
 //! | `check.rs` | invariants |
@@ -37,6 +38,7 @@ mod changes;
 mod check;
 mod confirmations;
 pub(crate) mod dest;
+mod doubts;
 mod endpoint;
 mod facts;
 mod groups;

@@ -113,7 +113,7 @@ impl Ibacmp {
         cx.set_timer(Task::Lookup(id).token(), deadline);
         cx.log(ResolverEvent::RequestSent(endpoint, name, times_sent).into());
         if let Some(to) = self.receiver(cx, id, host) {
-            cx.send(endpoint, to, multicast::request(tid, &name, &source, &groups));
+            self.endpoints.send(cx, endpoint, to, multicast::request(tid, &name, &source, &groups));
         }
     }
 
@@ -298,8 +298,9 @@ impl Ibacmp {
         self.publish(cx, id);
         cx.complete(Task::Lookup(id).token(), Ok(&path));
         for responder in &responders {
-            paths::respond(cx, endpoint, &path, responder);
+            self.endpoints.respond(cx, endpoint, &path, responder);
         }
+        self.settle_doubt(cx, id);
         self.stats.prefetch_used += u64::from(matches!(source, PathSource::Table(_)));
         self.stats.preload_used += u64::from(source == PathSource::File);
         Resolution::Ready(path)

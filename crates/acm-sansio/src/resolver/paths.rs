@@ -2,10 +2,9 @@
 use crate::{
     api::{PathOrigin, SendTo, Time, id::EndpointId, port::PortAttributes},
     provider::Context,
-    resolver::dest::{Remote, Responder, RouteKey},
+    resolver::dest::{Remote, RouteKey},
     sa::SaQuery,
 };
-use acm_wire::multicast;
 use ib_mad::{
     AddressVector, GlobalRoute, Lid, Pkey, Qkey, Qpn, Selected, ServiceLevel,
     sa::{McMemberRecord, PathRecord, Query, ReversiblePaths},
@@ -94,14 +93,6 @@ pub(crate) fn send_to(path: &PathRecord, remote: &Remote, port: &PortAttributes)
         grh: Some(grh),
     };
     SendTo { way, qpn: remote.qpn, qkey: Qkey::GSI }
-}
-
-/// Responds to a request for a local address.
-pub(crate) fn respond(cx: &mut Context, endpoint: EndpointId, path: &PathRecord, responder: &Responder) {
-    if let Some(port) = cx.port_of(endpoint) {
-        let to = send_to(path, &responder.remote, port);
-        cx.send(endpoint, to, multicast::response(responder.tid, responder.remote.group));
-    }
 }
 
 /// Returns the query for a path in both directions, with the fields that are given. The source is the port's GID,

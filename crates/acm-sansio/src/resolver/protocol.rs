@@ -93,6 +93,8 @@ impl Provider for Ibacmp {
             Task::Capabilities(endpoint) => self.capabilities_done(cx, endpoint, single(result)),
             Task::Lookup(_)
             | Task::Credit(_)
+            | Task::Rejoin(_)
+            | Task::Witness(_)
             | Task::Sweep
             | Task::StaleGids
             | Task::Confirm
@@ -107,6 +109,8 @@ impl Provider for Ibacmp {
             Task::Lookup(id) => self.request_due(cx, id),
             Task::Credit(id) => self.credit_due(cx, id),
             Task::Group(endpoint, index) => self.join(cx, endpoint, index),
+            Task::Rejoin(endpoint) => self.rejoin(cx, endpoint),
+            Task::Witness(endpoint) => self.witness_due(cx, endpoint),
             Task::Sweep => self.sweep(cx),
             Task::StaleGids => self.invalidate_stale_gids(cx),
             Task::Confirm => self.confirm_due(cx),
@@ -130,6 +134,8 @@ impl Observe for Ibacmp {
             Task::Credit(_) => "a credit of a multicast request",
             Task::Route(_) => "a route",
             Task::Group(..) => "joining a group",
+            Task::Rejoin(_) => "joining all groups again",
+            Task::Witness(_) => "showing the addresses to all nodes",
             Task::Sweep => "the sweep of the cache",
             Task::StaleGids => "forgetting who left",
             Task::Confirm => "the confirmation of paths in use",

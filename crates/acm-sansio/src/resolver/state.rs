@@ -7,7 +7,7 @@ use crate::{
         Time,
         id::{EndpointId, PortId},
     },
-    cx::random::Seed,
+    cx::random::{Purpose, Random, Seed},
 };
 use acm_wire::Address;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -33,6 +33,8 @@ pub struct Ibacmp {
     pub(crate) renewals: BTreeMap<PortId, RenewalQueue>,
     /// Progress of the confirmation of paths in use.
     pub(crate) confirmations: Hand,
+    /// Random numbers for what is repeated at regular intervals.
+    pub(crate) intervals: Random,
     pub(crate) stats: IbacmpStats,
 }
 
@@ -52,6 +54,7 @@ impl Ibacmp {
             negatives: VecDeque::new(),
             renewals: BTreeMap::new(),
             confirmations: Hand::new(seed),
+            intervals: Random::new(seed, Purpose::Intervals),
             stats: IbacmpStats::default(),
         }
     }

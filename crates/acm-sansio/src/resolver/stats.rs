@@ -10,6 +10,8 @@ stats! {
         unexpected_responses: u64,
         /// Responses that refuse, or that name no group of this node.
         refusals: u64,
+        /// Requests to this node alone, for addresses that it does not have.
+        addresses_refused: u64,
         /// Remote hosts with which no group is shared.
         no_shared_group: u64,
         /// Cache entries removed to make room for one that was found.
@@ -42,6 +44,8 @@ stats! {
         renewals_failed: u64,
         /// Refreshes for which the queue had no room.
         renewals_put_off: u64,
+        /// Requests that show the own addresses to all nodes.
+        witnesses: u64,
         /// Own addresses announced to the group after a move.
         announcements: u64,
         /// Lookups that failed while a request waited.

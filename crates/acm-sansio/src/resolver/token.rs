@@ -15,6 +15,10 @@ pub(crate) enum Task {
     Route(DestId),
     /// The join of an endpoint's group, by the group's index.
     Group(EndpointId, u32),
+    /// The next joins of all groups of an endpoint that is in them.
+    Rejoin(EndpointId),
+    /// The next witness of an endpoint.
+    Witness(EndpointId),
     /// The next slice of the sweep.
     Sweep,
     /// The next slice of destinations at stale GIDs.
@@ -47,6 +51,8 @@ const STALE_GIDS: u32 = 9;
 const PREFETCH: u32 = 11;
 const CAPABILITIES: u32 = 12;
 const CONFIRM: u32 = 13;
+const REJOIN: u32 = 14;
+const WITNESS: u32 = 15;
 /// The first kind of groups; the group's index is added.
 const GROUP: u32 = 16;
 
@@ -57,6 +63,8 @@ impl Task {
             Self::Credit(id) => (CREDIT, id.index(), id.generation()),
             Self::Route(id) => (ROUTE, id.index(), id.generation()),
             Self::Group(id, index) => (GROUP + index, id.index(), id.generation()),
+            Self::Rejoin(id) => (REJOIN, id.index(), id.generation()),
+            Self::Witness(id) => (WITNESS, id.index(), id.generation()),
             Self::Sweep => (SWEEP, 0, 0),
             Self::StaleGids => (STALE_GIDS, 0, 0),
             Self::Confirm => (CONFIRM, 0, 0),
@@ -76,6 +84,8 @@ impl Task {
             LOOKUP => Self::Lookup(dest),
             CREDIT => Self::Credit(dest),
             ROUTE => Self::Route(dest),
+            REJOIN => Self::Rejoin(EndpointId::new(token.index, token.generation)),
+            WITNESS => Self::Witness(EndpointId::new(token.index, token.generation)),
             SWEEP => Self::Sweep,
             STALE_GIDS => Self::StaleGids,
             CONFIRM => Self::Confirm,
@@ -106,6 +116,8 @@ mod tests {
             Task::Route(dest),
             Task::Group(endpoint, 1),
             Task::Group(endpoint, 0),
+            Task::Rejoin(endpoint),
+            Task::Witness(endpoint),
             Task::Sweep,
             Task::StaleGids,
             Task::Negatives,

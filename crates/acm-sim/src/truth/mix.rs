@@ -31,6 +31,12 @@ pub const EVENTS: &[Events] = &[
     Events { name: "busy", draw: |draw| Act::Busy { ms: draw.time() } },
     Events { name: "deaf", draw: |draw| Act::Deaf { node: draw.node(), ms: draw.time() } },
     Events { name: "devices", draw: |draw| Act::Device { node: draw.node() } },
+    Events { name: "removals", draw: |draw| Act::Remove { target: draw.address() } },
+    Events { name: "partitions", draw: |draw| Act::Leave { node: draw.node(), ms: draw.time() } },
+    Events { name: "failovers", draw: |_| Act::Failover {} },
+    Events { name: "quiet", draw: |draw| Act::Quiet { ms: draw.time() } },
+    Events { name: "stops", draw: |draw| Act::Stop { node: draw.node(), ms: draw.time() } },
+    Events { name: "reloads", draw: |draw| Act::Reload { node: draw.node() } },
 ];
 
 /// Numbers for one sequence.
@@ -90,6 +96,21 @@ const MORE: &[&str] = &[
     "devices",
 ];
 
+const MOST: &[&str] = &[
+    "moves",
+    "lids",
+    "bounces",
+    "registers",
+    "deletes",
+    "devices",
+    "removals",
+    "partitions",
+    "failovers",
+    "quiet",
+    "stops",
+    "reloads",
+];
+
 /// The mixes of the tests.
 pub const MIXES: &[Mix] = &[
     Mix { name: "LID changes", events: &["lids"], acm: false, loss: 0 },
@@ -103,6 +124,9 @@ pub const MIXES: &[Mix] = &[
     Mix { name: "acm, all of them", events: ALL, acm: true, loss: 0 },
     Mix { name: "more events", events: MORE, acm: false, loss: 0 },
     Mix { name: "acm, more events, with loss", events: MORE, acm: true, loss: 10 },
+    Mix { name: "addresses move, daemons stop", events: &["moves", "removals", "stops"], acm: false, loss: 0 },
+    Mix { name: "most events", events: MOST, acm: false, loss: 0 },
+    Mix { name: "acm, most events, with loss", events: MOST, acm: true, loss: 10 },
 ];
 
 impl Mix {

@@ -4,6 +4,7 @@
 //! A [`Sequence`] is text: `nodes 4` and a line for each [`Step`], such as `+120 look 2 ip3`. [`Mix::sequence`] draws
 //! one from a seed, [`play`] plays it and returns its [`Finding`]s, and [`shrink`] removes what a finding does not
 //! need. The program is `cargo run --release -p acm-sim --example truth`.
+mod acts;
 mod find;
 mod mix;
 mod model;

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 
 /// A place in the fabric.
 pub(super) type Place = (Gid, Lid);
+/// The owner of an address that no node has.
+pub(super) const NOBODY: usize = usize::MAX;
 
 /// The truth.
 #[derive(Debug, Default)]

@@ -1,13 +1,16 @@
 //! Plays a sequence and compares each answer with the truth.
 use super::{
-    model::{Place, Truth},
-    step::{Act, Sequence, Target, What},
+    model::{NOBODY, Place, Truth},
+    step::{Sequence, Target, What},
 };
 use crate::{Client, World, WorldConfig, name};
 use acm_sansio::{Config, Output, Time, config::RouteProtocol};
-use acm_wire::client::{EntryFlags, path_request, resolve_request};
+use acm_wire::{
+    Address,
+    client::{EntryFlags, path_request, resolve_request},
+};
 use core::{fmt, time::Duration};
-use ib_mad::{Gid, Guid, PortState, Status, sa::PathRecord};
+use ib_mad::{Pkey, sa::PathRecord};
 use ib_sim::{Faults, PortId, Probability};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -19,8 +22,8 @@ const CALM: Duration = Duration::from_secs(180);
 const HEALED: Duration = Duration::from_secs(90);
 /// The time for the last answers.
 const LAST: Duration = Duration::from_secs(30);
-/// The first of the GUIDs that [`Act::Guid`] assigns.
-const GUIDS: u64 = 0x77_0000;
+/// The longest time for which a datagram is held back.
+const HELD_BACK: Duration = Duration::from_secs(1);
 
 /// A kind of [`Finding`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,29 +65,34 @@ impl fmt::Display for Finding {
 
 /// The end of an event that lasts.
 #[derive(Clone, Copy, Debug)]
-enum End {
+pub(super) enum End {
     Up(usize),
     Answering,
     Hearing(usize),
+    Member(usize),
+    Noticing,
+    Running(usize),
 }
 
 /// A request without a response.
 #[derive(Clone, Copy, Debug)]
-struct Request {
-    client: Client,
+pub(super) struct Request {
+    pub(super) client: Client,
     target: Target,
     /// The place of the node that had the destination at the start, at the time of the request.
     asked: Place,
 }
 
-struct Player<'a> {
-    sequence: &'a Sequence,
-    world: World,
-    truth: Truth,
-    requests: VecDeque<Request>,
-    ends: BTreeMap<(Time, usize), End>,
+pub(super) struct Player<'a> {
+    pub(super) sequence: &'a Sequence,
+    pub(super) world: World,
+    pub(super) truth: Truth,
+    pub(super) requests: VecDeque<Request>,
+    pub(super) ends: BTreeMap<(Time, usize), End>,
+    /// Addresses that stopped daemons will notice: that the node has them, or not.
+    pub(super) unseen: BTreeMap<usize, Vec<(Address, bool)>>,
     /// Number of events so far.
-    events: usize,
+    pub(super) events: usize,
     /// True when answers have to be right at once.
     is_last: bool,
     findings: Vec<Finding>,
@@ -95,7 +103,13 @@ struct Player<'a> {
 pub fn play(sequence: &Sequence) -> Vec<Finding> {
     let route_protocol = if sequence.acm { RouteProtocol::Acm } else { RouteProtocol::Sa };
     let core = Config { route_protocol, ..Config::default() };
-    let world = World::new(WorldConfig { nodes: sequence.nodes, core, seed: sequence.seed, ..WorldConfig::default() });
+    let world = World::new(WorldConfig {
+        nodes: sequence.nodes,
+        core,
+        seed: sequence.seed,
+        witness: true,
+        ..WorldConfig::default()
+    });
     let (truth, requests) = (Truth::default(), VecDeque::new());
     let mut player = Player {
         sequence,
@@ -103,6 +117,7 @@ pub fn play(sequence: &Sequence) -> Vec<Finding> {
         truth,
         requests,
         ends: BTreeMap::new(),
+        unseen: BTreeMap::new(),
         events: 0,
         is_last: false,
         findings: Vec::new(),
@@ -131,11 +146,13 @@ impl Player<'_> {
         self.look_at_all();
         self.run_for(LAST);
         for request in core::mem::take(&mut self.requests) {
-            self.find(Kind::Unreachable, &request, "no response".into());
+            if self.exists(request.target) {
+                self.find(Kind::Unreachable, &request, "no response".into());
+            }
         }
     }
 
-    fn ports(&self) -> impl Iterator<Item = PortId> + use<> {
+    pub(super) fn ports(&self) -> impl Iterator<Item = PortId> + use<> {
         (0..self.sequence.nodes as usize).map(World::port_id)
     }
 
@@ -144,7 +161,15 @@ impl Player<'_> {
         let loss = Probability::percent(percent);
         let settings = self.world.subnet.settings_mut();
         let (delay, jitter) = (Duration::from_micros(10), Duration::from_micros(5));
-        settings.faults = Faults { loss, delay, jitter, ..Faults::default() };
+        settings.faults = Faults {
+            loss,
+            duplicate: loss,
+            reorder: loss,
+            reorder_hold: HELD_BACK,
+            delay,
+            jitter,
+            ..Faults::default()
+        };
         (settings.sa.loss, settings.sa.delay) = (loss, Duration::from_micros(100));
     }
 
@@ -164,106 +189,19 @@ impl Player<'_> {
         self.judge();
     }
 
-    fn note_places(&mut self) {
+    pub(super) fn note_places(&mut self) {
         let places: Vec<Place> = self.ports().map(|id| self.place_of(id)).collect();
         self.truth.note_places(self.world.now(), places.into_iter());
     }
 
     fn place_of(&self, id: PortId) -> Place {
-        self.world.subnet.port(id).map(|port| (port.gid(), port.lid)).unwrap_or_default()
+        let port = self.world.subnet.port(id).filter(|port| port.pkeys.contains(&Pkey::DEFAULT_FULL));
+        port.map(|port| (port.gid(), port.lid)).unwrap_or_default()
     }
 
-    fn end_after(&mut self, ms: u32, end: End) {
+    pub(super) fn end_after(&mut self, ms: u32, end: End) {
         let at = self.world.now() + Duration::from_millis(ms.into());
         self.ends.insert((at, self.events), end);
-    }
-
-    fn end(&mut self, end: End) {
-        match end {
-            End::Up(node) => self.set_state(node, PortState::ACTIVE),
-            End::Answering => {
-                let sa = &mut self.world.subnet.settings_mut().sa;
-                (sa.mute, sa.status) = (false, None);
-            }
-            End::Hearing(node) => {
-                self.ports().for_each(|from| self.world.subnet.set_link(from, World::port_id(node), None))
-            }
-        }
-        self.world.settle();
-    }
-
-    fn set_state(&mut self, node: usize, state: PortState) {
-        let _ = self.world.subnet.set_port_state(World::port_id(node), state);
-    }
-
-    /// Carries out an act. An act that names a node that does not exist has no effect.
-    fn act(&mut self, act: Act) {
-        self.events += 1;
-        let nodes = self.sequence.nodes as usize;
-        match act {
-            Act::Look { node, target } if node.max(target.of) < nodes => self.look(node, target),
-            Act::Move { target, to } if target.of.max(to) < nodes => self.move_address(target, to),
-            Act::Swap { one, other } if one.max(other) < nodes => self.exchange_lids(&[one, other]),
-            Act::Rotate {} => self.exchange_lids(&(0..nodes).collect::<Vec<_>>()),
-            Act::Bounce { node, ms } if node < nodes => {
-                self.set_state(node, PortState::DOWN);
-                self.end_after(ms, End::Up(node));
-            }
-            Act::Manager {} => self.world.subnet.restart_sm(None),
-            Act::Register { node } if node < nodes => {
-                self.world.subnet.drop_memberships(World::port_id(node));
-                let _ = self.world.subnet.reregister(World::port_id(node));
-            }
-            Act::Delete {} => {
-                let groups: Vec<Gid> = self.world.subnet.groups().map(|group| group.mgid).collect();
-                groups.into_iter().for_each(|mgid| self.world.subnet.delete_group(mgid));
-            }
-            Act::Restart { node } if node < nodes => self.world.restart(node),
-            Act::Guid { node } if node < nodes => {
-                let guid = Guid::new(GUIDS + 16 * self.events as u64);
-                let _ = self.world.subnet.set_node_guid(World::port_id(node).node, guid);
-            }
-            Act::Mute { ms } => {
-                self.world.subnet.settings_mut().sa.mute = true;
-                self.end_after(ms, End::Answering);
-            }
-            Act::Busy { ms } => {
-                self.world.subnet.settings_mut().sa.status = Some(Status::BUSY);
-                self.end_after(ms, End::Answering);
-            }
-            Act::Deaf { node, ms } if node < nodes => {
-                let faults = Faults { loss: Probability::percent(50), ..self.world.subnet.settings().faults };
-                self.ports().for_each(|from| self.world.subnet.set_link(from, World::port_id(node), Some(faults)));
-                self.end_after(ms, End::Hearing(node));
-            }
-            Act::Device { node } if node < nodes => self.world.lose_endpoints(node),
-            _ => {}
-        }
-        self.note_places();
-        self.world.settle();
-        self.judge();
-    }
-
-    fn move_address(&mut self, target: Target, to: usize) {
-        let (now, Some(address)) = (self.world.now(), target.address()) else { return };
-        let from = self.truth.owner(target, now);
-        if from != to {
-            self.world.remove_address(from, address);
-            self.world.add_address(to, address);
-            self.truth.note_owner(now, target, to);
-        }
-    }
-
-    /// Gives each node the LID of the next one.
-    fn exchange_lids(&mut self, nodes: &[usize]) {
-        let lids: Vec<_> = nodes.iter().map(|node| self.world.port(*node).lid).collect();
-        let next = lids.iter().cycle().skip(1);
-        let ports = nodes
-            .iter()
-            .zip(next)
-            .map(|(node, lid)| (World::port_id(*node), ib_sim::Port { lid: *lid, ..self.world.port(*node).clone() }));
-        let ports: BTreeMap<_, _> = ports.collect();
-        let _ = self.world.subnet.set_ports(&ports);
     }
 
     fn look_at_all(&mut self) {
@@ -275,7 +213,10 @@ impl Player<'_> {
         self.judge();
     }
 
-    fn look(&mut self, node: usize, target: Target) {
+    pub(super) fn look(&mut self, node: usize, target: Target) {
+        if self.world.is_stopped(node) {
+            return;
+        }
         let asked = self.place_of(World::port_id(target.of));
         let flags = EntryFlags::empty();
         let message = match (target.what, target.address()) {
@@ -288,7 +229,7 @@ impl Player<'_> {
     }
 
     /// Compares the answers since the last call with the truth.
-    fn judge(&mut self) {
+    pub(super) fn judge(&mut self) {
         for (at, node, output) in core::mem::take(&mut self.world.transcript) {
             let Output::Reply { client, .. } = output else { continue };
             let client = Client { node, id: client };
@@ -299,10 +240,17 @@ impl Player<'_> {
             self.world.disconnect(client);
             match result {
                 Ok(path) => self.compare(at, &request, &path),
-                Err(status) if self.is_last => self.find(Kind::Unreachable, &request, status.to_string()),
+                Err(status) if self.is_last && self.exists(request.target) => {
+                    self.find(Kind::Unreachable, &request, status.to_string())
+                }
                 Err(_) => {}
             }
         }
+    }
+
+    /// Reports whether a node has a destination now.
+    fn exists(&self, target: Target) -> bool {
+        self.truth.owner(target, self.world.now()) != NOBODY
     }
 
     fn compare(&mut self, at: Time, request: &Request, path: &PathRecord) {

@@ -156,6 +156,18 @@ acts! {
     Deaf "deaf" { node: usize, ms: u32 },
     /// The device of a node is opened again: its queue pairs are others.
     Device "device" { node: usize },
+    /// A node has no address of this name any more, until it moves to another node.
+    Remove "remove" { target: Target },
+    /// A node's port leaves the partition for a time.
+    Leave "leave" { node: usize, ms: u32 },
+    /// Another port becomes the master of the subnet managers. It knows no groups and subscriptions.
+    Failover "failover" {},
+    /// The SA sends no notices, and accepts no subscriptions, for a time.
+    Quiet "quiet" { ms: u32 },
+    /// The daemon of a node is stopped for a time.
+    Stop "stop" { node: usize, ms: u32 },
+    /// The daemon of a node applies its options again.
+    Reload "reload" { node: usize },
 }
 
 /// A word of a step.

@@ -86,7 +86,7 @@ fn group_is_asked_for_an_address_that_two_hosts_claim() {
 fn group_is_asked_for_an_address_that_was_claimed_by_unicast() {
     let mut world = world();
     let (mgid, _) = world.group();
-    let mad = multicast::request(TransactionId::new(7), &unknown(), &name(1), &[mgid]);
+    let mad = multicast::request(TransactionId::new(7), &name(0), &name(1), &[mgid]);
     let before = world.node(0).acm.report().to_string();
     let gid = Some("fe80::77".parse().unwrap());
     let source = DatagramSource { lid: Lid::new(99), path_bits: 0, qpn: Qpn::of::<99>(), gid, group: None };

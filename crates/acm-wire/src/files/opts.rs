@@ -190,6 +190,8 @@ options! {
     InterfaceAddresses interface_addresses: NonZeroU32 = nonzero(1024), depth, "a number, at least 1";
     /// True if the daemon subscribes to the subnet administrator's notices about ports and groups.
     SaNotices sa_notices: bool = true, yes_no, "yes, no, true, false or a number";
+    /// True if the daemon shows its addresses to all nodes at regular intervals.
+    Witness witness: bool = true, yes_no, "yes, no, true, false or a number";
     /// When all paths from a port are requested from the subnet administrator at once.
     Prefetch prefetch: Prefetch = Prefetch::Off, Prefetch, "off, auto or on";
     /// True if clients read paths from memory that the daemon shares with them.

@@ -53,6 +53,7 @@ const OTHER_VALUES: &[(&str, &str, Effect)] = &[
     ("shared_cache", "on", InCore(|core| core.shared_cache = true)),
     ("shared_cache_entries", "7", Elsewhere("shared.rs")),
     ("sa_notices", "no", InCore(|core| core.sa_notices = false)),
+    ("witness", "no", InCore(|core| core.witness = false)),
     ("groups", "6", InCore(|core| core.groups = 6)),
     ("group_sl", "7", InCore(|core| core.group_sl = ServiceLevel::of::<7>())),
     ("requests_per_client", "7", InCore(|core| core.limits.requests_per_client = 7)),

@@ -305,6 +305,13 @@ impl Cache {
         self.by_gid.first(Place { endpoint, gid, is_address: false })
     }
 
+    /// Returns the addresses of an endpoint at a GID and the paths to it, at most this many of each.
+    pub(crate) fn at_gid(&self, endpoint: EndpointId, gid: Gid, most: usize) -> Vec<DestId> {
+        let next = |id: &DestId| self.get(*id).and_then(|dest| dest.gid_links.next());
+        let firsts = [self.first_address_at(endpoint, gid), self.first_route_at(endpoint, gid)];
+        firsts.into_iter().flat_map(|first| core::iter::successors(first, next).take(most)).collect()
+    }
+
     /// Returns the number of destinations with a known GID.
     pub(crate) fn located_count(&self) -> usize {
         self.by_gid.len()

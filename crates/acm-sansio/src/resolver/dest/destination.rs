@@ -1,12 +1,12 @@
 //! A destination.
-use super::{DestKey, DestState, RouteKey, are_of_one_adapter};
+use super::{DestKey, DestState, Remote, RouteKey, are_of_one_adapter};
 use crate::{
     api::id::EndpointId,
     collections::list::{Linked, Links},
     resolver::token::DestId,
 };
 use acm_wire::Address;
-use ib_mad::Gid;
+use ib_mad::{Gid, Qpn};
 
 /// The eviction class of a destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +46,8 @@ pub(crate) struct Dest {
     pub(crate) state: DestState,
     pub(crate) class: EvictionClass,
     pub(crate) origin: Origin,
+    /// `true` if an event since the last proof may have moved its address to another host.
+    pub(crate) in_doubt: bool,
     /// `true` if the log has that two hosts have its address.
     pub(crate) conflict_logged: bool,
     /// `true` if its path may be among those that clients read without a request.
@@ -78,6 +80,7 @@ impl Dest {
             state: DestState::Unknown,
             class,
             origin: Origin::Asked,
+            in_doubt: false,
             conflict_logged: false,
             published: false,
             used: true,
@@ -94,6 +97,15 @@ impl Dest {
     /// Reports whether a local user requested it, and it was found.
     pub(crate) fn is_requested(&self) -> bool {
         self.class == EvictionClass::Requested
+    }
+
+    /// Reports whether its address is in doubt and its host can be asked, while its path is served.
+    pub(crate) fn is_doubtful(&self) -> bool {
+        // A host from a file has no queue pair.
+        let can_respond = |remote: Remote| remote.qpn != Qpn::default();
+        let is_open = self.in_doubt && self.is_requested();
+        let ready = self.state.ready().filter(|ready| is_open && ready.verification.is_none());
+        ready.and_then(|ready| ready.remote).is_some_and(can_respond)
     }
 
     /// Records an unconfirmed claim of its address. `known` is the GID of the location known so far. Returns

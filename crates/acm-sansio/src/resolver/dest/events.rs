@@ -5,7 +5,7 @@ use super::{
     recheck::Next,
 };
 use crate::{accounts::credit::QueuePositions, api::failure::Failure, retry::RequestRetry};
-use ib_mad::{Qpn, id::Lmc};
+use ib_mad::{Gid, Qpn, id::Lmc};
 
 /// The action that follows an event. The resolver carries it out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,9 +64,7 @@ impl Dest {
                     (false, false) => Action::Drop,
                     (false, true) if asks_claimant => {
                         // The host that claimed the address is silent.
-                        request.stage = Stage::Queued(QueuePositions::default());
-                        request.turn_to(None);
-                        Action::Queue
+                        ask_group(request)
                     }
                     (false, true) => Action::Send,
                 }
@@ -84,7 +82,7 @@ impl Dest {
                 Action::Nothing
             }
             (DestState::Locating(_), Ok(remote)) => {
-                self.origin = Origin::Asked;
+                (self.origin, self.in_doubt) = (Origin::Asked, false);
                 Action::FindRoute(remote)
             }
             (DestState::Ready(Ready { remote: Some(owner), verification: Some(verification), .. }), Ok(remote)) => {
@@ -97,6 +95,27 @@ impl Dest {
                 next.map_or(Action::IgnoreResponse, |next| follow(next, &mut verification.request))
             }
             _ => Action::IgnoreResponse,
+        }
+    }
+
+    /// Handles the response of a host that does not have the address. If the host was not asked, it is at the LID of the
+    /// one that was.
+    pub(crate) fn on_refusal(&mut self, host: Gid) -> Action {
+        let is_lookup = matches!(self.state, DestState::Locating(_));
+        let owner = self.state.located_at(&self.key);
+        let Some(request) = self.state.multicast_request_mut() else { return Action::IgnoreResponse };
+        match request.to {
+            // The owner refuses late: the claimant is asked already.
+            Some(asked) if asked.gid != host && owner == Some(host) => Action::IgnoreResponse,
+            Some(_) if is_lookup => ask_group(request),
+            Some(_) => match &mut self.state {
+                DestState::Ready(Ready { verification: Some(verification), .. }) => {
+                    follow(verification.check.refusal(), &mut verification.request)
+                }
+                _ => Action::Nothing,
+            },
+            // Only the group was asked.
+            None => Action::IgnoreResponse,
         }
     }
 
@@ -134,7 +153,10 @@ impl Dest {
             DestState::Ready(_) if in_use => Action::CheckClaim(remote),
             DestState::Routing(routing) => match routing.remote {
                 Some(current) if current.is_same_port(&remote, lmc) => Action::Nothing,
-                _ => Action::IgnoreClaim,
+                _ => {
+                    self.in_doubt = true;
+                    Action::IgnoreClaim
+                }
             },
             // The next request for it starts a new lookup.
             DestState::Located { remote: current, .. } if in_use && !current.is_same_port(&remote, lmc) => {
@@ -157,6 +179,13 @@ impl Dest {
             }
         }
     }
+}
+
+/// Has a request that a host did not answer sent to the group.
+fn ask_group(request: &mut MulticastRequest) -> Action {
+    request.stage = Stage::Queued(QueuePositions::default());
+    request.turn_to(None);
+    Action::Queue
 }
 
 /// Returns the action of the next step of a check.

@@ -27,8 +27,10 @@ pub(crate) struct Verification {
 /// The reason for a [`Verification`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Recheck {
-    /// The address expires soon.
+    /// The path is renewed. Its owner is asked before the subnet administrator.
     Probe,
+    /// The owner may have lost the address since the last proof.
+    Doubt,
     /// Another location claims the address.
     Claim(Claim),
 }
@@ -37,7 +39,7 @@ impl Recheck {
     /// Handles a response of the owner.
     pub(crate) const fn owner_responds(&mut self) -> Next {
         match self {
-            Self::Probe => Next::End(Outcome::Present),
+            Self::Probe | Self::Doubt => Next::End(Outcome::Present),
             Self::Claim(claim) => claim.owner_responds(),
         }
     }
@@ -46,22 +48,30 @@ impl Recheck {
     pub(crate) fn other_responds(&mut self, host: &Remote, lmc: Lmc) -> Option<Next> {
         match self {
             Self::Claim(claim) if claim.claimant.is_same_port(host, lmc) => Some(claim.claimant_responds()),
-            Self::Probe | Self::Claim(_) => None,
+            Self::Probe | Self::Doubt | Self::Claim(_) => None,
         }
     }
 
     /// Handles the silence of the host that was asked.
     pub(crate) const fn silence(&mut self) -> Next {
         match self {
-            Self::Probe => Next::End(Outcome::Unanswered),
+            Self::Probe | Self::Doubt => Next::End(Outcome::Unanswered),
             Self::Claim(claim) => claim.silence(),
+        }
+    }
+
+    /// Handles a refusal by the host that was asked, or by another host at its LID.
+    pub(crate) const fn refusal(&mut self) -> Next {
+        match self {
+            Self::Probe | Self::Doubt => Next::End(Outcome::Gone),
+            Self::Claim(claim) => claim.refusal(),
         }
     }
 
     /// Returns the host that claims the address.
     pub(crate) const fn claimant(&self) -> Option<Remote> {
         match self {
-            Self::Probe => None,
+            Self::Probe | Self::Doubt => None,
             Self::Claim(claim) => Some(claim.claimant),
         }
     }
@@ -75,6 +85,7 @@ pub(crate) struct Claim {
     /// `true` if the claimant is asked, after the owner.
     asks_claimant: bool,
     owner_responded: bool,
+    owner_refused: bool,
     claimant_responded: bool,
 }
 
@@ -99,13 +110,15 @@ pub(crate) enum Outcome {
     Conflict,
     /// Nobody responded. The path in use stays.
     Unanswered,
+    /// The owner does not have the address any more, and the claimant does not have it either.
+    Gone,
     /// The owner responded, and no other host claims the address.
     Present,
 }
 
 impl Claim {
     pub(crate) const fn new(claimant: Remote) -> Self {
-        Self { claimant, asks_claimant: false, owner_responded: false, claimant_responded: false }
+        Self { claimant, asks_claimant: false, owner_responded: false, owner_refused: false, claimant_responded: false }
     }
 
     /// Handles a response of the owner.
@@ -125,6 +138,14 @@ impl Claim {
         if self.asks_claimant { self.end() } else { self.after_owner() }
     }
 
+    /// Handles a refusal by the host that was asked.
+    const fn refusal(&mut self) -> Next {
+        if !self.asks_claimant {
+            self.owner_refused = true;
+        }
+        self.silence()
+    }
+
     const fn after_owner(&mut self) -> Next {
         if self.claimant_responded {
             return self.end();
@@ -135,6 +156,7 @@ impl Claim {
 
     const fn end(self) -> Next {
         Next::End(match (self.owner_responded, self.claimant_responded) {
+            (false, false) if self.owner_refused => Outcome::Gone,
             (true, false) => Outcome::Refuted,
             (false, true) => Outcome::Confirmed,
             (true, true) => Outcome::Conflict,
@@ -147,12 +169,14 @@ impl Claim {
 mod tests {
     use super::*;
 
-    /// Plays a check: `o` and `c` are responses of owner and claimant, `-` is silence. Returns the last step.
+    /// Plays a check: `o` and `c` are responses of owner and claimant, `x` is a refusal by the host that was asked, `-` is
+    /// silence. Returns the last step.
     fn play(events: &str) -> Next {
         let mut claim = Claim::new(Remote::default());
         let steps = events.chars().map(|event| match event {
             'o' => claim.owner_responds(),
             'c' => claim.claimant_responds(),
+            'x' => claim.refusal(),
             _ => claim.silence(),
         });
         steps.last().unwrap_or(Next::Wait)
@@ -160,7 +184,7 @@ mod tests {
 
     #[test]
     fn claimant_is_asked_after_the_owner() {
-        assert_eq!([play("o"), play("-")], [Next::Ask(Remote::default()); 2]);
+        assert_eq!([play("o"), play("-"), play("x")], [Next::Ask(Remote::default()); 3]);
     }
 
     #[test]
@@ -170,6 +194,11 @@ mod tests {
             ("-c", Outcome::Confirmed),
             ("oc", Outcome::Conflict),
             ("--", Outcome::Unanswered),
+            ("x-", Outcome::Gone),
+            ("xx", Outcome::Gone),
+            ("xc", Outcome::Confirmed),
+            ("-x", Outcome::Unanswered),
+            ("ox", Outcome::Refuted),
         ] {
             assert_eq!(play(events), Next::End(outcome), "{events}");
         }
@@ -193,11 +222,12 @@ mod tests {
     }
 
     #[test]
-    fn probe_ends_with_the_response_of_the_owner_or_with_silence() {
+    fn probe_ends_with_the_response_of_the_owner_with_its_refusal_or_with_silence() {
         let (mut check, lmc) = (Recheck::Probe, Lmc::default());
         assert_eq!(check.owner_responds(), Next::End(Outcome::Present));
         assert_eq!(check.other_responds(&Remote::default(), lmc), None);
         assert_eq!(check.silence(), Next::End(Outcome::Unanswered));
+        assert_eq!(check.refusal(), Next::End(Outcome::Gone));
     }
 
     #[test]

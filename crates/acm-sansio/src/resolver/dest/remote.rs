@@ -13,13 +13,15 @@ pub(crate) struct Remote {
     pub(crate) qpn: Qpn,
     /// The best group that both ends are in; zero if unknown.
     pub(crate) group: Gid,
+    /// The generation of its addresses when it was last proven; 0 if unknown.
+    pub(crate) generation: u16,
 }
 
 impl Remote {
     /// Returns the location of the sender of a datagram.
-    pub(crate) const fn sender(source: &DatagramSource, gid: Gid, group: Gid) -> Self {
+    pub(crate) const fn sender(source: &DatagramSource, gid: Gid, group: Gid, generation: u16) -> Self {
         let DatagramSource { lid, path_bits, qpn, .. } = *source;
-        Self { gid, lid, path_bits, qpn, group }
+        Self { gid, lid, path_bits, qpn, group, generation }
     }
 
     /// Returns the location with the LID at the end of a path to it, unless the path leads to another LID of the same
@@ -31,6 +33,11 @@ impl Remote {
     /// Reports whether a path leads to this port, by base LID.
     pub(crate) fn is_at_end_of(&self, path: &PathRecord, lmc: Lmc) -> bool {
         self.lid.base(lmc) == path.dlid.base(lmc)
+    }
+
+    /// Reports whether its addresses are others than those of a location that is known. C ibacm sends no generation.
+    pub(crate) const fn has_other_addresses(&self, known: &Self) -> bool {
+        self.generation != known.generation && self.generation != 0 && known.generation != 0
     }
 
     /// Reports whether both locations are the same port, by GID and base LID. An unknown LID matches any.

@@ -1,5 +1,5 @@
 //! The states of a destination.
-use super::{DestKey, History, Lookup, MulticastRequest, Recheck, Remote, Renewal, Verification};
+use super::{DestKey, History, Lookup, MulticastRequest, Remote, Renewal, Verification};
 use crate::api::{
     PathOrigin, Time,
     failure::{Attempt, AttemptDetails},
@@ -215,11 +215,10 @@ impl DestState {
         }
     }
 
-    /// Reports whether a host is asked in order to check a claim about a path in use. It has less time to respond than
-    /// the group. A claimant that is asked first in a lookup has the time of the group.
+    /// Reports whether a host is asked in order to check a path in use. It has less time to respond than the group. A
+    /// claimant that is asked first in a lookup has the time of the group.
     pub(crate) fn asks_host(&self) -> bool {
-        matches!(self, Self::Ready(Ready { verification: Some(verification), .. })
-            if verification.request.to.is_some() && matches!(verification.check, Recheck::Claim(_)))
+        matches!(self, Self::Ready(Ready { verification: Some(verification), .. }) if verification.request.to.is_some())
     }
 
     /// Returns the open multicast request.
@@ -256,7 +255,10 @@ impl DestState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{api::failure::Failure, resolver::dest::RouteKey};
+    use crate::{
+        api::failure::Failure,
+        resolver::dest::{Recheck, RouteKey},
+    };
     use acm_wire::Address;
     use ib_mad::TransactionId;
 

@@ -2,14 +2,20 @@
 use super::{EndpointState, group::Group};
 use crate::{
     api::{
+        SendTo,
         id::{EndpointId, PortId},
         port::PortAttributes,
     },
     provider::Context,
-    resolver::{dest::Remote, token::Task},
+    resolver::{
+        dest::{Remote, Responder},
+        paths,
+        token::Task,
+    },
 };
+use acm_wire::multicast;
 use alloc::collections::BTreeMap;
-use ib_mad::sa::PathRecord;
+use ib_mad::{acm::AcmMad, sa::PathRecord};
 
 /// The states of all endpoints whose port was active, or had a queue pair.
 #[derive(Debug, Default)]
@@ -89,7 +95,36 @@ impl Endpoints {
 
     /// Returns the path to a location from the parameters of the shared group.
     pub(crate) fn path_by_group(&self, cx: &Context, endpoint: EndpointId, remote: &Remote) -> Option<PathRecord> {
-        self.at(endpoint).path_by_group(remote, cx.port_of(endpoint)?.lid)
+        let port = cx.port_of(endpoint)?;
+        let path = self.at(endpoint).path_by_group(remote, port.lid)?;
+        // The membership may be that of a former GID.
+        Some(PathRecord { sgid: port.gid(), ..path })
+    }
+
+    /// Sends a datagram, with the generation of the endpoint's addresses unless the option `witness` is off.
+    pub(crate) fn send(&self, cx: &mut Context, endpoint: EndpointId, to: SendTo, mad: AcmMad) {
+        let generation = if cx.config().witness { self.at(endpoint).generation } else { 0 };
+        cx.send(endpoint, to, multicast::with_generation(mad, generation));
+    }
+
+    /// Responds to a request for a local address.
+    pub(crate) fn respond(&self, cx: &mut Context, endpoint: EndpointId, path: &PathRecord, responder: &Responder) {
+        let response = multicast::response(responder.tid, responder.remote.group);
+        self.send_response(cx, endpoint, path, &responder.remote, response);
+    }
+
+    /// Sends a response to a remote host.
+    pub(crate) fn send_response(
+        &self,
+        cx: &mut Context,
+        endpoint: EndpointId,
+        path: &PathRecord,
+        to: &Remote,
+        response: AcmMad,
+    ) {
+        if let Some(to) = cx.port_of(endpoint).map(|port| paths::send_to(path, to, port)) {
+            self.send(cx, endpoint, to, response);
+        }
     }
 
     /// Reports whether a port of this node fits.

@@ -11,6 +11,10 @@ pub(crate) struct Announcement {
     pub(crate) next: Option<usize>,
     /// The time before which no announcement is sent, so that a port that moves repeatedly causes little traffic.
     pub(crate) not_before: Option<Time>,
+    /// `true` if the endpoint has been in its base group.
+    pub(crate) has_joined: bool,
+    /// The address that the last witness showed, by its index.
+    pub(crate) turn: usize,
     /// The queue pair that peers may have cached.
     qpn: Option<Qpn>,
 }

@@ -29,6 +29,8 @@ pub(crate) struct Group {
     pub(crate) join: Option<SaQueryId>,
     /// `true` if the subnet manager may have lost the join in flight: the join is then repeated.
     pub(crate) rejoin: bool,
+    /// `true` if the join in flight repeats a membership without a reason. Its success is no event.
+    pub(crate) repeats: bool,
     /// The time of the last join request.
     pub(crate) requested_at: Option<Time>,
     /// Number of failed joins in a row.
@@ -50,6 +52,7 @@ impl Group {
             is_attached: false,
             join: None,
             rejoin: false,
+            repeats: false,
             requested_at: None,
             failures: 0,
             as_it_is: false,

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     accounts::{credit::CreditQueue, window::Window},
+    api::Time,
     provider::Context,
     resolver::{
         dest::{Remote, RouteKey},
@@ -17,7 +18,7 @@ use crate::{
         token::DestId,
     },
 };
-use alloc::vec::Vec;
+use alloc::{collections::BTreeMap, vec::Vec};
 use ib_mad::{
     Gid, Lid,
     id::Lmc,
@@ -39,6 +40,10 @@ pub(crate) struct EndpointState {
     pub(crate) answered: Answered,
     pub(crate) prefetch: EndpointPrefetch,
     pub(crate) id_rules: IdRules,
+    /// The time of the last witness of each host that sends them.
+    pub(crate) heard: BTreeMap<Gid, Time>,
+    /// The generation of its addresses, which its datagrams have.
+    pub(crate) generation: u16,
     /// The last known GID, LID and LMC of the port, at which paths begin.
     origin: Option<(Gid, Lid, Lmc)>,
     /// Counts events that may have invalidated paths. A path of an earlier epoch is checked before it is served.

@@ -7,13 +7,15 @@ use crate::{
     provider::Context,
     resolver::{
         dest::{DestKey, DestState, EvictionClass, Lookup, Origin, Ready, Remote, Responder, Routing},
-        paths,
-        state::Ibacmp,
+        state::{Ibacmp, RenewalReason},
         token::DestId,
     },
 };
-use acm_wire::multicast::AddressRequest;
-use ib_mad::{Gid, sa::PathRecord};
+use acm_wire::multicast::{self, AddressRequest};
+use ib_mad::{Gid, Qpn, acm::AcmMad, sa::PathRecord};
+
+/// The number of addresses at a GID, and of paths to it, that are compared with a datagram from it.
+const MOST_COMPARED: usize = 16;
 
 impl Ibacmp {
     /// Handles a multicast request. Every receiver caches the sender's location; the owner of the address responds.
@@ -31,15 +33,18 @@ impl Ibacmp {
         if found.qpn() == Some(source.qpn) && cx.port_of(endpoint).is_some_and(is_of) {
             return;
         }
-        if found.has(&request.source) && !self.endpoints.has_port(cx, is_of) {
-            return self.defend(cx, endpoint, &request.source, gid);
+        let claimed = [Some(request.source), request.also].into_iter().flatten();
+        if let Some(ours) = claimed.clone().find(|address| found.has(address))
+            && !self.endpoints.has_port(cx, is_of)
+        {
+            return self.defend(cx, endpoint, &ours, gid);
         }
         let ours = request.dest.filter(|dest| found.has(dest));
         let Some(group) = self.endpoints.at(endpoint).best_shared(request.groups) else {
             self.stats.no_shared_group += 1;
             return cx.log(ResolverEvent::NoSharedGroup(endpoint, request.source).into());
         };
-        let remote = Remote::sender(source, gid, group);
+        let remote = Remote::sender(source, gid, group, request.generation);
         let key = DestKey::Address(request.source);
         let is_to_group = source.group.is_some();
         // The owner of the address did not receive a request to this node alone, so it is no reason to believe it.
@@ -48,12 +53,23 @@ impl Ibacmp {
         if let Some(id) = id {
             self.learn(cx, endpoint, id, remote, is_to_group);
         }
+        self.compare_places(cx, endpoint, remote, id);
+        if let Some(also) = request.also {
+            self.note_witness(cx, endpoint, gid);
+            if let Some(id) = self.cache.find(endpoint, &DestKey::Address(also)) {
+                self.learn(cx, endpoint, id, remote, is_to_group);
+            }
+        }
         let responder = Responder { tid: request.tid, remote };
         match ours {
             Some(_) if is_to_group => self.respond_when_routed(cx, endpoint, id, responder),
             Some(address) => {
-                self.respond_at_once(cx, endpoint, &responder);
+                self.respond_at_once(cx, endpoint, &remote, multicast::response(request.tid, group));
                 self.defend_checked(cx, endpoint, &address);
+            }
+            None if !is_to_group && request.dest.is_some() => {
+                self.stats.addresses_refused += 1;
+                self.respond_at_once(cx, endpoint, &remote, multicast::refusal(request.tid));
             }
             None => {}
         }
@@ -68,6 +84,51 @@ impl Ibacmp {
         self.carry_out(cx, id, action);
     }
 
+    /// Compares cached paths to a GID with a datagram from it, which shows its LID and its queue pair. `named` is the
+    /// address in the datagram.
+    fn compare_places(&mut self, cx: &mut Context, endpoint: EndpointId, remote: Remote, named: Option<DestId>) {
+        for id in self.cache.at_gid(endpoint, remote.gid, MOST_COMPARED) {
+            if named != Some(id) {
+                self.compare_place(cx, id, remote);
+            }
+        }
+    }
+
+    fn compare_place(&mut self, cx: &mut Context, id: DestId, remote: Remote) {
+        let dest = self.cache.at(id);
+        let (endpoint, is_requested) = (dest.endpoint, dest.is_requested());
+        let DestState::Ready(ready) = &dest.state else { return };
+        let pauses = ready.no_verification_before.is_some_and(|until| cx.now() < until);
+        let claimant = ready.verification.as_ref().and_then(|verification| verification.check.claimant());
+        if claimant == Some(remote) {
+            return;
+        }
+        let leads_there = remote.is_at_end_of(&ready.path, cx.lmc_of(endpoint));
+        match ready.remote {
+            // The datagram is a claim of all addresses that are cached at the GID.
+            Some(current) if !leads_there || current.qpn != remote.qpn => {
+                self.learn(cx, endpoint, id, remote, false);
+            }
+            // It may be one of those that the host no longer has.
+            Some(current) if remote.has_other_addresses(&current) => {
+                self.cache.at_mut(id).in_doubt = true;
+                self.settle_doubt(cx, id);
+            }
+            None if !leads_there && pauses => self.stats.claims_ignored += 1,
+            None if !leads_there && is_requested && ready.is_in_use() => {
+                let until = cx.now() + cx.config().timeout;
+                self.cache.change(id, |ready| (ready.stale, ready.no_verification_before) = (true, Some(until)));
+                self.queue_renewal(cx, id, RenewalReason::Moved);
+            }
+            None if !leads_there && is_requested => self.drop_path(cx, id),
+            // It is the path for responses. It is queried when a response needs it.
+            None if !leads_there => {
+                self.cache.change(id, |ready| ready.stale = true);
+            }
+            _ => {}
+        }
+    }
+
     /// Drops a location that no host confirmed, because a local user requests it. Returns the host to ask for it, or
     /// `None` if the group must be asked.
     pub(crate) fn take_claimant(&mut self, cx: &mut Context, id: DestId) -> Option<Remote> {
@@ -80,7 +141,9 @@ impl Ibacmp {
         else {
             return None;
         };
-        let host = Some(*remote).filter(|_| dest.origin == Origin::Group);
+        // A host from a file has no queue pair.
+        let can_respond = dest.origin != Origin::Doubtful && remote.qpn != Qpn::default();
+        let host = Some(*remote).filter(|_| can_respond);
         self.end_operations(cx, id).end(cx);
         host
     }
@@ -96,7 +159,7 @@ impl Ibacmp {
         responder: Responder,
     ) {
         if let Some(path) = self.cached_path_to(cx, endpoint, &responder.remote) {
-            return paths::respond(cx, endpoint, &path, &responder);
+            return self.endpoints.respond(cx, endpoint, &path, &responder);
         }
         let lmc = cx.lmc_of(endpoint);
         let claimed = claimed.filter(|id| {
@@ -159,12 +222,11 @@ impl Ibacmp {
 
     /// Responds to a request that was sent to this node alone. Without a cached path the response goes by the
     /// parameters of the group, as the request may have come: 10,000 nodes ask a host that moves in one second.
-    fn respond_at_once(&mut self, cx: &mut Context, endpoint: EndpointId, responder: &Responder) {
-        let remote = &responder.remote;
+    fn respond_at_once(&mut self, cx: &mut Context, endpoint: EndpointId, remote: &Remote, response: AcmMad) {
         let path =
             self.cached_path_to(cx, endpoint, remote).or_else(|| self.endpoints.path_by_group(cx, endpoint, remote));
         if let Some(path) = path {
-            paths::respond(cx, endpoint, &path, responder);
+            self.endpoints.send_response(cx, endpoint, &path, remote, response);
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::{
     },
     provider::{Context, IfPending, Need, Resolution},
     resolver::{
+        confirmations::PASS,
         dest::{DestKey, DestState, Lookup, MulticastRequest, Origin, Remote, Routing, Stage, are_of_one_adapter},
         endpoint::group_share::most_requests,
         paths::PathSource,
@@ -44,8 +45,12 @@ impl Ibacmp {
         let Some(id) = self.acquire(cx, endpoint, DestKey::Address(*address)) else {
             return Failure::TooMany(Bound::Destinations).into();
         };
-        let is_asked = self.cache.at(id).origin == Origin::Asked;
-        let claimant = if is_asked { None } else { self.take_claimant(cx, id) };
+        let dest = self.cache.at(id);
+        let is_proven = match dest.state {
+            DestState::Located { .. } => dest.origin == Origin::Asked && !dest.in_doubt,
+            _ => dest.origin == Origin::Asked,
+        };
+        let claimant = if is_proven { None } else { self.take_claimant(cx, id) };
         if let Some(resolution) = self.cached_resolution(cx, id, endpoint, need) {
             return resolution;
         }
@@ -112,7 +117,7 @@ impl Ibacmp {
                     self.queue_renewal(cx, id, RenewalReason::Used);
                 }
                 if self.confirmations.rests() {
-                    self.start_confirmations(cx);
+                    self.start_confirmations(cx, PASS);
                 }
                 self.publish(cx, id);
                 Some(Resolution::Ready(path))
@@ -163,9 +168,14 @@ impl Ibacmp {
         let location = match shared {
             _ if response.status != 0 => Err(Failure::PeerRefused(ClientStatus::new(response.status))),
             None => Err(Failure::NoSharedGroup),
-            Some(group) => Ok(Remote::sender(source, gid, group)),
+            Some(group) => Ok(Remote::sender(source, gid, group, response.generation)),
         };
         let (lmc, name) = (cx.lmc_of(endpoint), self.cache.at(id).name());
+        if response.status == ClientStatus::EDESTADDR.get() {
+            self.stats.refusals += 1;
+            let action = self.cache.at_mut(id).on_refusal(gid);
+            return self.carry_out(cx, id, action);
+        }
         match location {
             Err(failure) => {
                 self.stats.refusals += 1;

@@ -10,7 +10,7 @@ use crate::{
 use acm_wire::{Address, multicast};
 use alloc::vec::Vec;
 use core::time::Duration;
-use ib_mad::Gid;
+use ib_mad::{Gid, TransactionId, acm::AcmMad};
 
 /// The number of addresses per announcement, and the pause after it.
 const AT_A_TIME: usize = 16;
@@ -91,11 +91,21 @@ impl Ibacmp {
 
     /// Sends the announcement of one address.
     fn send_announcement(&self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
+        self.send_to_group(cx, endpoint, |tid, groups| multicast::request(tid, address, address, groups));
+    }
+
+    /// Sends the base group a request for an own address.
+    pub(super) fn send_to_group(
+        &self,
+        cx: &mut Context,
+        endpoint: EndpointId,
+        mad: impl FnOnce(TransactionId, &[Gid]) -> AcmMad,
+    ) {
         let groups: Vec<Gid> = self.endpoints.at(endpoint).joined().map(|member| member.mgid).collect();
         if let Some((member, port)) = self.endpoints.at(endpoint).base_group().zip(cx.port_of(endpoint)) {
             let to = paths::send_to_group(member, port);
-            let mad = multicast::request(cx.transaction_id(), address, address, &groups);
-            cx.send(endpoint, to, mad);
+            let mad = mad(cx.transaction_id(), &groups);
+            self.endpoints.send(cx, endpoint, to, mad);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Confirmation of paths in use by the subnet administrator (SA), in the background.
+//! Confirmation of paths in use by their peers and the subnet administrator (SA), in the background.
 //!
 //! Nothing notifies this node when a peer loses a partition, or when the SA gets another policy. So a hand passes over
 //! the cache again and again. It queues each path that was used since it was found or last confirmed for a renewal,
@@ -7,7 +7,6 @@
 use crate::{
     provider::Context,
     resolver::{
-        confirmations::PASS,
         dest::{Confirmation, DestState, EvictionClass},
         state::{Ibacmp, RenewalReason},
         token::{DestId, Task},
@@ -22,9 +21,13 @@ const SLICE: usize = 1024;
 const PAUSE: Duration = Duration::from_millis(10);
 
 impl Ibacmp {
-    /// Begins a pass soon, because a path is used.
-    pub(crate) fn start_confirmations(&mut self, cx: &mut Context) {
-        let at = cx.now() + self.confirmations.jitter(PASS);
+    /// Begins a pass about this time from now, because a path is used, or an event may have made paths wrong. During a
+    /// pass, the next one does it.
+    pub(crate) fn start_confirmations(&mut self, cx: &mut Context, after: Duration) {
+        if self.confirmations.is_under_way() {
+            return self.confirmations.found();
+        }
+        let at = cx.now() + self.confirmations.jitter(after);
         self.confirmations.start(at);
         cx.set_timer(Task::Confirm.token(), at);
     }
@@ -48,9 +51,24 @@ impl Ibacmp {
                 pause = CONFIRM_INTERVAL.below(cx.fabric_size());
                 break;
             }
+            if let Some(id) = self.cache.key_at(slot)
+                && self.needs_proof(id)
+            {
+                self.confirmations.found();
+                self.settle_doubt(cx, id);
+                break;
+            }
         }
         let at = cx.now() + self.confirmations.jitter(pause);
         cx.set_timer(Task::Confirm.token(), at);
+    }
+
+    /// Reports whether an event may have moved an address that is not in use. The host is asked, and not the SA.
+    fn needs_proof(&self, id: DestId) -> bool {
+        self.cache.get(id).is_some_and(|dest| {
+            let waits = dest.state.ready().is_some_and(|ready| ready.queued || ready.renewal.is_some());
+            dest.class == EvictionClass::Requested && dest.is_doubtful() && !waits
+        })
     }
 
     /// Reports whether a path is in use, and no renewal of it is due anyway. Files are not compared with the SA.

@@ -28,7 +28,10 @@ impl Ibacmp {
             DestState::Ready(ready) if dest.class != EvictionClass::Local => {
                 let fits = match self.endpoints.get(dest.endpoint) {
                     Some(state) if state.epoch() == ready.epoch => true,
-                    Some(state) => follow_epoch(ready, state, cx.port_of(dest.endpoint)),
+                    Some(state) => {
+                        dest.in_doubt |= state.is_stale(ready.epoch);
+                        follow_epoch(ready, state, cx.port_of(dest.endpoint))
+                    }
                     None => false,
                 };
                 let outdated = ready.preloaded.is_some_and(|load| load != self.preload.loads());
@@ -39,6 +42,8 @@ impl Ibacmp {
                     let remote = ready.remote.filter(|remote| !remote.group.is_zero());
                     DestState::without_path(remote, ready.addr_until)
                 } else if !fits || over(ready.route_until) {
+                    // Announcements may have been missed while this port moved.
+                    dest.in_doubt |= !fits;
                     DestState::without_path(ready.remote, ready.addr_until)
                 } else {
                     return;

@@ -9,3 +9,4 @@ mod recheck;
 mod refuted;
 mod renew;
 mod sweep;
+mod witnesses;

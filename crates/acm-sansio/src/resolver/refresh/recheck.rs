@@ -1,29 +1,23 @@
 //! The checks of what is cached while its path is served: claims of remote hosts, probes of peers, renewals of paths.
 use crate::{
-    api::{PathOrigin, ResolverEvent, SaError, config::RouteProtocol, id::EndpointId},
+    api::{PathOrigin, ResolverEvent, SaError, config::RouteProtocol},
     provider::Context,
     resolver::{
         dest::{
             Claim, Confirmation, DestState, Lookup, MulticastRequest, Outcome, Ready, Recheck, Remote, Renewal, Stage,
             Verification,
         },
-        paths,
+        facts::source,
         state::{Ibacmp, RenewalReason},
         token::{DestId, Task},
     },
     retry,
 };
-use acm_wire::Address;
 use alloc::boxed::Box;
 use ib_mad::{
     Gid, Qpn,
     sa::{PathRecord, SaMad},
 };
-
-/// Returns the address from which an endpoint sends the requests of checks.
-fn source(cx: &Context, endpoint: EndpointId) -> Option<Address> {
-    cx.endpoint(endpoint)?.addresses.first().copied()
-}
 
 impl Ibacmp {
     /// Starts the check of a claim to an address in use: after a pause, its owner is asked.
@@ -34,9 +28,12 @@ impl Ibacmp {
         let Ready { remote: Some(owner), verification, no_verification_before, claims_refuted, .. } = ready else {
             return;
         };
+        let checked = verification.as_ref().and_then(|verification| verification.check.claimant());
         let source = source(cx, endpoint).filter(|_| verification.is_none());
         let Some((source, Ok(lookup))) = source.map(|source| (source, Lookup::for_remote(cx))) else {
             self.stats.claims_ignored += 1;
+            // The check that is open may prove what was true before this claim.
+            self.cache.at_mut(id).in_doubt |= checked != Some(claimant);
             return;
         };
         // A host without a queue pair is from a file. Only the group can be asked for it.
@@ -70,7 +67,7 @@ impl Ibacmp {
         let source = source(cx, self.cache.at(id).endpoint);
         let Some((source, Ok(lookup))) = source.map(|source| (source, Self::background(cx))) else { return };
         let mut request = MulticastRequest::new(cx.now(), cx.transaction_id(), source, lookup);
-        self.stats.renewals += 1;
+        self.cache.at_mut(id).in_doubt = false;
         self.cache.change(id, |ready| {
             request.to = ready.remote;
             ready.verification = Some(Box::new(Verification { request, check: Recheck::Probe }));
@@ -112,7 +109,8 @@ impl Ibacmp {
         let DestState::Ready(Ready { remote: Some(owner), verification: Some(verification), .. }) = &dest.state else {
             return;
         };
-        let (owner, claimant) = (*owner, verification.check.claimant());
+        let (owner, check) = (*owner, verification.check);
+        let claimant = check.claimant();
         match (outcome, claimant) {
             (Outcome::Confirmed, Some(claimant)) => return self.accept_claimant(cx, id, owner, claimant),
             (Outcome::Conflict, Some(claimant)) => self.report_conflict(cx, id, owner.gid, claimant.gid),
@@ -123,12 +121,23 @@ impl Ibacmp {
             }
             _ => {}
         }
+        if outcome == Outcome::Gone {
+            cx.log(ResolverEvent::PeerChanged(endpoint, name).into());
+            self.end_operations(cx, id).end(cx);
+            return;
+        }
         self.end_verification(cx, id);
         if outcome == Outcome::Present {
             let until = cx.addr_end();
             self.cache.change(id, |ready| ready.addr_until = until);
-            self.renew_path(cx, id);
         }
+        match (check, outcome) {
+            // With `route_prot acm`, too: only the SA knows the LID of a silent host.
+            (Recheck::Probe | Recheck::Doubt, Outcome::Unanswered) => self.query_renewal(cx, id),
+            (Recheck::Probe, _) => self.renew_path(cx, id),
+            _ => {}
+        }
+        self.settle_doubt(cx, id);
     }
 
     /// Counts that two hosts have an address. It is logged once for each cache entry, because the adapters of a host
@@ -154,7 +163,8 @@ impl Ibacmp {
             self.cache.change(id, |ready| {
                 (ready.remote, ready.path.dlid, ready.stale) = (Some(claimant), claimant.lid, true);
             });
-            return self.end_verification(cx, id);
+            self.end_verification(cx, id);
+            return self.settle_doubt(cx, id);
         }
         let Some(verification) = self.cache.change(id, |ready| ready.verification.take()).flatten() else { return };
         let addr_until = cx.addr_end();
@@ -185,7 +195,13 @@ impl Ibacmp {
             if let Some(path) = path {
                 self.apply_renewal(cx, id, &path, PathOrigin::Group);
             }
-        } else if let Ok(lookup) = Self::background(cx) {
+        } else {
+            self.query_renewal(cx, id);
+        }
+    }
+
+    fn query_renewal(&mut self, cx: &mut Context, id: DestId) {
+        if let Ok(lookup) = Self::background(cx) {
             self.request_renewal(cx, id, lookup);
         }
     }
@@ -222,13 +238,17 @@ impl Ibacmp {
             Ok(path) => {
                 self.cache.change(id, |ready| ready.epoch = epoch);
                 self.compare_path(cx, id, remote.as_ref(), Ok(path));
-                self.apply_renewal(cx, id, path, PathOrigin::Sa);
+                let by_group = remote.and_then(|remote| self.path_by_group_to(cx, id, &remote, path));
+                match &by_group {
+                    Some(by_group) => self.apply_renewal(cx, id, by_group, PathOrigin::Group),
+                    None => self.apply_renewal(cx, id, path, PathOrigin::Sa),
+                }
                 self.move_confirmed(cx, id, path);
                 let endpoint = self.cache.at(id).endpoint;
                 let lmc = cx.lmc_of(endpoint);
                 // Remote hosts at another LID get no response.
                 for responder in responders.iter().filter(|responder| responder.remote.is_at_end_of(path, lmc)) {
-                    paths::respond(cx, endpoint, path, responder);
+                    self.endpoints.respond(cx, endpoint, path, responder);
                 }
             }
             // The path no longer exists.
@@ -242,18 +262,22 @@ impl Ibacmp {
         }
     }
 
+    /// Returns the path by the parameters of the group to the LID of a path of the SA, with `route_prot acm`.
+    fn path_by_group_to(&self, cx: &Context, id: DestId, remote: &Remote, path: &PathRecord) -> Option<PathRecord> {
+        let dest = self.cache.at(id);
+        let is_by_group = cx.config().route_protocol == RouteProtocol::Acm && dest.is_address();
+        let remote = remote.at_end_of(path, cx.lmc_of(dest.endpoint));
+        self.endpoints.path_by_group(cx, dest.endpoint, &remote).filter(|_| is_by_group)
+    }
+
     /// Keeps the old path after a failed query, and retries later.
     fn renewal_failed(&mut self, cx: &mut Context, id: DestId) {
         self.stats.renewals_failed += 1;
-        let dest = self.cache.at(id);
-        let is_stale = dest.state.ready().is_some_and(|ready| ready.stale);
-        if let Some(port) = cx.port_id(dest.endpoint) {
+        if let Some(port) = cx.port_id(self.cache.at(id).endpoint) {
             cx.sa.renewal_failed(&mut cx.cx, port);
             self.schedule_renewals(cx, port);
         }
-        if is_stale {
-            self.queue_renewal(cx, id, RenewalReason::Found);
-        }
+        self.queue_renewal(cx, id, RenewalReason::Found);
     }
 
     /// Replaces the path of a destination.
@@ -274,8 +298,11 @@ impl Ibacmp {
         // Only an entry whose location comes from a file depends on the file.
         ready.preloaded = ready.preloaded.filter(|_| ready.remote.is_some_and(|remote| remote.group.is_zero()));
         self.cache.enter(id, DestState::Ready(ready));
+        // The host was not asked at this LID.
+        self.cache.at_mut(id).in_doubt |= moved;
         let event = if moved { ResolverEvent::PeerChanged } else { ResolverEvent::RouteFound };
         cx.log(event(endpoint, name).into());
+        self.settle_doubt(cx, id);
     }
 
     /// Drops the path of a destination and keeps its location.

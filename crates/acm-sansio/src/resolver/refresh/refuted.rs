@@ -8,10 +8,9 @@ use crate::{
         token::DestId,
     },
 };
-use alloc::vec::Vec;
 use ib_mad::sa::{PathMask, PathRecord, Query};
 
-/// The number of destinations of a port that are compared, which takes a fraction of a millisecond.
+/// The number of addresses at a port, and of paths to it, that are compared, which takes a fraction of a millisecond.
 const MOST_COMPARED: usize = 1024;
 
 impl Ibacmp {
@@ -19,15 +18,7 @@ impl Ibacmp {
     /// them, so they no longer exist.
     pub(crate) fn path_refuted(&mut self, cx: &mut Context, endpoint: EndpointId, query: &Query<PathRecord>) {
         let dgid = query.record().dgid;
-        let first_of_each = [self.cache.first_address_at(endpoint, dgid), self.cache.first_route_at(endpoint, dgid)];
-        let ids: Vec<DestId> = first_of_each
-            .into_iter()
-            .flat_map(|first| {
-                core::iter::successors(first, |id| self.cache.get(*id).and_then(|dest| dest.gid_links.next()))
-            })
-            .take(MOST_COMPARED)
-            .collect();
-        for id in ids {
+        for id in self.cache.at_gid(endpoint, dgid, MOST_COMPARED) {
             if self.is_refuted(cx, id, query) {
                 self.refute_prefetched(endpoint, dgid);
                 self.stats.paths_refuted += 1;

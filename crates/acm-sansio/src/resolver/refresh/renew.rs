@@ -12,6 +12,7 @@ use crate::{
     },
 };
 use core::time::Duration;
+use ib_mad::Qpn;
 
 /// No renewal starts while this many are in progress.
 const UNDER_WAY: usize = 64;
@@ -77,7 +78,6 @@ impl Ibacmp {
     }
 
     fn start_renewal(&mut self, cx: &mut Context, id: DestId) {
-        let now = cx.now();
         let dest = self.cache.at_mut(id);
         match (&mut dest.state, dest.class) {
             // It has become a local address.
@@ -93,8 +93,9 @@ impl Ibacmp {
                 if core::mem::replace(&mut ready.confirmation, Confirmation::NotNeeded) != Confirmation::Queued {
                     (ready.served, ready.renewed) = (false, true);
                 }
-                let by_address = ready.remote.is_some() && check.is_none();
-                if by_address && ends_soon(now, ready.addr_until, cx.config().addr_timeout) {
+                // A host from a file has no queue pair.
+                let can_respond = ready.remote.is_some_and(|remote| remote.qpn != Qpn::default());
+                if can_respond && check.is_none() {
                     self.probe(cx, id);
                 } else {
                     self.renew_path(cx, id);
