@@ -224,14 +224,15 @@ impl Settings {
             min_mtu,
             min_rate,
             log_level,
-            connections,
-            connection_share,
-            requests,
-            request_share,
-            requests_per_client,
-            lookups,
-            lookup_share,
-            stranger_queue,
+            // Bounds: see `limits`.
+            connections: _,
+            connection_share: _,
+            requests: _,
+            request_share: _,
+            requests_per_client: _,
+            lookups: _,
+            lookup_share: _,
+            stranger_queue: _,
             // Options of the daemon: files and sockets.
             log_file: _,
             lock_file: _,
@@ -256,15 +257,6 @@ impl Settings {
             umad_debug_level: _,
             addr_prot: _,
         } = self.options();
-        let connections = connections.map_or_else(|| descriptors::for_clients(descriptors), as_size);
-        let limits = Limits {
-            connections: share(connections, connection_share),
-            requests: share(as_size(requests), request_share),
-            lookups: share(as_size(lookups), lookup_share),
-            requests_per_client: requests_per_client.get(),
-            remote_lookups: as_size(stranger_queue),
-            ..Limits::default()
-        };
         Config {
             addr_timeout,
             route_protocol: route_protocol(route_prot),
@@ -287,8 +279,22 @@ impl Settings {
             log_level: level(log_level),
             providers: self.providers.iter().map(|known| known.name.clone()).collect(),
             subnets: self.subnets(),
-            limits,
+            limits: self.limits(descriptors),
             ..Config::default()
+        }
+    }
+
+    /// Returns the core's bounds, for a process with this number of file descriptors.
+    fn limits(&self, descriptors: u64) -> Limits {
+        let options = self.options();
+        let connections = options.connections.map_or_else(|| descriptors::for_clients(descriptors), as_size);
+        Limits {
+            connections: share(connections, options.connection_share),
+            requests: share(as_size(options.requests), options.request_share),
+            lookups: share(as_size(options.lookups), options.lookup_share),
+            requests_per_client: options.requests_per_client.get(),
+            remote_lookups: as_size(options.stranger_queue),
+            ..Limits::default()
         }
     }
 
