@@ -228,7 +228,7 @@ fn perfquery_of_the_book_equals_debians() {
     assert!(has(&theirs, "PortXmitWait:", &counters().port_xmit_wait.get().to_string()), "{theirs}");
     // No agent responds at node1.
     let alone = at(&fabric, &["node1"], &["--no-namespaces"], &[env!("CARGO_BIN_EXE_book-perfquery"), "16", "1"]);
-    assert!(alone.code != Some(0) && alone.stderr.contains("ETIMEDOUT"), "{alone}");
+    assert!(alone.code != Some(0) && alone.stderr.contains("NoResponse"), "{alone}");
 }
 
 #[test]

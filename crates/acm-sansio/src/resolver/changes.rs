@@ -34,7 +34,7 @@ impl Ibacmp {
         }
         // The port may have moved while the endpoint had no queue pair.
         self.update_origin_of(cx, endpoint);
-        self.update_generation(cx, endpoint);
+        self.change_generation(endpoint);
         self.join_all(cx, endpoint);
         self.refresh_loopback(cx, endpoint);
         self.announce_if_moved(cx, endpoint);
@@ -55,7 +55,7 @@ impl Ibacmp {
     }
 
     pub(super) fn add_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
-        self.update_generation(cx, endpoint);
+        self.change_generation(endpoint);
         self.add_loopback(cx, endpoint, address);
         // Peers may have cached another location. Addresses that were present from the start need no announcement:
         // peers learn of them from the first request.
@@ -66,7 +66,7 @@ impl Ibacmp {
     }
 
     pub(super) fn remove_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
-        self.update_generation(cx, endpoint);
+        self.change_generation(endpoint);
         // The endpoint may still have the name in another case.
         if cx.endpoint(endpoint).is_some_and(|endpoint| endpoint.has(address)) {
             return;
@@ -155,10 +155,10 @@ impl Ibacmp {
         }
     }
 
-    /// Records the generation of an endpoint's addresses, which its datagrams have.
-    fn update_generation(&mut self, cx: &Context, endpoint: EndpointId) {
-        if let (Some(state), Some(found)) = (self.endpoints.get_mut(endpoint), cx.endpoint(endpoint)) {
-            state.generation = multicast::generation(&found.addresses);
+    /// Changes the generation of an endpoint's addresses, which its datagrams have.
+    fn change_generation(&mut self, endpoint: EndpointId) {
+        if let Some(state) = self.endpoints.get_mut(endpoint) {
+            state.generation = state.generation % multicast::MOST_GENERATIONS + 1;
         }
     }
 

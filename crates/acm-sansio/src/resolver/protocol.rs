@@ -135,7 +135,7 @@ impl Observe for Ibacmp {
             Task::Route(_) => "a route",
             Task::Group(..) => "joining a group",
             Task::Rejoin(_) => "joining all groups again",
-            Task::Witness(_) => "showing the addresses to all nodes",
+            Task::Witness(_) => "showing the addresses to the group",
             Task::Sweep => "the sweep of the cache",
             Task::StaleGids => "forgetting who left",
             Task::Confirm => "the confirmation of paths in use",

@@ -91,6 +91,7 @@ const STATE: &[(&str, Ends)] = &[
     ("providers.first.by_tid", Never),
     ("providers.first.cache", Never),
     ("providers.first.confirmations", Never),
+    ("providers.first.intervals", Never),
     ("providers.first.negatives", Never),
     ("providers.first.preload", Never),
     ("providers.first.removed", Never),

@@ -42,7 +42,7 @@ pub(crate) struct EndpointState {
     pub(crate) id_rules: IdRules,
     /// The time of the last witness of each host that sends them.
     pub(crate) heard: BTreeMap<Gid, Time>,
-    /// The generation of its addresses, which its datagrams have.
+    /// The number of changes of its addresses, which its datagrams have; 1 begins again after the largest.
     pub(crate) generation: u16,
     /// The last known GID, LID and LMC of the port, at which paths begin.
     origin: Option<(Gid, Lid, Lmc)>,
