@@ -90,7 +90,7 @@ fn receive(socket: &impl AsFd, flags: RecvFlags) -> io::Result<(usize, Vec<Owned
     Ok((message.bytes, files.collect()))
 }
 
-/// Executes a daemon with the sockets that [`Service::give`] sends, as sd_listen_fds(3) describes.
+/// Executes a daemon with the sockets that `Service::give` sends, as sd_listen_fds(3) describes.
 ///
 /// # Errors
 /// The system's error. Otherwise this function does not return.
