@@ -49,12 +49,28 @@ impl ControlGroup {
         let folder = self.folders.first().ok_or(io::ErrorKind::NotFound)?;
         let number = |file: &str| fs::read_to_string(folder.join(file)).ok()?.trim().parse::<u64>().ok();
         let used = number("memory.usage_in_bytes").or_else(|| number("memory.current"));
-        let stat = fs::read_to_string(folder.join("memory.stat"))?;
-        let of = |name: &str| -> Option<u64> {
-            stat.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok())
-        };
-        let droppable: u64 = ["inactive_file", "active_file"].into_iter().filter_map(of).sum();
+        let droppable = self.statistics(&["inactive_file", "active_file"])?;
         Ok(used.ok_or(io::ErrorKind::InvalidData)?.saturating_sub(droppable))
+    }
+
+    /// Returns the memory of the processes themselves in bytes, such as their heaps: not that of the kernel for them, and
+    /// no shared memory.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn anonymous(&self) -> io::Result<u64> {
+        // The names of the two versions of control groups.
+        self.statistics(&["rss", "anon"])
+    }
+
+    /// Returns the sum of these values of `memory.stat`.
+    fn statistics(&self, names: &[&str]) -> io::Result<u64> {
+        let folder = self.folders.first().ok_or(io::ErrorKind::NotFound)?;
+        let stat = fs::read_to_string(folder.join("memory.stat"))?;
+        let of = |name: &&str| -> Option<u64> {
+            stat.lines().find_map(|line| line.strip_prefix(*name)?.strip_prefix(' ')?.parse().ok())
+        };
+        Ok(names.iter().filter_map(of).sum())
     }
 }
 
