@@ -9,6 +9,9 @@ use super::{
 use crate::{provider::Context, retry};
 use alloc::boxed::Box;
 
+/// The number of addresses at a GID, and of paths to it, that one event doubts.
+pub(super) const MOST_DOUBTED: usize = 16;
+
 impl Ibacmp {
     /// Asks the owner of an address in doubt: as often as for the check of a claim at most. No other host is asked.
     pub(crate) fn settle_doubt(&mut self, cx: &mut Context, id: DestId) {

@@ -198,6 +198,7 @@ impl Ibacmp {
         }
         // The request is from before an event, and may not fit any more.
         if core::mem::take(&mut group.rejoin) {
+            group.repeats = false;
             return Self::join_soon(cx, endpoint, index);
         }
         let Some(error) = group.join_failed(error) else { return self.join(cx, endpoint, index) };

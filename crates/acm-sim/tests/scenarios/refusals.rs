@@ -1,15 +1,11 @@
 //! Refusals: a host that is asked by unicast for an address that it does not have.
 use acm_sansio::{Input, Output, PortId};
-use acm_sim::{World, WorldConfig};
+use acm_sim::{World, WorldConfig, name};
 use acm_wire::{Address, multicast};
 use core::time::Duration;
 use ib_mad::{Gid, Method, TransactionId, mad::Status};
 
 const SECOND: Duration = Duration::from_secs(1);
-
-fn name(node: u32) -> Address {
-    World::addresses(node)[0]
-}
 
 fn world() -> World {
     World::new(WorldConfig { nodes: 3, ..WorldConfig::default() })

@@ -1,6 +1,6 @@
 //! Witnesses: requests that show the addresses of a node to all others at regular intervals.
 use acm_sansio::{Config, Input, Output, PortId, Time};
-use acm_sim::{World, WorldConfig};
+use acm_sim::{World, WorldConfig, name};
 use acm_wire::{
     Address,
     multicast::{self, MulticastMessage},
@@ -10,10 +10,6 @@ use ib_mad::{Pkey, TransactionId, sa::PathRecord};
 use ib_sim::Faults;
 
 const SECOND: Duration = Duration::from_secs(1);
-
-fn name(node: u32) -> Address {
-    World::addresses(node)[0]
-}
 
 fn world(nodes: u32) -> World {
     World::new(WorldConfig { nodes, witness: true, ..WorldConfig::default() })

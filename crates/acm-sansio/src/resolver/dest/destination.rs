@@ -1,12 +1,12 @@
 //! A destination.
-use super::{DestKey, DestState, Remote, RouteKey, are_of_one_adapter};
+use super::{DestKey, DestState, RouteKey, are_of_one_adapter};
 use crate::{
     api::id::EndpointId,
     collections::list::{Linked, Links},
     resolver::token::DestId,
 };
 use acm_wire::Address;
-use ib_mad::{Gid, Qpn};
+use ib_mad::Gid;
 
 /// The eviction class of a destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,11 +101,9 @@ impl Dest {
 
     /// Reports whether its address is in doubt and its host can be asked, while its path is served.
     pub(crate) fn is_doubtful(&self) -> bool {
-        // A host from a file has no queue pair.
-        let can_respond = |remote: Remote| remote.qpn != Qpn::default();
         let is_open = self.in_doubt && self.is_requested();
         let ready = self.state.ready().filter(|ready| is_open && ready.verification.is_none());
-        ready.and_then(|ready| ready.remote).is_some_and(can_respond)
+        ready.and_then(|ready| ready.remote).is_some_and(|remote| remote.can_respond())
     }
 
     /// Records an unconfirmed claim of its address. `known` is the GID of the location known so far. Returns

@@ -35,6 +35,11 @@ impl Remote {
         self.lid.base(lmc) == path.dlid.base(lmc)
     }
 
+    /// Reports whether it can be asked by unicast. A host from a file has no queue pair.
+    pub(crate) fn can_respond(&self) -> bool {
+        self.qpn != Qpn::default()
+    }
+
     /// Reports whether its addresses are others than those of a location that is known. C ibacm sends no generation.
     pub(crate) const fn has_other_addresses(&self, known: &Self) -> bool {
         self.generation != known.generation && self.generation != 0 && known.generation != 0

@@ -7,15 +7,13 @@ use crate::{
     provider::Context,
     resolver::{
         dest::{DestKey, DestState, EvictionClass, Lookup, Origin, Ready, Remote, Responder, Routing},
+        doubts::MOST_DOUBTED,
         state::{Ibacmp, RenewalReason},
         token::DestId,
     },
 };
 use acm_wire::multicast::{self, AddressRequest};
-use ib_mad::{Gid, Qpn, acm::AcmMad, sa::PathRecord};
-
-/// The number of addresses at a GID, and of paths to it, that are compared with a datagram from it.
-const MOST_COMPARED: usize = 16;
+use ib_mad::{Gid, acm::AcmMad, sa::PathRecord};
 
 impl Ibacmp {
     /// Handles a multicast request. Every receiver caches the sender's location; the owner of the address responds.
@@ -87,7 +85,7 @@ impl Ibacmp {
     /// Compares cached paths to a GID with a datagram from it, which shows its LID and its queue pair. `named` is the
     /// address in the datagram.
     fn compare_places(&mut self, cx: &mut Context, endpoint: EndpointId, remote: Remote, named: Option<DestId>) {
-        for id in self.cache.at_gid(endpoint, remote.gid, MOST_COMPARED) {
+        for id in self.cache.at_gid(endpoint, remote.gid, MOST_DOUBTED) {
             if named != Some(id) {
                 self.compare_place(cx, id, remote);
             }
@@ -141,9 +139,7 @@ impl Ibacmp {
         else {
             return None;
         };
-        // A host from a file has no queue pair.
-        let can_respond = dest.origin != Origin::Doubtful && remote.qpn != Qpn::default();
-        let host = Some(*remote).filter(|_| can_respond);
+        let host = Some(*remote).filter(|remote| dest.origin != Origin::Doubtful && remote.can_respond());
         self.end_operations(cx, id).end(cx);
         host
     }

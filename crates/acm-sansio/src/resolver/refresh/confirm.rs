@@ -41,9 +41,8 @@ impl Ibacmp {
                 at.into_iter().for_each(|at| cx.set_timer(Task::Confirm.token(), at));
                 return;
             };
-            if let Some(id) = self.cache.key_at(slot)
-                && self.needs_confirmation(id)
-            {
+            let Some(id) = self.cache.key_at(slot) else { continue };
+            if self.needs_confirmation(id) {
                 self.confirmations.found();
                 if self.queue_renewal(cx, id, RenewalReason::Found) {
                     self.cache.change(id, |ready| ready.confirmation = Confirmation::Queued);
@@ -51,9 +50,7 @@ impl Ibacmp {
                 pause = CONFIRM_INTERVAL.below(cx.fabric_size());
                 break;
             }
-            if let Some(id) = self.cache.key_at(slot)
-                && self.needs_proof(id)
-            {
+            if self.needs_proof(id) {
                 self.confirmations.found();
                 self.settle_doubt(cx, id);
                 break;

@@ -15,7 +15,7 @@ use crate::{
 };
 use alloc::boxed::Box;
 use ib_mad::{
-    Gid, Qpn,
+    Gid,
     sa::{PathRecord, SaMad},
 };
 
@@ -37,7 +37,7 @@ impl Ibacmp {
             return;
         };
         // A host without a queue pair is from a file. Only the group can be asked for it.
-        let to = Some(*owner).filter(|owner| owner.qpn != Qpn::default());
+        let to = Some(*owner).filter(Remote::can_respond);
         let is_move = owner.gid == claimant.gid;
         let start = no_verification_before.map_or(cx.now(), |time| time.max(cx.now()));
         let at = start + retry::CLAIM_DEFENCE + cx.spread(retry::CLAIM_SPREAD);

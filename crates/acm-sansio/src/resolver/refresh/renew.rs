@@ -12,7 +12,6 @@ use crate::{
     },
 };
 use core::time::Duration;
-use ib_mad::Qpn;
 
 /// No renewal starts while this many are in progress.
 const UNDER_WAY: usize = 64;
@@ -93,9 +92,7 @@ impl Ibacmp {
                 if core::mem::replace(&mut ready.confirmation, Confirmation::NotNeeded) != Confirmation::Queued {
                     (ready.served, ready.renewed) = (false, true);
                 }
-                // A host from a file has no queue pair.
-                let can_respond = ready.remote.is_some_and(|remote| remote.qpn != Qpn::default());
-                if can_respond && check.is_none() {
+                if check.is_none() && ready.remote.is_some_and(|remote| remote.can_respond()) {
                     self.probe(cx, id);
                 } else {
                     self.renew_path(cx, id);

@@ -5,6 +5,7 @@ use crate::{
     api::id::EndpointId,
     provider::Context,
     resolver::{
+        doubts::MOST_DOUBTED,
         state::{Ibacmp, RenewalReason},
         token::{DestId, Task},
     },
@@ -19,9 +20,6 @@ const MISSED: u32 = 4;
 /// The maximum number of hosts that are expected to send witnesses, for each endpoint. No fabric has more ports.
 const MOST_HOSTS: usize = 49_151;
 
-/// The number of addresses at a host, and of paths to it, that are doubted.
-const MOST_DOUBTED: usize = 16;
-
 impl Ibacmp {
     /// Schedules the next witness of an endpoint, unless it is scheduled.
     pub(crate) fn schedule_witness(&mut self, cx: &mut Context, endpoint: EndpointId) {
@@ -33,6 +31,7 @@ impl Ibacmp {
         }
     }
 
+    /// Sends the next witness of an endpoint, and doubts the hosts that send none any more.
     pub(crate) fn witness_due(&mut self, cx: &mut Context, endpoint: EndpointId) {
         if !cx.config().witness {
             return;
