@@ -31,8 +31,8 @@ const NOBODY: u32 = 65_534;
 /// Requested size of the send buffer of a client, in bytes; the system doubles it. The kernel memory of unread
 /// responses is charged to the daemon: at most the buffer and one message for each connection.
 const SEND_BUFFER: usize = 2048;
-/// Number of clients in the queue of a unix socket beside the first.
-const BACKLOG: i32 = 128;
+/// Number of clients in the kernel's queue of a unix socket: one more than listen(2) names.
+pub(crate) const QUEUE: u8 = 129;
 /// Requested size of the receive buffer of a TCP client, in bytes; the system doubles it.
 const RECEIVE_BUFFER: usize = 8192;
 
@@ -61,7 +61,7 @@ pub(crate) fn limit_receive_buffer(socket: &impl AsFd) {
 /// that a new one waits for all of them. If the queue is full, a blocking `connect` waits for room, in turn with others,
 /// and one that does not block fails with EAGAIN.
 pub(crate) fn limit_backlog(listener: &UnixListener) {
-    let _ = listen(listener, BACKLOG);
+    let _ = listen(listener, i32::from(QUEUE) - 1);
 }
 
 /// Lets as many TCP clients wait to be accepted as the system allows (net.core.somaxconn). If the queue is full, the

@@ -67,7 +67,7 @@ impl Response {
     /// Returns a view of the datagram or message.
     ///
     /// # Errors
-    /// None: the client has read the header.
+    /// [`DecodeError::TooShort`], which does not occur: the client has read the header.
     pub fn view(&self) -> core::result::Result<MadRef<'_>, DecodeError> {
         MadRef::new(&self.bytes)
     }

@@ -8,7 +8,7 @@ use crate::{
     descriptors,
     log::{Kind, limited},
     peer::Peer,
-    stream::Stream,
+    stream::{QUEUE, Stream},
 };
 use acm_sansio::{Account, Acm, Input, Time};
 use acm_wire::client::{FrameError, Header, SHARED_CACHE, SHARED_CACHE_USE};
@@ -18,9 +18,6 @@ use std::io;
 
 /// Maximum number of steps in a client's turn: a message, or a read of at most 2,048 bytes.
 const STEPS: usize = 8;
-/// Maximum number of connections that are accepted in an iteration: as many as the kernel's queue holds. The kernel
-/// queues the clients of all accounts in order of arrival. Accounts take turns as soon as the loop has all of them.
-const ACCEPT_BATCH: usize = 129;
 /// Maximum number of turns, and of checks for unread responses in an iteration. They delay a client whose event comes
 /// during the iteration. Each iteration costs an `epoll_wait`.
 const CLIENT_BATCH: usize = 8;
@@ -45,7 +42,9 @@ impl Daemon {
         {
             self.metrics.set_owners(owners.clone());
         }
-        for _ in 0..ACCEPT_BATCH {
+        // The kernel queues the clients of all accounts in order of arrival. Accounts take turns as soon as the loop has
+        // all of them.
+        for _ in 0..QUEUE {
             if !self.ready.listener || self.ready.accept_at.is_some() {
                 return;
             }
