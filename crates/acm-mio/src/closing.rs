@@ -1,13 +1,28 @@
-//! Threads that close connections in whose queue a client may have left descriptors: such a close may take as long as
-//! the client chooses (see [`crate::stream::Unix`]), and the loop must not wait.
+//! Threads that close connections in whose queue a client may have left descriptors: such a close may take long (see
+//! [`crate::stream::Unix`]), and the loop must not wait.
 //!
-//! One connection of an account is closed at a time, so that a connection that takes long delays its account only. The
-//! loop does not wait for the lock of the threads, either: without it, there is no room.
+//! A socket with SO_LINGER waits as long as the client chooses, but only until its thread gets a signal. What is left is
+//! work of the kernel, such as freeing the client's memory. One thread is never an account's, so that these connections
+//! delay its account only. The loop does not wait for the lock of the threads, either: without it, there is no room.
+mod refused;
+
+pub(crate) use refused::Refused;
+
 use crate::stream::Stream;
 use acm_sansio::Account;
 use core::{
     ops::Bound,
     sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
+};
+use nix::{
+    sys::{
+        signal::{SigEvent, SigevNotify, Signal},
+        time::TimeSpec,
+        timer::{Expiration, Timer, TimerSetTimeFlags},
+    },
+    time::ClockId,
+    unistd::gettid,
 };
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -18,10 +33,15 @@ use std::{
 
 /// Maximum number of threads. They start when they are needed.
 const THREADS: usize = 4;
+/// Maximum number of threads that close connections of one account at the same time.
+const THREADS_OF_ACCOUNT: usize = THREADS - 1;
+/// The longest time that a close waits for the other end of a socket. The kernel's queue of new clients waits for 129 of
+/// them at most.
+const LONGEST_WAIT: Duration = Duration::from_micros(100);
 /// Maximum number of connections of an account that wait to be closed, or are being closed.
-const OF_ACCOUNT: usize = 32;
+const OF_ACCOUNT: usize = 256;
 /// The same for all accounts. These descriptors are in addition to those of clients.
-pub(crate) const MOST: usize = 128;
+pub(crate) const MOST: usize = 512;
 
 /// The connections that wait to be closed, and the threads. Clones share them.
 #[derive(Clone, Debug, Default)]
@@ -65,13 +85,41 @@ struct State {
 #[derive(Debug, Default)]
 struct OfAccount {
     waiting: VecDeque<Stream>,
-    /// True if one more is being closed.
-    is_busy: bool,
+    /// Number of those that are being closed.
+    busy: usize,
 }
 
 impl OfAccount {
     fn len(&self) -> usize {
-        self.waiting.len() + usize::from(self.is_busy)
+        self.waiting.len() + self.busy
+    }
+}
+
+/// A signal to this thread that comes again and again while a connection is closed, and ends each wait.
+///
+/// It has a handler that does nothing. Without the handler, the system ignores SIGURG, and the close waits.
+#[derive(Debug)]
+struct Alarm(Option<Timer>);
+
+impl Alarm {
+    fn of_this_thread() -> Self {
+        let signal = Signal::SIGURG;
+        let _ = signal_hook::flag::register(signal as i32, Arc::default());
+        let to = SigevNotify::SigevThreadId { signal, thread_id: gettid().as_raw(), si_value: 0 };
+        Self(Timer::new(ClockId::CLOCK_MONOTONIC, SigEvent::new(to)).ok())
+    }
+
+    /// Drops a connection.
+    fn close(&mut self, stream: Stream) {
+        self.set(Expiration::Interval(TimeSpec::from_duration(LONGEST_WAIT)));
+        drop(stream);
+        self.set(Expiration::OneShot(TimeSpec::from_duration(Duration::ZERO)));
+    }
+
+    fn set(&mut self, expiration: Expiration) {
+        if let Some(timer) = &mut self.0 {
+            let _ = timer.set(expiration, TimerSetTimeFlags::empty());
+        }
     }
 }
 
@@ -88,14 +136,25 @@ impl Closing {
         has_room.then_some(Room { state, shared: &self.0, account })
     }
 
+    /// Closes a connection, in a thread if its close may wait. Returns the connection if there is no room now.
+    pub(crate) fn close(&self, account: Account, stream: Stream) -> Option<Stream> {
+        if stream.ends_with_descriptors() {
+            let Some(room) = self.room(account) else { return Some(stream) };
+            // The client is notified now.
+            stream.shutdown();
+            room.close(stream);
+        }
+        None
+    }
+
     /// Returns the number of connections that are not closed yet.
     pub(crate) fn count(&self) -> usize {
         self.0.count.load(Ordering::Relaxed)
     }
 
-    /// Starts a thread if each has an account. Fails if there is none.
+    /// Starts a thread if each has a connection. Fails if there is none.
     fn start_thread(&self, state: &mut State) -> io::Result<()> {
-        if state.accounts.len() < state.threads || state.threads == THREADS {
+        if self.count() < state.threads || state.threads == THREADS {
             return Ok(());
         }
         let shared = Arc::clone(&self.0);
@@ -109,22 +168,23 @@ impl Closing {
 }
 
 impl State {
-    /// Takes a connection of the next account of which none is being closed.
+    /// Takes a connection of the next account that may have a further thread.
     fn next(&mut self) -> Option<(Account, Stream)> {
         let after = self.last.map_or(Bound::Unbounded, Bound::Excluded);
         let in_turn = self.accounts.range((after, Bound::Unbounded)).chain(&self.accounts);
-        let account = in_turn.filter(|(_, of_account)| !of_account.is_busy).map(|(account, _)| *account).next()?;
+        let mut free = in_turn.filter(|(_, held)| held.busy < THREADS_OF_ACCOUNT && !held.waiting.is_empty());
+        let account = *free.next()?.0;
         let of_account = self.accounts.get_mut(&account)?;
         let stream = of_account.waiting.pop_front()?;
-        of_account.is_busy = true;
+        of_account.busy += 1;
         self.last = Some(account);
         Some((account, stream))
     }
 
     fn closed(&mut self, account: Account) {
         let Some(of_account) = self.accounts.get_mut(&account) else { return };
-        of_account.is_busy = false;
-        if of_account.waiting.is_empty() {
+        of_account.busy -= 1;
+        if of_account.len() == 0 {
             self.accounts.remove(&account);
         }
     }
@@ -132,13 +192,14 @@ impl State {
 
 /// Closes connections until the process ends.
 fn run(shared: &Shared) {
+    let mut alarm = Alarm::of_this_thread();
     let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
         match state.next() {
             None => state = shared.work.wait(state).unwrap_or_else(PoisonError::into_inner),
             Some((account, stream)) => {
                 drop(state);
-                drop(stream);
+                alarm.close(stream);
                 state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
                 state.closed(account);
                 shared.count.fetch_sub(1, Ordering::Relaxed);
@@ -153,48 +214,32 @@ impl Closing {
     pub(crate) fn hold(&self) -> impl Sized + '_ {
         self.0.state.lock().unwrap()
     }
+
+    /// Has no threads, so that each connection waits.
+    fn without_threads() -> Self {
+        let closing = Self::default();
+        closing.0.state.lock().unwrap().threads = THREADS;
+        closing
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{send_with, slow_to_close, until, wait_until};
+    use crate::testing::{in_time, send_with, slow_to_close, wait_until};
     use acm_sansio::Acm;
     use core::iter;
     use rustix::net::SendFlags;
-    use std::net::TcpStream;
+    use std::os::unix::net::UnixStream;
 
-    /// Returns a connection whose close waits, and the socket that ends the wait when it is dropped.
-    fn slow() -> (Stream, TcpStream) {
-        let (theirs, ours) = std::os::unix::net::UnixStream::pair().unwrap();
-        let (socket, reader) = slow_to_close();
-        send_with(&theirs, &[1], socket, SendFlags::empty()).unwrap();
-        (mio::net::UnixStream::from_std(ours).into(), reader)
-    }
-
-    /// Returns the room of an account; `None` if it is full, not if a thread has the lock.
-    fn room(closing: &Closing, user: u32) -> Option<Room<'_>> {
-        let user = Account::User(user);
-        until("room, or an account without it", || {
-            let room = closing.room(user);
-            let is_full = || {
-                let held = closing.0.state.lock().unwrap().accounts.get(&user).map_or(0, OfAccount::len);
-                held == OF_ACCOUNT || closing.count() == MOST
-            };
-            (room.is_some() || is_full()).then_some(room)
-        })
+    fn stream() -> (UnixStream, Stream) {
+        let (theirs, ours) = UnixStream::pair().unwrap();
+        (theirs, mio::net::UnixStream::from_std(ours).into())
     }
 
     /// Fills the room of an account. Returns the number of its connections.
-    fn fill(closing: &Closing, user: u32, readers: &mut Vec<TcpStream>) -> usize {
-        iter::from_fn(|| {
-            room(closing, user).map(|room| {
-                let (stream, reader) = slow();
-                room.close(stream);
-                readers.push(reader);
-            })
-        })
-        .count()
+    fn fill(closing: &Closing, user: u32) -> usize {
+        iter::from_fn(|| closing.room(Account::User(user)).map(|room| room.close(stream().1))).count()
     }
 
     #[test]
@@ -207,6 +252,20 @@ mod tests {
     }
 
     #[test]
+    fn close_of_a_socket_that_lingers_for_ten_minutes_ends_at_the_signal() {
+        let (slow, reader) = slow_to_close();
+        let (theirs, ours) = stream();
+        // Several in one connection: the signal is for all of them.
+        let (other, other_reader) = slow_to_close();
+        send_with(&theirs, &[1], slow, SendFlags::empty()).unwrap();
+        send_with(&theirs, &[1], other, SendFlags::empty()).unwrap();
+        let closing = Closing::default();
+        closing.room(Account::User(1)).unwrap().close(ours);
+        wait_until(|| closing.count() == 0);
+        drop((reader, other_reader));
+    }
+
+    #[test]
     fn unit_has_room_for_39_threads_and_those_of_providers() {
         let unit = include_str!("../../../dist/acm-mio.service");
         // The loop, the reader of preload files and the writer of a recording.
@@ -215,46 +274,50 @@ mod tests {
         assert!(unit.lines().any(|line| line == "TasksMax=64"), "{unit}");
     }
 
-    #[test]
-    fn connection_that_takes_long_delays_its_account_only() {
-        let (closing, mut readers) = (Closing::default(), Vec::new());
-        assert_eq!(fill(&closing, 1, &mut readers), 32);
-        let (theirs, ours) = std::os::unix::net::UnixStream::pair().unwrap();
-        room(&closing, 2).unwrap().close(mio::net::UnixStream::from_std(ours).into());
-        wait_until(|| closing.count() == 32);
-        drop(theirs);
-        readers.clear();
-        wait_until(|| closing.count() == 0);
-    }
-
     // docs/deadlines.md: closing
     #[test]
     fn connections_that_wait_to_be_closed_are_limited_for_each_account_and_in_all() {
-        let (closing, mut readers) = (Closing::default(), Vec::new());
-        let counts: Vec<usize> = (1..6).map(|user| fill(&closing, user, &mut readers)).collect();
-        assert_eq!((counts, closing.count()), (vec![32, 32, 32, 32, 0], 128));
-        assert_eq!(closing.0.state.lock().unwrap().threads, 4, "each waits for one connection");
-        readers.clear();
-        wait_until(|| closing.count() == 0);
+        let closing = Closing::without_threads();
+        let counts: Vec<usize> = (1..4).map(|user| fill(&closing, user)).collect();
+        assert_eq!((counts, closing.count()), (vec![256, 256, 0], 512));
     }
 
     #[test]
-    fn accounts_take_turns() {
+    fn four_threads_start_as_they_are_needed() {
+        let closing = Closing::default();
+        let mut state = closing.0.state.lock().unwrap();
+        let started = [0, 0, 1, 2, 9, 9].map(|count| {
+            closing.0.count.store(count, Ordering::Relaxed);
+            closing.start_thread(&mut state).unwrap();
+            state.threads
+        });
+        assert_eq!(started, [1, 1, 2, 3, 4, 4]);
+        closing.0.count.store(0, Ordering::Relaxed);
+        drop(state);
+        fill(&closing, 1);
+        let closing = in_time(move || {
+            wait_until(|| closing.count() == 0);
+            closing
+        });
+        assert!(closing.0.state.lock().unwrap().accounts.is_empty());
+    }
+
+    #[test]
+    fn accounts_take_turns_and_one_has_three_of_four_threads_at_most() {
         let mut state = State::default();
-        let mut readers = Vec::new();
-        for user in [1, 1, 2, 3] {
-            let (stream, reader) = slow();
-            readers.push(reader);
-            state.accounts.entry(Account::User(user)).or_default().waiting.push_back(stream);
-        }
-        // Their files are closed quickly.
-        readers.clear();
-        let mut next = || state.next().map(|(account, _)| account);
+        let add = |state: &mut State, user: u32, count| {
+            let of_account = state.accounts.entry(Account::User(user)).or_default();
+            of_account.waiting.extend(iter::repeat_with(|| stream().1).take(count));
+        };
+        let next = |state: &mut State| state.next().map(|(account, _)| account);
+        add(&mut state, 1, 9);
         assert_eq!(
-            [(); 4].map(|()| next()),
-            [Some(Account::User(1)), Some(Account::User(2)), Some(Account::User(3)), None]
+            [(); 4].map(|()| next(&mut state)),
+            [Some(1), Some(1), Some(1), None].map(|user| user.map(Account::User))
         );
+        add(&mut state, 2, 2);
+        assert_eq!(next(&mut state), Some(Account::User(2)));
         state.closed(Account::User(1));
-        assert_eq!(state.next().map(|(account, _)| account), Some(Account::User(1)));
+        assert_eq!([(); 3].map(|()| next(&mut state)), [Some(1), Some(2), None].map(|user| user.map(Account::User)));
     }
 }

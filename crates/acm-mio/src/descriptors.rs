@@ -54,7 +54,7 @@ mod tests {
     // docs/deadlines.md: connections
     #[test]
     fn descriptors_are_reserved_for_the_daemon() {
-        assert_eq!(for_clients(65_536), 61_319);
+        assert_eq!(for_clients(65_536), 60_958);
         assert_eq!(for_clients(1024), 722);
         assert_eq!(for_clients(40), 28);
     }

@@ -60,15 +60,7 @@ impl Ending {
 
     /// Closes a connection, or returns it if its bytes are not read or a thread has to close it later.
     fn try_close(&self, account: Account, stream: Stream) -> Option<Stream> {
-        if stream.unread() > 0 {
-            return Some(stream);
-        }
-        if stream.ends_with_descriptors() {
-            let Some(room) = self.closing.room(account) else { return Some(stream) };
-            stream.shutdown();
-            room.close(stream);
-        }
-        None
+        if stream.unread() > 0 { Some(stream) } else { self.closing.close(account, stream) }
     }
 
     /// Returns the time of the next check.

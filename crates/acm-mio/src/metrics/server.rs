@@ -6,7 +6,7 @@ use super::{
     snapshot::Number,
 };
 use crate::{
-    closing::Closing,
+    closing::{Closing, Refused},
     owners::Owners,
     peer::{Peer, may_change},
     stream::{Stream, is_open, limit_backlog, refuse_descriptors},
@@ -60,6 +60,7 @@ struct Listening {
     /// True if clients may request pages with the names of users.
     trusted: bool,
     ready: bool,
+    refused: Refused,
 }
 
 /// A request of an administrator, which the daemon answers with [`Metrics::respond`] in the same iteration.
@@ -137,6 +138,7 @@ impl Metrics {
                 file: None,
                 trusted: false,
                 ready: true,
+                refused: Refused::default(),
             }),
         };
         match opened {
@@ -188,13 +190,15 @@ impl Metrics {
 
     /// Reports whether a socket is ready.
     pub(crate) fn is_ready(&self) -> bool {
-        self.listening.iter().flatten().any(|listening| listening.ready)
+        self.listening.iter().flatten().any(|listening| listening.ready && listening.refused.due().is_none())
             || self.connections.iter().flatten().any(|connection| connection.ready)
     }
 
     /// Returns the next deadline of a scraper.
     pub(crate) fn due(&self) -> Option<Time> {
-        self.connections.iter().flatten().map(|connection| connection.until).chain(self.ending.due()).min()
+        let refused = self.listening.iter().flatten().filter_map(|listening| listening.refused.due());
+        let scrapers = self.connections.iter().flatten().map(|connection| connection.until);
+        scrapers.chain(refused).chain(self.ending.due()).min()
     }
 
     /// Serves the sockets that are ready. At most one page is written in each iteration of the loop, or one request of
@@ -282,7 +286,7 @@ impl Metrics {
     fn accept(&mut self, now: Time, index: usize, registry: &Registry) {
         for _ in 0..MAX_SCRAPERS {
             let Some(listening) = self.listening.get_mut(index).and_then(Option::as_mut) else { return };
-            if !listening.ready {
+            if !listening.refused.may_accept(now, &self.ending.closing) || !listening.ready {
                 return;
             }
             let accepted = match &listening.socket {
@@ -304,16 +308,25 @@ impl Metrics {
                 true => Rights::Look,
                 false => Rights::Metrics,
             };
-            self.admit(now, stream, rights, registry);
+            self.admit(now, index, stream, rights, registry);
         }
     }
 
-    /// Gives a new scraper a free slot, or the slot of the oldest scraper whose response is not due. Without one, closes
-    /// the connection: a client of the status socket tries again.
-    fn admit(&mut self, now: Time, mut stream: Stream, rights: Rights, registry: &Registry) {
+    /// Gives a new scraper a slot, or closes its connection: a client of the status socket tries again.
+    fn admit(&mut self, now: Time, index: usize, stream: Stream, rights: Rights, registry: &Registry) {
+        let Some(stream) = self.give_slot(now, stream, rights, registry) else { return };
+        self.refused += 1;
+        let account = self.ending.owners.account_of(stream.peer().0);
+        if let Some(Some(listening)) = self.listening.get_mut(index) {
+            listening.refused.close(now, &self.ending.closing, account, stream);
+        }
+    }
+
+    /// Gives a new scraper a free slot, or the slot of the oldest scraper whose response is not due. Returns the
+    /// connection if there is none.
+    fn give_slot(&mut self, now: Time, mut stream: Stream, rights: Rights, registry: &Registry) -> Option<Stream> {
         if !self.ending.admits(&stream, rights) {
-            self.refused += 1;
-            return self.ending.add(now, stream);
+            return Some(stream);
         }
         let first = match rights {
             Rights::Change => 0,
@@ -323,15 +336,14 @@ impl Metrics {
         let slots = self.connections.iter_mut().enumerate().skip(first);
         let free = slots.filter(|(_, slot)| !slot.as_ref().is_some_and(|connection| connection.is_due(now)));
         let oldest = free.min_by_key(|(_, slot)| slot.as_ref().map(|connection| connection.until));
-        let Some((number, slot)) = oldest else {
-            self.refused += 1;
-            return self.ending.add(now, stream);
-        };
+        let Some((number, slot)) = oldest else { return Some(stream) };
         self.ending.close(now, slot, registry);
         let token = Token(FIRST + LISTENERS + number);
-        if registry.register(stream.source(), token, Interest::READABLE | Interest::WRITABLE).is_ok() {
-            *slot = Some(Connection::new(now, stream, rights));
+        if registry.register(stream.source(), token, Interest::READABLE | Interest::WRITABLE).is_err() {
+            return Some(stream);
         }
+        *slot = Some(Connection::new(now, stream, rights));
+        None
     }
 }
 
@@ -359,7 +371,13 @@ fn listen_unix(path: &Path, mode: u32, trusted: bool) -> io::Result<Listening> {
     let socket = UnixListener::bind(path)?;
     refuse_descriptors(&socket);
     limit_backlog(&socket);
-    let listening = Listening { socket: Socket::Unix(socket), file: Some(path.to_owned()), trusted, ready: true };
+    let listening = Listening {
+        socket: Socket::Unix(socket),
+        file: Some(path.to_owned()),
+        trusted,
+        ready: true,
+        refused: Refused::default(),
+    };
     set_mode_of_socket(path, mode)?;
     Ok(listening)
 }

@@ -304,7 +304,7 @@ fn bounds_and_other_options_reach_the_core() {
     assert_eq!(config.path_service_ids, ServiceIds::Ranges(ids.to_vec()));
     fs::write(&opts, "connections auto\nsa_depth auto\n").unwrap();
     let config = Settings::read(&args).core(65_536);
-    assert_eq!((config.limits.connections.total, config.sa_depth), (61_319, Depth::Auto));
+    assert_eq!((config.limits.connections.total, config.sa_depth), (60_958, Depth::Auto));
 }
 
 #[test]

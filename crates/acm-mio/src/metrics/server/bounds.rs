@@ -1,7 +1,9 @@
 //! Scrapers at each bound, and one beyond it.
 use super::*;
+use crate::testing::{send_with, until};
 use core::array;
 use mio::Poll;
+use rustix::net::SendFlags;
 use std::{
     io::{Read, Write},
     os::unix::net::UnixStream,
@@ -54,7 +56,7 @@ fn admit(metrics: &mut Metrics, poll: &Poll, now: Time, rights: Rights) -> UnixS
     client.set_nonblocking(true).unwrap();
     stream.set_nonblocking(true).unwrap();
     let _ = client.write_all(b"GET /metrics HTTP/1.0\r\n\r\n");
-    metrics.admit(now, mio::net::UnixStream::from_std(stream).into(), rights, poll.registry());
+    metrics.admit(now, 0, mio::net::UnixStream::from_std(stream).into(), rights, poll.registry());
     TOKENS.for_each(|token| metrics.ready(Token(token)));
     metrics.serve(now, poll.registry(), |_| "x".repeat(4 << 20));
     client
@@ -127,4 +129,35 @@ fn scraper_gets_no_connection_while_four_of_its_account_are_unread() {
     metrics.serve(later(3), poll.registry(), |_| String::new());
     assert_eq!((metrics.numbers().map(|number| number.value), metrics.due()), ([0, 1], None));
     assert!(is_served(&admit(&mut metrics, &poll, later(4), Rights::Change)));
+}
+
+#[test]
+fn refused_scrapers_with_descriptors_wait_in_the_queue_of_the_kernel() {
+    let (dir, poll) = (tempfile::tempdir().unwrap(), Poll::new().unwrap());
+    let (mut metrics, [_, all]) = metrics(&poll, dir.path());
+    let closing = Closing::default();
+    metrics.close_in(closing.clone());
+    let Some(Socket::Unix(socket)) = metrics.listening[1].as_ref().map(|listening| &listening.socket) else { panic!() };
+    crate::stream::Unix::allow_descriptors(socket);
+    // All slots are taken.
+    let served: Vec<UnixStream> = (0..5).map(|_| admit(&mut metrics, &poll, Time::ZERO, Rights::Metrics)).collect();
+    let held = closing.hold();
+    let new: Vec<UnixStream> = (0..9)
+        .map(|_| {
+            let client = connect(&all);
+            send_with(&client, &[1], fs::File::open("/dev/null").unwrap(), SendFlags::empty()).unwrap();
+            client
+        })
+        .collect();
+    serve(&mut metrics, &poll, Time::ZERO);
+    assert_eq!((metrics.refused, metrics.is_ready()), (1, false), "the loop does not spin");
+    drop(held);
+    let mut now = metrics.due().unwrap();
+    until("all to be closed", || {
+        serve(&mut metrics, &poll, now);
+        now = now + Duration::from_millis(1);
+        (metrics.refused == 9 && closing.count() == 0).then_some(())
+    });
+    assert!(!new.iter().any(is_open));
+    drop(served);
 }

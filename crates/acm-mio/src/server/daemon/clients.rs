@@ -28,6 +28,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 impl Daemon {
     pub(super) fn accept(&mut self, now: Time) {
+        let mut may_accept = self.refused.may_accept(now, &self.host.closing);
         if self.ready.is_stopping {
             self.ready.listener = false;
             return;
@@ -45,7 +46,7 @@ impl Daemon {
         // The kernel queues the clients of all accounts in order of arrival. Accounts take turns as soon as the loop has
         // all of them.
         for _ in 0..QUEUE {
-            if !self.ready.listener || self.ready.accept_at.is_some() {
+            if !may_accept || !self.ready.listener || self.ready.accept_at.is_some() {
                 return;
             }
             let stream = match self.listener.accept() {
@@ -70,22 +71,20 @@ impl Daemon {
             let account = self.reload.owners().account_of(account);
             if self.pace.admits(now, account) {
                 self.add_client(now, stream, account, peer);
-            } else if stream.ends_with_descriptors() {
-                // The loop must not wait for its close.
-                if let Some(index) = self.add_client(now, stream, account, peer) {
-                    self.close_client(now, index);
-                }
+            } else {
+                self.refused.close(now, &self.host.closing, account, stream);
             }
+            may_accept = self.refused.due().is_none();
         }
     }
 
-    /// Adds a connection, and queues it for its first turn unless the core refuses it. Returns its index.
-    pub(super) fn add_client(&mut self, now: Time, mut stream: Stream, account: Account, peer: Peer) -> Option<usize> {
+    /// Adds a connection and queues it for its first turn, or closes it if it cannot be served.
+    pub(super) fn add_client(&mut self, now: Time, mut stream: Stream, account: Account, peer: Peer) {
         let index = self.host.clients.open.vacant_key();
         let token = Token(FIRST_CLIENT + index);
         if let Err(error) = self.host.poll.registry().register(stream.source(), token, Interest::READABLE) {
             limited!(self.host.lines, WARN, "accept", "client refused: {error}");
-            return None;
+            return self.refused.close(now, &self.host.closing, account, stream);
         }
         let client = self.host.clients.next_id(index);
         self.host.clients.open.insert(Connection::new(client, stream, account, peer));
@@ -95,8 +94,10 @@ impl Daemon {
         {
             connection.account = account.index();
             self.host.clients.queue(index);
+        } else if let Some((_, stream)) = self.host.take_out(index) {
+            // The core has refused it, and there was no room to close it.
+            self.refused.close(now, &self.host.closing, account, stream);
         }
-        Some(index)
     }
 
     pub(super) fn client_ready(&mut self, index: usize, event: &mio::event::Event) {

@@ -10,6 +10,7 @@ use super::{
 use crate::{
     addresses::Interfaces,
     clock::Clock,
+    closing::Refused,
     fabric::FabricError,
     log::{Log, limited},
     loop_times::LoopTimes,
@@ -58,6 +59,7 @@ pub(crate) struct Daemon {
     /// Names of the ports if there is no address file.
     pub(crate) names: DefaultNames,
     pub(crate) ready: Ready,
+    pub(crate) refused: Refused,
     pub(crate) received: ReceiveBuffer,
     /// Thread that reads routes and hosts from files; `None` if the options name no such files.
     pub(crate) preload: Option<Loader>,
@@ -193,7 +195,7 @@ impl Daemon {
 
     /// Reports whether there is work that needs no further event.
     fn has_more(&self) -> bool {
-        let accepting = self.ready.listener && self.ready.accept_at.is_none();
+        let accepting = self.ready.listener && self.ready.accept_at.is_none() && self.refused.due().is_none();
         let has_requests = self.host.clients.has_ready() || self.ready.kernel;
         (has_requests && self.first_load_until.is_none())
             || self.ready.fabric
@@ -214,6 +216,7 @@ impl Daemon {
             self.check_due(),
             self.reload.due(),
             self.ready.accept_at,
+            self.refused.due(),
             self.ready.serves_until,
             self.first_load_until,
             self.host.lines.due(),

@@ -3,7 +3,7 @@ use super::{BusyPoll, Connections, Daemon, Host, LISTENER, Ready, Reload, Remova
 use crate::{
     cli::Args,
     clock::Clock,
-    closing::Closing,
+    closing::{Closing, Refused},
     fabric::{Fabric, FabricError, NamedPort},
     log::{Lines, Log, WithoutFile},
     loop_times::LoopTimes,
@@ -81,6 +81,7 @@ fn daemon(dir: &std::path::Path) -> Daemon {
         systemd: Systemd::default(),
         names: crate::names::DefaultNames::new(""),
         ready: Ready::default(),
+        refused: Refused::default(),
         received: ReceiveBuffer::default(),
         preload: None,
         first_load_until: None,
