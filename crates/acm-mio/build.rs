@@ -1,11 +1,8 @@
 //! Exports the functions that libraries of providers use. Without these options the linker exports none of a program.
 
 fn main() {
-    println!("cargo:rerun-if-changed=../acm-plugin/src/symbols.txt");
-    if std::env::var_os("CARGO_FEATURE_PLUGINS").is_none() {
-        return;
-    }
-    for symbol in include_str!("../acm-plugin/src/symbols.txt").lines() {
+    // The build script of acm-plugin has the names. Without the feature `plugins` there are none.
+    for symbol in std::env::var("DEP_ACM_PLUGIN_SHIM_SYMBOLS").unwrap_or_default().split_whitespace() {
         println!("cargo:rustc-link-arg-bins=-Wl,--export-dynamic-symbol={symbol}");
     }
 }
