@@ -185,9 +185,9 @@ impl Connections {
         self.accounts.get(account.index() as usize)?.busy.first()
     }
 
-    /// Returns the account with the most connections, and their number.
-    pub(crate) fn most(&self) -> Option<(usize, AccountId)> {
-        self.by_count.last().copied()
+    /// Returns the accounts with their numbers of connections, the most first.
+    pub(crate) fn most_first(&self) -> impl Iterator<Item = (usize, AccountId)> {
+        self.by_count.iter().rev().copied()
     }
 
     fn change(&mut self, account: AccountId, change: impl FnOnce(&mut OfAccount, &mut Slots)) {
@@ -222,15 +222,15 @@ mod tests {
         (0..3).for_each(|index| connections.open(Time::ZERO, client(index), A));
         connections.open(Time::ZERO, client(3), B);
         connections.touch(Time::ZERO, client(0));
-        assert_eq!((connections.longest_idle(A), connections.most()), (Some(client(1)), Some((3, A))));
+        assert_eq!((connections.longest_idle(A), connections.most_first().next()), (Some(client(1)), Some((3, A))));
         assert_eq!(connections.close(client(1)), Some(A));
-        assert_eq!((connections.longest_idle(A), connections.most()), (Some(client(2)), Some((2, A))));
+        assert_eq!((connections.longest_idle(A), connections.most_first().next()), (Some(client(2)), Some((2, A))));
         assert_eq!(connections.close(client(1)), None);
         connections.close(client(2));
         connections.close(client(0));
-        assert_eq!((connections.longest_idle(A), connections.most()), (None, Some((1, B))));
+        assert_eq!((connections.longest_idle(A), connections.most_first().next()), (None, Some((1, B))));
         connections.close(client(3));
-        assert_eq!(connections.most(), None);
+        assert_eq!(connections.most_first().next(), None);
     }
 
     #[test]
@@ -255,11 +255,12 @@ mod tests {
         (0..2).for_each(|index| connections.open(Time::ZERO, client(index), A));
         connections.end(client(0));
         connections.touch(Time::ZERO, client(0));
-        assert_eq!((connections.longest_idle(A), connections.most()), (Some(client(1)), Some((2, A))));
+        assert_eq!((connections.longest_idle(A), connections.most_first().next()), (Some(client(1)), Some((2, A))));
         assert_eq!((connections.account(client(0)), connections.ending(A)), (None, 1));
         connections.end(client(0));
         assert_eq!(connections.close(client(0)), Some(A));
-        assert_eq!((connections.ending(A), connections.most(), connections.close(client(0))), (0, Some((1, A)), None));
+        assert_eq!((connections.ending(A), connections.most_first().next()), (0, Some((1, A))));
+        assert_eq!(connections.close(client(0)), None);
     }
 
     #[test]

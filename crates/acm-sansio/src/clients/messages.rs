@@ -33,6 +33,8 @@ pub(crate) struct Terms<'a> {
 
 /// Time after its last use within which a connection is not closed for that of another account.
 const RECENT: Duration = Duration::from_secs(5);
+/// Maximum number of accounts that are asked for a connection in favour of another account, the largest first.
+const LOOKED_AT: usize = 64;
 
 /// The room for one more connection of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,24 +66,27 @@ impl Clients {
             return Room::Free;
         }
         // An account whose share is used up loses a connection of its own. If no connection is left at all, the account
-        // with the most connections loses one.
+        // with the most connections that can give one up loses one.
         let held = cx.accounts.held(newcomer, Holding::Connections);
-        let others = self.connections.most().filter(|(count, account)| *account != newcomer && *count > held);
+        let larger = self.connections.most_first().take(LOOKED_AT);
+        let larger =
+            larger.filter(|(count, account)| *account != newcomer && *count > held).map(|(_, account)| account);
+        let mut larger = larger.peekable();
+        let is_smaller = larger.peek().is_some();
+        let has_floor = held < CONNECTIONS_FLOOR && is_smaller;
         let (used, total) = (cx.accounts.total().connections, share.total);
-        let has_floor = held < CONNECTIONS_FLOOR && others.is_some();
         // A share of what is free is little when several accounts have theirs.
         if used < total && has_floor {
             return Room::Free;
         }
-        let loser = others.filter(|_| used >= total).map_or(newcomer, |(_, account)| account);
         // Each connection of a client that does not read keeps its memory, however many the account gives up.
-        let gives_up = self.connections.ending(loser) < ENDING;
-        let victim = if loser == newcomer {
-            self.connections.longest_idle(loser)
+        let gives_up = |account: &AccountId| self.connections.ending(*account) < ENDING;
+        let victim = if used >= total && is_smaller {
+            larger.filter(gives_up).find_map(|account| self.connections.idle_for(account, cx.now, RECENT))
         } else {
-            self.connections.idle_for(loser, cx.now, RECENT)
+            Some(newcomer).filter(gives_up).and_then(|account| self.connections.longest_idle(account))
         };
-        match victim.filter(|_| gives_up) {
+        match victim {
             Some(victim) if used <= most_connections(total) => Room::InPlaceOf(victim),
             None if has_floor && used < most_connections(total) => Room::Free,
             _ => Room::Full,

@@ -152,6 +152,20 @@ fn connection_that_is_busy_or_was_used_within_5_s_is_not_closed_for_another_acco
     }
 }
 
+/// The largest user uses all of its connections all the time.
+#[test]
+fn connection_of_a_smaller_account_is_closed_if_the_largest_has_no_idle_one() {
+    let mut world = world(connections(32, 100));
+    let middle: Vec<_> = (0..12).map(|_| world.connect(0, OTHER)).collect();
+    let hog: Vec<_> = (0..20).map(|_| world.connect(0, HOG)).collect();
+    world.run_for(Duration::from_secs(5));
+    hog.iter().for_each(|client| world.send(*client, &perf_request(0, [1; 8])));
+    let new: Vec<_> = (0..6).map(|_| world.connect(0, Account::User(7))).collect();
+    let closed = [&hog, &middle, &new].map(|clients| closed(&world, clients));
+    assert_eq!(closed, [vec![], vec![0, 1, 2, 3, 4, 5], vec![]], "as many as are left of the smaller account");
+    assert_eq!(world.node(0).acm.check(), Ok(()));
+}
+
 // docs/deviations.md: shares
 // docs/deadlines.md: requests
 #[test]
