@@ -1,40 +1,11 @@
 //! The codes of rates and MTUs in libibverbs (`enum ibv_rate`, `enum ibv_mtu`).
 use ib_device::LinkRate;
+use ib_mad::Rate;
 
 /// `IBV_RATE_MAX`: the rate is unknown.
 const UNKNOWN: u32 = 0;
-/// `IBV_RATE_10_GBPS`: the default for unknown rates in options.
-const GBPS_10: u32 = 3;
 /// `IBV_MTU_2048`: the default for unknown MTUs in options.
 const MTU_2048: u32 = 4;
-
-/// Rates in Gbit/s and their codes.
-const RATES: [(i32, u32); 23] = [
-    (2, 2),
-    (5, 5),
-    (10, GBPS_10),
-    (20, 6),
-    (30, 4),
-    (40, 7),
-    (60, 8),
-    (80, 9),
-    (120, 10),
-    (14, 11),
-    (56, 12),
-    (112, 13),
-    (168, 14),
-    (25, 15),
-    (100, 16),
-    (200, 17),
-    (300, 18),
-    // ibacm returns the code of 10 Gbit/s for these rates.
-    (28, 19),
-    (50, 20),
-    (400, 21),
-    (600, 22),
-    (800, 23),
-    (1200, 24),
-];
 
 /// Returns the code for `active_width` and `active_speed` of a link; 0 for invalid values.
 #[must_use]
@@ -45,7 +16,8 @@ pub fn of_link(width: u8, speed: u8) -> u32 {
 /// Returns the code for a rate in Gbit/s; the code of 10 Gbit/s for unknown rates.
 #[must_use]
 pub fn of_gbps(gbps: i32) -> u32 {
-    RATES.iter().find(|(rate, _)| *rate == gbps).map_or(GBPS_10, |(_, code)| *code)
+    let rate = u32::try_from(gbps).ok().and_then(Rate::from_gbps);
+    rate.unwrap_or(Rate::GBPS_10).get().into()
 }
 
 /// Returns the code for an MTU in bytes; the code of 2048 bytes for unknown MTUs.
@@ -90,7 +62,7 @@ mod tests {
     fn options_have_rate_and_mtu_codes_with_defaults() {
         let known = [2, 5, 10, 20, 30, 40, 60, 80, 120, 14, 56, 112, 168, 25, 100, 200, 300];
         assert_eq!(known.map(of_gbps), [2, 5, 3, 6, 4, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18]);
-        assert_eq!([28, 50, 400, 600, 800, 1200].map(of_gbps), [19, 20, 21, 22, 23, 24]);
+        assert_eq!([28, 50, 400, 600, 800, 1200, 1600].map(of_gbps), [19, 20, 21, 22, 23, 24, 25]);
         assert_eq!([0, -1, 3, i32::MAX].map(of_gbps), [3; 4]);
         assert_eq!([256, 512, 1024, 2048, 4096, 0, -5, 1500].map(of_mtu), [1, 2, 3, 4, 5, 4, 4, 4]);
     }

@@ -1,6 +1,6 @@
 //! Layer, width, speed and rate of a link.
 use core::fmt;
-use ib_mad::Rate;
+use ib_mad::{Generation, LinkWidth, Rate};
 
 /// The layer below the packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -28,32 +28,16 @@ impl LinkRate {
     }
 
     /// Creates a rate from the numbers of `ibv_port_attr`: `active_width` (1 = 1x, 2 = 4x, 4 = 8x, 8 = 12x, 16 = 2x)
-    /// and `active_speed` (1 SDR, 2 DDR, 4 QDR, 8 FDR10, 16 FDR, 32 EDR, 64 HDR, 128 NDR, 256 XDR).
+    /// and `active_speed` ([`Generation::verbs_speed`]).
     ///
     /// `None` for undefined numbers. XDR does not fit in the 8 bits of libibverbs' field `active_speed`, which is 0 for
     /// XDR. Use the rate in sysfs for such a port.
     #[must_use]
     pub const fn from_codes(active_width: u8, active_speed: u16) -> Option<Self> {
-        let lanes = match active_width {
-            1 => 1,
-            16 => 2,
-            2 => 4,
-            4 => 8,
-            8 => 12,
-            _ => return None,
-        };
-        let tenths = match active_speed {
-            1 => 25,
-            2 => 50,
-            4 | 8 => 100,
-            16 => 140,
-            32 => 250,
-            64 => 500,
-            128 => 1000,
-            256 => 2000,
-            _ => return None,
-        };
-        Some(Self { tenths: lanes * tenths })
+        match (LinkWidth::new(active_width).lanes(), Generation::from_verbs(active_speed)) {
+            (Some(lanes), Some(generation)) => Self::from_tenths(generation.link_tenths(lanes)),
+            _ => None,
+        }
     }
 
     /// Parses the text of sysfs: `2.5 Gb/sec (1X)`, `100 Gb/sec (2X HDR)`.
@@ -78,17 +62,10 @@ impl LinkRate {
     /// slower rate.
     #[must_use]
     pub fn code(self) -> Rate {
-        let gbps = self.tenths / 10;
         let rates = Rate::KNOWN.iter().map(|(rate, _)| *rate);
-        let fitting = rates.filter(|rate| nominal_gbps(*rate).is_some_and(|nominal| nominal <= gbps));
-        fitting.max_by_key(|rate| rate.mbps()).unwrap_or(Rate::GBPS_2_5)
+        let fitting = rates.filter(|rate| rate.tenths().is_some_and(|nominal| nominal <= self.tenths));
+        fitting.max_by_key(|rate| rate.tenths()).unwrap_or(Rate::GBPS_2_5)
     }
-}
-
-/// Returns the number of Gb/s in the name of a code, without its fraction.
-fn nominal_gbps(rate: Rate) -> Option<u32> {
-    let name = rate.name()?;
-    name.split([' ', '.']).next()?.parse().ok()
 }
 
 impl fmt::Display for LinkRate {

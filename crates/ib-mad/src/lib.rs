@@ -112,14 +112,14 @@ pub mod view;
 
 pub use address::{AddressVector, GlobalRoute};
 pub use code::{
-    HoqLife, LinkDownDefault, LinkSpeed, LinkSpeedExt, LinkSpeedExt2, LinkSpeeds, LinkSpeedsExt, LinkSpeedsExt2,
-    LinkWidth, LinkWidths, Mtu, NodeType, PacketLifeTime, PortPhysicalState, PortState, Rate, Selected, Selector,
-    SmControl, SmState, TimeCode, VirtualLane, VlCap,
+    Generation, HoqLife, LinkDownDefault, LinkSpeed, LinkSpeedExt, LinkSpeedExt2, LinkSpeeds, LinkSpeedsExt,
+    LinkSpeedsExt2, LinkWidth, LinkWidths, MlnxLinkSpeed, MlnxLinkSpeeds, Mtu, NodeType, PacketLifeTime,
+    PortPhysicalState, PortState, Rate, Selected, Selector, SmControl, SmState, TimeCode, VirtualLane, VlCap,
 };
 pub use error::DecodeError;
 pub use id::{
-    Bkey, CcKey, FlowLabel, Gid, Guid, Lid, Lmc, Mkey, MulticastFlags, OutOfRange, ParseIdError, Pkey, Psn, Qkey, Qpn,
-    ServiceId, ServiceLevel, SmKey, TransactionId, VendorId,
+    Bkey, CcKey, FlowLabel, Gid, Guid, Lid, Lmc, Mkey, MulticastFlags, OutOfRange, ParseIdError, Pkey, PmKey, Psn,
+    Qkey, Qpn, ServiceId, ServiceLevel, SmKey, TransactionId, VendorId,
 };
 pub use mad::{AttributeId, Mad, MadHeader, Method, MgmtClass, Status};
 pub use view::{AttributeRef, MadMut, MadRef};

@@ -37,6 +37,8 @@ pub const STRUCTURES: &[Structure] = &[
     Structure::of::<crate::perf::PortExtendedSpeedsCountersRsFec>(),
     #[cfg(feature = "baseboard")]
     Structure::of::<crate::baseboard::BaseboardMad>(),
+    #[cfg(feature = "baseboard")]
+    Structure::of::<crate::baseboard::VpdRange>(),
     #[cfg(feature = "device")]
     Structure::of::<crate::device::DeviceMad>(),
     #[cfg(feature = "cm")]
@@ -63,6 +65,7 @@ pub const STRUCTURES: &[Structure] = &[
     Structure::of::<notice::BadKeyTrap>(),
     Structure::of::<notice::BadSwitchPkeyTrap>(),
     Structure::of::<notice::BkeyTrap>(),
+    Structure::of::<notice::BmTrap>(),
     Structure::of::<notice::CcKeyTrap>(),
     #[cfg(feature = "opa")]
     Structure::of::<crate::opa::OpaDirectedRoute>(),

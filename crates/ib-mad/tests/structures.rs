@@ -150,7 +150,8 @@ fn every_structure_is_in_the_registry() {
         };
         // A structure that is only part of others is tested with them.
         let part = all.contains(&format!(": {name},")) || all.contains(&format!("[{name}; "));
-        if !names.contains(&name) && !part {
+        let of_macro = name == "$name";
+        if !names.contains(&name) && !part && !of_macro {
             missing.push(name);
         }
     }

@@ -1,7 +1,9 @@
 //! Nodes and ports, and how a subnet creates them.
 use alloc::{format, string::String, vec, vec::Vec};
 use core::fmt;
-use ib_mad::{Gid, Guid, Lid, Mtu, Pkey, PortState, Rate, ServiceLevel, id::Lmc, opa::OpaVirtualFabric};
+use ib_mad::{
+    Generation, Gid, Guid, Lid, LinkWidth, Mtu, Pkey, PortState, Rate, ServiceLevel, id::Lmc, opa::OpaVirtualFabric,
+};
 
 /// Returns the state if a port of the simulated subnet can have it.
 #[cfg(any(feature = "client", feature = "server"))]
@@ -116,31 +118,24 @@ impl Port {
         u16::try_from(index).ok()
     }
 
+    /// Returns the lanes and the generation of the link: a link of the port's nominal rate, with four lanes if there is
+    /// one, else with the least lanes. An undefined rate is four lanes of EDR.
+    #[must_use]
+    pub fn link(&self) -> (u8, &'static Generation) {
+        let widths = core::iter::once(4).chain(LinkWidth::LANES.iter().map(|(lanes, _)| *lanes));
+        let mut links = widths.flat_map(|lanes| Generation::ALL.iter().map(move |generation| (lanes, generation)));
+        let wanted = self.rate.tenths();
+        links
+            .find(|(lanes, generation)| Some(generation.link_tenths(*lanes)) == wanted)
+            .unwrap_or((4, &Generation::EDR))
+    }
+
     /// Returns link width and speed as in `struct ibv_port_attr`, for instance (2, 32) = 4x EDR.
     #[must_use]
-    pub const fn width_and_speed(&self) -> (u8, u8) {
-        const X1: u8 = 1;
-        const X4: u8 = 2;
-        const X12: u8 = 8;
-        match self.rate {
-            Rate::GBPS_2_5 => (X1, 1),
-            Rate::GBPS_5 => (X1, 2),
-            Rate::GBPS_10 => (X4, 1),
-            Rate::GBPS_14 => (X1, 16),
-            Rate::GBPS_20 => (X4, 2),
-            Rate::GBPS_25 => (X1, 32),
-            Rate::GBPS_30 => (X12, 1),
-            Rate::GBPS_40 => (X4, 4),
-            Rate::GBPS_50 => (X1, 64),
-            Rate::GBPS_56 => (X4, 16),
-            Rate::GBPS_60 => (X12, 2),
-            Rate::GBPS_120 => (X12, 4),
-            Rate::GBPS_168 => (X12, 16),
-            Rate::GBPS_200 => (X4, 64),
-            Rate::GBPS_300 => (X12, 32),
-            Rate::GBPS_400 => (X4, 128),
-            _ => (X4, 32),
-        }
+    pub fn width_and_speed(&self) -> (u8, u16) {
+        let (own, generation) = self.link();
+        let width = LinkWidth::LANES.iter().find(|(lanes, _)| *lanes == own);
+        (width.map_or(0, |(_, code)| code.get()), generation.verbs_speed)
     }
 }
 

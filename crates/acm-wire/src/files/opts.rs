@@ -154,7 +154,7 @@ options! {
     /// MTU of the multicast group that all nodes join; in bytes in the file.
     MinMtu min_mtu: Mtu = Mtu::B2048, mtu_bytes, "an MTU: 256, 512, 1024, 2048 or 4096";
     /// Rate of the multicast group that all nodes join; in Gb/s in the file.
-    MinRate min_rate: Rate = Rate::GBPS_10, gbps, "a rate in Gb/s that InfiniBand has: 2.5, 5, 10, ... 1200";
+    MinRate min_rate: Rate = Rate::GBPS_10, gbps, "a rate in Gb/s that InfiniBand has: 2.5, 5, 10, ... 1600";
     /// Source of paths that are loaded at the start.
     RoutePreload route_preload: RoutePreload = RoutePreload::None, RoutePreload, "none or opensm_full_v1";
     /// Path to the file for `route_preload`.

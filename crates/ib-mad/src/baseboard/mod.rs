@@ -1,6 +1,6 @@
 //! Baseboard management (IBTA 16.2): power, indicators and vital product data of modules.
 //!
-//! No public source has the layouts of its attributes; the bytes are kept.
+//! Requests to the devices of a module have the method Send. Their parameters are public for vital product data only.
 //!
 //! ```text
 //!  0  common header (24 bytes)
@@ -11,9 +11,9 @@
 mod attributes;
 
 pub use attributes::{
-    BkeyInfo, GetIocPmControl, GetModulePmControl, GetModuleStatus, GetUnitPmControl, Ib2Cme, Ib2Ibml, Ib2Mme, Oem,
-    ReadVpd, ResetIbml, SetIocPmControl, SetModuleAttention, SetModulePmControl, SetModuleState, SetUnitPmControl,
-    WriteVpd,
+    BkeyInfo, BkeyProtect, BmDevice, BmStatus, GetIocPmControl, GetModulePmControl, GetModuleStatus, GetUnitPmControl,
+    Ib2Cme, Ib2Ibml, Ib2Mme, Oem, ReadVpd, ResetIbml, SetIocPmControl, SetModuleAttention, SetModulePmControl,
+    SetModuleState, SetUnitPmControl, VpdRange, WriteVpd,
 };
 
 use crate::{

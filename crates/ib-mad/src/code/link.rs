@@ -1,4 +1,4 @@
-//! Width and speed of a link.
+//! Codes of the width and speed of a link. `generation.rs` has the speeds.
 use crate::{code, flags};
 
 flags! {
@@ -37,21 +37,6 @@ code! {
     }
 }
 
-impl LinkWidth {
-    /// Returns the number of lanes; `None` for an undefined code.
-    #[must_use]
-    pub const fn lanes(self) -> Option<u8> {
-        match self {
-            Self::X1 => Some(1),
-            Self::X2 => Some(2),
-            Self::X4 => Some(4),
-            Self::X8 => Some(8),
-            Self::X12 => Some(12),
-            _ => None,
-        }
-    }
-}
-
 flags! {
     /// Set of link speeds per lane, first generations, that a port supports or has enabled (IBTA 14.2.5.6).
     pub struct LinkSpeeds(u8) {
@@ -79,19 +64,6 @@ code! {
         DDR = 2 "5 Gb/s",
         /// QDR, 10 Gb/s.
         QDR = 4 "10 Gb/s",
-    }
-}
-
-impl LinkSpeed {
-    /// Returns the speed per lane in Mb/s; `None` if an extended speed is in use.
-    #[must_use]
-    pub const fn mbps(self) -> Option<u32> {
-        match self {
-            Self::SDR => Some(2_500),
-            Self::DDR => Some(5_000),
-            Self::QDR => Some(10_000),
-            _ => None,
-        }
     }
 }
 
@@ -131,20 +103,6 @@ code! {
     }
 }
 
-impl LinkSpeedExt {
-    /// Returns the speed per lane in Mb/s; `None` if no extended speed is in use.
-    #[must_use]
-    pub const fn mbps(self) -> Option<u32> {
-        match self {
-            Self::FDR => Some(14_062),
-            Self::EDR => Some(25_781),
-            Self::HDR => Some(53_125),
-            Self::NDR => Some(106_250),
-            _ => None,
-        }
-    }
-}
-
 flags! {
     /// Set of extended link speeds of the second field that a port supports or has enabled (IBTA 1.6, 14.2.5.6).
     pub struct LinkSpeedsExt2(u8) {
@@ -163,14 +121,21 @@ code! {
     }
 }
 
-impl LinkSpeedExt2 {
-    /// Returns the speed per lane in Mb/s; `None` if no speed of the second field is in use.
-    #[must_use]
-    pub const fn mbps(self) -> Option<u32> {
-        match self {
-            Self::XDR => Some(212_500),
-            _ => None,
-        }
+flags! {
+    /// Set of link speeds per lane beside those of PortInfo (`FDR10` in OpenSM's `ib_types.h`).
+    pub struct MlnxLinkSpeeds(u8) {
+        /// FDR10, 10.3125 Gb/s: the lane rate of QDR with the coding of FDR.
+        FDR10 = 1 "FDR10",
+    }
+}
+
+code! {
+    /// Link speed per lane in use beside those of PortInfo (`FDR10` in OpenSM's `ib_types.h`).
+    pub struct MlnxLinkSpeed(u8) {
+        /// The speed in use is that of PortInfo.
+        NONE = 0 "none",
+        /// FDR10, 10.3125 Gb/s: the lane rate of QDR with the coding of FDR.
+        FDR10 = 1 "FDR10",
     }
 }
 

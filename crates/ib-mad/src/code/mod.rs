@@ -1,4 +1,5 @@
 //! Codes of sizes, rates, times and states, and their comparison in queries.
+mod generation;
 mod graded;
 mod lane;
 mod link;
@@ -9,10 +10,12 @@ mod rate;
 mod selector;
 mod time;
 
+pub use generation::{Generation, LineCode, SpeedField};
 pub use graded::Graded;
 pub use lane::{VirtualLane, VlCap};
 pub use link::{
     LinkSpeed, LinkSpeedExt, LinkSpeedExt2, LinkSpeeds, LinkSpeedsExt, LinkSpeedsExt2, LinkWidth, LinkWidths,
+    MlnxLinkSpeed, MlnxLinkSpeeds,
 };
 pub use mtu::Mtu;
 pub use node::{LinkDownDefault, NodeType, PortPhysicalState, PortState, SmControl, SmState};

@@ -1,4 +1,5 @@
 //! Code of the static rate.
+use super::Generation;
 use crate::{ParseIdError, code};
 use core::str::FromStr;
 
@@ -58,69 +59,75 @@ code! {
 }
 
 impl Rate {
-    /// Returns the signalling rate in Mb/s, as `ib_rate_to_mbps` of Linux does: for FDR and later, 64/66 coding is
-    /// included. `None` for an undefined code.
+    /// Every rate with a link of this rate: its generation and its lanes. If several links have a rate, it is the one
+    /// whose speed Linux gives to the rate.
+    const LINKS: &'static [(Self, Generation, u8)] = &[
+        (Self::GBPS_2_5, Generation::SDR, 1),
+        (Self::GBPS_10, Generation::SDR, 4),
+        (Self::GBPS_30, Generation::SDR, 12),
+        (Self::GBPS_5, Generation::DDR, 1),
+        (Self::GBPS_20, Generation::DDR, 4),
+        (Self::GBPS_40, Generation::QDR, 4),
+        (Self::GBPS_60, Generation::DDR, 12),
+        (Self::GBPS_80, Generation::QDR, 8),
+        (Self::GBPS_120, Generation::QDR, 12),
+        (Self::GBPS_14, Generation::FDR, 1),
+        (Self::GBPS_56, Generation::FDR, 4),
+        (Self::GBPS_112, Generation::FDR, 8),
+        (Self::GBPS_168, Generation::FDR, 12),
+        (Self::GBPS_25, Generation::EDR, 1),
+        (Self::GBPS_100, Generation::EDR, 4),
+        (Self::GBPS_200, Generation::EDR, 8),
+        (Self::GBPS_300, Generation::EDR, 12),
+        (Self::GBPS_28, Generation::FDR, 2),
+        (Self::GBPS_50, Generation::HDR, 1),
+        (Self::GBPS_400, Generation::HDR, 8),
+        (Self::GBPS_600, Generation::HDR, 12),
+        (Self::GBPS_800, Generation::NDR, 8),
+        (Self::GBPS_1200, Generation::NDR, 12),
+        (Self::GBPS_1600, Generation::XDR, 8),
+    ];
+
+    /// Returns the signalling rate in Mb/s, as `ib_rate_to_mbps` of Linux does. `None` for an undefined code.
     #[must_use]
     pub const fn mbps(self) -> Option<u32> {
-        Some(match self {
-            Self::GBPS_2_5 => 2_500,
-            Self::GBPS_5 => 5_000,
-            Self::GBPS_10 => 10_000,
-            Self::GBPS_20 => 20_000,
-            Self::GBPS_30 => 30_000,
-            Self::GBPS_40 => 40_000,
-            Self::GBPS_60 => 60_000,
-            Self::GBPS_80 => 80_000,
-            Self::GBPS_120 => 120_000,
-            Self::GBPS_14 => 14_062,
-            Self::GBPS_28 => 28_125,
-            Self::GBPS_56 => 56_250,
-            Self::GBPS_112 => 112_500,
-            Self::GBPS_168 => 168_750,
-            Self::GBPS_25 => 25_781,
-            Self::GBPS_50 => 53_125,
-            Self::GBPS_100 => 103_125,
-            Self::GBPS_200 => 206_250,
-            Self::GBPS_300 => 309_375,
-            Self::GBPS_400 => 425_000,
-            Self::GBPS_600 => 637_500,
-            Self::GBPS_800 => 850_000,
-            Self::GBPS_1200 => 1_275_000,
-            Self::GBPS_1600 => 1_700_000,
-            _ => return None,
-        })
+        match self.link() {
+            Some((generation, lanes)) => Some(generation.link_mbps(lanes)),
+            None => None,
+        }
+    }
+
+    /// Returns the nominal rate in tenths of Gb/s, as in the name: 25 is 2.5 Gb/s. `None` for an undefined code.
+    #[must_use]
+    pub const fn tenths(self) -> Option<u32> {
+        match self.link() {
+            Some((generation, lanes)) => Some(generation.link_tenths(lanes)),
+            None => None,
+        }
     }
 
     /// Returns the code of a rate in Gb/s; 2 stands for 2.5 Gb/s. `None` if no code has this rate.
     #[must_use]
     pub const fn from_gbps(gbps: u32) -> Option<Self> {
-        Some(match gbps {
-            2 => Self::GBPS_2_5,
-            5 => Self::GBPS_5,
-            10 => Self::GBPS_10,
-            14 => Self::GBPS_14,
-            20 => Self::GBPS_20,
-            25 => Self::GBPS_25,
-            28 => Self::GBPS_28,
-            30 => Self::GBPS_30,
-            40 => Self::GBPS_40,
-            50 => Self::GBPS_50,
-            56 => Self::GBPS_56,
-            60 => Self::GBPS_60,
-            80 => Self::GBPS_80,
-            100 => Self::GBPS_100,
-            112 => Self::GBPS_112,
-            120 => Self::GBPS_120,
-            168 => Self::GBPS_168,
-            200 => Self::GBPS_200,
-            300 => Self::GBPS_300,
-            400 => Self::GBPS_400,
-            600 => Self::GBPS_600,
-            800 => Self::GBPS_800,
-            1200 => Self::GBPS_1200,
-            1600 => Self::GBPS_1600,
-            _ => return None,
-        })
+        let mut rest = Self::LINKS;
+        while let [(own, generation, lanes), more @ ..] = rest {
+            if generation.link_tenths(*lanes) / 10 == gbps {
+                return Some(*own);
+            }
+            rest = more;
+        }
+        None
+    }
+
+    const fn link(self) -> Option<(Generation, u8)> {
+        let mut rest = Self::LINKS;
+        while let [(own, generation, lanes), more @ ..] = rest {
+            if own.get() == self.get() {
+                return Some((*generation, *lanes));
+            }
+            rest = more;
+        }
+        None
     }
 }
 
@@ -157,6 +164,24 @@ mod tests {
             assert_eq!(Rate::from_gbps(named), Some(*rate), "{name}");
             assert!(mbps / 1000 >= named && mbps / 1000 <= named + named / 8, "{name}: {mbps}");
         }
-        assert_eq!(Rate::new(0).mbps(), None);
+        assert_eq!((Rate::new(0).mbps(), Rate::new(0).tenths(), Rate::new(26).mbps()), (None, None, None));
+        assert_eq!((Rate::GBPS_2_5.tenths(), Rate::GBPS_1600.tenths()), (Some(25), Some(16_000)));
+        assert_eq!(
+            (Rate::from_gbps(1600), Rate::from_gbps(0), Rate::from_gbps(2400)),
+            (Some(Rate::GBPS_1600), None, None)
+        );
+    }
+
+    /// The speeds of `ib_rate_to_mbps` in Linux's `drivers/infiniband/core/verbs.c`.
+    #[test]
+    fn speeds_of_rates_are_those_of_linux() {
+        let linux = [
+            2_500, 10_000, 30_000, 5_000, 20_000, 40_000, 60_000, 80_000, 120_000, 14_062, 56_250, 112_500, 168_750,
+            25_781, 103_125, 206_250, 309_375, 28_125, 53_125, 425_000, 637_500, 850_000, 1_275_000, 1_700_000,
+        ];
+        for (code, mbps) in (2..).zip(linux) {
+            assert_eq!(Rate::new(code).mbps(), Some(mbps), "{}", Rate::new(code));
+        }
+        assert_eq!(Rate::KNOWN.len(), linux.len());
     }
 }

@@ -19,11 +19,16 @@ id! {
     /// Congestion control key, 8 bytes (IBTA A10.2.1).
     pub struct CcKey(u64), "{:#018x}"
 }
+id! {
+    /// Performance management key, 8 bytes: protects the counters of a port (IBTA 16.1.2).
+    pub struct PmKey(u64), "{:#018x}"
+}
 from_str_number! {
     Mkey: u64, "M_Key (64 bits)";
     SmKey: u64, "SM_Key (64 bits)";
     Bkey: u64, "B_Key (64 bits)";
     CcKey: u64, "CC_Key (64 bits)";
+    PmKey: u64, "PM_Key (64 bits)";
 }
 
 id! {

@@ -11,7 +11,7 @@ mod small;
 pub use gid::{Gid, Guid};
 pub use group::MulticastFlags;
 pub use group_use::GroupUse;
-pub use key::{Bkey, CcKey, Mkey, Psn, Qkey, Qpn, SmKey, VendorId};
+pub use key::{Bkey, CcKey, Mkey, PmKey, Psn, Qkey, Qpn, SmKey, VendorId};
 pub use lid::{Lid, Lmc};
 pub use pkey::Pkey;
 pub use service::{FlowLabel, PortSpace, ServiceId, ServiceLevel, ServiceRange, TransactionId};

@@ -1,7 +1,7 @@
 //! Details of notices, by trap number.
 use super::{
-    BadKeyTrap, BadMkeyTrap, BadSwitchPkeyTrap, BkeyTrap, CapabilityTrap, CcKeyTrap, GidTrap, LinkStateTrap, PathTrap,
-    PortErrorTrap, SystemImageTrap,
+    BadKeyTrap, BadMkeyTrap, BadSwitchPkeyTrap, BkeyTrap, BmTrap, CapabilityTrap, CcKeyTrap, GidTrap, LinkStateTrap,
+    PathTrap, PortErrorTrap, SystemImageTrap,
 };
 use crate::{MgmtClass, Wire, attribute::Structure, code};
 use core::fmt;
@@ -41,6 +41,8 @@ code! {
         BAD_QKEY = 258 "bad Q_Key",
         /// A packet at a switch had a wrong P_Key. In baseboard management, [`BAD_BKEY`](Self::BAD_BKEY).
         BAD_SWITCH_PKEY = 259 "bad P_Key at a switch or bad B_Key",
+        /// In baseboard management: an event of a module.
+        BM_EVENT = 260 "baseboard management event",
         /// Every trap, in a subscription.
         ALL = 0xffff "all",
     }
@@ -130,6 +132,8 @@ details! {
     BadSwitchPkey(BadSwitchPkeyTrap) = Subnet BAD_SWITCH_PKEY,
     /// A request had a wrong B_Key.
     Bkey(BkeyTrap) = Baseboard BAD_BKEY,
+    /// An event of a module.
+    Bm(BmTrap) = Baseboard BM_EVENT,
     /// A request had a wrong CC_Key.
     CcKey(CcKeyTrap) = Congestion BAD_CC_KEY,
 }

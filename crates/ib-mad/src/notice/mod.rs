@@ -15,7 +15,7 @@ pub use details::{TrapDetails, TrapNumber};
 pub use header::{GenericType, Notice, NoticeToggleCount, NoticeType, Producer, SaNotice};
 pub use inform_info::{InformInfo, InformQpnTime, InformType};
 pub use trap::{
-    CapabilityTrap, GidTrap, LinkStateTrap, LocalChanges, OtherLocalChanges, PathTrap, PortErrorTrap, SystemImageTrap,
-    WaitForRepath,
+    BmTrap, BmTrapType, CapabilityTrap, GidTrap, LinkStateTrap, LocalChanges, OtherLocalChanges, PathTrap,
+    PortErrorTrap, SystemImageTrap, WaitForRepath,
 };
 pub use trap_key::{BadKeyTrap, BadMkeyTrap, BadSwitchPkeyTrap, BkeyTrap, CcKeyTrap, DrNotice, KeySl};

@@ -1,6 +1,6 @@
 //! Details of traps about ports, links, groups and paths.
 use crate::{
-    Gid, Guid, Lid, bits,
+    Gid, Guid, Lid, bits, code,
     smp::{PortCapability, PortCapability2},
     wire,
     wire::{Be64, Octets, Reserved},
@@ -125,5 +125,37 @@ wire! {
         pub port_no: u8,
         /// Reserved: zero when sent, ignored when received.
         pub reserved2: Reserved<49>,
+    }
+}
+
+code! {
+    /// Origin of a baseboard management trap (`ib_bm.h` of opa-ff).
+    pub struct BmTrapType(u8) {
+        /// Module management entity.
+        MME = 0 "MME",
+        /// Vendor of a module management entity.
+        OEM_MME = 1 "OEM MME",
+        /// Chassis management entity: retry.
+        CME_RETRY = 2 "CME retry",
+        /// Request to write.
+        WRE = 3 "WRE",
+        /// Chassis management entity.
+        CME = 4 "CME",
+        /// Vendor of a chassis management entity.
+        OEM_CME = 5 "OEM CME",
+    }
+}
+
+wire! {
+    /// Details of baseboard management's trap 260 (IBTA 16.2.4; `ib_bm.h` of opa-ff): an event of a module, 54 bytes.
+    pub struct BmTrap [54] {
+        /// Number of bytes in `trap_data` that are used.
+        pub data_length: u8,
+        /// Origin of the event.
+        pub trap_type: BmTrapType,
+        /// Further type of the event, which the origin defines.
+        pub trap_type_modifier: Octets<3>,
+        /// Data of the event, which the origin defines.
+        pub trap_data: Octets<49>,
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!  0  common header (24 bytes)
-//! 24  reserved (40)
+//! 24  PM_Key (8)
+//! 32  reserved (32)
 //! 64  attribute (192 bytes)
 //! ```
 mod capability;
@@ -29,12 +30,15 @@ pub use port_lanes::{
     SwPortVlCongestion,
 };
 pub use port_samples::{
-    CounterMasks, PortSamplesControl, PortSamplesResult, SampleState, SampleStateByte, SampleStatus, SampledCounter,
+    CounterMasks, ExtendedWidth, PortSamplesControl, PortSamplesResult, PortSamplesResultExtended, SampleState,
+    SampleStateByte, SampleStatus, SampledCounter,
 };
-pub use port_service_levels::{PortRcvDataSl, PortSlRcvBecn, PortSlRcvFecn, PortXmitDataSl};
+pub use port_service_levels::{
+    PortRcvDataSl, PortRcvDataSlExt, PortSlRcvBecn, PortSlRcvFecn, PortXmitDataSl, PortXmitDataSlExt,
+};
 
 use crate::{
-    MadHeader,
+    MadHeader, PmKey,
     attribute::attributes,
     notice::ClassPortInfo,
     wire,
@@ -46,8 +50,10 @@ wire! {
     pub struct PerfMad [256] {
         /// Common header of every datagram, 24 bytes.
         pub header: MadHeader,
+        /// Key of the requester; 0 if the node has no key.
+        pub pm_key: PmKey,
         /// Reserved: zero when sent, ignored when received.
-        pub reserved: Reserved<40>,
+        pub reserved: Reserved<32>,
         /// Attribute, 192 bytes.
         pub data: Octets<192>,
     }
@@ -69,6 +75,7 @@ attributes! {
             PortVlXmitFlowCtlUpdateErrors = 0x001b,
             PortVlXmitWaitCounters = 0x001c,
             PortCountersExtended = 0x001d,
+            PortSamplesResultExtended = 0x001e,
             PortExtendedSpeedsCounters = 0x001f,
             SwPortVlCongestion = 0x0030,
             PortRcvConCtrl = 0x0031,
@@ -78,6 +85,8 @@ attributes! {
             PortVlXmitTimeCong = 0x0035,
             PortXmitDataSl = 0x0036,
             PortRcvDataSl = 0x0037,
+            PortXmitDataSlExt = 0x0038,
+            PortRcvDataSlExt = 0x0039,
         }
         shared {
             ClassPortInfo = 0x0001,

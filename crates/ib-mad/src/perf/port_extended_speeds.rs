@@ -29,10 +29,13 @@ wire! {
         /// Number of uncorrectable blocks of each lane.
         pub fec_uncorrectable_block_ctr_lane: [Counter32; 12],
         /// Number of corrected blocks of the port.
+        /// libibmad is the only public source of this position.
         pub port_fec_correctable_block_ctr: Counter32,
         /// Number of uncorrectable blocks of the port.
+        /// libibmad is the only public source of this position.
         pub port_fec_uncorrectable_block_ctr: Counter32,
         /// Number of corrected symbols of the port.
+        /// libibmad is the only public source of this position.
         pub port_fec_corrected_symbol_ctr: Counter32,
     }
 }

@@ -7,6 +7,7 @@ use crate::{
 
 wire! {
     /// Packets and data of one operation that a port received (IBTA 16.1.4.3), 12 bytes.
+    /// libibmad is the only public source of this layout.
     pub struct PortOpRcvCounters [12] {
         /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,
@@ -23,6 +24,7 @@ wire! {
 
 wire! {
     /// Flow control packets of a port (IBTA 16.1.4.4), 12 bytes.
+    /// libibmad is the only public source of this layout.
     pub struct PortFlowCtlCounters [12] {
         /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,
@@ -39,6 +41,7 @@ wire! {
 
 wire! {
     /// Congestion marks that a port received (IBTA A10.5), 12 bytes.
+    /// libibmad is the only public source of this layout.
     pub struct PortRcvConCtrl [12] {
         /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,
@@ -55,6 +58,7 @@ wire! {
 
 wire! {
     /// Congestion of a port (IBTA A10.5), 8 bytes.
+    /// libibmad is the only public source of this layout.
     pub struct PortXmitConCtrl [8] {
         /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,

@@ -7,6 +7,7 @@ use crate::{
 
 wire! {
     /// Packets of one operation by lane (IBTA 16.1.4.5), 36 bytes.
+    /// libibmad is the only public source of this layout.
     pub struct PortVlOpPackets [36] {
         /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,
@@ -21,6 +22,7 @@ wire! {
 
 wire! {
     /// Data of one operation by lane (IBTA 16.1.4.6), 68 bytes.
+    /// libibmad is the only public source of this layout.
     pub struct PortVlOpData [68] {
         /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,
@@ -63,6 +65,7 @@ wire! {
 
 wire! {
     /// Congestion of a switch's port by lane (IBTA A10.5), 36 bytes.
+    /// libibmad is the only public source of this layout.
     pub struct SwPortVlCongestion [36] {
         /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,

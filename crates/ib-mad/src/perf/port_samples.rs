@@ -1,7 +1,7 @@
 //! Sampling of counters for a chosen time.
 use crate::{
     bits, code, wire,
-    wire::{Be16, Be64, Counter32, Reserved},
+    wire::{Be16, Be64, Counter32, Counter64, Reserved},
 };
 
 code! {
@@ -110,5 +110,28 @@ wire! {
         pub state: SampleState,
         /// Values of the fifteen counters.
         pub counter: [Counter32; 15],
+    }
+}
+
+bits! {
+    /// Width of the counters.
+    pub struct ExtendedWidth [4] in PortSamplesResultExtended.width {
+        /// Width of the counters; 2 means 64 bits.
+        extended_width / with_extended_width: u8 = 2,
+        _: 30,
+    }
+}
+
+wire! {
+    /// Result of a sampling in wide counters (IBTA 16.1.4.12; `ib_pma.h` and `qib_mad.c` of Linux), 128 bytes.
+    pub struct PortSamplesResultExtended [128] {
+        /// Tag of the sampling.
+        pub tag: Be16,
+        /// Progress of the sampling.
+        pub state: SampleState,
+        /// Width of the counters.
+        pub width: ExtendedWidth,
+        /// Values of the fifteen counters.
+        pub counter: [Counter64; 15],
     }
 }

@@ -14,7 +14,9 @@ mod capability;
 mod forwarding;
 mod guid_info;
 mod header;
+mod hierarchy_info;
 mod link_speed_width_pairs;
+mod mlnx_port_info;
 mod node_description;
 mod node_info;
 mod opaque;
@@ -25,6 +27,7 @@ mod port_info_extended;
 mod sl_to_vl;
 mod sm_info;
 mod switch_info;
+mod switch_port_states;
 mod vendor;
 mod vl_arbitration;
 
@@ -32,10 +35,15 @@ pub use capability::{PortCapability, PortCapability2};
 pub use forwarding::{LinearForwardingTable, MulticastForwardingTable, RandomEntry, RandomForwardingTable, ValidLmc};
 pub use guid_info::GuidInfo;
 pub use header::{DrSmp, DrStatus, SMP_CLASS_VERSION, Smp};
+pub use hierarchy_info::{HierarchyInfo, HierarchyLevels};
 pub use link_speed_width_pairs::LinkSpeedWidthPairsTable;
+pub use mlnx_port_info::{
+    BandwidthUse, MinBandwidthUse, MlnxExtendedPortInfo, MlnxFecModes, MlnxPortFunctions, ModesAdmin, PortUse,
+    RsFecSizes, SpecialPort, SpecialPortType, UnhealthyReason,
+};
 pub use node_description::NodeDescription;
 pub use node_info::{NodeInfo, PortVendor};
-pub use opaque::{CableInfo, HierarchyInfo, VendorMadsTable};
+pub use opaque::{CableInfo, VendorMadsTable};
 pub use path::{DrPath, DrPathError};
 pub use pkey_table::PkeyTable;
 pub use port_info::{
@@ -46,7 +54,8 @@ pub use port_info_extended::{FecMode, FecModes, PortInfoExtended};
 pub use sl_to_vl::SlToVlMappingTable;
 pub use sm_info::{PriorityState, SmInfo};
 pub use switch_info::{EnforcementCaps, LifeTimeChange, SwitchInfo};
-pub use vendor::{LedInfo, LedMask, MlnxExtendedPortInfo, MlnxLinkSpeed, MlnxLinkSpeeds, VendorDiag};
+pub use switch_port_states::SwitchPortStateTable;
+pub use vendor::{LedInfo, LedMask, VendorDiag};
 pub use vl_arbitration::{VlArbitrationTable, VlLane, VlWeight};
 
 use crate::{attribute::attributes, notice::Notice};
@@ -74,6 +83,7 @@ attributes! {
             LedInfo = 0x0031,
             CableInfo = 0x0032,
             PortInfoExtended = 0x0033,
+            SwitchPortStateTable = 0x0034,
             MlnxExtendedPortInfo = 0xff90,
         }
         shared {

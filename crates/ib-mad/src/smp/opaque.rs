@@ -9,13 +9,6 @@ wire! {
     }
 }
 wire! {
-    /// Position of a node in the hardware hierarchy (IBTA 14.2.5.19), 64 bytes.
-    pub struct HierarchyInfo [64] {
-        /// Bytes of the attribute, without a known layout.
-        pub opaque: Octets<64>,
-    }
-}
-wire! {
     /// Data of the port's cable (IBTA 14.2.5.20), 64 bytes.
     pub struct CableInfo [64] {
         /// Bytes of the attribute, without a known layout.

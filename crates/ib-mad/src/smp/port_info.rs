@@ -1,7 +1,8 @@
 //! State and settings of a port.
 use crate::{
-    HoqLife, Lid, LinkDownDefault, LinkSpeed, LinkSpeedExt, LinkSpeedExt2, LinkSpeeds, LinkSpeedsExt, LinkSpeedsExt2,
-    LinkWidth, LinkWidths, Lmc, Mkey, Mtu, PortPhysicalState, PortState, ServiceLevel, TimeCode, VlCap, bits,
+    Generation, HoqLife, Lid, LinkDownDefault, LinkSpeed, LinkSpeedExt, LinkSpeedExt2, LinkSpeeds, LinkSpeedsExt,
+    LinkSpeedsExt2, LinkWidth, LinkWidths, Lmc, Mkey, Mtu, PortPhysicalState, PortState, ServiceLevel, TimeCode, VlCap,
+    bits,
     smp::{PortCapability, PortCapability2},
     wire,
     wire::{Be16, Be64},
@@ -267,18 +268,25 @@ impl PortInfo {
         Self::EXTENDED_SPEEDS | number as u32
     }
 
-    /// Returns the speed of one lane in Mb/s; `None` if the code is unknown, or if the port has extended speeds that
-    /// the fields do not show (see [`EXTENDED_SPEEDS`](Self::EXTENDED_SPEEDS)).
+    /// Returns the generation of the link's speed; `None` if the code is unknown, or if the port has extended speeds
+    /// that the fields do not show (see [`EXTENDED_SPEEDS`](Self::EXTENDED_SPEEDS)). FDR10 reads as QDR;
+    /// [`MlnxExtendedPortInfo`](super::MlnxExtendedPortInfo) has it.
     #[must_use]
-    pub fn lane_mbps(&self) -> Option<u32> {
+    pub fn generation(&self) -> Option<&'static Generation> {
         if self.lacks_extended_speeds() {
             return None;
         }
         self.ext_speeds2
             .link_speed_ext_active2()
-            .mbps()
-            .or_else(|| self.ext_speeds.link_speed_ext_active().mbps())
-            .or_else(|| self.link_speed.link_speed_active().mbps())
+            .generation()
+            .or_else(|| self.ext_speeds.link_speed_ext_active().generation())
+            .or_else(|| self.link_speed.link_speed_active().generation())
+    }
+
+    /// Returns the speed of one lane in Mb/s; `None` if the [generation](Self::generation) is unknown.
+    #[must_use]
+    pub fn lane_mbps(&self) -> Option<u32> {
+        Some(self.generation()?.link_mbps(1))
     }
 
     /// True if the port has extended speeds, and none of the fields names a supported one.
@@ -291,6 +299,6 @@ impl PortInfo {
     /// Returns the speed of the link in Mb/s: the speed of a lane times the lanes in use; `None` if one is unknown.
     #[must_use]
     pub fn link_mbps(&self) -> Option<u32> {
-        Some(self.lane_mbps()? * u32::from(self.link_width_active.lanes()?))
+        Some(self.generation()?.link_mbps(self.link_width_active.lanes()?))
     }
 }

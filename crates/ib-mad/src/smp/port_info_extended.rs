@@ -1,7 +1,7 @@
 //! Forward error correction of a port.
 use crate::{
     code, flags, wire,
-    wire::{Be32, Reserved},
+    wire::{Be16, Be32, Reserved},
 };
 
 flags! {
@@ -33,7 +33,7 @@ code! {
 }
 
 wire! {
-    /// Forward error correction of a port (IBTA 14.2.5.21), 64 bytes.
+    /// Forward error correction of a port, and the end of its P_Key table (IBTA 14.2.5.21), 64 bytes.
     pub struct PortInfoExtended [64] {
         /// Fields that the port supports: bit 0 is forward error correction.
         pub capability_mask: Be32,
@@ -55,7 +55,9 @@ wire! {
         pub ndr_fec_mode_supported: FecModes,
         /// Modes enabled at NDR, 100 Gb/s per lane.
         pub ndr_fec_mode_enabled: FecModes,
+        /// Largest index in use in the P_Key table, if the port supports it (`PartitionTop` of NVIDIA's ibutils2).
+        pub partition_top: Be16,
         /// Reserved: zero when sent, ignored when received.
-        pub reserved: Reserved<42>,
+        pub reserved: Reserved<40>,
     }
 }

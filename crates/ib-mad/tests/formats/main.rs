@@ -2,6 +2,7 @@
 mod captures;
 mod common;
 mod examples;
+mod layouts;
 mod oracle_fields;
 mod printed;
 mod text;

@@ -48,7 +48,8 @@ impl Context {
         attributes.subnet_timeout = port.subnet_timeout;
         attributes.max_vl_num = 4;
         attributes.active_width = width;
-        attributes.active_speed = speed;
+        // XDR does not fit in the 8 bits, as in libibverbs.
+        attributes.active_speed = u8::try_from(speed).unwrap_or_default();
         attributes.link_layer = if port.ethernet { ETHERNET } else { INFINIBAND };
         Ok(attributes)
     }

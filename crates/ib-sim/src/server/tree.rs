@@ -10,7 +10,7 @@ use alloc::{
     format,
     string::{String, ToString},
 };
-use ib_mad::{Gid, Guid, Pkey, PortState, Rate};
+use ib_mad::{Gid, Guid, Pkey, PortState};
 use std::{
     fs, io,
     path::{Path, PathBuf},
@@ -182,29 +182,11 @@ fn gid_text(gid: Gid) -> String {
 }
 
 fn rate_text(port: &Port) -> String {
-    let (width, speed) = port.width_and_speed();
-    let width = match width {
-        1 => 1,
-        8 => 12,
-        _ => 4,
-    };
-    let speed = match speed {
-        1 => "SDR",
-        2 => "DDR",
-        4 => "QDR",
-        16 => "FDR",
-        64 => "HDR",
-        128 => "NDR",
-        _ => "EDR",
-    };
-    match port.rate {
-        Rate::GBPS_2_5 => format!("2.5 Gb/sec ({width}X {speed})"),
-        rate => {
-            // The kernel writes the nominal rate: 100, not 103.125.
-            let nominal = (1..=1200).find(|gbps| Rate::from_gbps(*gbps) == Some(rate)).unwrap_or_default();
-            format!("{nominal} Gb/sec ({width}X {speed})")
-        }
-    }
+    let (lanes, generation) = port.link();
+    // The kernel writes the nominal rate: 100, not 103.125.
+    let (gbps, tenth) = (generation.link_tenths(lanes) / 10, generation.link_tenths(lanes) % 10);
+    let fraction = if tenth == 0 { String::new() } else { format!(".{tenth}") };
+    format!("{gbps}{fraction} Gb/sec ({lanes}X {})", generation.name)
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ pub(super) fn rows() -> Vec<Row> {
             }
         })
         .collect();
-    assert_eq!(rows.len(), 2561, "2558 fields, and three attributes without data");
+    assert_eq!(rows.len(), 2675, "2672 fields, and three attributes without data");
     rows
 }
 
