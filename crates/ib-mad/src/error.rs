@@ -1,4 +1,4 @@
-//! Error of received bytes.
+//! Errors of received bytes, of texts, and of numbers.
 
 /// Error of received bytes that are too short, have an invalid value, or are a response without data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,4 +29,26 @@ pub enum DecodeError {
         /// Status of the response, without the direction bit of a directed route.
         status: u16,
     },
+}
+
+/// Error of a text that is not the expected identifier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a {what}")]
+#[non_exhaustive]
+pub struct ParseIdError {
+    /// The expected identifier.
+    pub what: &'static str,
+}
+
+/// Error of a number that is too large for its type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what}: {value:#x} is over {max:#x}")]
+#[non_exhaustive]
+pub struct OutOfRange {
+    /// Name of the type.
+    pub what: &'static str,
+    /// The number.
+    pub value: u64,
+    /// The largest value of the type.
+    pub max: u64,
 }

@@ -32,7 +32,8 @@
 //! | [`mod@id`] | identifiers: [`Lid`], [`Gid`], [`Guid`], [`Pkey`], [`Qpn`], [`ServiceLevel`] ... |
 //! | [`mod@code`] | codes: [`Mtu`], [`Rate`], [`PacketLifeTime`], [`Selector`], [`PortState`] ... |
 //! | [`AddressVector`], [`GlobalRoute`] | the route of a packet, as its sender chooses it |
-//! | [`mad`] | a whole datagram ([`Mad`]), the common header, classes, methods, attribute ids, status |
+//! | [`mad`], [`names`] | the common header, classes, methods, attribute ids, status; names by class |
+//! | [`datagram`] | a whole datagram ([`Mad`]), and the structure of each class |
 //! | [`rmpp`] | messages of several datagrams: header, segmenter, reassembler, transfers of a server |
 //! | [`smp`] | subnet management, by LID and by directed route |
 //! | [`sa`] | subnet administration: records, component masks, query builders |
@@ -87,11 +88,13 @@ pub mod cm;
 pub mod code;
 #[cfg(feature = "congestion")]
 pub mod congestion;
+pub mod datagram;
 #[cfg(feature = "device")]
 pub mod device;
 mod error;
 pub mod id;
 pub mod mad;
+pub mod names;
 pub mod notice;
 #[cfg(feature = "opa")]
 pub mod opa;
@@ -116,12 +119,13 @@ pub use code::{
     LinkSpeedsExt2, LinkWidth, LinkWidths, MlnxLinkSpeed, MlnxLinkSpeeds, Mtu, NodeType, PacketLifeTime,
     PortPhysicalState, PortState, Rate, Selected, Selector, SmControl, SmState, TimeCode, VirtualLane, VlCap,
 };
-pub use error::DecodeError;
+pub use datagram::Mad;
+pub use error::{DecodeError, OutOfRange, ParseIdError};
 pub use id::{
-    Bkey, CcKey, FlowLabel, Gid, Guid, Lid, Lmc, Mkey, MulticastFlags, OutOfRange, ParseIdError, Pkey, PmKey, Psn,
-    Qkey, Qpn, ServiceId, ServiceLevel, SmKey, TransactionId, VendorId,
+    Bkey, CcKey, FlowLabel, Gid, Guid, Lid, Lmc, Mkey, MulticastFlags, Pkey, PmKey, Psn, Qkey, Qpn, ServiceId,
+    ServiceLevel, SmKey, TransactionId, VendorId,
 };
-pub use mad::{AttributeId, Mad, MadHeader, Method, MgmtClass, Status};
+pub use mad::{AttributeId, MadHeader, Method, MgmtClass, Status};
 pub use view::{AttributeRef, MadMut, MadRef};
 pub use wire::{Wire, as_bytes};
 

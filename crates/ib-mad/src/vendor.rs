@@ -9,7 +9,7 @@
 //! 40  data (216 bytes)
 //! ```
 use crate::{
-    MadHeader, MgmtClass, VendorId,
+    MadHeader, VendorId,
     rmpp::RmppHeader,
     wire,
     wire::{InBytes, Octets, Reserved},
@@ -43,15 +43,3 @@ wire! {
 
 /// Vendor id of OpenIB's tools ibping and ibsysstat.
 pub const OPENIB_OUI: VendorId = VendorId::of::<0x1405>();
-
-/// True for a vendor class of the first range, which has neither RMPP nor a vendor id.
-#[must_use]
-pub const fn is_vendor(class: MgmtClass) -> bool {
-    matches!(class.get(), 0x09..=0x0f)
-}
-
-/// True for a vendor class of the second range, which has RMPP and a vendor id.
-#[must_use]
-pub const fn is_vendor_oui(class: MgmtClass) -> bool {
-    matches!(class.get(), 0x30..=0x4f)
-}

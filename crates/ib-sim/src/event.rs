@@ -69,7 +69,7 @@ pub enum Event {
         /// The change.
         change: PortChange,
     },
-    /// A request to the external administrator ([`SaMode::External`](crate::subnet::sa::SaMode::External)). The
+    /// A request to the external administrator ([`SaMode::External`](crate::port::SaMode::External)). The
     /// administrator responds by [`Subnet::respond_to_mad`](crate::subnet::Subnet::respond_to_mad). Every transmission
     /// of a request has the same id.
     SaRequest {

@@ -77,7 +77,7 @@ impl fmt::Debug for QpId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AgentId(pub u64);
 
-/// A request to an external administrator ([`SaMode::External`](crate::subnet::sa::SaMode::External)). No number is
+/// A request to an external administrator ([`SaMode::External`](crate::port::SaMode::External)). No number is
 /// used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RequestId(pub(crate) u64);

@@ -75,11 +75,12 @@ pub use error::Error;
 pub use event::Event;
 pub use id::{AgentId, NodeId, PortId, QpId, RequestId};
 pub use port::{
-    MAX_DEVICES, Node, NodeConfig, Port, PortChange, SubnetConfig, device_name, host_and_device, umad_number, umad_port,
+    MAX_DEVICES, Node, NodeConfig, Port, PortChange, SaMode, SubnetConfig, device_name, host_and_device, umad_number,
+    umad_port,
 };
 
 pub use settings::{Faults, PathRule, PathSettings, Probability, SaSettings, SettingError, Settings, Tree};
-pub use subnet::{Group, SaMode, Subnet};
+pub use subnet::{Group, Subnet};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -203,6 +203,18 @@ const PORTS: u8 = 16;
 /// A node to add.
 pub type NodeConfig = Node;
 
+/// The administrator of a subnet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum SaMode {
+    /// The built-in administrator of the subnet.
+    #[default]
+    Internal,
+    /// An external administrator, by [`Event::SaRequest`](crate::event::Event::SaRequest) and
+    /// [`Subnet::respond_to_mad`](crate::subnet::Subnet::respond_to_mad). The subnet updates its groups from the
+    /// responses.
+    External,
+}
+
 /// The configuration of the nodes that a subnet creates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubnetConfig {
@@ -223,7 +235,7 @@ pub struct SubnetConfig {
     /// Upper half of every port's GID.
     pub subnet_prefix: u64,
     /// The administrator of the subnet.
-    pub sa: crate::subnet::sa::SaMode,
+    pub sa: SaMode,
     /// Virtual fabrics that the administrator lists as that of Omni-Path does. If there are none, it answers no
     /// datagram of Omni-Path.
     pub virtual_fabrics: Vec<OpaVirtualFabric>,
@@ -240,7 +252,7 @@ impl Default for SubnetConfig {
             sm_lid: Lid::new(1),
             subnet_timeout: 18,
             subnet_prefix: Gid::DEFAULT_PREFIX,
-            sa: crate::subnet::sa::SaMode::Internal,
+            sa: SaMode::Internal,
             virtual_fabrics: Vec::new(),
         }
     }

@@ -3,9 +3,7 @@ use super::{Agent, AgentId, Expect, MadAddress, ReceiveBuffer, Rmpp, UmadPort};
 use crate::{Error, Result};
 use core::time::Duration;
 use ib_mad::{
-    DecodeError, MadHeader, MadRef, MgmtClass, Status, TransactionId, Wire,
-    rmpp::header_length,
-    vendor::{VendorOuiMad, is_vendor_oui},
+    DecodeError, MadHeader, MadRef, MgmtClass, Status, TransactionId, Wire, rmpp::header_length, vendor::VendorOuiMad,
 };
 use nix::{
     errno::Errno,
@@ -208,7 +206,7 @@ impl Client {
     /// Returns the agent of a request, registered if it is the first of its class.
     fn agent(&mut self, header: &MadHeader, request: &[u8]) -> core::result::Result<AgentId, QueryError> {
         let (class, version) = (header.mgmt_class, header.class_version);
-        let oui = if is_vendor_oui(class) { VendorOuiMad::parse(request)?.oui.get().get() } else { 0 };
+        let oui = if class.is_vendor_oui() { VendorOuiMad::parse(request)?.oui.get().get() } else { 0 };
         if let Some(agent) = self.agents.get(&(class, version, oui)) {
             return Ok(*agent);
         }

@@ -18,8 +18,7 @@ pub use attributes::{
 
 use crate::{
     Bkey, MadHeader,
-    attribute::attributes,
-    mad::requests,
+    attribute::{attributes, requests},
     notice::{ClassPortInfo, Notice},
     wire,
     wire::{Octets, Reserved},

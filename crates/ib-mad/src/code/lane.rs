@@ -1,6 +1,6 @@
 //! Virtual lanes: their numbers, and codes for the number of lanes.
 use crate::code;
-use crate::id::small;
+use crate::wire::small;
 
 small! {
     /// Virtual lane, 4 bits: one of the flows that share a link. Lane 15 carries only subnet management (IBTA 7.6).

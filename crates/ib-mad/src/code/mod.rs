@@ -6,6 +6,7 @@ mod link;
 mod mtu;
 mod node;
 mod packet_life_time;
+mod port_capability;
 mod rate;
 mod selector;
 mod time;
@@ -20,6 +21,7 @@ pub use link::{
 pub use mtu::Mtu;
 pub use node::{LinkDownDefault, NodeType, PortPhysicalState, PortState, SmControl, SmState};
 pub use packet_life_time::PacketLifeTime;
+pub use port_capability::{PortCapability, PortCapability2};
 pub use rate::Rate;
 pub use selector::{Selected, Selector};
 pub use time::{HoqLife, TimeCode};

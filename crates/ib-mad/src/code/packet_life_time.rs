@@ -1,5 +1,5 @@
 //! Packet lifetime code.
-use crate::id::small;
+use crate::wire::small;
 use core::{fmt, time::Duration};
 
 small! {

@@ -1,5 +1,5 @@
 //! Times as exponents of two.
-use crate::id::small;
+use crate::wire::small;
 use core::time::Duration;
 
 small! {

@@ -1,8 +1,8 @@
 //! The datagram of congestion control, and the attributes of every node.
 use crate::{
-    CcKey, MadHeader, bits, flags,
-    mad::requests,
-    wire,
+    CcKey, MadHeader,
+    attribute::requests,
+    bits, flags, wire,
     wire::{Be16, Be32, Octets, Reserved},
 };
 

@@ -17,8 +17,7 @@ pub use service_entries::{ServiceEntries, ServiceEntry};
 
 use crate::{
     MadHeader,
-    attribute::attributes,
-    mad::requests,
+    attribute::{attributes, requests},
     notice::{ClassPortInfo, Notice},
     wire,
     wire::{Octets, Reserved},

@@ -1,6 +1,8 @@
 //! Keys that protect management, keys and numbers of queue pairs, and vendor ids.
-use super::{from_str_number, small};
-use crate::id;
+use crate::{
+    id,
+    wire::{from_str_number, small},
+};
 
 id! {
     /// Management key, 8 bytes: a subnet management request that changes a port must contain it (IBTA 14.2.4).

@@ -1,6 +1,6 @@
 //! Local identifiers (LIDs) and the LID mask control (LMC).
-use super::{from_str_number, small};
 use crate::id;
+use crate::wire::{from_str_number, small};
 
 id! {
     /// Local identifier: the address of a port or multicast group in one subnet, 2 bytes (IBTA 4.1.3).

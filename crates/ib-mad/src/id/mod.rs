@@ -6,8 +6,8 @@ mod key;
 mod lid;
 mod pkey;
 mod service;
-mod small;
 
+pub use crate::error::{OutOfRange, ParseIdError};
 pub use gid::{Gid, Guid};
 pub use group::MulticastFlags;
 pub use group_use::GroupUse;
@@ -15,6 +15,3 @@ pub use key::{Bkey, CcKey, Mkey, PmKey, Psn, Qkey, Qpn, SmKey, VendorId};
 pub use lid::{Lid, Lmc};
 pub use pkey::Pkey;
 pub use service::{FlowLabel, PortSpace, ServiceId, ServiceLevel, ServiceRange, TransactionId};
-use small::from_str_number;
-pub(crate) use small::small;
-pub use small::{OutOfRange, ParseIdError};

@@ -1,6 +1,6 @@
 //! Partition keys (P_Keys): the partition and the kind of membership.
-use super::from_str_number;
 use crate::id;
+use crate::wire::from_str_number;
 
 id! {
     /// Partition key, 2 bytes: 15 bits of partition, and the membership bit on top (IBTA 3.5.3, 10.9).

@@ -2,7 +2,7 @@
 //!
 //! [`ServiceRange`] reads and prints ranges of service ids as configuration files write them: by number, or by port
 //! space and port.
-use super::{from_str_number, small};
+use crate::wire::{from_str_number, small};
 use crate::{ParseIdError, code, id};
 use core::{fmt, str::FromStr};
 

@@ -1,6 +1,6 @@
 //! Management classes, and the version and data offset of each class.
 use super::MadHeader;
-use crate::{code, rmpp::RmppHeader, sa::SaHeader, vendor::is_vendor_oui, wire::Be16};
+use crate::{code, wire::Be16};
 
 code! {
     /// Management class (IBTA 13.4.4).
@@ -45,6 +45,18 @@ impl MgmtClass {
         }
     }
 
+    /// True for a vendor class of the first range, which has neither RMPP nor a vendor id.
+    #[must_use]
+    pub const fn is_vendor(self) -> bool {
+        matches!(self.get(), 0x09..=0x0f)
+    }
+
+    /// True for a vendor class of the second range, which has RMPP and a vendor id.
+    #[must_use]
+    pub const fn is_vendor_oui(self) -> bool {
+        matches!(self.get(), 0x30..=0x4f)
+    }
+
     /// Returns the class that defines the attributes: `SUBN_LID_ROUTED` for `SUBN_DIRECTED_ROUTE`, any other class
     /// itself.
     #[must_use]
@@ -70,7 +82,7 @@ impl MgmtClass {
             | Self::CONGESTION
             | Self::DEVICE_ADM
             | Self::BIS => 64,
-            own if is_vendor_oui(own) => 40,
+            own if own.is_vendor_oui() => 40,
             _ => 24,
         }
     }
@@ -79,9 +91,9 @@ impl MgmtClass {
 /// Offset of the RMPP header, in the classes that have one.
 pub(crate) const RMPP_HEADER: usize = size_of::<MadHeader>();
 /// Offset of the header of subnet administration.
-pub(crate) const SA_HEADER: usize = RMPP_HEADER + size_of::<RmppHeader>();
+pub(crate) const SA_HEADER: usize = 36;
 /// Offset of AttributeOffset in a datagram of subnet administration.
-pub(crate) const ATTRIBUTE_OFFSET: usize = SA_HEADER + core::mem::offset_of!(SaHeader, attribute_offset);
+pub(crate) const ATTRIBUTE_OFFSET: usize = 44;
 /// Offset of the vendor id.
 pub(crate) const OUI: usize = 37;
 /// End of the data of a directed route; the paths follow it.
@@ -115,6 +127,8 @@ mod tests {
 
     #[test]
     fn header_offsets_are_those_of_the_specification() {
-        assert_eq!((RMPP_HEADER, SA_HEADER, ATTRIBUTE_OFFSET), (24, 36, 44));
+        use crate::{rmpp::RmppHeader, sa::SaHeader};
+        assert_eq!((RMPP_HEADER, SA_HEADER), (24, RMPP_HEADER + size_of::<RmppHeader>()));
+        assert_eq!(ATTRIBUTE_OFFSET, SA_HEADER + core::mem::offset_of!(SaHeader, attribute_offset));
     }
 }

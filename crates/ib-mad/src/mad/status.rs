@@ -1,9 +1,5 @@
 //! Status of a response.
-use super::MgmtClass;
-#[cfg(feature = "device")]
-use crate::device::DeviceStatus;
 use crate::{DecodeError, code};
-use core::fmt;
 
 code! {
     /// Status of a response: general bits in the lower byte, a class-specific code in the upper byte (IBTA 13.4.7).
@@ -58,23 +54,6 @@ impl Status {
     pub const fn class_code(self) -> u8 {
         self.get().to_be_bytes()[0]
     }
-    /// Returns the text of the status in a class; `None` if the value has no text.
-    #[must_use]
-    pub fn text(self, class: MgmtClass) -> Option<&'static str> {
-        match class {
-            _ if self.class_code() == 0 => self.name(),
-            MgmtClass::SUBN_ADM => Self::SA.iter().find(|(status, _)| *status == self).map(|(_, text)| *text),
-            #[cfg(feature = "device")]
-            MgmtClass::DEVICE_MGMT => DeviceStatus::new(self.get()).name(),
-            _ => None,
-        }
-    }
-
-    /// Returns a printable form: the text in a class, or the number.
-    #[must_use]
-    pub const fn of(self, class: MgmtClass) -> StatusOf {
-        StatusOf { status: self, class }
-    }
 }
 
 impl Status {
@@ -105,20 +84,4 @@ impl Status {
         (Self::SA_REQUEST_DENIED, "SA: request denied"),
         (Self::SA_PRIORITY_SUGGESTED, "SA: priority suggested"),
     ];
-}
-
-/// A status with its class, to be printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StatusOf {
-    status: Status,
-    class: MgmtClass,
-}
-
-impl fmt::Display for StatusOf {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.status.text(self.class) {
-            Some(text) => f.write_str(text),
-            None => write!(f, "{:#06x}", self.status.get()),
-        }
-    }
 }

@@ -3,10 +3,9 @@ use crate::{
     AttributeId, Gid, Lid, MgmtClass, VendorId,
     attribute::SharedAttribute,
     bits, code,
-    id::small,
     notice::{TrapDetails, TrapNumber},
     wire,
-    wire::{InBytes, Octets},
+    wire::{InBytes, Octets, small},
 };
 use core::fmt;
 

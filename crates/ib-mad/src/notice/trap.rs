@@ -1,7 +1,7 @@
 //! Details of traps about ports, links, groups and paths.
 use crate::{
     Gid, Guid, Lid, bits, code,
-    smp::{PortCapability, PortCapability2},
+    code::{PortCapability, PortCapability2},
     wire,
     wire::{Be64, Octets, Reserved},
 };

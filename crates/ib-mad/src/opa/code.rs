@@ -1,5 +1,5 @@
 //! Identifiers and codes of Omni-Path.
-use crate::{Mtu, code, flags, id, id::small};
+use crate::{Mtu, code, flags, id, wire::small};
 
 id! {
     /// Local identifier of Omni-Path: the address of a port or group in one fabric, 4 bytes, of which 24 bits are used.

@@ -3,7 +3,6 @@ use super::{RmppFlags, RmppHeader, RmppStatus, RmppType};
 use crate::{
     DecodeError, MadHeader, Method, MgmtClass, Wire,
     mad::{MAD_SIZE, OPA_BASE_VERSION, OPA_MAD_SIZE, RMPP_HEADER},
-    vendor::is_vendor_oui,
     wire::Be32,
 };
 use zerocopy::IntoBytes as _;
@@ -27,7 +26,7 @@ pub(super) const fn segment_size(base_version: u8) -> usize {
 pub const fn header_length(class: MgmtClass) -> Option<usize> {
     match class {
         MgmtClass::SUBN_ADM | MgmtClass::DEVICE_MGMT | MgmtClass::DEVICE_ADM | MgmtClass::BIS => {}
-        _ if is_vendor_oui(class) => {}
+        _ if class.is_vendor_oui() => {}
         _ => return None,
     }
     Some(class.data_offset())

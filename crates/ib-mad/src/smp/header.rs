@@ -2,10 +2,8 @@
 use super::DrPath;
 use crate::{
     AttributeId, DecodeError, Lid, MadHeader, Method, MgmtClass, Mkey, Status, TransactionId,
-    attribute::Attribute,
-    bits,
-    mad::requests,
-    wire,
+    attribute::{Attribute, requests},
+    bits, wire,
     wire::{Be32, Octets, Reserved},
 };
 use core::fmt;

@@ -10,7 +10,6 @@
 //!  64  attribute (64 bytes)
 //! 128  initial path (64) | return path (64)          directed route only
 //! ```
-mod capability;
 mod forwarding;
 mod guid_info;
 mod header;
@@ -31,7 +30,7 @@ mod switch_port_states;
 mod vendor;
 mod vl_arbitration;
 
-pub use capability::{PortCapability, PortCapability2};
+pub use crate::code::{PortCapability, PortCapability2};
 pub use forwarding::{LinearForwardingTable, MulticastForwardingTable, RandomEntry, RandomForwardingTable, ValidLmc};
 pub use guid_info::GuidInfo;
 pub use header::{DrSmp, DrStatus, SMP_CLASS_VERSION, Smp};

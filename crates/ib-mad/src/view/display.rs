@@ -1,15 +1,14 @@
 //! Text of datagrams.
 use super::{AttributeRef, MadRef, layout::Format};
 use crate::{
-    Lid, MadHeader, MgmtClass, Mkey, Status, VendorId, Wire as _, mad::OUI, rmpp::RmppType, smp::Smp,
-    vendor::is_vendor_oui, wire::InBytes,
+    Lid, MadHeader, MgmtClass, Mkey, Status, VendorId, Wire as _, mad::OUI, rmpp::RmppType, smp::Smp, wire::InBytes,
 };
 use core::fmt;
 
 impl MadRef<'_> {
     /// Returns the vendor that defines the class, if the class has one.
     fn vendor(&self) -> Option<VendorId> {
-        let bytes = self.as_bytes().get(OUI..).filter(|_| is_vendor_oui(self.class()))?;
+        let bytes = self.as_bytes().get(OUI..).filter(|_| self.class().is_vendor_oui())?;
         InBytes::<VendorId, 3>::parse(bytes).ok().map(|vendor| vendor.get())
     }
 

@@ -21,6 +21,7 @@ mod leaf;
 mod lists;
 mod packed;
 mod plain;
+mod small;
 mod structure;
 mod traits;
 mod value;
@@ -36,6 +37,7 @@ pub use layout::{Wire, as_bytes};
 pub use leaf::{Leaf, Leaves, leaves};
 pub use packed::{InBytes, Packed};
 pub use plain::{Be16, Be32, Be64, Counter32, Counter64, Host16, Host32, Host64, Octets, Reserved, Text};
+pub(crate) use small::{from_str_number, small};
 
 #[doc(hidden)]
 #[cfg(feature = "arbitrary")]

@@ -8,7 +8,6 @@ use ib_mad::{
     rmpp::{RmppFlags, RmppHeader},
     sa::{JoinState, McMemberRecord, MultiPathMask, MultiPathRecord, PathMask, PathRecord, Query},
     smp::{DrPath, DrSmp, MkeyLmc, NodeInfo, OperationalVls, PortCapability, PortInfo, SlToVlMappingTable},
-    vendor,
     wire::Flags,
 };
 use std::collections::hash_map::DefaultHasher;
@@ -76,7 +75,7 @@ fn status_text_depends_on_the_class() {
 fn vendor_classes_are_two_ranges() {
     let of = |class: u8| {
         let class = MgmtClass::new(class);
-        (vendor::is_vendor(class), vendor::is_vendor_oui(class))
+        (class.is_vendor(), class.is_vendor_oui())
     };
     assert_eq!([0x08, 0x09, 0x0f, 0x10].map(of), [(false, false), (true, false), (true, false), (false, false)]);
     assert_eq!([0x2f, 0x30, 0x4f, 0x50].map(of), [(false, false), (false, true), (false, true), (false, false)]);

@@ -185,7 +185,7 @@ impl Server {
     }
 
     /// Attaches a real subnet manager to the subnet, whose mode must be
-    /// [`SaMode::External`](crate::subnet::sa::SaMode).
+    /// [`SaMode::External`](crate::port::SaMode).
     ///
     /// # Errors
     /// The system's error.

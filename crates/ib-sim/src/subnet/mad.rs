@@ -8,7 +8,8 @@ use crate::{
     error::Error,
     event::Event,
     id::{AgentId, PortId, RequestId},
-    subnet::sa::{self, SaMode},
+    port::SaMode,
+    subnet::sa,
 };
 use alloc::{boxed::Box, collections::BTreeSet, vec::Vec};
 use core::time::Duration;

@@ -24,5 +24,5 @@ mod watch;
 mod wire;
 
 pub(crate) use pending::Timer;
-pub use sa::{Group, SaMode};
+pub use sa::Group;
 pub use state::Subnet;

@@ -1,6 +1,12 @@
 //! Attachments to a stand-in for ibsim.
 use super::*;
-use crate::{datagram::MadSend, event::Event, id::AgentId, poll::LIMIT, port::SubnetConfig, subnet::sa::SaMode};
+use crate::{
+    datagram::MadSend,
+    event::Event,
+    id::AgentId,
+    poll::LIMIT,
+    port::{SaMode, SubnetConfig},
+};
 use alloc::borrow::ToOwned;
 use core::sync::atomic::{AtomicU32, Ordering};
 use ib_mad::{

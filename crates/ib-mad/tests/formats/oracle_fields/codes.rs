@@ -11,9 +11,9 @@ use ib_mad::{
 
 /// Values of other programs' code spaces that are not codes of this crate, with the reason.
 const NOT_CODES: &[(&str, u64, &str)] = &[
-    ("MGMT_CLASS", 0x09, "first of a range: vendor::is_vendor"),
+    ("MGMT_CLASS", 0x09, "first of a range: MgmtClass::is_vendor"),
     ("MGMT_CLASS", 0x0f, "last of a range"),
-    ("MGMT_CLASS", 0x30, "first of a range: vendor::is_vendor_oui"),
+    ("MGMT_CLASS", 0x30, "first of a range: MgmtClass::is_vendor_oui"),
     ("MGMT_CLASS", 0x4f, "last of a range"),
     ("MGMT_CLASS", 0x2f, "last of a range"),
     ("MGMT_CLASS", 0x1f, "a mask of ClassPortInfo"),

@@ -10,4 +10,3 @@ mod table;
 pub use group::Group;
 pub(crate) use response::count;
 pub(crate) use state::Sa;
-pub use state::SaMode;

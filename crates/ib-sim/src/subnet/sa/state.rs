@@ -7,18 +7,6 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use ib_mad::{Gid, Lid, notice::TrapNumber, sa::SaMad};
 
-/// The administrator of a subnet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub enum SaMode {
-    /// The built-in administrator of the subnet.
-    #[default]
-    Internal,
-    /// An external administrator, by [`Event::SaRequest`](crate::event::Event::SaRequest) and
-    /// [`Subnet::respond_to_mad`](crate::subnet::Subnet::respond_to_mad). The subnet updates its groups from the
-    /// responses.
-    External,
-}
-
 /// A report that waits for its response.
 #[derive(Debug)]
 pub(crate) struct Report {

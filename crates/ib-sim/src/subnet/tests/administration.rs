@@ -277,7 +277,7 @@ proptest! {
 
     #[test]
     fn arbitrary_response_of_an_external_administrator_is_delivered(bytes in any::<[[u8; 32]; 8]>()) {
-        let mut subnet = subnet_of(1, SubnetConfig { sa: crate::subnet::sa::SaMode::External, ..SubnetConfig::default() });
+        let mut subnet = subnet_of(1, SubnetConfig { sa: crate::port::SaMode::External, ..SubnetConfig::default() });
         let mad = join(gid(&subnet, 1)).set(tid());
         subnet.send_mad(T0, port(1), to_sa(ms(1), 0), &mad).unwrap();
         let Some(Event::SaRequest { request, .. }) = subnet.poll_event() else { panic!() };

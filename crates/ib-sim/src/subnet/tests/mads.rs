@@ -1,6 +1,6 @@
 //! Management datagrams: time-outs, retransmissions, and the path to the administrator.
 use super::*;
-use crate::{settings::Settings, subnet::sa::SaMode};
+use crate::{port::SaMode, settings::Settings};
 use ib_mad::sa::ScopeState;
 
 fn path(subnet: &Subnet) -> SaMad {

@@ -1,11 +1,8 @@
 //! Owned datagrams of any class, to be written and sent.
-use super::{
-    MAD_SIZE, MadHeader, Method, MgmtClass, Status,
-    class::{DIRECTED_DATA_END, OUI, SA_HEADER, words},
-};
 use crate::{
-    AttributeId, DecodeError, MadMut, MadRef, TransactionId, Wire,
+    AttributeId, DecodeError, MadHeader, MadMut, MadRef, Method, MgmtClass, Status, TransactionId, Wire,
     attribute::{Attribute, SharedAttribute},
+    mad::{DIRECTED_DATA_END, MAD_SIZE, OUI, SA_HEADER, words},
     sa::SaHeader,
     wire,
     wire::{Be32, InBytes, Octets},

@@ -1,10 +1,10 @@
 //! Typed views of a whole datagram by its class.
-use super::{Mad, MgmtClass};
+use super::Mad;
 use crate::{
-    DecodeError, Wire, as_bytes,
+    DecodeError, MgmtClass, Wire, as_bytes,
     sa::SaMad,
     smp::{DrSmp, Smp},
-    vendor::{VendorMad, VendorOuiMad, is_vendor, is_vendor_oui},
+    vendor::{VendorMad, VendorOuiMad},
 };
 use core::fmt;
 use zerocopy::IntoBytes as _;
@@ -55,8 +55,8 @@ datagrams! {
     crate::congestion::CongestionMad: |class| class == MgmtClass::CONGESTION,
     #[cfg(feature = "acm")]
     crate::acm::AcmMad: |class| class == MgmtClass::ACM,
-    VendorMad: is_vendor,
-    VendorOuiMad: is_vendor_oui,
+    VendorMad: MgmtClass::is_vendor,
+    VendorOuiMad: MgmtClass::is_vendor_oui,
 }
 
 impl Mad {

@@ -1,13 +1,4 @@
-//! Errors and macros of identifiers: `small!` for numbers of a few bits, `from_str_number!` to read text.
-
-/// Error of a text that is not the expected identifier.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a {what}")]
-#[non_exhaustive]
-pub struct ParseIdError {
-    /// The expected identifier.
-    pub what: &'static str,
-}
+//! Macros of numbers: `small!` for numbers of a few bits, `from_str_number!` to read text.
 
 /// Implements `FromStr` of a numeric identifier: decimal, or hex with the prefix `0x`.
 macro_rules! from_str_number {
@@ -24,20 +15,7 @@ macro_rules! from_str_number {
         }
     )*};
 }
-pub(super) use from_str_number;
-
-/// Error of a number that is too large for its type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what}: {value:#x} is over {max:#x}")]
-#[non_exhaustive]
-pub struct OutOfRange {
-    /// Name of the type.
-    pub what: &'static str,
-    /// The number.
-    pub value: u64,
-    /// The largest value of the type.
-    pub max: u64,
-}
+pub(crate) use from_str_number;
 
 /// Defines a number of a few bits, for bit-packed words. Without a format the type implements `Display` itself.
 macro_rules! small {
@@ -149,9 +127,8 @@ pub(crate) use small;
 #[cfg(test)]
 mod tests {
     extern crate std;
-    use super::*;
     use crate::notice::Producer;
-    use crate::{FlowLabel, Lmc, Psn, Qpn, ServiceLevel, TimeCode, VendorId, VirtualLane};
+    use crate::{FlowLabel, Lmc, OutOfRange, Psn, Qpn, ServiceLevel, TimeCode, VendorId, VirtualLane};
     use std::{format, string::ToString};
 
     #[test]

@@ -3,7 +3,8 @@
 extern crate std;
 use super::*;
 use crate::{
-    Bkey, DecodeError, Lid, MadRef, Pkey, TransactionId, VendorId, as_bytes,
+    AttributeId, Bkey, DecodeError, Lid, MadHeader, MadRef, Method, MgmtClass, Pkey, Status, TransactionId, VendorId,
+    as_bytes,
     attribute::{Attribute, SharedAttribute},
     baseboard::{BaseboardMad, ReadVpd},
     cm::{CmMad, CmReq},
