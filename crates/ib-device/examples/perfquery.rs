@@ -2,7 +2,7 @@
 use core::error::Error;
 use ib_device::umad::{Client, MadAddress};
 use ib_mad::{
-    AddressVector, Mad, Method, MgmtClass, ServiceLevel, TransactionId, Wire, as_bytes, notice::ClassPortInfo,
+    AddressVector, Mad, Method, MgmtClass, ServiceLevel, TransactionId, as_bytes, notice::ClassPortInfo,
     perf::PortCounters,
 };
 use std::path::Path;
@@ -19,17 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let request = Mad::request(Method::GET, 0, TransactionId::new(2), &request);
     let response = client.query(&to, as_bytes(&request))?;
     println!("# Port counters: Lid {lid} port {port} (CapMask: {mask:#04x})");
-    for counter in response.view()?.attribute_as::<PortCounters>()?.leaves() {
-        let words = counter.name().split('_').map(|word| match word.split_at(1) {
-            _ if ["qp1", "vl15"].contains(&word) => word.to_uppercase(),
-            (first, rest) => first.to_uppercase() + rest,
-        });
-        let value = match (counter.name(), counter.number()) {
-            ("counter_select", Some(bits)) => format!("{bits:#06x}"),
-            ("counter_select2", Some(bits)) => format!("{bits:#04x}"),
-            _ => counter.to_string(),
-        };
-        println!("{:.<33}{value}", words.collect::<String>() + ":");
-    }
+    let counters = response.view()?.attribute()?;
+    print!("{}", counters.diags().ok_or("a response without counters")?);
     Ok(())
 }

@@ -28,6 +28,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`mod@wire`] | definition of structures: [`Wire`], [`Field`](wire::Field), the macros, the dissector |
+//! | [`diags`] | the text of smpquery, perfquery, saquery and sminfo, which scripts parse |
 //! | [`view`], [`attribute`], [`registry`] | datagrams by class and attribute; lists of every structure |
 //! | [`mod@id`] | identifiers: [`Lid`], [`Gid`], [`Guid`], [`Pkey`], [`Qpn`], [`ServiceLevel`] ... |
 //! | [`mod@code`] | codes: [`Mtu`], [`Rate`], [`PacketLifeTime`], [`Selector`], [`PortState`] ... |
@@ -91,6 +92,7 @@ pub mod congestion;
 pub mod datagram;
 #[cfg(feature = "device")]
 pub mod device;
+pub mod diags;
 mod error;
 pub mod id;
 pub mod mad;

@@ -107,6 +107,28 @@ flags! {
 }
 
 code! {
+    /// Physical state of a port: that of InfiniBand, and states of Omni-Path (`opa_port_info.h`, `stl_sm_types.h`).
+    pub struct OpaPortPhysicalState(u8) {
+        /// In a Set: the state stays unchanged.
+        NO_CHANGE = 0 "no change",
+        /// The port searches for a link partner.
+        POLLING = 2 "polling",
+        /// The port is off.
+        DISABLED = 3 "disabled",
+        /// The port trains the link.
+        TRAINING = 4 "training",
+        /// The link is up.
+        LINK_UP = 5 "link up",
+        /// The port recovers from link errors.
+        RECOVERY = 6 "error recovery",
+        /// The transmitter is off: there is no module, or the link is between two attempts.
+        OFFLINE = 9 "offline",
+        /// The port is under test.
+        TEST = 11 "test",
+    }
+}
+
+code! {
     /// Type of a port's connector (`stl_sm_types.h`).
     pub struct OpaPortType(u8) {
         /// Connector of unknown type.

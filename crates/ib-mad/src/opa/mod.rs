@@ -30,7 +30,7 @@ mod virtual_fabric;
 pub use attribute::{OPA_BASE_VERSION, OPA_CLASS_VERSION, OPA_MAD_SIZE, OpaAttribute};
 pub use code::{
     OpaCapability3, OpaLid, OpaLinkDownReason, OpaLinkInitReason, OpaLinkSpeeds, OpaLinkWidths, OpaLmc, OpaMtu,
-    OpaOfflineReason, OpaPacketFormats, OpaPortType,
+    OpaOfflineReason, OpaPacketFormats, OpaPortPhysicalState, OpaPortType,
 };
 pub use node_info::OpaNodeInfo;
 pub use path_record::{OpaPacketKinds, OpaPathRecord, OpaQosSl};

@@ -1,6 +1,6 @@
 //! Bit-packed words of OpaPortInfo.
-use super::{OpaLinkInitReason, OpaLmc, OpaMtu, OpaOfflineReason, OpaPortType};
-use crate::{HoqLife, PortPhysicalState, PortState, TimeCode, bits};
+use super::{OpaLinkInitReason, OpaLmc, OpaMtu, OpaOfflineReason, OpaPortPhysicalState, OpaPortType};
+use crate::{HoqLife, PortState, TimeCode, bits};
 
 bits! {
     /// Number of supported data lanes.
@@ -24,7 +24,7 @@ bits! {
         offline_disabled_reason / with_offline_disabled_reason: OpaOfflineReason = 4,
         _: 8,
         /// Physical state of the port.
-        port_physical_state / with_port_physical_state: PortPhysicalState = 4,
+        port_physical_state / with_port_physical_state: OpaPortPhysicalState = 4,
         /// Logical state of the port.
         port_state / with_port_state: PortState = 4,
     }

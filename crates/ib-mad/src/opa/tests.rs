@@ -115,6 +115,8 @@ fn bit_positions_are_those_of_c() {
     );
     assert_eq!(states.offline_disabled_reason(), OpaOfflineReason::NOT_INSTALLED);
     assert_eq!((states.port_physical_state().get(), states.port_state().get()), (5, 4));
+    let states = [9, 10, 11].map(|state| OpaPortPhysicalState::new(state).to_string());
+    assert_eq!(states, ["offline", "10", "test"]);
     let units = *OpaBufferUnits::parse(&0b0000_0000_0100_0000_0000_1100_0110_1011_u32.to_be_bytes()).unwrap();
     let all = (units.vl15_init(), units.vl15_credit_rate(), units.credit_ack(), units.buffer_alloc());
     assert_eq!(all, (0x801, 0x11, 5, 3));

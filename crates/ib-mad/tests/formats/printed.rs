@@ -5,11 +5,16 @@ use crate::{
 };
 use core::time::Duration;
 use ib_mad::{
-    AttributeId, AttributeRef, Gid, MadRef, MgmtClass, Pkey, ServiceId, Status,
+    AttributeId, AttributeRef, Gid, MadRef, MgmtClass, Pkey, ServiceId, Status, as_bytes,
+    attribute::Structure,
     cm::CmAttribute,
+    diags::Dump,
     id::PortSpace,
     rmpp::{Reassembler, ReassemblerLimits, Received},
+    sa::{NodeRecord, PathRecord},
+    smp::{NodeDescription, NodeInfo, PortInfo},
     umad::{Frame, Layout},
+    wire::Text,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,6 +49,46 @@ fn printed() -> BTreeMap<String, String> {
         .filter_map(|run| run.split_once('\n'))
         .map(|(name, text)| (name.to_owned(), text.to_owned()))
         .collect()
+}
+
+/// Returns the lines of a run without comments.
+fn body(text: &str) -> String {
+    text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).map(|line| format!("{line}\n")).collect()
+}
+
+/// smpdump prints the bytes of the attribute that smpquery prints as text.
+#[test]
+fn dump_of_bytes_equals_the_text_of_smpquery() {
+    let printed = printed();
+    for (bytes, text, structure) in [
+        ("smpdump-ni", "smp-L2-ni", Structure::of::<NodeInfo>()),
+        ("smpdump-pi", "smp-L2-pi13", Structure::of::<PortInfo>()),
+    ] {
+        let attribute = hex(&body(&printed[bytes]).replace([' ', '\n'], ""));
+        assert_eq!(Dump::new(&structure, &attribute).unwrap().to_string(), body(&printed[text]), "{text}");
+    }
+    let name = NodeDescription { node_string: Text::new(b"leaf1 Quantum-sim:sw/Leaf1") };
+    let dump = Dump::new(&Structure::of::<NodeDescription>(), as_bytes(&name)).unwrap();
+    assert_eq!(dump.to_string(), body(&printed["smp-L2-nd"]));
+}
+
+#[test]
+fn node_records_are_dumped_as_by_saquery() {
+    let (frames, printed) = (frames(), printed());
+    let mut buffer = vec![0; 1 << 16];
+    let mut receiver = Reassembler::new(&mut buffer, ReassemblerLimits::default());
+    for line in frames.iter().filter(|line| line.app == "sa5-NR" && line.received) {
+        let mad = Frame::parse(&line.frame, Layout::WithPkeyIndex).unwrap().view().unwrap();
+        if mad.header().attribute_id == AttributeId::NODE_RECORD {
+            let _ = receiver.handle(Duration::ZERO, mad.as_bytes());
+        }
+    }
+    let message = MadRef::new(receiver.message().unwrap()).unwrap();
+    let dumps = message
+        .records()
+        .unwrap()
+        .map(|record: &NodeRecord| Dump::new(&Structure::of::<NodeRecord>(), as_bytes(record)).unwrap().to_string());
+    assert_eq!(dumps.collect::<String>(), body(&printed["sa5-NR"]));
 }
 
 /// Compares with the decoding by a separate program.
@@ -89,6 +134,7 @@ fn smpquery_output_agrees_with_the_frames() {
         });
         let Some(answer) = answer else { continue };
         fields += text::compare_smpquery(structure, &answer, text);
+        assert_eq!(Dump::new(&structure, &answer).unwrap().to_string(), body(text), "{name}");
         runs += 1;
     }
     // The capture has the responses of few runs of smpquery; acm-tests' `mad_opensm` covers more.
@@ -112,7 +158,12 @@ fn saquery_output_agrees_with_the_frames() {
             }
         }
         let Some(message) = receiver.message() else { continue };
-        records += text::compare_paths(MadRef::new(message).unwrap().records().unwrap(), text);
+        let message = MadRef::new(message).unwrap();
+        records += text::compare_paths(message.records().unwrap(), text);
+        let dumps = message.records().unwrap().map(|record: &PathRecord| {
+            Dump::new(&Structure::of::<PathRecord>(), as_bytes(record)).unwrap().to_string()
+        });
+        assert_eq!(dumps.collect::<String>(), body(text), "{name}");
         runs += 1;
     }
     assert_eq!((runs, records), (18, 606));
