@@ -289,9 +289,11 @@ impl PortInfo {
         Some(self.generation()?.link_mbps(1))
     }
 
-    /// True if the port has extended speeds, and none of the fields names a supported one.
+    /// True if the port has extended speeds, and none of the fields names a supported one. A link with an extended speed
+    /// then reads as one of QDR; a link that reads as SDR or DDR has that speed.
     fn lacks_extended_speeds(&self) -> bool {
-        self.capability_mask.contains(PortCapability::EXTENDED_SPEEDS)
+        self.link_speed.link_speed_active() == LinkSpeed::QDR
+            && self.capability_mask.contains(PortCapability::EXTENDED_SPEEDS)
             && self.ext_speeds.link_speed_ext_supported().is_empty()
             && self.ext_speeds2.link_speed_ext_supported2().is_empty()
     }

@@ -44,6 +44,8 @@ fn port_speed_is_that_of_the_newest_field() {
     // A switch left out the extended speeds, because the modifier of the request did not ask for them.
     port.capability_mask = PortCapability::EXTENDED_SPEEDS;
     assert_eq!((port.lane_mbps(), port.link_mbps()), (None, None));
+    let slower = PortInfo { link_speed: port.link_speed.with_link_speed_active(LinkSpeed::DDR), ..port };
+    assert_eq!(slower.link_mbps(), Some(20_000), "an extended speed would read as QDR");
     port.ext_speeds = port.ext_speeds.with_link_speed_ext_supported(LinkSpeedsExt::HDR);
     assert_eq!(port.link_mbps(), Some(40_000), "the link runs at QDR");
     port.ext_speeds = port.ext_speeds.with_link_speed_ext_active(LinkSpeedExt::HDR);
