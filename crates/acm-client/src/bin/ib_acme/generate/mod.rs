@@ -1,5 +1,6 @@
 //! `-A` and `-O`: writes configuration files for the daemon.
 mod addresses;
+mod new_file;
 mod options;
 mod write;
 

@@ -1,15 +1,10 @@
 //! Writes the files.
-use super::{addresses, options};
+use super::{addresses, new_file::NewFile, options};
 use crate::{
     args::Args,
     output::{Output, strerror},
 };
-use std::{
-    env,
-    fs::{self, OpenOptions},
-    io,
-    os::unix::fs::DirBuilderExt,
-};
+use std::{env, fs, io, os::unix::fs::DirBuilderExt};
 
 /// Writes the requested files, addresses first. Returns the exit status.
 pub(crate) fn generate(args: &Args, out: &mut Output) -> io::Result<i32> {
@@ -18,19 +13,18 @@ pub(crate) fn generate(args: &Args, out: &mut Output) -> io::Result<i32> {
         if !enter(args, out, file, "address", &mut entered)? {
             return Ok(-1);
         }
-        // The old content stays until the new content is ready.
-        let opened = OpenOptions::new().write(true).create(true).truncate(false).open(file);
-        let found = opened.map_err(|error| failure("address", &error)).and_then(|_| addresses::text());
-        let (text, ports) = match found {
-            Ok(found) => found,
+        let failed = |error| failure("address", &error);
+        let written = NewFile::create(file).map_err(failed).and_then(|new| {
+            let (text, ports) = addresses::text()?;
+            new.replace(&text).map_err(failed).map(|()| ports)
+        });
+        let ports = match written {
+            Ok(ports) => ports,
             Err(why) => {
                 out.line(format_args!("{why}"))?;
                 return Ok(-1);
             }
         };
-        if !put(out, file, "address", &text)? {
-            return Ok(-1);
-        }
         for port in ports.iter().filter(|_| args.verbose) {
             out.line(format_args!("{port}"))?;
         }
@@ -64,7 +58,7 @@ fn enter(args: &Args, out: &mut Output, file: &str, what: &str, entered: &mut bo
 
 /// Writes a file. Returns `false` if that fails.
 fn put(out: &mut Output, file: &str, what: &str, text: &str) -> io::Result<bool> {
-    if let Err(error) = fs::write(file, text) {
+    if let Err(error) = NewFile::create(file).and_then(|new| new.replace(text)) {
         out.line(format_args!("{}", failure(what, &error)))?;
         return Ok(false);
     }
