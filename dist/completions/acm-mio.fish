@@ -32,7 +32,7 @@ alias\t'Serve addresses of interfaces of any type whose alias names a port: `inf
 complete -c acm-mio -l record -d 'Record the inputs and outputs of the daemon\'s core, for acm-replay and Wireshark: `FILE[,size=64M,files=4][,mask=names][,time=SECONDS]`. FILE is the newest file, FILE.1 the one before it. A reader of the files can guess transaction ids, so that only the daemon\'s user may read them. `mask=names` replaces names and IP addresses. After `time` seconds the recording ends' -r
 complete -c acm-mio -l run-dir -d 'Directory of the sockets, port files and the lock file. It is created if it is missing' -r -F
 complete -c acm-mio -l start-limit -d 'Seconds that a daemon may take until it serves; after that it is killed' -r
-complete -c acm-mio -s D -d 'Run as a daemon (the default)'
+complete -c acm-mio -s D -d 'Run as a daemon (the default). `-P` has precedence, as in ibacm'
 complete -c acm-mio -s P -d 'Run as a process in the foreground'
 complete -c acm-mio -l systemd -d 'Take the sockets from systemd, and notify it when they are served'
 complete -c acm-mio -l require-device -d 'Exit with status 255 when there is no InfiniBand device at the start, as ibacm does, and do not wait for one'

@@ -30,7 +30,7 @@ alias\:"Serve addresses of interfaces of any type whose alias names a port\: \`i
 '--record=[Record the inputs and outputs of the daemon'\''s core, for acm-replay and Wireshark\: \`FILE\[,size=64M,files=4\]\[,mask=names\]\[,time=SECONDS\]\`. FILE is the newest file, FILE.1 the one before it. A reader of the files can guess transaction ids, so that only the daemon'\''s user may read them. \`mask=names\` replaces names and IP addresses. After \`time\` seconds the recording ends]:FILE:_default' \
 '--run-dir=[Directory of the sockets, port files and the lock file. It is created if it is missing]:DIR:_files' \
 '--start-limit=[Seconds that a daemon may take until it serves; after that it is killed]:SECONDS:_default' \
-'-D[Run as a daemon (the default)]' \
+'-D[Run as a daemon (the default). \`-P\` has precedence, as in ibacm]' \
 '-P[Run as a process in the foreground]' \
 '--systemd[Take the sockets from systemd, and notify it when they are served]' \
 '--require-device[Exit with status 255 when there is no InfiniBand device at the start, as ibacm does, and do not wait for one]' \

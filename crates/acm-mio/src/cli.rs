@@ -21,8 +21,8 @@ pub(crate) const OPTION_FILE: &str = "/etc/rdma/ibacm_opts.cfg";
 #[command(group = ArgGroup::new("shown").args(["check", "status", "cache"]).multiple(true))]
 #[group(skip)]
 pub(crate) struct Args {
-    /// Run as a daemon (the default).
-    #[arg(short = 'D', overrides_with = "foreground")]
+    /// Run as a daemon (the default). `-P` has precedence, as in ibacm.
+    #[arg(short = 'D')]
     pub(crate) daemon: bool,
     /// Run as a process in the foreground.
     #[arg(short = 'P')]
@@ -102,6 +102,9 @@ pub(crate) struct Args {
     /// Seconds that a daemon may take until it serves; after that it is killed.
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
     start_limit: u32,
+    /// Internal: remove port files in the run directory on whose port nothing listens, and exit. For the socket unit.
+    #[arg(long, hide = true)]
+    pub(crate) remove_port_files: bool,
     /// Internal: the process that becomes the daemon.
     #[arg(long, hide = true)]
     pub(crate) detach: bool,
@@ -116,15 +119,21 @@ impl Args {
         !self.foreground && !self.systemd && !self.detach
     }
 
+    /// Reports whether this is the service of this machine, which no other daemon may accompany.
+    pub(crate) const fn is_service(&self) -> bool {
+        self.systemd && !self.is_simulated()
+    }
+
     /// Returns the time that a daemon may take until it serves.
     pub(crate) fn start_limit(&self) -> Duration {
         Duration::from_secs(self.start_limit.into())
     }
 
-    /// Reports whether standard output is the default of the option `log_file`. This is the case for a simulated
-    /// fabric, because its nodes on one machine cannot share `/var/log/ibacm.log`.
-    pub(crate) fn log_to_stdout(&self) -> bool {
-        self.foreground && self.is_simulated()
+    /// Reports whether standard output is the default of the option `log_file`: for systemd, whose service has the
+    /// journal there and whose user cannot write to `/var/log`, and for a simulated fabric, because its nodes on one
+    /// machine cannot share `/var/log/ibacm.log`.
+    pub(crate) const fn log_to_stdout(&self) -> bool {
+        self.systemd || self.foreground && self.is_simulated()
     }
 
     /// Returns the mode of the kernel's requests. The default for a simulated node is off, because it does not serve
@@ -171,10 +180,11 @@ mod tests {
 
     #[test]
     fn simulated_node_in_the_foreground_logs_to_standard_output() {
+        assert!(parse(&["--systemd"]).log_to_stdout(), "the journal");
         assert!(parse(&["-P", "--fabric", "embedded"]).log_to_stdout());
         assert!(parse(&["-P", "--fabric", "sim:/x"]).log_to_stdout());
         for words in
-            [&["-P"][..], &["-P", "--fabric", "devices"], &["--fabric", "embedded"], &["-P", "-D", "--fabric=embedded"]]
+            [&["-P"][..], &["-P", "--fabric", "devices"], &["--fabric", "embedded"], &["-D", "--fabric=embedded"]]
         {
             assert!(!parse(words).log_to_stdout(), "{words:?}");
         }
@@ -210,7 +220,7 @@ mod tests {
         assert!(parse(&[]).leaves_terminal());
         assert!(parse(&["-D"]).leaves_terminal());
         assert!(!parse(&["-P"]).leaves_terminal());
-        assert!(parse(&["-P", "-D"]).leaves_terminal(), "the last option counts");
+        assert!(!parse(&["-P", "-D"]).leaves_terminal() && !parse(&["-D", "-P"]).leaves_terminal(), "in any order");
         assert!(!parse(&["--systemd"]).leaves_terminal());
         assert!(!parse(&[SERVE, "-D"]).leaves_terminal());
         assert_eq!(parse(&["-P", "-A", "a", "-O", "o", "extra", "words"]).stray, ["extra", "words"]);

@@ -12,6 +12,14 @@ pub(crate) enum Effect {
     Nothing(&'static str),
 }
 
+/// The reason why an option has no effect with `--systemd`.
+pub(crate) const SYSTEMD_DECIDES: &str = "the socket unit of systemd decides";
+
+/// Reports whether an option has no effect with `--systemd`: the socket unit makes the socket and the link to it.
+pub(crate) const fn systemd_decides(option: &Opt<'_>) -> bool {
+    matches!(option, Opt::ServerMode(_) | Opt::ServerPort(_) | Opt::AcmePlusKernelOnly(_))
+}
+
 /// Returns the effect of a changed option: the column "reload" in the tables of options.
 pub(crate) const fn effect(option: &Opt<'_>) -> Effect {
     match option {

@@ -63,6 +63,15 @@ fn main() -> ExitCode {
     if args.check {
         return ExitCode::from(check::run(&args));
     }
+    if args.remove_port_files {
+        return match server::PortFiles::remove_stale(&args.run_dir).problem() {
+            None => ExitCode::SUCCESS,
+            Some((what, advice)) => {
+                print_error(&format!("{what}: {advice}"));
+                ExitCode::FAILURE
+            }
+        };
+    }
     if let Some(result) = request(&args) {
         // The reader of a pipe may have closed it.
         let printed = result.map(|text| io::stdout().write_all(text.as_bytes()).is_ok());

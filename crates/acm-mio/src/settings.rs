@@ -2,7 +2,7 @@
 #[cfg(feature = "verbs")]
 use crate::fabric::Depths;
 use crate::{
-    cli::{ADDR_FILE, Args, OPTION_FILE},
+    cli::Args,
     descriptors,
     owners::Owners,
     regular::{self, State},
@@ -31,6 +31,8 @@ pub(crate) struct Settings {
     pub(crate) skipped_ips: Vec<SkippedIp>,
     /// Problems of the files with their locations, logged as soon as there is a log.
     pub(crate) problems: Vec<String>,
+    /// Files that exist and cannot be read, with which the daemon does not start.
+    unreadable: Vec<UnreadableFile>,
     /// Files that were read again and not applied.
     pub(crate) not_applied: Vec<PathBuf>,
     /// Providers that were loaded at the start.
@@ -43,16 +45,18 @@ impl Settings {
     /// Reads both files. A missing file is not an error: options have defaults, and addresses are derived from the
     /// host's name. Relative paths start at the current directory, before the daemon changes it.
     pub(crate) fn read(args: &Args) -> Self {
-        let option_file = ConfigFile::new(&args.option_file, OPTION_FILE);
-        let addr_file = ConfigFile::new(&args.addr_file, ADDR_FILE);
+        let (option_file, addr_file) = (ConfigFile::of_options(args), ConfigFile::of_addresses(args));
         let mut problems = Vec::new();
-        let text = read_options(&option_file, Reading::First, false, &mut problems).value;
+        let found = read_options(&option_file, Reading::First, false, &mut problems);
+        let (text, mut unreadable) = (found.value, Vec::from_iter(found.unreadable));
         let mut defaults = Options::default();
         if args.log_to_stdout() {
             defaults.log_file = LogTarget::Stdout;
         }
         let ips = parse_options(&text, defaults).support_ips_in_addr_cfg;
-        let (addresses, skipped_ips) = read_addresses(&addr_file, ips, Reading::First, &mut problems).value.split();
+        let found = read_addresses(&addr_file, ips, Reading::First, &mut problems);
+        unreadable.extend(found.unreadable);
+        let (addresses, skipped_ips) = found.value.split();
         let owners = Owners::read(&mut problems);
         Self {
             option_file,
@@ -62,6 +66,7 @@ impl Settings {
             addresses,
             skipped_ips,
             problems,
+            unreadable,
             not_applied: Vec::new(),
             providers: Vec::new(),
             owners,
@@ -99,10 +104,17 @@ impl Settings {
             addresses,
             skipped_ips,
             problems,
+            unreadable: Vec::new(),
             not_applied,
             providers,
             owners,
         }
+    }
+
+    /// Returns the files that exist and cannot be read: both files, and the preload files of the options.
+    pub(crate) fn unreadable(&self, start_dir: &Path) -> impl Iterator<Item = UnreadableFile> {
+        let preload = UnreadableFile::preload(&self.options(), start_dir);
+        self.unreadable.iter().cloned().chain(preload)
     }
 
     /// Returns the states of both files.
@@ -313,15 +325,6 @@ impl Settings {
     pub(crate) fn interface_addresses(&self) -> usize {
         as_size(self.options().interface_addresses)
     }
-
-    /// Returns the path of the lock file, which is in the run directory unless the options name another file.
-    pub(crate) fn lock_file(&self, run_dir: &Path) -> PathBuf {
-        let default = Options::default().lock_file;
-        match self.options().lock_file {
-            path if path == default => run_dir.join("ibacm.pid"),
-            path => PathBuf::from(path),
-        }
-    }
 }
 
 /// Converts a number of an option to a size.
@@ -380,9 +383,12 @@ const fn level(level: LogLevel) -> Level {
     }
 }
 
+mod locks;
 mod read;
+mod unreadable;
 pub(crate) use read::{BUILT_IN, ConfiguredAddress, MissingFile, SkippedIp};
 use read::{ConfigFile, Reading, parse_options, read_addresses, read_options};
+pub(crate) use unreadable::UnreadableFile;
 
 #[cfg(test)]
 pub(crate) mod tests;

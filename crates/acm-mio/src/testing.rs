@@ -37,10 +37,15 @@ pub(crate) fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'stat
 
 /// Runs `work` without a file mode creation mask, in a thread of its own.
 pub(crate) fn without_umask<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    with_umask(0, work)
+}
+
+/// Runs `work` with this file mode creation mask, in a thread of its own.
+pub(crate) fn with_umask<T: Send>(mask: u32, work: impl FnOnce() -> T + Send) -> T {
     thread::scope(|scope| {
         let own_mask = scope.spawn(|| {
             unshare(CloneFlags::CLONE_FS).unwrap();
-            umask(Mode::empty());
+            umask(Mode::from_bits_truncate(mask));
             work()
         });
         own_mask.join().unwrap()

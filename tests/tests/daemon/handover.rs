@@ -1,5 +1,5 @@
 //! The end of a daemon under systemd, and the connections that the next daemon takes over.
-use acm_tests::{Connection, Entry, Fabric, Node, NodeBuilder, Received, request, until};
+use acm_tests::{Connection, Entry, Fabric, Node, NodeBuilder, Received, TcpPort, request, until};
 use acm_wire::client::{ClientStatus, EntryFlags, path_request};
 use core::{iter, mem::MaybeUninit};
 use ib_mad::sa::PathRecord;
@@ -17,7 +17,10 @@ use std::{
     io::{ErrorKind, IoSliceMut},
     os::{
         fd::OwnedFd,
-        unix::net::{UnixDatagram, UnixListener},
+        unix::{
+            fs::symlink,
+            net::{UnixDatagram, UnixListener},
+        },
     },
     path::Path,
     process::{Child, Stdio},
@@ -115,6 +118,20 @@ impl Systemd {
 
 fn lookup(tid: u64, dest: &str) -> Vec<u8> {
     request(tid, &[Entry::name(Entry::SOURCE, "node1"), Entry::name(Entry::DEST, dest)])
+}
+
+/// librdmacm prefers them to the socket.
+#[test]
+fn stale_port_files_beside_the_socket_are_removed() {
+    let mut systemd = Systemd::new();
+    let [file, link] = ["ibacm-tcp.port", "ibacm.port"].map(|name| systemd.path().join(name));
+    // Nobody listens on a port that is reserved.
+    let port = TcpPort::reserve();
+    fs::write(&file, format!("{}\n", port.number())).unwrap();
+    symlink("ibacm-tcp.port", &link).unwrap();
+    let _daemon = systemd.start(Node::embedded());
+    drop(systemd.served_client());
+    assert!(!file.exists() && link.symlink_metadata().is_err());
 }
 
 // docs/deviations.md: handover

@@ -1,5 +1,6 @@
 //! The daemon as a process, on simulated fabrics and beside C ibacm.
 mod bad_input;
+mod beside;
 mod bytes;
 mod cache;
 mod check;

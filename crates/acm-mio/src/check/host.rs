@@ -4,14 +4,17 @@ use crate::{
     cli::Args,
     kernel::{Kernel, SocketError},
     lock,
-    server::taken_socket,
+    server::{PortFiles, absolute_run_dir, taken_socket},
+    settings::Settings,
 };
+use acm_wire::files::opts::{Options, ServerMode};
+use core::net::Ipv4Addr;
 use nix::{
     errno::Errno,
     sys::resource::{Resource, getrlimit},
     unistd::{AccessFlags, access},
 };
-use std::{fs, path::Path};
+use std::{fs, io, net::TcpListener, path::Path};
 
 /// Bits of capabilities in `CapEff`.
 const NET_ADMIN: u64 = 1 << 12;
@@ -76,6 +79,9 @@ fn judge_kernel(opened: Result<(), SocketError>, systemd: bool, report: &mut Rep
 
 pub(super) fn run_dir(dir: &Path, report: &mut Report) {
     let shown = dir.display();
+    if let Err(error) = absolute_run_dir(dir) {
+        return report.fail(error.to_string(), "see --run-dir");
+    }
     match access(dir, AccessFlags::W_OK | AccessFlags::X_OK) {
         Ok(()) => report.ok(format!("run directory {shown} can be written")),
         Err(Errno::ENOENT) if dir.parent().is_some_and(can_be_written) => {
@@ -97,16 +103,59 @@ pub(super) fn socket(args: &Args, report: &mut Report) {
     }
 }
 
+/// Directory of the sockets of the socket unit.
+const SOCKETS: &str = "/run";
+
+/// Reports port files beside the socket that systemd passes. By itself, the daemon removes them when it listens.
+pub(super) fn port_files(args: &Args, report: &mut Report) {
+    if let Some((what, advice)) = PortFiles::of(Path::new(SOCKETS)).problem().filter(|_| args.systemd) {
+        report.warn(what, advice);
+    }
+}
+
+/// Reports the TCP port of the option file, if the daemon could not listen on it.
+pub(super) fn tcp_port(args: &Args, settings: &Settings, report: &mut Report) {
+    let Options { server_mode, server_port, .. } = settings.options();
+    let ip = match server_mode {
+        _ if args.systemd => return,
+        ServerMode::Unix => return,
+        ServerMode::Loop => Ipv4Addr::LOCALHOST,
+        ServerMode::Open => Ipv4Addr::UNSPECIFIED,
+    };
+    let what = format!("TCP {ip}:{server_port}");
+    match TcpListener::bind((ip, server_port)) {
+        Ok(_) => report.ok(format!("{what} is free")),
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+            report
+                .warn(format!("{what}: another process has it"), "stop that to start a daemon here; ss -ltnp names it");
+        }
+        Err(error) => report.fail(format!("{what}: {error}"), "correct server_port, or run as root"),
+    }
+}
+
+/// Checks the lock file as the start does: it can be created, or opened for writing.
 pub(super) fn other_daemon(lock_file: &Path, run_dir: &Path, report: &mut Report) {
     let shown = lock_file.display();
     // The run directory is made at the start, and has its own line.
     let is_elsewhere = lock_file.parent() != Some(run_dir);
-    if is_elsewhere && !lock_file.exists() && !lock_file.parent().is_some_and(can_be_written) {
-        return report.fail(
-            format!("lock file {shown}: it cannot be made"),
-            "make its directory, or correct lock_file; the daemon does not start without it",
-        );
+    let cannot = |what: &str, report: &mut Report| {
+        let advice = "make its directory, or correct lock_file; the daemon does not start without it";
+        report.fail(format!("lock file {shown}: {what}"), advice);
+    };
+    match lock::can_open(lock_file) {
+        Ok(()) => {}
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return cannot(&error.to_string(), report),
+        Err(_) if is_elsewhere && !lock_file.parent().is_some_and(can_be_written) => {
+            return cannot("it cannot be made", report);
+        }
+        Err(_) => {}
     }
+    holder(lock_file, report);
+}
+
+/// Reports the process that holds the lock of a daemon.
+pub(super) fn holder(lock_file: &Path, report: &mut Report) {
+    let shown = lock_file.display();
     match lock::holder(lock_file) {
         Ok(None) => report.ok(format!("no other daemon has {shown}")),
         Ok(Some(pid)) => {
@@ -177,6 +226,25 @@ mod tests {
     }
 
     #[test]
+    fn tcp_port_of_another_process_is_a_warning() {
+        use crate::settings::tests::settings_of;
+        use clap::Parser as _;
+        let other = TcpListener::bind("127.0.0.1:0").unwrap();
+        let number = other.local_addr().unwrap().port();
+        let verdicts = |options: &str, words: &[&str]| {
+            let mut report = Report::default();
+            let args = Args::parse_from([&["acm-mio"], words].concat());
+            tcp_port(&args, &settings_of(&format!("server_port {number}\n{options}")), &mut report);
+            report.findings.iter().map(|finding| finding.verdict).collect::<Vec<_>>()
+        };
+        for mode in ["server_mode loop\n", "server_mode open\n"] {
+            assert_eq!(verdicts(mode, &[]), [Verdict::Warn]);
+            assert_eq!(verdicts(mode, &["--systemd"]), [], "the socket unit decides");
+        }
+        assert_eq!(verdicts("", &[]), [], "no port is used");
+    }
+
+    #[test]
     fn directories_and_locks_are_checked_without_creating_them() {
         let dir = tempfile::tempdir().unwrap();
         let mut report = Report::default();
@@ -186,9 +254,12 @@ mod tests {
         other_daemon(&dir.path().join("lock"), dir.path(), &mut report);
         other_daemon(&dir.path().join("none/lock"), &dir.path().join("none"), &mut report);
         other_daemon(&dir.path().join("none/lock"), dir.path(), &mut report);
+        // The start opens the file for writing.
+        other_daemon(dir.path(), &dir.path().join("run"), &mut report);
+        run_dir(&dir.path().join("x".repeat(107)), &mut report);
         let verdicts: Vec<Verdict> = report.findings.iter().map(|finding| finding.verdict).collect();
         use Verdict::{Fail, Ok};
-        assert_eq!(verdicts, [Fail, Ok, Ok, Ok, Ok, Fail]);
+        assert_eq!(verdicts, [Fail, Ok, Ok, Ok, Ok, Fail, Fail, Fail]);
         assert!(!dir.path().join("lock").exists(), "a check changes nothing");
     }
 }

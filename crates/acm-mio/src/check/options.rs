@@ -4,7 +4,7 @@ use super::report::Report;
 use crate::settings::LoadedProvider;
 use crate::{
     cli::{Args, InterfaceChoice},
-    effects::{Effect, effect},
+    effects::{Effect, SYSTEMD_DECIDES, effect, systemd_decides},
     providers,
     settings::Settings,
 };
@@ -16,10 +16,12 @@ use std::path::Path;
 
 pub(super) fn files(settings: &Settings, report: &mut Report) {
     let (options, addresses) = (settings.option_file(), settings.addr_file());
-    // A missing file that the command line names is reported separately, because the daemon does not start without it.
+    // A missing file that the command line names, and a file that cannot be read, are reported separately, because the
+    // daemon does not start without them.
     let [options_named, addresses_named] = settings.are_named();
+    let is_unreadable = |path: &Path| settings.unreadable(Path::new("/")).any(|file| file.path() == path);
     match settings.set_by_file().count() {
-        _ if is_missing(options) && options_named => {}
+        _ if is_missing(options) && options_named || is_unreadable(options) => {}
         _ if is_missing(options) => report.ok(format!("no option file {}: defaults count", options.display())),
         0 if settings.has_empty_option_file() => report.warn(
             format!("option file {} is empty", options.display()),
@@ -29,7 +31,7 @@ pub(super) fn files(settings: &Settings, report: &mut Report) {
     }
     match &settings.addresses {
         Some(all) => report.ok(format!("address file {}: {} addresses", addresses.display(), all.len())),
-        None if is_missing(addresses) && addresses_named => {}
+        None if is_missing(addresses) && addresses_named || is_unreadable(addresses) => {}
         None => report.ok(format!("no address file {}: ports have default names", addresses.display())),
     }
     for problem in settings.faults() {
@@ -71,9 +73,7 @@ fn why_idle(option: &Opt<'_>, options: &Options<'_>, args: &Args) -> Option<&'st
         return Some(why);
     }
     match option {
-        Opt::ServerMode(_) | Opt::ServerPort(_) | Opt::AcmePlusKernelOnly(_) if args.systemd => {
-            Some("the socket unit of systemd decides")
-        }
+        option if args.systemd && systemd_decides(option) => Some(SYSTEMD_DECIDES),
         Opt::ServerPort(_) if options.server_mode == ServerMode::Unix => Some("server_mode unix has no port"),
         Opt::RouteDataFile(_) if options.route_preload == RoutePreload::None => Some("route_preload is none"),
         Opt::AddrDataFile(_) if options.addr_preload == AddrPreload::None => Some("addr_preload is none"),

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     cli::{Args, KernelChoice},
     preload::Files,
-    settings::{MissingFile, Settings},
+    settings::{MissingFile, Settings, UnreadableFile},
 };
 use std::io::{self, Write};
 
@@ -21,6 +21,10 @@ pub(crate) fn run(args: &Args) -> u8 {
     let mut report = Report::default();
     for missing in MissingFile::all(args) {
         report.fail(missing.to_string(), "the daemon does not start without it");
+    }
+    let start_dir = std::env::current_dir().unwrap_or_default();
+    for unreadable in settings.unreadable(&start_dir) {
+        report.fail(unreadable.to_string(), UnreadableFile::ADVICE);
     }
     options::files(&settings, &mut report);
     options::idle(args, &settings, &mut report);
@@ -40,13 +44,17 @@ pub(crate) fn run(args: &Args) -> u8 {
     options::skipped(&settings, &ips, &mut report);
     if let Some(FabricView { ports, names }) = fabric::open(args, &settings, &mut report) {
         addresses::addresses(&settings, names, &ports, &interfaces, &mut report);
-        let start_dir = std::env::current_dir().unwrap_or_default();
         let active: Vec<_> = ports.active.values().map(|port| (port.gid().interface_id(), port.lid)).collect();
         preload::preload(&Files::new(&settings.options(), &start_dir), &active, &mut report);
     }
     host::run_dir(&args.run_dir, &mut report);
     host::socket(args, &mut report);
     host::other_daemon(&settings.lock_file(&args.run_dir), &args.run_dir, &mut report);
+    if let Some(of_ibacm) = settings.lock_of_ibacm(&args.run_dir, args.is_service()) {
+        host::holder(&of_ibacm, &mut report);
+    }
+    host::port_files(args, &mut report);
+    host::tcp_port(args, &settings, &mut report);
     log::log(args, &settings, &paths, &mut report);
     units::units(&paths, &mut report);
     let mut out = io::stdout().lock();

@@ -1,7 +1,12 @@
 //! The clients' listening socket, unix or TCP, with the files by which clients find the socket.
+use super::{
+    port_files::{PORT_FILE, PORT_LINK, PortFiles, write_port},
+    socket_file::SocketFile,
+};
 use crate::stream::{
     Stream, extend_backlog, is_open, limit_backlog, limit_receive_buffer, limit_send_buffer, refuse_descriptors,
 };
+use acm_sansio::Time;
 use acm_wire::files::opts::{Options, ServerMode};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use mio::{
@@ -14,11 +19,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Names in the run directory (rdma-core's `IBACM_*`): ib_acme uses the socket and port file, librdmacm the links.
+/// Names in the run directory (rdma-core's `IBACM_*`): ib_acme uses the socket, librdmacm the link.
 const UNIX_SOCKET: &str = "ibacm-unix.sock";
 const UNIX_LINK: &str = "ibacm.sock";
-const PORT_FILE: &str = "ibacm-tcp.port";
-const PORT_LINK: &str = "ibacm.port";
 
 /// Reason why the daemon cannot listen.
 #[derive(Debug, thiserror::Error)]
@@ -54,6 +57,8 @@ enum Socket {
 pub(crate) struct Listener {
     socket: Socket,
     files: Vec<PathBuf>,
+    /// The file by which clients find a unix socket.
+    socket_file: Option<SocketFile>,
 }
 
 impl Listener {
@@ -88,7 +93,8 @@ impl Listener {
         let socket = UnixListener::bind(&path).map_err(failed)?;
         refuse_descriptors(&socket);
         limit_backlog(&socket);
-        let mut listener = Self { socket: Socket::Unix(socket), files: vec![path.clone()] };
+        let socket_file = Some(SocketFile::new(&path));
+        let mut listener = Self { socket: Socket::Unix(socket), files: vec![path.clone()], socket_file };
         // Programs of all users connect to this socket.
         fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).map_err(failed)?;
         if link {
@@ -109,8 +115,8 @@ impl Listener {
         let path = run_dir.join(PORT_FILE);
         let failed = |error| ListenError::PortFile(path.clone(), error);
         let port = socket.local_addr().map_err(failed)?.port();
-        fs::write(&path, format!("{port}\n")).map_err(failed)?;
-        let mut listener = Self { socket: Socket::Tcp(socket), files: vec![path.clone()] };
+        write_port(run_dir, port).map_err(failed)?;
+        let mut listener = Self { socket: Socket::Tcp(socket), files: vec![path.clone()], socket_file: None };
         if link {
             listener.link(PORT_FILE, run_dir.join(PORT_LINK)).map_err(failed)?;
         }
@@ -124,16 +130,23 @@ impl Listener {
     }
 
     /// Returns the stream socket that systemd passed; `None` if systemd passed no stream socket. systemd removes the
-    /// files of this socket.
+    /// files of this socket. Stale port files beside it are removed, or reported if that fails.
     pub(crate) fn from_systemd(passed: &mut listenfd::ListenFd) -> Result<Option<Self>, ListenError> {
         for index in 0..passed.len() {
             // systemd passes sockets in any order. Sockets of other types, such as netlink, are used elsewhere.
             if let Ok(Some(listener)) = passed.take_unix_listener(index) {
                 listener.set_nonblocking(true).map_err(ListenError::Systemd)?;
+                let address = listener.local_addr().map_err(ListenError::Systemd)?;
+                if let Some(dir) = address.as_pathname().and_then(Path::parent)
+                    && let Some((what, advice)) = PortFiles::remove_stale(dir).problem()
+                {
+                    tracing::warn!(target: "listen", "{what}: {advice}");
+                }
                 let listener = UnixListener::from_std(listener);
                 refuse_descriptors(&listener);
                 limit_backlog(&listener);
-                return Ok(Some(Self { socket: Socket::Unix(listener), files: Vec::new() }));
+                let socket_file = address.as_pathname().map(SocketFile::new);
+                return Ok(Some(Self { socket: Socket::Unix(listener), files: Vec::new(), socket_file }));
             }
         }
         Ok(None)
@@ -143,6 +156,13 @@ impl Listener {
         match &mut self.socket {
             Socket::Unix(socket) => registry.register(socket, token, Interest::READABLE),
             Socket::Tcp(socket) => registry.register(socket, token, Interest::READABLE),
+        }
+    }
+
+    /// Reports a socket whose file was replaced or removed. A look needs no event of its own: others are frequent enough.
+    pub(crate) fn look_at_file(&mut self, now: Time) {
+        if let Some(problem) = self.socket_file.as_mut().and_then(|file| file.look(now)) {
+            tracing::error!(target: "listen", "{problem}");
         }
     }
 

@@ -27,9 +27,21 @@ pub(crate) enum RunDirError {
     TooLong(PathBuf),
 }
 
+/// Returns the absolute path of the directory, which need not exist.
+///
+/// # Errors
+/// The path of a socket in the directory would be too long.
+pub(crate) fn absolute(path: &Path) -> Result<PathBuf, RunDirError> {
+    let whole = std::path::absolute(path)
+        .map_err(|error| RunDirError::Io(path.to_owned(), error, "give an absolute path, --run-dir"))?;
+    let is_short = whole.as_os_str().len() + 1 + SOCKET_NAME <= SOCKET_PATH;
+    if is_short { Ok(whole) } else { Err(RunDirError::TooLong(whole)) }
+}
+
 /// Creates the directory if it is missing. A missing parent is an error, because the path is probably wrong. Returns
 /// the absolute path, because a daemon changes its working directory.
 pub(crate) fn make(path: &Path) -> Result<PathBuf, RunDirError> {
+    let whole = absolute(path)?;
     let failed = |error: io::Error| {
         let advice = match error.kind() {
             io::ErrorKind::NotFound => "make the directory above it first",
@@ -38,10 +50,6 @@ pub(crate) fn make(path: &Path) -> Result<PathBuf, RunDirError> {
         };
         RunDirError::Io(path.to_owned(), error, advice)
     };
-    let whole = std::path::absolute(path).map_err(failed)?;
-    if whole.as_os_str().len() + 1 + SOCKET_NAME > SOCKET_PATH {
-        return Err(RunDirError::TooLong(whole));
-    }
     match DirBuilder::new().mode(0o755).create(&whole) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && whole.is_dir() => {}
         made => made.map_err(failed)?,

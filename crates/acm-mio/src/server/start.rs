@@ -18,7 +18,7 @@ use crate::{
     closing::{Closing, Refused},
     descriptors,
     detach::{self, DetachError},
-    effects::{Effect, effect},
+    effects::{Effect, SYSTEMD_DECIDES, effect, systemd_decides},
     fabric::{Embedded, Fabric, FabricError, Sim},
     kernel::Kernel,
     lock::{self, LockError},
@@ -29,12 +29,12 @@ use crate::{
     preload::Files,
     providers::{LoadedLibraries, Providers},
     record::{Core, Mark, RecordError, Recording},
-    settings::{MissingFile, Settings},
+    settings::{MissingFile, Settings, UnreadableFile},
     shared::SharedCache,
 };
 use acm_sansio::{Acm, Config, Seed, Time};
 use acm_trace::Start;
-use acm_wire::files::opts::{LogTarget, Opt, Options};
+use acm_wire::files::opts::{LogTarget, Opt, Options, ServerMode};
 use listenfd::ListenFd;
 use mio::Poll;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
@@ -53,6 +53,9 @@ pub(crate) enum StartError {
     /// A file named on the command line is missing.
     #[error(transparent)]
     MissingFile(#[from] MissingFile),
+    /// A file that exists cannot be read.
+    #[error("{0}; {advice}", advice = UnreadableFile::ADVICE)]
+    UnreadableFile(UnreadableFile),
     /// The daemon cannot leave the terminal, or the process that started it has ended.
     #[error(transparent)]
     Detach(#[from] DetachError),
@@ -98,6 +101,9 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     MissingFile::check(args)?;
     let settings = Settings::read(args);
     let start_dir = std::env::current_dir().unwrap_or_default();
+    if let Some(unreadable) = settings.unreadable(&start_dir).next() {
+        return Err(StartError::UnreadableFile(unreadable));
+    }
     if args.detach {
         detach::leave_directory().map_err(DetachError::Io)?;
     }
@@ -105,6 +111,8 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     let signals = Signals::new([SIGTERM, SIGINT, SIGHUP, SIGUSR1]).map_err(LoopError::Poll)?;
     let lock_file = settings.lock_file(&run_dir);
     let _lock = lock::take(&lock_file)?;
+    let of_ibacm = settings.lock_of_ibacm(&run_dir, args.is_service());
+    let _lock_of_ibacm = of_ibacm.as_deref().map(lock::take_if_permitted).transpose()?;
     let options = settings.options();
     let without_file = if args.detach { WithoutFile::Fails } else { WithoutFile::Stdout };
     let log = Log::start(options.log_file, options.log_level, without_file)?;
@@ -115,6 +123,9 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
         let option = if let Opt::LockFile(_) = option { Opt::LockFile(&lock_file) } else { option };
         match effect(&option) {
             Effect::Nothing(why) => tracing::info!(target: "options", "{option} (does nothing: {why})"),
+            _ if args.systemd && systemd_decides(&option) => {
+                tracing::info!(target: "options", "{option} (does nothing: {SYSTEMD_DECIDES})");
+            }
             _ => tracing::info!(target: "options", "{option}"),
         }
     }
@@ -150,6 +161,11 @@ fn serve(
     let connections = connections_of(&mut passed);
     let listener = match Listener::from_systemd(&mut passed)? {
         Some(listener) => listener,
+        // As C ibacm, which takes no other mode from the file then.
+        None if args.systemd => Listener::bind(
+            &Options { server_mode: ServerMode::Unix, acme_plus_kernel_only: false, ..options },
+            run_dir,
+        )?,
         None => Listener::bind(&options, run_dir)?,
     };
     let kernel = match args.kernel() {

@@ -1,4 +1,5 @@
 //! Reads the option file and the address file, and collects their problems.
+use super::unreadable::UnreadableFile;
 use crate::{
     cli::{ADDR_FILE, Args, OPTION_FILE},
     regular,
@@ -27,6 +28,7 @@ const LARGEST: u64 = 1 << 20;
 /// A file of the command line.
 #[derive(Clone, Debug)]
 pub(super) struct ConfigFile {
+    pub(super) what: &'static str,
     /// The absolute path.
     pub(super) path: PathBuf,
     /// True if the path is not ibacm's default. A file at the default path may be missing.
@@ -36,15 +38,25 @@ pub(super) struct ConfigFile {
 impl ConfigFile {
     /// Returns the file with an absolute path. A relative path starts at the current directory, before the daemon
     /// changes it.
-    pub(super) fn new(path: &Path, default: &str) -> Self {
+    fn new(what: &'static str, path: &Path, default: &str) -> Self {
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        Self { path: absolute, is_named: path.as_os_str() != default }
+        Self { what, path: absolute, is_named: path.as_os_str() != default }
+    }
+
+    /// Returns the option file of the command line.
+    pub(super) fn of_options(args: &Args) -> Self {
+        Self::new("option file", &args.option_file, OPTION_FILE)
+    }
+
+    /// Returns the address file of the command line.
+    pub(super) fn of_addresses(args: &Args) -> Self {
+        Self::new("address file", &args.addr_file, ADDR_FILE)
     }
 }
 
 /// A file that the command line names and that is missing.
 #[derive(Debug, thiserror::Error)]
-#[error("{what} file {path}: there is none; make it, correct -{option}, or leave it out: {then}")]
+#[error("{what} {path}: there is none; make it, correct -{option}, or leave it out: {then}")]
 pub(crate) struct MissingFile {
     what: &'static str,
     path: PathBuf,
@@ -61,13 +73,12 @@ impl MissingFile {
     /// Returns all files that are missing.
     pub(crate) fn all(args: &Args) -> impl Iterator<Item = Self> {
         let both = [
-            ("option", &args.option_file, OPTION_FILE, 'O', "every option has a default"),
-            ("address", &args.addr_file, ADDR_FILE, 'A', "the node then has its own name"),
+            (ConfigFile::of_options(args), &args.option_file, 'O', "every option has a default"),
+            (ConfigFile::of_addresses(args), &args.addr_file, 'A', "the node then has its own name"),
         ];
-        both.into_iter().filter_map(|(what, path, default, option, then)| {
-            let is_named = ConfigFile::new(path, default).is_named;
-            let is_missing = std::fs::metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound);
-            (is_named && is_missing).then(|| Self { what, path: path.clone(), option, then })
+        both.into_iter().filter_map(|(file, path, option, then)| {
+            let is_missing = path.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound);
+            (file.is_named && is_missing).then(|| Self { what: file.what, path: path.clone(), option, then })
         })
     }
 }
@@ -98,6 +109,8 @@ pub(super) struct Found<T> {
     pub(super) value: T,
     /// True if a line is malformed, or the file cannot be read.
     pub(super) bad: bool,
+    /// The reason why a file that exists cannot be read.
+    pub(super) unreadable: Option<UnreadableFile>,
 }
 
 /// Occasion of a reading.
@@ -128,18 +141,19 @@ fn read_file(file: &ConfigFile, reading: Reading, problems: &mut Vec<String>) ->
             if bad {
                 problems.push(format!("{path}: it is empty"));
             }
-            Found { value: Some(text), bad }
-        }
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            let bad = file.is_named && reading != Reading::First;
-            if bad {
-                problems.push(format!("{path}: there is none any more"));
-            }
-            Found { value: None, bad }
+            Found { value: Some(text), bad, unreadable: None }
         }
         Err(error) => {
-            problems.push(format!("{path}: {error}"));
-            Found { value: None, bad: true }
+            let unreadable = UnreadableFile::new(file.what, &file.path, &error);
+            let bad = unreadable.is_some() || file.is_named && reading != Reading::First;
+            match &unreadable {
+                // At the start, the daemon ends with it.
+                Some(_) if reading == Reading::First => {}
+                Some(unreadable) => problems.push(unreadable.to_string()),
+                None if bad => problems.push(format!("{path}: there is none any more")),
+                None => {}
+            }
+            Found { value: None, bad, unreadable }
         }
     }
 }
@@ -152,14 +166,14 @@ pub(super) fn read_options(
     libraries: bool,
     problems: &mut Vec<String>,
 ) -> Found<Vec<u8>> {
-    let Found { value, mut bad } = read_file(file, reading, problems);
+    let Found { value, mut bad, unreadable } = read_file(file, reading, problems);
     let value = value.unwrap_or_default();
     for error in opts::parse(&value).filter_map(Result::err) {
         let skipped = reading == Reading::First || (libraries && error.kind == LineErrorKind::UnknownOption);
         problems.push(problem(&file.path, &value, error, skipped));
         bad |= !skipped;
     }
-    Found { value, bad }
+    Found { value, bad, unreadable }
 }
 
 pub(super) fn parse_options<'a>(text: &'a [u8], mut options: Options<'a>) -> Options<'a> {
@@ -208,8 +222,8 @@ pub(super) fn read_addresses(
     reading: Reading,
     problems: &mut Vec<String>,
 ) -> Found<Addresses> {
-    let Found { value, mut bad } = read_file(file, reading, problems);
-    let Some(text) = value else { return Found { value: Addresses::default(), bad } };
+    let Found { value, mut bad, unreadable } = read_file(file, reading, problems);
+    let Some(text) = value else { return Found { value: Addresses::default(), bad, unreadable } };
     let (mut addresses, mut skipped) = (Vec::new(), Vec::new());
     for line in addr::parse(&text) {
         let (location, line) = match line {
@@ -241,7 +255,7 @@ pub(super) fn read_addresses(
             place,
         });
     }
-    Found { value: Addresses { all: Some(addresses), skipped }, bad }
+    Found { value: Addresses { all: Some(addresses), skipped }, bad, unreadable }
 }
 
 #[cfg(test)]

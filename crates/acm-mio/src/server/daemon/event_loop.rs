@@ -162,6 +162,7 @@ impl Daemon {
         self.end_service(now);
         self.continue_reload(now);
         self.serve_metrics(now);
+        self.listener.look_at_file(now);
         self.systemd.tick(now, &self.acm);
         self.hand_over_record();
         self.end_due_recording(now);
