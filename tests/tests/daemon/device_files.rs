@@ -113,3 +113,21 @@ fn umad_device_that_returns_without_a_message_is_found() {
     one.control("umad add node1 1");
     one.node.wait_for("join successful", 2);
 }
+
+/// A port of an adapter for both networks may become one of Ethernet (`devlink`, `connectx_port_config`).
+#[test]
+fn port_that_becomes_ethernet_is_closed_and_loses_the_name_of_the_host() {
+    let lab = Lab::new(1, &["--ports", "2"]);
+    let node = lab.start(1, Kind::Rust, &[]);
+    node.remove_addresses();
+    node.process.signal(Signal::SIGHUP);
+    let names = |port: &str| {
+        let rows = node.acme(&["-e"]).endpoints().into_iter().filter(|row| row.port.to_string() == port);
+        rows.map(|row| row.addresses.len()).sum::<usize>()
+    };
+    until("both ports", || (names("1") == 2 && names("2") == 1).then_some(()));
+    assert_eq!(lab.fabric.control("ethernet node1 1"), "ok\n");
+    lab.fabric.control("rereg node1 1");
+    node.wait_for("ibsim0 port 1 is no InfiniBand port any more", 1);
+    until("the other port", || (names("1") == 0 && names("2") == 2).then_some(()));
+}

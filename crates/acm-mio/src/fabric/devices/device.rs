@@ -61,7 +61,7 @@ impl Port {
                     lines,
                     WARN,
                     "devices",
-                    "port {number}: notices of subnet administration go to another program (srp_daemon?): {error}"
+                    "port {number}: notices of subnet administration go to another program, such as another daemon: {error}"
                 );
                 (agent, false)
             }
@@ -92,11 +92,14 @@ impl Device {
         self.ports.iter().find(|port| port.number == number)
     }
 
-    /// Returns the attributes of a port; `None` while the port is not active.
+    /// Returns the attributes of a port; `None` while the port is not active, or has no GID to join a group with.
     pub(super) fn attributes(&self, number: u8) -> Result<Option<PortAttributes>> {
         // The device is queried, because sysfs lacks MTU and subnet time-out, and was read earlier.
         let queried = self.context.query_port(number)?;
         let Some(port) = self.info.port(number).filter(|_| queried.state == PortState::ACTIVE) else { return Ok(None) };
+        if port.gids.iter().all(|entry| entry.gid.is_zero()) {
+            return Ok(None);
+        }
         let rate = port.rate.or(queried.rate).map(ib_device::LinkRate::code);
         Ok(Some(PortAttributes {
             device_guid: self.info.node_guid,

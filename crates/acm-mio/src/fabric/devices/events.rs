@@ -88,7 +88,10 @@ impl Devices {
         let name = device.name.clone();
         self.counters.device_reads += 1;
         match self.sysfs.device(&name) {
-            Ok(Some(info)) if info.is_same_device(&device.info) => device.info = info,
+            Ok(Some(info)) if info.is_same_device(&device.info) => {
+                device.info = info.clone();
+                self.close_other_links(&info);
+            }
             Ok(Some(info)) => {
                 self.replaced(&info);
                 return self.serve(info);

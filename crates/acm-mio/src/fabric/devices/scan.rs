@@ -79,6 +79,7 @@ impl Devices {
     pub(super) fn serve(&mut self, info: sysfs::Device) {
         let name = info.name.clone();
         let work = Work::Device(name.clone());
+        self.close_other_links(&info);
         let served: Vec<u8> = info.ports.iter().filter(|port| is_served(port)).map(|port| port.number).collect();
         if served.is_empty() {
             limited!(self.lines, DEBUG, "devices", "{name} has no InfiniBand port");
@@ -130,6 +131,17 @@ impl Devices {
         for number in new {
             self.new_ports = true;
             self.report_port(key, number);
+        }
+    }
+
+    /// Closes open ports that are no InfiniBand ports any more.
+    pub(super) fn close_other_links(&mut self, info: &sysfs::Device) {
+        let open = self.key_of(&info.name).and_then(|key| self.devices.get(&key));
+        let is_other = |port: &&Port| info.port(port.number).is_some_and(|now| !is_served(now));
+        let changed: Vec<PortId> =
+            open.iter().flat_map(|device| &device.ports).filter(is_other).map(|port| port.id).collect();
+        for id in changed {
+            self.close_port(id, "is no InfiniBand port any more");
         }
     }
 
