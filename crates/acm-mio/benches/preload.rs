@@ -66,6 +66,7 @@ fn measure<T>(name: &str, path: &Path, read: impl Fn(&mut parse::Faults) -> T) -
         (wall, cpu) = (wall.min(start.elapsed().as_secs_f64()), cpu.min(cpu_seconds() - used));
         (kept, most) = (u64::try_from(seen.bytes_current).unwrap_or(0), seen.bytes_max);
         assert_eq!((faults.count, faults.too_long, faults.first.len()), (0, 0, 0));
+        assert_eq!(faults.repeated_hosts(), None);
     }
     println!(
         "  {name}: {bytes} bytes in {wall:.3} s, {:.2} GB/s; of CPU time {cpu:.3} s, {:.2} GB/s; memory at most {most} bytes",

@@ -215,6 +215,12 @@ mod tests {
         assert_eq!(parse(&["--start-limit", "7"]).start_limit(), Duration::from_secs(7));
     }
 
+    // docs/deviations.md: help
+    #[test]
+    fn help_is_no_error() {
+        assert!(["-h", "--help"].iter().all(|word| !Args::try_parse_from(["acm-mio", word]).unwrap_err().use_stderr()));
+    }
+
     #[test]
     fn command_lines_of_ibacm_are_accepted() {
         assert!(parse(&[]).leaves_terminal());

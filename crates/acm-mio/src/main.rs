@@ -21,6 +21,7 @@ mod descriptors;
 mod detach;
 mod effects;
 mod fabric;
+mod host_name;
 mod kernel;
 mod lock;
 mod log;

@@ -1,7 +1,7 @@
 //! Names of a node's ports if there is no address file: the names that `ib_acme -A` would write. The daemon does not
 //! write an address file. A node of a simulated fabric uses its name in the fabric instead of the host's name, because
 //! many nodes run on one host.
-use crate::fabric::NamedPort;
+use crate::{fabric::NamedPort, host_name::host_name};
 use acm_sansio::PortId;
 use acm_wire::{Address, Name};
 use core::cmp::Ordering;
@@ -10,6 +10,8 @@ use core::cmp::Ordering;
 #[derive(Debug)]
 pub(crate) struct DefaultNames {
     node: String,
+    /// True if this is the name of the host, which may change, and not that of a node of a simulated fabric.
+    is_host: bool,
     /// The port with the node's plain name.
     plain: Option<PortId>,
     given: Vec<(PortId, Address)>,
@@ -28,19 +30,28 @@ impl DefaultNames {
         node.map_or_else(Self::of_host, Self::called)
     }
 
-    /// Returns the names for this host.
-    pub(crate) fn of_host() -> Self {
-        let host = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok()).unwrap_or_default();
-        Self::new(&host)
+    fn of_host() -> Self {
+        Self { is_host: true, ..Self::called(&host_name()) }
     }
 
-    /// Returns the names for a host, up to the first dot of its name.
-    pub(crate) fn new(host: &str) -> Self {
-        Self::called(host.split('.').next().unwrap_or_default())
+    /// Returns the names for a node of this name.
+    pub(crate) fn called(node: &str) -> Self {
+        Self { node: node.to_owned(), is_host: false, plain: None, given: Vec::new() }
     }
 
-    fn called(node: &str) -> Self {
-        Self { node: node.to_owned(), plain: None, given: Vec::new() }
+    /// Returns the name of the node; `None` if it has none.
+    pub(crate) fn node(&self) -> Option<&str> {
+        Some(self.node.as_str()).filter(|node| !node.is_empty())
+    }
+
+    /// Takes the current name of the host. Returns `true` if it has changed: then the names of ports are to be chosen.
+    pub(crate) fn follow_host(&mut self) -> bool {
+        self.is_host && self.rename(host_name())
+    }
+
+    fn rename(&mut self, node: String) -> bool {
+        let before = core::mem::replace(&mut self.node, node);
+        self.node != before
     }
 
     /// Reports whether a port has this name.
@@ -58,13 +69,15 @@ impl DefaultNames {
             self.plain = first.or(self.plain.filter(|port| is_there(*port)));
         }
         // The plain name is assigned first, because the daemon serves no addresses before a port is active.
-        if self.node.is_empty() || self.plain.is_none() && self.given.is_empty() {
+        if self.plain.is_none() && self.given.is_empty() {
             return Change::default();
         }
         let name = |text: &str| Address::Name(Name::new(text.as_bytes()));
-        let plain = self.plain.map(|port| (port, name(&self.node)));
-        let numbered = (1_u32..).zip(&ports).map(|(number, port)| (port.id, name(&format!("{}-{number}", self.node))));
-        let names: Vec<(PortId, Address)> = plain.into_iter().chain(numbered).collect();
+        let names = self.node().map_or_else(Vec::new, |node| {
+            let plain = self.plain.map(|port| (port, name(node)));
+            let numbered = (1_u32..).zip(&ports).map(|(number, port)| (port.id, name(&format!("{node}-{number}"))));
+            plain.into_iter().chain(numbered).collect()
+        });
         let given = core::mem::replace(&mut self.given, names);
         Change {
             removed: given.iter().filter(|name| !self.given.contains(name)).copied().collect(),
@@ -121,7 +134,7 @@ mod tests {
     // docs/deviations.md: no-address-file
     #[test]
     fn plain_name_stays_on_the_first_active_port() {
-        let mut names = DefaultNames::new("vm.example.org");
+        let mut names = DefaultNames::called("vm");
         let all = || ports(&["mlx5_10", "mlx5_2"]);
         assert_eq!(names.choose(all(), |_| false), Change::default(), "no port is active");
         let change = names.choose(all(), |port| port == PortId(0));
@@ -136,7 +149,7 @@ mod tests {
     // docs/deviations.md: no-address-file
     #[test]
     fn ports_that_come_and_go_have_the_numbers_of_a_new_start() {
-        let mut names = DefaultNames::new("vm");
+        let mut names = DefaultNames::called("vm");
         names.choose(ports(&["b"]), |_| true);
         let change = names.choose(ports(&["b", "a"]), |_| true);
         assert_eq!(
@@ -166,7 +179,22 @@ mod tests {
 
     #[test]
     fn host_without_a_name_has_no_default_names() {
-        assert_eq!(DefaultNames::new("").choose(ports(&["a"]), |_| true), Change::default());
+        assert_eq!(DefaultNames::called("").choose(ports(&["a"]), |_| true), Change::default());
+    }
+
+    #[test]
+    fn names_follow_that_of_the_host() {
+        let mut names = DefaultNames::called("");
+        assert_eq!(names.choose(ports(&["a"]), |_| true), Change::default());
+        assert!(names.rename("vm".to_owned()) && !names.rename("vm".to_owned()));
+        assert_eq!(texts(&names.choose(ports(&["a"]), |_| true).added), owned(&[(0, "vm"), (0, "vm-1")]));
+        for (name, added) in [("x", vec![(0, "x"), (0, "x-1")]), ("", vec![])] {
+            let before = texts(&names.given);
+            names.rename(name.to_owned());
+            let change = names.choose(ports(&["a"]), |_| true);
+            assert_eq!((texts(&change.removed), texts(&change.added)), (before, owned(&added)));
+        }
+        assert!(!names.follow_host(), "the name of a simulated node stays");
     }
 
     #[test]

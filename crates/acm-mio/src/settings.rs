@@ -385,9 +385,11 @@ const fn level(level: LogLevel) -> Level {
 
 mod locks;
 mod read;
+mod remarks;
 mod unreadable;
 pub(crate) use read::{BUILT_IN, ConfiguredAddress, MissingFile, SkippedIp};
 use read::{ConfigFile, Reading, parse_options, read_addresses, read_options};
+pub(crate) use remarks::Remark;
 pub(crate) use unreadable::UnreadableFile;
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Configuration files with errors: each error is reported with its location, and the other lines apply.
-use acm_tests::{Fabric, Kind, Lab, Node, NodeBuilder, Process, until};
+use acm_tests::{Binary, Fabric, Kind, Lab, Node, NodeBuilder, Process, binary, run, until, write_script};
+use nix::sys::signal::Signal;
 use std::{
     fs::{self, Permissions},
     os::unix::fs::PermissionsExt,
@@ -112,7 +113,7 @@ fn host_without_an_address_file_has_its_host_name() {
     let lab = Lab::new(1, &[]);
     let node = lab.start(1, Kind::Rust, &[]);
     node.remove_addresses();
-    node.process.signal(nix::sys::signal::Signal::SIGHUP);
+    node.process.signal(Signal::SIGHUP);
     let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
     let host = host.trim().split('.').next().unwrap();
     let expected = [host.to_owned(), format!("{host}-1")];
@@ -120,6 +121,40 @@ fn host_without_an_address_file_has_its_host_name() {
         let rows = node.acme(&["-e"]).endpoints();
         (rows.into_iter().flat_map(|row| row.addresses).collect::<Vec<String>>() == expected).then_some(())
     });
+}
+
+/// DHCP sets the name after the daemon has started.
+// docs/deviations.md: host-name
+#[test]
+fn names_follow_that_of_the_host() {
+    let lab = Lab::new(1, &[]);
+    let script = lab.file(1, "daemon");
+    // A host name of its own, so that this machine keeps its name.
+    let daemon = binary(Binary::AcmMio);
+    write_script(
+        &script,
+        &format!(
+            "exec unshare --uts sh -c 'hostname localhost.localdomain; exec {} \"$@\"' sh \"$@\"",
+            daemon.display()
+        ),
+    );
+    let node = lab.start_build(1, &script, &[]);
+    node.write_addresses("localhost ibsim0 1 default\nlocalhost-1 ibsim0 1 default\n10.77.0.1 ibsim0 1 default\n");
+    node.process.signal(Signal::SIGHUP);
+    let addresses =
+        || node.acme(&["-e"]).endpoints().into_iter().flat_map(|row| row.addresses).collect::<Vec<String>>();
+    let has = |expected: &[&str]| until(&format!("{expected:?}"), || (addresses() == expected).then_some(()));
+    has(&["10.77.0.1"]);
+    node.wait_for("the name localhost-1 is skipped: every host has it", 1);
+    node.remove_addresses();
+    node.process.signal(Signal::SIGHUP);
+    node.wait_for("this host has no name of its own, and no name is served until it has one", 1);
+    let pid = node.process.id().to_string();
+    for name in ["node7", "node8"] {
+        let whole = format!("{name}.example.org");
+        let _ = run("nsenter", &["--target", &pid, "--uts", "hostname", &whole]).success();
+        has(&[name, &format!("{name}-1")]);
+    }
 }
 
 /// ibacm ran as root, and its files may be for root alone.
@@ -165,7 +200,7 @@ fn pipe_as_option_file_is_not_read() {
     let options = node.dir().join("opts");
     fs::remove_file(&options).unwrap();
     nix::unistd::mkfifo(&options, nix::sys::stat::Mode::S_IRWXU).unwrap();
-    node.process.signal(nix::sys::signal::Signal::SIGHUP);
+    node.process.signal(Signal::SIGHUP);
     node.process.wait_for("files read again", 1);
     let line = format!("{}: not a regular file", options.display());
     assert!(node.log().contains(&line), "{}", node.log());

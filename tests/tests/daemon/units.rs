@@ -1,5 +1,5 @@
 //! Notifications to systemd, and the unit files.
-use acm_tests::{Connection, Node, Process, UNIX_SOCKET, program, run, until, write_script};
+use acm_tests::{Binary, Connection, Node, Process, UNIX_SOCKET, binary, program, run, until, write_script};
 use nix::sys::signal::Signal;
 use std::{
     fs,
@@ -74,6 +74,29 @@ fn unit_has_an_exposure_level_of_at_most_2_5() {
 fn unit_comes_before_the_programs_of_users() {
     let unit = fs::read_to_string(dist("acm-mio.service")).unwrap();
     assert!(unit.lines().any(|line| line == "Nice=-10"), "{unit}");
+}
+
+/// A name of a driver that loads after the start of the unit allows nothing, so that the number must be there as well.
+#[test]
+fn unit_allows_the_devices_of_drivers_that_load_later() {
+    let unit = fs::read_to_string(dist("acm-mio.service")).unwrap();
+    // IB_UVERBS_MAJOR and IB_UMAD_MAJOR of Linux.
+    assert!(unit.lines().any(|line| line == "DeviceAllow=char-231 rw"), "{unit}");
+    // Both would hide what the daemon follows.
+    for hides in ["ProtectHostname=", "ProcSubset="] {
+        assert!(!unit.lines().any(|line| line.starts_with(hides)), "{hides}");
+    }
+}
+
+#[test]
+fn socket_unit_removes_stale_port_files_before_it_listens() {
+    let unit = fs::read_to_string(dist("acm-mio.socket")).unwrap();
+    let command = unit.lines().find_map(|line| line.strip_prefix("ExecStartPre=-/usr/sbin/acm-mio ")).unwrap();
+    let run_dir = tempfile::tempdir().unwrap();
+    fs::write(run_dir.path().join("ibacm.port"), "0\n").unwrap();
+    let words: Vec<&str> = command.split(' ').chain(["--run-dir", run_dir.path().to_str().unwrap()]).collect();
+    let _ = run(binary(Binary::AcmMio), &words).success();
+    assert_eq!(fs::read_dir(run_dir.path()).unwrap().count(), 0);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::{
     addresses::Interfaces,
     cli::Args,
     fabric::{Fabric, NamedPort, attributes, named_ports},
+    host_name::NO_NAME,
     names::DefaultNames,
     settings::{ConfiguredAddress, Settings},
 };
@@ -16,7 +17,7 @@ use acm_sansio::{
 use acm_wire::Address;
 use ib_mad::Pkey;
 use ib_sim::Node;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of events to process; a fabric has fewer events at the start.
 const MOST_EVENTS: usize = 10_000;
@@ -145,6 +146,9 @@ pub(super) fn addresses(
         }
     }
     if settings.addresses.is_none() {
+        if names.node().is_none() {
+            report.warn(NO_NAME, "set its name (hostnamectl set-hostname), or write an address file");
+        }
         for (port, address) in names.choose(ports.named.clone(), |port| ports.active.contains_key(&port)).added {
             total += 1;
             core.input(Input::AddressAdded { port, pkey: None, address });
@@ -156,6 +160,7 @@ pub(super) fn addresses(
     for (address, port, pkey) in &served {
         report.ok(format!("{address}: served at {}, partition {pkey}", ports.name(*port)));
     }
+    limited_members(&served, ports, report);
     for (entry, problem, advice) in away {
         report.warn(format!("{}: {} is not served: {problem}", entry.place, entry.address), advice);
     }
@@ -165,6 +170,20 @@ pub(super) fn addresses(
         waits |= matches!(event, Event::NotServed(..));
     }
     summary(served.len(), total, waits, report);
+}
+
+/// Reports partitions in which this node is a limited member: all others of them must be full members.
+fn limited_members(served: &[(Address, PortId, Pkey)], ports: &Ports, report: &mut Report) {
+    let limited: BTreeSet<_> = served.iter().map(|(_, port, pkey)| (*port, *pkey)).collect();
+    for (port, pkey) in limited.into_iter().filter(|(_, pkey)| !pkey.is_full_member()) {
+        report.warn(
+            format!(
+                "{}: a limited member of partition {pkey}: no other limited member reaches its names",
+                ports.name(port)
+            ),
+            "let the subnet manager make nodes that resolve each other full members",
+        );
+    }
 }
 
 const WAITS: &str = "it is served when the port is active: look at the link and the subnet manager";
@@ -184,7 +203,7 @@ fn refusal(event: &Event, ports: &Ports, report: &mut Report) {
         ),
         Event::DuplicateAddress(address) => report.warn(
             format!("{address} is there twice"),
-            "two ports or partitions have it, and the first serves it: correct the address file",
+            "two ports or partitions have it, and both serve it: correct the address file",
         ),
         _ => {}
     }
@@ -243,6 +262,15 @@ mod tests {
     }
 
     fn found(options: &str, lines: Option<&str>, interfaces: &[InterfaceAddress]) -> Vec<(Verdict, String)> {
+        found_at(&ports(), options, lines, interfaces)
+    }
+
+    fn found_at(
+        ports: &Ports,
+        options: &str,
+        lines: Option<&str>,
+        interfaces: &[InterfaceAddress],
+    ) -> Vec<(Verdict, String)> {
         let dir = tempfile::tempdir().unwrap();
         let (o, a) = (dir.path().join("opts"), dir.path().join("addr"));
         std::fs::write(&o, options).unwrap();
@@ -250,7 +278,7 @@ mod tests {
         let words = ["acm-mio", "-O", o.to_str().unwrap(), "-A", a.to_str().unwrap()];
         let settings = Settings::read(&Args::try_parse_from(words).unwrap());
         let mut report = Report::default();
-        addresses(&settings, DefaultNames::new("host"), &ports(), interfaces, &mut report);
+        addresses(&settings, DefaultNames::called("host"), ports, interfaces, &mut report);
         let dir = dir.path().display().to_string();
         assert!(report.findings.iter().all(|finding| finding.verdict == Verdict::Ok || !finding.advice.is_empty()));
         report.findings.iter().map(|finding| (finding.verdict, finding.what.replace(&dir, ""))).collect()
@@ -296,6 +324,18 @@ mod tests {
         assert!(warns(&all, "addresses: 1 of 2 are served"), "{all:?}");
         let all = found("", Some("a mlx5_0 1 default\n"), &[]);
         assert!(oks(&all, "addresses: 1 of 1 are served"), "{all:?}");
+    }
+
+    #[test]
+    fn limited_membership_is_a_warning() {
+        let mut limited = ports();
+        for attributes in limited.active.values_mut() {
+            attributes.pkeys = vec![Pkey::DEFAULT_LIMITED];
+        }
+        let what = "mlx5_0 port 1: a limited member of partition 0x7fff: no other limited member reaches its names";
+        let all = found_at(&limited, "", None, &[]);
+        assert!(warns(&all, what) && oks(&all, "host: served at mlx5_0 port 1, partition 0x7fff"), "{all:?}");
+        assert!(!warns(&found("", None, &[]), what));
     }
 
     #[test]

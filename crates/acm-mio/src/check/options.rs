@@ -6,7 +6,7 @@ use crate::{
     cli::{Args, InterfaceChoice},
     effects::{Effect, SYSTEMD_DECIDES, effect, systemd_decides},
     providers,
-    settings::Settings,
+    settings::{Remark, Settings},
 };
 #[cfg(feature = "plugins")]
 use acm_sansio::api::ProviderId;
@@ -34,8 +34,18 @@ pub(super) fn files(settings: &Settings, report: &mut Report) {
         None if is_missing(addresses) && addresses_named || is_unreadable(addresses) => {}
         None => report.ok(format!("no address file {}: ports have default names", addresses.display())),
     }
+    for option in settings.options_of_providers() {
+        report.ok(format!("{option}: not an option of the daemon, and left to the providers"));
+    }
     for problem in settings.faults() {
         report.warn(problem, "correct the file; until then the default or the rest of the file counts");
+    }
+}
+
+/// Reports correct files that cost something.
+pub(super) fn remarks(args: &Args, settings: &Settings, report: &mut Report) {
+    for Remark { what, advice } in settings.remarks(args.systemd) {
+        report.warn(what, advice);
     }
 }
 

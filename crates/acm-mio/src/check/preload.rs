@@ -60,6 +60,12 @@ fn hosts(path: &Path, report: &mut Report) {
     match read(path, &mut faults, preload::hosts) {
         Ok(hosts) => {
             report_faults(&name, &faults, report);
+            if let Some(problem) = faults.repeated_hosts() {
+                report.warn(
+                    format!("{name}: {problem}"),
+                    "a port that should have both needs two names: correct the file",
+                );
+            }
             report.ok(format!("{name}: {} addresses", hosts.len()));
             if hosts.left_out() > 0 {
                 report.warn(format!("{name}: {} addresses are too many", hosts.left_out()), "make the file shorter");

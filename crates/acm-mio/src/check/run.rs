@@ -27,6 +27,7 @@ pub(crate) fn run(args: &Args) -> u8 {
         report.fail(unreadable.to_string(), UnreadableFile::ADVICE);
     }
     options::files(&settings, &mut report);
+    options::remarks(args, &settings, &mut report);
     options::idle(args, &settings, &mut report);
     options::libraries(&mut settings, &mut report);
     options::reload(&settings, &mut report);

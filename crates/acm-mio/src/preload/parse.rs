@@ -21,6 +21,8 @@ pub(crate) struct Faults {
     pub(crate) count: u64,
     /// Number of lines that are longer than the window.
     pub(crate) too_long: u64,
+    /// Number of lines that give a host another GID than a later line.
+    pub(crate) replaced: usize,
 }
 
 /// Reason why a file does not result in a table.
@@ -35,6 +37,12 @@ pub(crate) enum ReadError {
 }
 
 impl Faults {
+    /// Returns the problem of hosts with several GIDs, if there are any.
+    pub(crate) fn repeated_hosts(&self) -> Option<String> {
+        let problem = || format!("{} addresses are there again with another GID; the last line counts", self.replaced);
+        (self.replaced > 0).then(problem)
+    }
+
     fn add(&mut self, error: LineError) {
         self.count += 1;
         if self.first.len() < KEPT_FAULTS {
@@ -82,7 +90,8 @@ pub(crate) fn hosts(file: impl Read, faults: &mut Faults) -> Result<Hosts, ReadE
         lines = lines.saturating_add(u32::try_from(ends).unwrap_or(u32::MAX));
     })?;
     faults.too_long += too_long;
-    let hosts = builder.finish();
+    let (hosts, replaced) = builder.finish_and_compare();
+    faults.replaced += replaced;
     if hosts.is_empty() { Err(ReadError::Nothing) } else { Ok(hosts) }
 }
 

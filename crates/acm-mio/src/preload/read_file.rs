@@ -78,6 +78,9 @@ fn log_faults(kind: &str, watched: &Watched, faults: &Faults, lines: &Lines) {
     for error in &faults.first {
         limited!(lines, WARN, "preload", of state, "{file}:{}:{}: {}; the line is skipped", error.line, error.column, error.kind);
     }
+    if let Some(problem) = faults.repeated_hosts() {
+        limited!(lines, WARN, "preload", of state, "{kind} preload: {file}: {problem}");
+    }
     let more = faults.count.saturating_sub(faults.first.len() as u64);
     if more > 0 || faults.too_long > 0 {
         let long = faults.too_long;
@@ -131,6 +134,8 @@ mod tests {
         let many = log_of(&[&good[..], &b"bad\n".repeat(parse::KEPT_FAULTS + 2)].concat());
         assert_eq!(many.matches("the line is skipped").count(), parse::KEPT_FAULTS);
         assert!(many.contains("hosts: 2 lines more are wrong, 0 are too long"), "{many}");
+        let twice = log_of(b"node2 fe80::2\nNODE2 fe80::3\nnode4 fe80::4\nnode4 fe80::4\n");
+        assert!(twice.contains("hosts: 1 addresses are there again with another GID; the last line counts"), "{twice}");
         let long = log_of(&[&good[..], &vec![b'x'; parse::WINDOW + 1], b"\n"].concat());
         assert!(long.contains("hosts: 0 lines more are wrong, 1 are too long"), "{long}");
         assert!(log_of(b"bad\n").contains("addr preload: none loaded: "));

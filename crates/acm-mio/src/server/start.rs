@@ -1,8 +1,8 @@
 //! Start of the daemon: from the command line to the running event loop.
 use super::{
     daemon::{
-        BusyPoll, Connections, Daemon, FABRIC, Host, INTERFACES, KERNEL, LISTENER, LoopError, MissingPort, Ready,
-        Reload, Removal, SIGNALS, Systemd, TIMER, TimerFd, connections_of,
+        BusyPoll, Connections, Daemon, FABRIC, HOST_NAME, Host, INTERFACES, KERNEL, LISTENER, LoopError, MissingPort,
+        Ready, Reload, Removal, SIGNALS, Systemd, TIMER, TimerFd, connections_of,
     },
     listener::{ListenError, Listener},
     pace::Pace,
@@ -20,6 +20,7 @@ use crate::{
     detach::{self, DetachError},
     effects::{Effect, SYSTEMD_DECIDES, effect, systemd_decides},
     fabric::{Embedded, Fabric, FabricError, Sim},
+    host_name::HostName,
     kernel::Kernel,
     lock::{self, LockError},
     log::{Lines, Log, LogError, WithoutFile},
@@ -132,6 +133,7 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     for problem in &settings.problems {
         tracing::warn!(target: "config", "{problem}");
     }
+    settings.log_remarks(args.systemd);
     let ended = serve(args, settings, signals, log.clone(), (&run_dir, start_dir));
     if let Err(error) = &ended
         && !log.is_where_standard_error_is()
@@ -195,6 +197,7 @@ fn serve(
         // The addresses of these ports are added below; later calls return new ports only.
         fabric.has_new_ports();
     }
+    daemon.report_host_name();
     daemon.add_addresses(Time::ZERO, MissingPort::Warn);
     daemon.read_interfaces(Time::ZERO);
     daemon.start_preload(files).map_err(LoopError::Poll)?;
@@ -327,6 +330,7 @@ fn assemble(
     }
     let timer = TimerFd::new(poll.registry(), TIMER)?;
     let names = DefaultNames::of(fabric.as_ref().and_then(|fabric| fabric.node_name()));
+    let host_name = HostName::watch(poll.registry(), HOST_NAME);
     let host = Host {
         fabric,
         kernel,
@@ -348,6 +352,7 @@ fn assemble(
         clock: Clock::start(),
         log,
         names,
+        _host_name: host_name,
         client_timeout: reload.client_timeout(),
         reload,
         metrics: Metrics::default(),

@@ -1,7 +1,8 @@
 //! Reads the option file and the address file, and collects their problems.
-use super::unreadable::UnreadableFile;
+use super::{NO_PROVIDER, unreadable::UnreadableFile};
 use crate::{
     cli::{ADDR_FILE, Args, OPTION_FILE},
+    host_name::is_localhost,
     regular,
 };
 use acm_wire::{
@@ -9,7 +10,7 @@ use acm_wire::{
     files::{
         LineError, LineErrorKind,
         addr::{self, PkeyChoice},
-        opts::{self, NAMES, Options},
+        opts::{self, NAMES, Opt, Options},
     },
 };
 use core::net::IpAddr;
@@ -158,8 +159,17 @@ fn read_file(file: &ConfigFile, reading: Reading, problems: &mut Vec<String>) ->
     }
 }
 
+/// Reports whether a line with this error may be an option of a provider in a library: if one is configured, the daemon
+/// ignores lines of others (ibacm_prov(7)). A name like that of an option is a mistake.
+pub(super) fn is_of_provider(text: &[u8], error: &LineError) -> bool {
+    let is_library = |name: &str| ![BUILT_IN, NO_PROVIDER].iter().any(|known| name.eq_ignore_ascii_case(known));
+    error.kind == LineErrorKind::UnknownOption
+        && nearest(error.word(text)).is_none()
+        && opts::parse(text).flatten().any(|(_, option)| matches!(option, Opt::Provider(line) if is_library(line.name)))
+}
+
 /// Reads the option file and adds its problems. If `libraries` of providers are loaded, a line with an unknown name is
-/// skipped even while the daemon runs, because it may be an option of a provider (ibacm_prov(7)).
+/// skipped even while the daemon runs, because it may be an option of a provider.
 pub(super) fn read_options(
     file: &ConfigFile,
     reading: Reading,
@@ -168,7 +178,7 @@ pub(super) fn read_options(
 ) -> Found<Vec<u8>> {
     let Found { value, mut bad, unreadable } = read_file(file, reading, problems);
     let value = value.unwrap_or_default();
-    for error in opts::parse(&value).filter_map(Result::err) {
+    for error in opts::parse(&value).filter_map(Result::err).filter(|error| !is_of_provider(&value, error)) {
         let skipped = reading == Reading::First || (libraries && error.kind == LineErrorKind::UnknownOption);
         problems.push(problem(&file.path, &value, error, skipped));
         bad |= !skipped;
@@ -242,6 +252,13 @@ pub(super) fn read_addresses(
             );
             problems.push(problem.clone());
             skipped.push(SkippedIp { address, place, problem });
+            continue;
+        }
+        if let Address::Name(name) = &line.address
+            && is_localhost(&name.to_string())
+        {
+            let advice = "every host has it: set the host's name, and run ib_acme -A again";
+            problems.push(format!("{place}: the name {name} is skipped: {advice}"));
             continue;
         }
         addresses.push(ConfiguredAddress {

@@ -2,7 +2,7 @@
 use super::interfaces::InterfaceAddresses;
 use crate::api::{
     id::{EndpointId, PortId},
-    port::PortAttributes,
+    port::{InterfaceAddress, PortAttributes},
 };
 use acm_wire::Address;
 use alloc::vec::Vec;
@@ -60,16 +60,14 @@ impl LocalAddresses {
         self.all.len() != before
     }
 
-    /// Returns the addresses of a port. An IP address of an interface belongs only to the interface's port.
+    /// Returns the addresses of a port, those of interfaces first, as in C ibacm. An IP address of an interface belongs only
+    /// to the interface's port.
     pub(super) fn of_port(&self, port: PortId, attributes: &PortAttributes) -> impl Iterator<Item = LocalAddress> {
         let on_interface = |local: &&LocalAddress| local.address.ip().is_some_and(|ip| self.interfaces.has(ip));
         let configured = self.all.iter().filter(move |local| local.port == port && !on_interface(local)).copied();
-        let on_interfaces = self.interfaces.on(attributes);
-        configured.chain(on_interfaces.map(move |found| LocalAddress {
-            port,
-            pkey: found.pkey,
-            address: Address::from(found.address),
-        }))
+        let found =
+            move |found: &InterfaceAddress| LocalAddress { port, pkey: found.pkey, address: found.address.into() };
+        self.interfaces.on(attributes).map(found).chain(configured)
     }
 
     /// Returns the endpoint that serves an address.

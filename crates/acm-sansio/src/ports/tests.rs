@@ -1,6 +1,10 @@
 //! Ports, addresses and endpoints together.
 use super::{LocalAddress, Ports, plan::Plan};
-use crate::api::{ProviderId, id::PortId, port::PortAttributes};
+use crate::api::{
+    ProviderId,
+    id::PortId,
+    port::{InterfaceAddress, PortAttributes},
+};
 use acm_wire::Address;
 use alloc::{vec, vec::Vec};
 use ib_mad::{Lid, Pkey, sa::PathRecord};
@@ -48,6 +52,31 @@ fn full_membership_is_preferred_and_default_is_the_first_partition() {
     assert_eq!(ports.by_address(&a), ports.by_address(&b));
     ports.down(port);
     assert_eq!(ports.by_address(&a), None);
+}
+
+/// Scripts take the first address of `ib_acme -e` for the node's IP address.
+#[test]
+fn addresses_of_interfaces_come_before_names_as_in_ibacm() {
+    let (mut ports, port) = (Ports::new(1), PortId(0));
+    ports.add_address(LocalAddress { port, pkey: None, address: Address::from_text("a") });
+    let address = "10.0.0.1".parse().unwrap();
+    ports.set_interfaces(&[InterfaceAddress { gid: "fe80::1".parse().unwrap(), pkey: None, address }]);
+    ports.up(port, &attributes(&[0xffff]));
+    let plan = apply(&mut ports, port);
+    assert_eq!(plan.open[0].3, [Address::from_text("10.0.0.1"), Address::from_text("a")]);
+}
+
+// docs/deviations.md: device-order
+#[test]
+fn path_without_a_source_begins_at_the_first_port() {
+    let mut ports = Ports::new(1);
+    for port in [PortId(0), PortId(1)] {
+        ports.add_address(LocalAddress { port, pkey: None, address: Address::from_text("a") });
+        ports.up(port, &attributes(&[0xffff]));
+        apply(&mut ports, port);
+    }
+    let path = PathRecord { dlid: Lid::new(9), ..PathRecord::default() };
+    assert_eq!(ports.by_path(None, &path).map(|id| ports.endpoint(id).unwrap().port), Some(PortId(0)));
 }
 
 // docs/deviations.md: default-partition

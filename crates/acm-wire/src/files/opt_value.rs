@@ -252,6 +252,11 @@ values! {
         _ if ["no", "false"].iter().any(|no| text.eq_ignore_ascii_case(no)) => Some(false),
         number => number.parse::<i32>().ok().map(|number| number != 0),
     }, |value| if *value { "yes" } else { "no" };
+    /// A value of [`yes_no`]; every number that strtol(3) reads, in base 8, 10 or 16.
+    yes_no_strtol: bool = |text| match text.get(..2) {
+        Some("0x" | "0X") => u32::from_str_radix(text.get(2..)?, 16).ok().map(|number| number != 0),
+        _ => yes_no::read(text),
+    }, |value| if *value { "yes" } else { "no" };
     on_off: bool = |text| match text {
         _ if text.eq_ignore_ascii_case("on") => Some(true),
         _ if text.eq_ignore_ascii_case("off") => Some(false),

@@ -135,7 +135,7 @@ options! {
     /// Sockets on which the daemon listens.
     ServerMode server_mode: ServerMode = ServerMode::Unix, ServerMode, "unix, loop or open";
     /// True if the daemon serves only `ib_acme` and the kernel; librdmacm then finds no socket.
-    AcmePlusKernelOnly acme_plus_kernel_only: bool = false, yes_no, "yes, no, true, false or a number";
+    AcmePlusKernelOnly acme_plus_kernel_only: bool = false, yes_no_strtol, "yes, no, true, false or a number";
     /// Time-out of a response, in addition to the time-out of the subnet; in milliseconds in the file, not 0.
     Timeout timeout: Duration = Duration::from_millis(2000), milliseconds, "a number of milliseconds, at least 1";
     /// Number of times that a request is retried.

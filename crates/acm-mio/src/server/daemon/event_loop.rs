@@ -5,13 +5,14 @@ use super::{
     host::Host,
     reload::Reload,
     systemd::Systemd,
-    wait::{BusyPoll, FABRIC, FIRST_CLIENT, INTERFACES, KERNEL, LISTENER, SIGNALS, TIMER, TimerFd, WOKEN},
+    wait::{BusyPoll, FABRIC, FIRST_CLIENT, HOST_NAME, INTERFACES, KERNEL, LISTENER, SIGNALS, TIMER, TimerFd, WOKEN},
 };
 use crate::{
     addresses::Interfaces,
     clock::Clock,
     closing::Refused,
     fabric::FabricError,
+    host_name::HostName,
     log::{Log, limited},
     loop_times::LoopTimes,
     metrics::Metrics,
@@ -58,6 +59,8 @@ pub(crate) struct Daemon {
     pub(crate) reload: Reload,
     /// Names of the ports if there is no address file.
     pub(crate) names: DefaultNames,
+    /// Reports changes of the host's name.
+    pub(crate) _host_name: HostName,
     pub(crate) ready: Ready,
     pub(crate) refused: Refused,
     pub(crate) received: ReceiveBuffer,
@@ -136,6 +139,7 @@ impl Daemon {
                     self.ready.providers = true;
                 }
                 INTERFACES => self.ready.interfaces = true,
+                HOST_NAME => self.follow_host_name(now),
                 token if token >= FABRIC => self.fabric_ready(token),
                 token if Metrics::owns(token) => self.metrics.ready(token),
                 Token(token) => self.client_ready(token - FIRST_CLIENT, event),

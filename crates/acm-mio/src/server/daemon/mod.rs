@@ -35,7 +35,7 @@ pub(super) use handover::connections_of;
 pub(super) use host::Host;
 pub(super) use reload::{MissingPort, Reload};
 pub(super) use systemd::Systemd;
-pub(super) use wait::{BusyPoll, FABRIC, INTERFACES, KERNEL, LISTENER, SIGNALS, TIMER, TimerFd};
+pub(super) use wait::{BusyPoll, FABRIC, HOST_NAME, INTERFACES, KERNEL, LISTENER, SIGNALS, TIMER, TimerFd};
 
 #[cfg(test)]
 mod tests;

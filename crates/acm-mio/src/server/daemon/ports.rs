@@ -3,7 +3,7 @@ use super::{
     event_loop::{Daemon, SOURCE_BATCH},
     reload::{MissingPort, Reload},
 };
-use crate::{fabric::Fabric, kernel::SourcePort, settings::ConfiguredAddress};
+use crate::{fabric::Fabric, host_name::NO_NAME, kernel::SourcePort, settings::ConfiguredAddress};
 use acm_sansio::{Acm, Input, PortId, Time, port::PortAttributes};
 use acm_wire::{
     Address,
@@ -73,6 +73,23 @@ impl Daemon {
         }
         for (port, address) in moving {
             self.input(now, Input::AddressAdded { port, pkey: None, address });
+        }
+    }
+
+    /// Takes the current name of the host, and renames the ports if it has changed.
+    pub(super) fn follow_host_name(&mut self, now: Time) {
+        if self.names.follow_host() {
+            self.report_host_name();
+            self.name_ports(now);
+        }
+    }
+
+    /// Logs the name of the ports if there is no address file.
+    pub(crate) fn report_host_name(&self) {
+        match self.names.node() {
+            _ if self.reload.addresses().is_some() => {}
+            Some(name) => tracing::info!(target: "config", "the name of this node is {name}"),
+            None => tracing::warn!(target: "config", "{NO_NAME}: set its name"),
         }
     }
 

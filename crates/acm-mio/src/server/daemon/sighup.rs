@@ -36,6 +36,7 @@ impl Daemon {
         for problem in &new.problems {
             tracing::warn!(target: "config", "{problem}");
         }
+        new.log_remarks(self.systemd.is_on());
         self.reload.not_applied += new.not_applied.len() as u64;
         // A log that the daemon has never opened is no failure: the unit's daemon logs to the journal instead of the
         // default file, which its user cannot write.
@@ -76,7 +77,9 @@ impl Daemon {
         self.reload.note_complete(problems, has_failed);
         self.reload.progress.reads_preload = self.preload.as_ref().is_some_and(Loader::is_reading);
         let before = core::mem::replace(&mut self.reload.current, new).addresses;
+        self.names.follow_host();
         self.change_addresses(now, &before.unwrap_or_default());
+        self.report_host_name();
         let not_served: Vec<String> = not_served(&self.acm, self.host.fabric.as_deref(), &self.reload)
             .map(|line| {
                 format!("{}: {} is not served: device {:?} port {}", line.place, line.address, line.device, line.port)

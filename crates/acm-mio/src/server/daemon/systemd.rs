@@ -82,6 +82,11 @@ impl Systemd {
         self.notify(&[NotifyState::Stopping, NotifyState::Status("leaving groups")]);
     }
 
+    /// Reports whether systemd has started the daemon.
+    pub(super) const fn is_on(&self) -> bool {
+        self.on
+    }
+
     /// Reports whether systemd can keep connections for the next daemon.
     pub(super) fn keeps_connections(&self) -> bool {
         self.on && self.address.is_some()

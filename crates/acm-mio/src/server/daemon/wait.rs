@@ -20,10 +20,11 @@ pub(super) const WOKEN: Token = Token(2);
 pub(crate) const KERNEL: Token = Token(3);
 pub(crate) const TIMER: Token = Token(14);
 pub(crate) const INTERFACES: Token = Token(15);
+pub(crate) const HOST_NAME: Token = Token(16);
 // Tokens of the metrics server lie between those of the kernel and of interfaces.
 const _: () = assert!(KERNEL.0 < metrics::TOKENS.start && metrics::TOKENS.end <= INTERFACES.0);
 /// The token of client 0; client N has the N-th token after it.
-pub(super) const FIRST_CLIENT: usize = 16;
+pub(super) const FIRST_CLIENT: usize = 17;
 /// The first token of the fabric, which uses as many after it as it needs.
 pub(crate) const FABRIC: Token = Token(usize::MAX / 2);
 

@@ -44,11 +44,21 @@ fn name_at(text: &[u8], at: u32) -> &[u8] {
     rest.get(..usize::from(*length)).unwrap_or_default()
 }
 
-/// Sorts entries by key. Among entries with the same key, the last one is kept.
-fn sorted<T>(mut entries: Vec<T>, compare: impl Fn(&T, &T) -> core::cmp::Ordering) -> Box<[T]> {
+/// Sorts entries by key. Among entries with the same key, the last one is kept; adds the number of others that differ
+/// from it.
+fn sorted<T>(
+    mut entries: Vec<T>,
+    compare: impl Fn(&T, &T) -> core::cmp::Ordering,
+    gid: impl Fn(&T) -> Gid,
+    different: &mut usize,
+) -> Box<[T]> {
     entries.reverse();
     entries.sort_by(&compare);
-    entries.dedup_by(|later, first| compare(later, first).is_eq());
+    entries.dedup_by(|later, first| {
+        let is_same_key = compare(later, first).is_eq();
+        *different += usize::from(is_same_key && gid(later) != gid(first));
+        is_same_key
+    });
     entries.into_boxed_slice()
 }
 
@@ -84,15 +94,24 @@ impl HostsBuilder {
     /// Returns the finished table.
     #[must_use]
     pub fn finish(self) -> Hosts {
+        self.finish_and_compare().0
+    }
+
+    /// Returns the finished table, and the number of entries that another entry for the same address has replaced by
+    /// another GID.
+    #[must_use]
+    pub fn finish_and_compare(self) -> (Hosts, usize) {
         let Self { text, names, ip4, ip6, left_out } = self;
         let name = |entry: &NameAt| name_at(&text, entry.at);
-        Hosts {
-            names: sorted(names, |a, b| name(a).cmp(name(b))),
-            ip4: sorted(ip4, |a, b| a.0.cmp(&b.0)),
-            ip6: sorted(ip6, |a, b| a.0.cmp(&b.0)),
+        let mut different = 0;
+        let hosts = Hosts {
+            names: sorted(names, |a, b| name(a).cmp(name(b)), |entry| entry.gid, &mut different),
+            ip4: sorted(ip4, |a, b| a.0.cmp(&b.0), |entry| entry.1, &mut different),
+            ip6: sorted(ip6, |a, b| a.0.cmp(&b.0), |entry| entry.1, &mut different),
             text: text.into_boxed_slice(),
             left_out,
-        }
+        };
+        (hosts, different)
     }
 }
 

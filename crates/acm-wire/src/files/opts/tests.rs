@@ -74,6 +74,8 @@ fn each_option_accepts_its_values() {
         ("LOG_FILE stdOUT", Opt::LogFile(LogTarget::Stdout)),
         ("log_file stderr", Opt::LogFile(LogTarget::Stderr)),
         ("log_file /a#b", Opt::LogFile(LogTarget::File("/a#b"))),
+        ("acme_plus_kernel_only 0x1", Opt::AcmePlusKernelOnly(true)),
+        ("acme_plus_kernel_only 0x0", Opt::AcmePlusKernelOnly(false)),
         ("log_level 1", Opt::LogLevel(LogLevel::Verbose)),
         ("log_level 9", Opt::LogLevel(LogLevel::Operation)),
         ("umad_debug_level\t2", Opt::UmadDebugLevel(2)),

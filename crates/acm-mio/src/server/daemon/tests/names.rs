@@ -13,7 +13,7 @@ fn with_names(dir: &std::path::Path) -> (Daemon, Rc<RefCell<Vec<NamedPort>>>) {
     let mut daemon = daemon(dir);
     let ports = Rc::new(RefCell::new(vec![NamedPort { id: PortId(0), device: "sim0".into(), number: 1 }]));
     daemon.host.fabric = Some(Box::new(TestFabric { ports: Rc::clone(&ports), ..TestFabric::default() }));
-    daemon.names = crate::names::DefaultNames::new("host");
+    daemon.names = crate::names::DefaultNames::called("host");
     daemon.name_ports(Time::ZERO);
     assert_eq!(addresses(&daemon), 3, "node1, host, host-1");
     (daemon, ports)

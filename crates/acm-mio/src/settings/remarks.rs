@@ -1,0 +1,144 @@
+//! Remarks on files that are correct and still cost something: an address file without an address, and lines that repeat
+//! the defaults of C ibacm, as the files do that `ib_acme -O` writes and the packages of RHEL, Fedora and SUSE install.
+use super::{Settings, read::is_of_provider};
+use acm_wire::files::opts::{self, LogTarget, Opt};
+
+/// A remark, and advice to the administrator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Remark {
+    pub(crate) what: String,
+    pub(crate) advice: String,
+}
+
+impl Settings {
+    /// Returns the remarks on both files.
+    pub(crate) fn remarks(&self, systemd: bool) -> Vec<Remark> {
+        self.without_address().into_iter().chain(self.repeated_defaults(systemd)).collect()
+    }
+
+    /// Logs the remarks.
+    pub(crate) fn log_remarks(&self, systemd: bool) {
+        for Remark { what, advice } in self.remarks(systemd) {
+            tracing::warn!(target: "config", "{what}: {advice}");
+        }
+    }
+
+    /// Returns the names of options that are left to providers in libraries, with their places.
+    pub(crate) fn options_of_providers(&self) -> impl Iterator<Item = String> {
+        let errors = opts::parse(&self.text).filter_map(Result::err).filter(|error| is_of_provider(&self.text, error));
+        errors.map(|error| {
+            let word = error.word(&self.text).escape_ascii();
+            format!("{}:{}: {word}", self.option_file.path.display(), error.line)
+        })
+    }
+
+    fn without_address(&self) -> Option<Remark> {
+        let is_empty = self.addresses.as_ref().is_some_and(Vec::is_empty);
+        let file = self.addr_file().display();
+        is_empty.then(|| Remark {
+            what: format!("{file} has no address: this node has no name, not even the default ones"),
+            advice: format!("rm {file}, or ib_acme -A, which writes the names of its ports"),
+        })
+    }
+
+    /// Names the lines in force that repeat a default of C ibacm where the default of this daemon is better.
+    fn repeated_defaults(&self, systemd: bool) -> Option<Remark> {
+        let options = self.options();
+        let one = |depth: Option<core::num::NonZeroU32>| depth.is_some_and(|depth| depth.get() == 1);
+        let (mut lines, mut costs) = (Vec::new(), Vec::new());
+        if one(options.resolve_depth) {
+            lines.push(("resolve_depth", "1"));
+        }
+        if one(options.sa_depth) {
+            lines.push(("sa_depth", "1"));
+        }
+        if !lines.is_empty() {
+            costs.push("paths are resolved one by one; auto is up to 20 times as fast");
+        }
+        let log = Opt::LogFile(LogTarget::File(LOG)).to_string();
+        if systemd && self.set_by_file().any(|option| option.to_string() == log) {
+            lines.push(("log_file", LOG));
+            costs.push("the service's user cannot write that log; without the line it is the journal");
+        }
+        if lines.is_empty() {
+            return None;
+        }
+        let file = self.option_file().display();
+        let shown: Vec<String> = lines.iter().map(|(name, value)| format!("{name} {value}")).collect();
+        let pattern = |(name, value): &(&str, &str)| format!("{name}[[:blank:]]+{}", value.replace('/', "\\/"));
+        let patterns: Vec<String> = lines.iter().map(pattern).collect();
+        Some(Remark {
+            what: format!("{file}: {} only repeat defaults of C ibacm: {}", shown.join(", "), costs.join("; ")),
+            advice: format!("sed -i -E '/^[[:blank:]]*({})[[:blank:]]*$/Id' {file}", patterns.join("|")),
+        })
+    }
+}
+
+/// Default of `log_file`.
+const LOG: &str = "/var/log/ibacm.log";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::Args;
+    use clap::Parser as _;
+    use std::{fs, path::Path, process::Command};
+
+    /// Written by Debian's ib_acme; see testdata/config/README.md.
+    const THEIRS: &str = include_str!("../../../../testdata/config/ibacm_opts.cfg");
+
+    fn settings(dir: &Path, options: &str, addresses: &str) -> Settings {
+        let [o, a] = ["opts", "addr"].map(|name| dir.join(name));
+        fs::write(&o, options).unwrap();
+        fs::write(&a, addresses).unwrap();
+        Settings::read(&Args::parse_from(["acm-mio", "-O", o.to_str().unwrap(), "-A", a.to_str().unwrap()]))
+    }
+
+    #[test]
+    fn command_of_the_advice_removes_the_lines_and_no_others() {
+        let dir = tempfile::tempdir().unwrap();
+        let names = "node1 mlx5_0 1 default\n";
+        let before = settings(dir.path(), THEIRS, names);
+        for (systemd, shown, lines) in [
+            (true, "resolve_depth 1, sa_depth 1, log_file /var/log/ibacm.log only repeat", 3),
+            (false, "resolve_depth 1, sa_depth 1 only repeat", 2),
+        ] {
+            let found = settings(dir.path(), THEIRS, names);
+            let [remark] = &found.remarks(systemd)[..] else { panic!("{:?}", found.remarks(systemd)) };
+            assert!(remark.what.contains(shown), "{remark:?}");
+            let done = Command::new("sh").args(["-c", &remark.advice]).status().unwrap();
+            assert!(done.success());
+            let text = fs::read_to_string(dir.path().join("opts")).unwrap();
+            assert_eq!(THEIRS.lines().count() - text.lines().count(), lines, "{text}");
+            let after = settings(dir.path(), &text, names);
+            assert_eq!(after.remarks(systemd), []);
+            assert_eq!((after.options().sa_depth, after.options().resolve_depth), (None, None));
+        }
+        assert_eq!(before.remarks(false).len(), 1);
+        let others = "sa_depth 10\nresolve_depth 2\nlog_file /var/log/ibacm.log.1\n";
+        assert_eq!(settings(dir.path(), others, names).remarks(true), []);
+    }
+
+    #[test]
+    fn address_file_without_an_address_is_remarked() {
+        let dir = tempfile::tempdir().unwrap();
+        for text in ["", "# nothing\n", "10.0.0.1 mlx5_0 1 default\n"] {
+            let remarks = settings(dir.path(), "", text).remarks(true);
+            assert!(remarks.len() == 1 && remarks[0].what.contains("/addr has no address: this node"), "{remarks:?}");
+        }
+    }
+
+    /// The daemon's options and the provider's are in one file.
+    #[test]
+    fn option_of_a_configured_provider_is_no_problem() {
+        let dir = tempfile::tempdir().unwrap();
+        let problems = |text: &str| {
+            let found = settings(dir.path(), text, "node1 mlx5_0 1 default\n");
+            (found.problems.len(), found.options_of_providers().count(), found.read_again().not_applied.len())
+        };
+        assert_eq!(problems("hosts_file /x\nsweep 5\n"), (2, 0, 1));
+        assert_eq!(problems("hosts_file /x\nprovider ibacmp default\nprovider none 1\n"), (1, 0, 1));
+        assert_eq!(problems("hosts_file /x\nsweep 5\nprovider dsap 0x1\n"), (0, 2, 0));
+        assert_eq!(problems("retrys 5\ntimeout x\nprovider dsap 0x1\n"), (2, 0, 1), "mistakes");
+    }
+}
