@@ -2,7 +2,7 @@
 # directory dist, the daemon.
 set -u
 . "${0%/*}/boot.sh"
-mkdir -p $units/acm-mio.service.d
+mkdir -p $units/acm-mio.service.d $units/acm-mio.socket.d
 cp "$1/acm-mio.service" "$1/acm-mio.socket" $units/
 cp "$2" $run/acm-mio
 # Differences from an installation: the path of the program, and a fabric that needs no adapter. After the SIGABRT of
@@ -18,6 +18,10 @@ WatchdogSignal=SIGKILL
 RestartSec=100ms
 RestartMaxDelaySec=100ms
 END
+printf '[Socket]\nExecStartPre=\nExecStartPre=-%s --remove-port-files\n' $run/acm-mio > $units/acm-mio.socket.d/test.conf
+# An ibacm with TCP has left these.
+echo 6125 > /run/ibacm-tcp.port
+ln -s ibacm-tcp.port /run/ibacm.port
 printf 'log_file /var/log/acm-mio/log\nlog_level 1\nshared_cache on\n' > $run/opts
 printf 'node1 sim0 1 default\n' > $run/addr
 systemd-sysusers "$1/acm-mio.sysusers"
@@ -39,6 +43,7 @@ check resolves resolves
 # Under the unit's filter of system calls, the memory exists and has the path.
 shared() { $run/acm-mio --status | grep -q '^ *shared_cache_entries: *[1-9]'; }
 check shared until_true shared
+check stale-port-files test ! -e /run/ibacm.port -a ! -e /run/ibacm-tcp.port
 check state until_true joined
 main=$(show MainPID)
 status() { in_it cat "/proc/$main/status"; }
@@ -48,6 +53,12 @@ privileges() {
         [ "$(status | awk '/^Seccomp:/ {print $2}')" = 2 ]
 }
 check privileges privileges
+# What the daemon follows is visible in its sandbox: the host's name and its changes, and the holders of locks.
+follows() {
+    in_it nsenter -t "$main" -m cat /proc/sys/kernel/hostname /proc/locks > /dev/null &&
+        [ "$(in_it readlink "/proc/$main/ns/uts")" = "$(in_it readlink /proc/1/ns/uts)" ]
+}
+check follows follows
 check kernel grep -q 'NETLINK_RDMA passed by systemd' /var/log/acm-mio/log
 inode=$(stat -c %i /run/ibacm-unix.sock)
 reloaded() { in_it systemctl reload acm-mio.service && until_true grep -q 'files read again' /var/log/acm-mio/log; }
