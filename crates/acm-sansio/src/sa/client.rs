@@ -203,7 +203,9 @@ impl SaClient {
         self.adapt(cx, port, sent, latency);
         if attribute == AttributeId::PATH_RECORD {
             let size = cx.fabric_size();
-            self.queues.port_mut(port).pacer.response(latency, is_renewal, size);
+            // A refusal of a renewal is a failure, as BUSY is.
+            let is_answer = status.is_ok() || SaError::Status(status).is_no_path();
+            self.queues.port_mut(port).pacer.response(latency, is_renewal && is_answer, size);
         }
         Some((id, if status.is_ok() || is_datagram { Ok(mad) } else { Err(SaError::Status(status)) }))
     }

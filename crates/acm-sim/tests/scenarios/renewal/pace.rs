@@ -39,6 +39,19 @@ fn busy_sa_keeps_cached_paths() {
     cached(&mut world, 2);
 }
 
+/// A refusal is an answer of the SA, but no path.
+#[test]
+fn sa_that_refuses_gets_few_refresh_queries() {
+    let mut world = world_with_cache(Config { sa_notices: false, ..Config::default() });
+    world.subnet.settings_mut().sa.status = Some(Status::SA_REQUEST_INVALID);
+    world.subnet.restart_sm(None);
+    let before = path_queries(&world).len();
+    world.run_for(10 * MINUTE);
+    let queries = path_queries(&world).len() - before;
+    assert!((2..60).contains(&queries), "{queries}");
+    cached(&mut world, 1);
+}
+
 /// After an event, 256 paths are refreshed one at a time. The interval between two of them shrinks from 1 s to 5 ms.
 #[test]
 fn refreshes_are_paced_and_do_not_delay_user_requests() {
