@@ -13,8 +13,15 @@ impl Ibacmp {
             Action::Nothing => {}
             Action::Queue => self.queue_request(cx, id),
             Action::Send => self.send_request(cx, id),
-            Action::AskHost(host) => self.ask_host(cx, id, host),
-            Action::FindRoute(remote) => self.located(cx, id, remote),
+            Action::AskHost(host) => self.ask_host(cx, id, host, false),
+            Action::FindRoute(remote) => {
+                let lookup = self.located(cx, id, remote);
+                self.find_route(cx, id, remote, lookup);
+            }
+            Action::QueryRoute(remote) => {
+                let (lookup, addr_until) = (self.located(cx, id, remote), cx.addr_end());
+                self.query_route(cx, id, Some(remote), addr_until, lookup);
+            }
             Action::Fail(failure) => self.fail(cx, id, failure),
             Action::Drop => self.drop_unneeded(cx, id),
             Action::CheckClaim(claimant) => self.check_claim(cx, id, claimant),
@@ -30,13 +37,12 @@ impl Ibacmp {
         }
     }
 
-    /// Stores the location of a destination, ends its request, and continues with the path.
-    fn located(&mut self, cx: &mut Context, id: DestId, remote: Remote) {
+    /// Stores the location of a destination and ends its request. Returns its lookup.
+    fn located(&mut self, cx: &mut Context, id: DestId, remote: Remote) -> Lookup {
         let addr_until = cx.addr_end();
-        let lookup = match self.cache.enter(id, DestState::Located { remote, addr_until }) {
+        match self.cache.enter(id, DestState::Located { remote, addr_until }) {
             DestState::Locating(request) => self.end_request(cx, id, *request),
             _ => Lookup::default(),
-        };
-        self.find_route(cx, id, remote, lookup);
+        }
     }
 }

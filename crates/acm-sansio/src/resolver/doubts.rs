@@ -1,18 +1,39 @@
 //! Doubts about addresses: after an event that may have moved an address, its owner is asked by unicast if it still has
 //! it. The path is served meanwhile.
 use super::{
-    dest::{Lookup, MulticastRequest, Recheck, Stage, Verification},
+    dest::{DestState, Lookup, MulticastRequest, Ready, Recheck, Remote, Stage, Verification},
     facts::source,
     state::Ibacmp,
     token::{DestId, Task},
 };
-use crate::{provider::Context, retry};
-use alloc::boxed::Box;
+use crate::{api::id::EndpointId, provider::Context, retry};
+use alloc::{boxed::Box, vec::Vec};
+use ib_mad::{Gid, Lid};
 
 /// The number of addresses at a GID, and of paths to it, that one event doubts.
 pub(super) const MOST_DOUBTED: usize = 16;
 
 impl Ibacmp {
+    /// Doubts an address after an event that may have moved it.
+    pub(crate) fn doubt(&mut self, cx: &mut Context, id: DestId) {
+        self.cache.at_mut(id).in_doubt = true;
+        self.settle_doubt(cx, id);
+    }
+
+    /// Returns the destinations that are cached at a GID with a base LID, at most [`MOST_DOUBTED`] of each kind.
+    pub(super) fn cached_at(&self, cx: &Context, endpoint: EndpointId, lid: Lid, gid: Gid) -> Vec<DestId> {
+        let lmc = cx.lmc_of(endpoint);
+        let host = Remote { gid, lid, ..Remote::default() };
+        let is_there = |id: &DestId| match &self.cache.at(*id).state {
+            DestState::Ready(Ready { path, .. }) => host.is_at_end_of(path, lmc),
+            DestState::Located { remote, .. } => remote.is_same_port(&host, lmc),
+            _ => false,
+        };
+        let mut found = self.cache.at_gid(endpoint, gid, MOST_DOUBTED);
+        found.retain(is_there);
+        found
+    }
+
     /// Asks the owner of an address in doubt: as often as for the check of a claim at most. No other host is asked.
     pub(crate) fn settle_doubt(&mut self, cx: &mut Context, id: DestId) {
         let dest = self.cache.at(id);

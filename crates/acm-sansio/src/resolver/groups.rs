@@ -269,7 +269,9 @@ impl Ibacmp {
                 cx.detach(endpoint, group.mgid, member.mlid);
             }
         }
-        for group in self.endpoints.get_mut(endpoint).into_iter().flat_map(|state| &mut state.groups) {
+        let Some(state) = self.endpoints.get_mut(endpoint) else { return };
+        state.hosts.expect_none();
+        for group in &mut state.groups {
             group.forget_failures();
             (group.member, group.is_attached, group.requested_at, group.rejoin) = (None, false, None, false);
         }

@@ -2,7 +2,7 @@
 //! are answered here. The renewal of a path that is served is in `refresh/recheck.rs`.
 use super::{
     dest::{Checks, DestState, History, Lookup, MulticastRequest, Ready, Remote, Routing, Stage},
-    endpoint::group_share::handling_time,
+    endpoint::{Endpoints, group_share::handling_time},
     paths::{self, PathSource},
     state::Ibacmp,
     token::{DestId, Task},
@@ -22,7 +22,7 @@ use crate::{
 use acm_wire::{client::Counter, multicast};
 use alloc::vec::Vec;
 use core::time::Duration;
-use ib_mad::{Gid, sa::PathRecord};
+use ib_mad::{Gid, id::Lmc, sa::PathRecord};
 
 impl Ibacmp {
     /// Returns the policy of the open request of a destination. A host that is asked in order to check a claim about a
@@ -84,12 +84,13 @@ impl Ibacmp {
         }
     }
 
-    /// Sends a request to the host that claims to have the address.
-    pub(crate) fn ask_host(&mut self, cx: &mut Context, id: DestId, host: Remote) {
+    /// Sends a request to a host that claims to have the address, or has proven it before.
+    pub(crate) fn ask_host(&mut self, cx: &mut Context, id: DestId, host: Remote, is_known: bool) {
         let dest = self.cache.at_mut(id);
         let endpoint = dest.endpoint;
         if let Some(request) = dest.state.multicast_request_mut() {
             request.turn_to(Some(host));
+            request.is_known = is_known;
             if let Stage::Queued(mut positions) = core::mem::replace(&mut request.stage, Stage::Late) {
                 self.endpoints.at_mut(endpoint).queue.leave_all(&mut positions);
             }
@@ -293,17 +294,27 @@ impl Ibacmp {
         }
         let found = Ready::new(remote, path, self.epoch(endpoint));
         self.cache.enter(id, DestState::Ready(Ready { addr_until, route_until, preloaded, history, ..found }));
+        self.note_path(endpoint, &path, lmc);
+        let dest = self.cache.at_mut(id);
+        dest.in_doubt &= dest.is_address();
         cx.log(ResolverEvent::RouteFound(endpoint, name).into());
         let responders = lookup.end(cx);
         self.publish(cx, id);
         cx.complete(Task::Lookup(id).token(), Ok(&path));
         for responder in &responders {
-            self.endpoints.respond(cx, endpoint, &path, responder);
+            Endpoints::respond(cx, endpoint, &path, responder);
         }
         self.settle_doubt(cx, id);
         self.stats.prefetch_used += u64::from(matches!(source, PathSource::Table(_)));
         self.stats.preload_used += u64::from(source == PathSource::File);
         Resolution::Ready(path)
+    }
+
+    /// Records the GID at the end of a path, so that datagrams of another GID there contradict it.
+    pub(crate) fn note_path(&mut self, endpoint: EndpointId, path: &PathRecord, lmc: Lmc) {
+        if let Some(state) = self.endpoints.get_mut(endpoint) {
+            let _ = state.hosts.note(path.dlid.base(lmc), path.dgid);
+        }
     }
 
     /// Fails the operation in progress of a destination.
@@ -367,10 +378,12 @@ impl Ibacmp {
         self.cache.remove_if_not_found(id);
     }
 
-    /// Ends all checks of a path, which is still served if it is still cached.
+    /// Ends all checks of a path without an outcome. The path is still served if it is still cached.
     pub(crate) fn end_checks(&mut self, cx: &mut Context, id: DestId, checks: Checks) {
         let (verification, renewal) = checks;
         if let Some(verification) = verification {
+            // The reason for the check remains.
+            self.cache.at_mut(id).in_doubt = true;
             self.end_request(cx, id, verification.request).end(cx);
         }
         if let Some(renewal) = renewal {

@@ -53,6 +53,7 @@ impl Player<'_> {
     pub(super) fn act(&mut self, act: Act) {
         self.events += 1;
         let nodes = self.sequence.nodes as usize;
+        let is_ours = |node| node < nodes && !self.c_nodes.has(node);
         match act {
             Act::Look { node, target } if node.max(target.of) < nodes => self.look(node, target),
             Act::Move { target, to } if target.of.max(to) < nodes => self.move_address(target, to),
@@ -71,7 +72,7 @@ impl Player<'_> {
                 let groups: Vec<Gid> = self.world.subnet.groups().map(|group| group.mgid).collect();
                 groups.into_iter().for_each(|mgid| self.world.subnet.delete_group(mgid));
             }
-            Act::Restart { node } if node < nodes && !self.world.is_stopped(node) => {
+            Act::Restart { node } if is_ours(node) && !self.world.is_stopped(node) => {
                 // The new daemon numbers its clients from the start.
                 self.requests.retain(|request| request.client.node != node);
                 self.world.restart(node);
@@ -93,7 +94,7 @@ impl Player<'_> {
                 self.ports().for_each(|from| self.world.subnet.set_link(from, World::port_id(node), Some(faults)));
                 self.end_after(ms, End::Hearing(node));
             }
-            Act::Device { node } if node < nodes && !self.world.is_stopped(node) => self.world.lose_endpoints(node),
+            Act::Device { node } if is_ours(node) && !self.world.is_stopped(node) => self.world.lose_endpoints(node),
             Act::Remove { target } if target.of < nodes => self.move_address(target, NOBODY),
             Act::Leave { node, ms } if node < nodes => {
                 self.change_ports(|port, is_it| {
@@ -112,11 +113,11 @@ impl Player<'_> {
                 self.world.subnet.settings_mut().sa.notices = false;
                 self.end_after(ms, End::Noticing);
             }
-            Act::Stop { node, ms } if node < nodes => {
+            Act::Stop { node, ms } if is_ours(node) => {
                 self.world.stop_daemon(node);
                 self.end_after(ms, End::Running(node));
             }
-            Act::Reload { node } if node < nodes && !self.world.is_stopped(node) => {
+            Act::Reload { node } if is_ours(node) && !self.world.is_stopped(node) => {
                 let config = self.world.node(node).acm.config().clone();
                 self.world.input(node, Input::Configure(config.into()));
             }
@@ -130,7 +131,10 @@ impl Player<'_> {
     fn move_address(&mut self, target: Target, to: usize) {
         let (now, Some(address)) = (self.world.now(), target.address()) else { return };
         let from = self.truth.owner(target, now);
-        if from != to {
+        // C ibacm neither announces an address nor refuses requests for it, so that nobody notices such a move.
+        let was_at_c = self.truth.owners_of(target).any(|node| self.c_nodes.has(node));
+        let is_unnoticed = self.c_nodes.has(from) && self.c_nodes.has(to) || was_at_c && to == NOBODY;
+        if from != to && !is_unnoticed {
             self.change_address(from, address, false);
             self.change_address(to, address, true);
             self.truth.note_owner(now, target, to);
@@ -141,6 +145,7 @@ impl Player<'_> {
     fn change_address(&mut self, node: usize, address: Address, has_it: bool) {
         match (node, has_it) {
             (NOBODY, _) => {}
+            _ if self.c_nodes.has(node) => self.c_nodes.change_address(node, address, has_it),
             _ if self.world.is_stopped(node) => self.unseen.entry(node).or_default().push((address, has_it)),
             (_, true) => self.world.add_address(node, address),
             (_, false) => self.world.remove_address(node, address),

@@ -78,6 +78,8 @@ pub struct Mix {
     pub acm: bool,
     /// Datagrams, and requests to the SA, that are lost, in percent.
     pub loss: u32,
+    /// True if some nodes answer as C ibacm does.
+    pub beside_c: bool,
 }
 
 const ALL: &[&str] = &["moves", "lids", "bounces", "manager", "registers", "deletes"];
@@ -111,22 +113,39 @@ const MOST: &[&str] = &[
     "reloads",
 ];
 
+/// C ibacm does not follow the other events.
+const BESIDE_C: &[&str] = &["moves", "lids", "bounces", "restarts", "devices", "removals"];
+
 /// The mixes of the tests.
 pub const MIXES: &[Mix] = &[
-    Mix { name: "LID changes", events: &["lids"], acm: false, loss: 0 },
-    Mix { name: "addresses move, ports bounce", events: &["moves", "bounces"], acm: false, loss: 0 },
-    Mix { name: "addresses move, SM restarts", events: &["moves", "manager"], acm: false, loss: 0 },
-    Mix { name: "addresses move, memberships lost", events: &["moves", "registers"], acm: false, loss: 0 },
-    Mix { name: "groups deleted", events: &["deletes"], acm: false, loss: 0 },
-    Mix { name: "all of them", events: ALL, acm: false, loss: 0 },
-    Mix { name: "all of them, with loss", events: ALL, acm: false, loss: 10 },
-    Mix { name: "acm, LID changes, SM restarts", events: &["lids", "manager"], acm: true, loss: 0 },
-    Mix { name: "acm, all of them", events: ALL, acm: true, loss: 0 },
-    Mix { name: "more events", events: MORE, acm: false, loss: 0 },
-    Mix { name: "acm, more events, with loss", events: MORE, acm: true, loss: 10 },
-    Mix { name: "addresses move, daemons stop", events: &["moves", "removals", "stops"], acm: false, loss: 0 },
-    Mix { name: "most events", events: MOST, acm: false, loss: 0 },
-    Mix { name: "acm, most events, with loss", events: MOST, acm: true, loss: 10 },
+    Mix { name: "LID changes", events: &["lids"], acm: false, loss: 0, beside_c: false },
+    Mix { name: "addresses move, ports bounce", events: &["moves", "bounces"], acm: false, loss: 0, beside_c: false },
+    Mix { name: "addresses move, SM restarts", events: &["moves", "manager"], acm: false, loss: 0, beside_c: false },
+    Mix {
+        name: "addresses move, memberships lost",
+        events: &["moves", "registers"],
+        acm: false,
+        loss: 0,
+        beside_c: false,
+    },
+    Mix { name: "groups deleted", events: &["deletes"], acm: false, loss: 0, beside_c: false },
+    Mix { name: "all of them", events: ALL, acm: false, loss: 0, beside_c: false },
+    Mix { name: "all of them, with loss", events: ALL, acm: false, loss: 10, beside_c: false },
+    Mix { name: "acm, LID changes, SM restarts", events: &["lids", "manager"], acm: true, loss: 0, beside_c: false },
+    Mix { name: "acm, all of them", events: ALL, acm: true, loss: 0, beside_c: false },
+    Mix { name: "more events", events: MORE, acm: false, loss: 0, beside_c: false },
+    Mix { name: "acm, more events, with loss", events: MORE, acm: true, loss: 10, beside_c: false },
+    Mix {
+        name: "addresses move, daemons stop",
+        events: &["moves", "removals", "stops"],
+        acm: false,
+        loss: 0,
+        beside_c: false,
+    },
+    Mix { name: "most events", events: MOST, acm: false, loss: 0, beside_c: false },
+    Mix { name: "acm, most events, with loss", events: MOST, acm: true, loss: 10, beside_c: false },
+    Mix { name: "beside C ibacm", events: BESIDE_C, acm: false, loss: 0, beside_c: true },
+    Mix { name: "acm, beside C ibacm", events: BESIDE_C, acm: true, loss: 0, beside_c: true },
 ];
 
 impl Mix {
@@ -139,6 +158,7 @@ impl Mix {
         let mut random = Random(seed.wrapping_mul(0x2545_f491_4f6c_dd1d));
         // A short sequence in a large fabric would rarely use a destination that an event changed.
         let nodes = 3 + random.below((1 + steps as u32 / 40).min(6));
+        let c_nodes = if self.beside_c { 1 + random.below(nodes - 2) } else { 0 };
         let events: Vec<&Events> = self.events.iter().map(|name| events(name).expect("the events exist")).collect();
         let steps = (0..steps).map(|_| {
             let mut draw = Draw { random: &mut random, nodes };
@@ -150,7 +170,7 @@ impl Mix {
             Step { after_ms, act }
         });
         let steps = steps.collect();
-        Sequence { nodes, seed: seed % 1_000_000_007, acm: self.acm, loss: self.loss, steps }
+        Sequence { nodes, c_nodes, seed: seed % 1_000_000_007, acm: self.acm, loss: self.loss, steps }
     }
 }
 

@@ -5,6 +5,7 @@
 //! one from a seed, [`play`] plays it and returns its [`Finding`]s, and [`shrink`] removes what a finding does not
 //! need. The program is `cargo run --release -p acm-sim --example truth`.
 mod acts;
+mod c_nodes;
 mod find;
 mod mix;
 mod model;

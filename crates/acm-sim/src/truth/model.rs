@@ -12,8 +12,8 @@ pub(super) const NOBODY: usize = usize::MAX;
 /// The truth.
 #[derive(Debug, Default)]
 pub(super) struct Truth {
-    /// The places of each node, each with the time since when.
-    places: Vec<Vec<(Time, Place)>>,
+    /// The places of each node, each with the time since when, and whether its port is in the partition.
+    places: Vec<Vec<(Time, (Place, bool))>>,
     /// The nodes that have had an address.
     owners: BTreeMap<Target, Vec<(Time, usize)>>,
 }
@@ -24,7 +24,7 @@ fn at<T: Copy>(history: &[(Time, T)], time: Time) -> Option<T> {
 
 impl Truth {
     /// Records the places of all nodes now.
-    pub(super) fn note_places(&mut self, now: Time, places: impl Iterator<Item = Place>) {
+    pub(super) fn note_places(&mut self, now: Time, places: impl Iterator<Item = (Place, bool)>) {
         for (node, place) in places.enumerate() {
             if self.places.len() <= node {
                 self.places.push(Vec::new());
@@ -46,9 +46,28 @@ impl Truth {
         self.owners.get(&target).and_then(|owners| at(owners, time)).unwrap_or(target.of)
     }
 
-    /// Returns the place of a node at a time.
+    /// Returns all nodes that have had an address.
+    pub(super) fn owners_of(&self, target: Target) -> impl Iterator<Item = usize> {
+        core::iter::once(target.of).chain(self.owners.get(&target).into_iter().flatten().map(|(_, node)| *node))
+    }
+
+    /// Returns the place at which other nodes reach a node at a time.
     pub(super) fn place(&self, node: usize, time: Time) -> Place {
-        self.places.get(node).and_then(|places| at(places, time)).unwrap_or_default()
+        let place = self.places.get(node).and_then(|places| at(places, time));
+        place.filter(|(_, is_member)| *is_member).map(|(place, _)| place).unwrap_or_default()
+    }
+
+    /// Reports whether a destination was at a node itself, at this place, at some time from `since` to `now`. A node
+    /// reaches itself without the partition.
+    pub(super) fn is_own(&self, node: usize, target: Target, place: Place, since: Time, now: Time) -> bool {
+        let is_at = |time| self.places.get(node).and_then(|places| at(places, time)).is_some_and(|(at, _)| at == place);
+        let has = |time| matches!(target.what, What::Gid | What::Lid) || self.owner(target, time) == node;
+        self.times(since, now).into_iter().any(|time| is_at(time) && has(time))
+    }
+
+    /// Reports whether a node was at more than one place.
+    pub(super) fn has_moved(&self, node: usize) -> bool {
+        self.places.get(node).is_some_and(|places| places.len() > 1)
     }
 
     /// Returns all times from `since` to `now` at which the truth may be another one.
@@ -63,13 +82,14 @@ impl Truth {
         self.times(since, now).into_iter().any(|time| self.place(node, time) == place)
     }
 
-    /// Reports whether a destination was at this place at some time from `since` to `now`. A GID or LID is wherever a
-    /// node has it.
+    /// Reports whether a node that had a destination at some time from `since` to `now` was at this place at some time
+    /// then. A GID or LID is wherever a node has it.
     pub(super) fn ends_at(&self, target: Target, place: Place, since: Time, now: Time) -> bool {
-        self.times(since, now).into_iter().any(|time| match target.what {
-            What::Gid | What::Lid => (0..self.places.len()).any(|node| self.place(node, time) == place),
-            _ => self.place(self.owner(target, time), time) == place,
-        })
+        let had_it = |node| {
+            let mut times = self.times(since, now).into_iter();
+            matches!(target.what, What::Gid | What::Lid) || times.any(|time| self.owner(target, time) == node)
+        };
+        (0..self.places.len()).any(|node| had_it(node) && self.was_at(node, place, since, now))
     }
 }
 
@@ -83,19 +103,30 @@ mod tests {
         let second = |number| Time::ZERO + Duration::from_secs(number);
         let place = |number: u16| (Gid::from_parts(1, ib_mad::Guid::new(number.into())), Lid::new(number));
         let mut truth = Truth::default();
-        truth.note_places(Time::ZERO, [place(1), place(2)].into_iter());
-        truth.note_places(second(5), [place(1), (place(2).0, Lid::new(9))].into_iter());
+        truth.note_places(Time::ZERO, [place(1), place(2)].map(|place| (place, true)).into_iter());
+        truth.note_places(second(5), [place(1), (place(2).0, Lid::new(9))].map(|place| (place, true)).into_iter());
         let (address, gid) = (Target { what: What::Ip4, of: 0 }, Target { what: What::Gid, of: 1 });
         truth.note_owner(second(10), address, 1);
         let moved = (place(2).0, Lid::new(9));
         assert!(truth.ends_at(address, place(1), second(9), second(12)), "before the move");
         assert!(!truth.ends_at(address, place(1), second(10), second(12)));
         assert!(truth.ends_at(address, moved, second(9), second(10)));
-        assert!(!truth.ends_at(address, place(2), second(0), second(12)), "never at this LID");
+        assert!(truth.ends_at(address, place(2), second(0), second(12)), "the node that has it now was there");
+        assert!(!truth.ends_at(address, place(2), second(5), second(12)), "no more at this LID");
         assert!(
             truth.ends_at(gid, place(2), second(4), second(12)) && !truth.ends_at(gid, place(2), second(5), second(12))
         );
         assert!(truth.was_at(1, place(2), second(1), second(5)) && !truth.was_at(1, place(2), second(6), second(6)));
         assert_eq!((truth.owner(address, second(9)), truth.owner(address, second(10))), (0, 1));
+    }
+
+    #[test]
+    fn node_outside_of_the_partition_reaches_only_itself() {
+        let place = (Gid::from_parts(1, ib_mad::Guid::new(1)), Lid::new(1));
+        let (mut truth, name) = (Truth::default(), Target { what: What::Name, of: 0 });
+        truth.note_places(Time::ZERO, [(place, false)].into_iter());
+        assert!(!truth.ends_at(name, place, Time::ZERO, Time::ZERO) && !truth.was_at(0, place, Time::ZERO, Time::ZERO));
+        assert!(truth.is_own(0, name, place, Time::ZERO, Time::ZERO));
+        assert!(!truth.is_own(0, Target { of: 1, ..name }, place, Time::ZERO, Time::ZERO));
     }
 }

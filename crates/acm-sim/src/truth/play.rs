@@ -1,5 +1,6 @@
 //! Plays a sequence and compares each answer with the truth.
 use super::{
+    c_nodes::CNodes,
     model::{NOBODY, Place, Truth},
     step::{Sequence, Target, What},
 };
@@ -14,8 +15,10 @@ use ib_mad::{Pkey, sa::PathRecord};
 use ib_sim::{Faults, PortId, Probability};
 use std::collections::{BTreeMap, VecDeque};
 
-/// The time in which an answer may have the place that its destination had before.
-const LATE: Duration = Duration::from_secs(10);
+/// The time in which an answer may have the place that its destination had before: three intervals of witnesses.
+const LATE: Duration = Duration::from_secs(15);
+/// The same while datagrams are lost.
+const LATE_WITH_LOSS: Duration = Duration::from_secs(30);
 /// The time without events before all destinations are used.
 const CALM: Duration = Duration::from_secs(180);
 /// The time from this use to the last one, whose answers have to be right.
@@ -32,7 +35,7 @@ pub enum Kind {
     Wrong,
     /// A lookup fails then.
     Unreachable,
-    /// An answer has a place that its destination had not within the last 10 s.
+    /// An answer has a place that its destination had not within the last 15 s, or 30 s while datagrams are lost.
     Late,
 }
 
@@ -86,6 +89,7 @@ pub(super) struct Request {
 pub(super) struct Player<'a> {
     pub(super) sequence: &'a Sequence,
     pub(super) world: World,
+    pub(super) c_nodes: CNodes,
     pub(super) truth: Truth,
     pub(super) requests: VecDeque<Request>,
     pub(super) ends: BTreeMap<(Time, usize), End>,
@@ -103,17 +107,20 @@ pub(super) struct Player<'a> {
 pub fn play(sequence: &Sequence) -> Vec<Finding> {
     let route_protocol = if sequence.acm { RouteProtocol::Acm } else { RouteProtocol::Sa };
     let core = Config { route_protocol, ..Config::default() };
-    let world = World::new(WorldConfig {
-        nodes: sequence.nodes,
+    let c_nodes = sequence.c_nodes.min(sequence.nodes - 1);
+    let mut world = World::new(WorldConfig {
+        nodes: sequence.nodes - c_nodes,
         core,
         seed: sequence.seed,
         witness: true,
         ..WorldConfig::default()
     });
+    let c_nodes = CNodes::new(&mut world, c_nodes, sequence.acm);
     let (truth, requests) = (Truth::default(), VecDeque::new());
     let mut player = Player {
         sequence,
         world,
+        c_nodes,
         truth,
         requests,
         ends: BTreeMap::new(),
@@ -146,8 +153,8 @@ impl Player<'_> {
         self.look_at_all();
         self.run_for(LAST);
         for request in core::mem::take(&mut self.requests) {
-            if self.exists(request.target) {
-                self.find(Kind::Unreachable, &request, "no response".into());
+            if self.is_reachable(&request) {
+                self.find(Kind::Unreachable, self.world.now(), &request, "no response".into());
             }
         }
     }
@@ -181,19 +188,34 @@ impl Player<'_> {
     fn run_until(&mut self, time: Time) {
         while let Some(end) = self.ends.first_entry().filter(|end| end.key().0 <= time) {
             let ((at, _), end) = end.remove_entry();
-            self.world.run_until(at);
+            self.advance(at);
             self.end(end);
             self.judge();
         }
-        self.world.run_until(time);
+        self.advance(time);
         self.judge();
     }
 
+    fn advance(&mut self, time: Time) {
+        self.c_nodes.run(&mut self.world);
+        while self.sequence.c_nodes > 0 && self.world.next_time().is_some_and(|next| next <= time) {
+            self.world.step();
+            self.c_nodes.run(&mut self.world);
+        }
+        self.world.run_until(time);
+    }
+
     pub(super) fn note_places(&mut self) {
-        let places: Vec<Place> = self.ports().map(|id| self.place_of(id)).collect();
+        let is_member = |place: Place| place != Place::default();
+        let places = self.ports().map(|id| (self.port_of(id), is_member(self.place_of(id)))).collect::<Vec<_>>();
         self.truth.note_places(self.world.now(), places.into_iter());
     }
 
+    fn port_of(&self, id: PortId) -> Place {
+        self.world.subnet.port(id).map(|port| (port.gid(), port.lid)).unwrap_or_default()
+    }
+
+    /// Returns the place at which other nodes reach a port: none outside of their partition.
     fn place_of(&self, id: PortId) -> Place {
         let port = self.world.subnet.port(id).filter(|port| port.pkeys.contains(&Pkey::DEFAULT_FULL));
         port.map(|port| (port.gid(), port.lid)).unwrap_or_default()
@@ -214,7 +236,7 @@ impl Player<'_> {
     }
 
     pub(super) fn look(&mut self, node: usize, target: Target) {
-        if self.world.is_stopped(node) {
+        if self.c_nodes.has(node) || self.world.is_stopped(node) {
             return;
         }
         let asked = self.place_of(World::port_id(target.of));
@@ -240,42 +262,52 @@ impl Player<'_> {
             self.world.disconnect(client);
             match result {
                 Ok(path) => self.compare(at, &request, &path),
-                Err(status) if self.is_last && self.exists(request.target) => {
-                    self.find(Kind::Unreachable, &request, status.to_string())
+                Err(status) if self.is_last && self.is_reachable(&request) => {
+                    self.find(Kind::Unreachable, at, &request, status.to_string())
                 }
                 Err(_) => {}
             }
         }
     }
 
-    /// Reports whether a node has a destination now.
-    fn exists(&self, target: Target) -> bool {
-        self.truth.owner(target, self.world.now()) != NOBODY
+    /// Reports whether a node has the destination of a request now, and may respond. C ibacm responds to the place at which
+    /// it has cached the requester first.
+    fn is_reachable(&self, request: &Request) -> bool {
+        let owner = self.truth.owner(request.target, self.world.now());
+        owner != NOBODY && !(self.c_nodes.has(owner) && self.truth.has_moved(request.client.node))
     }
 
     fn compare(&mut self, at: Time, request: &Request, path: &PathRecord) {
         let Request { client, target, asked } = *request;
-        let since =
-            if self.is_last { at } else { Time::from_nanos(at.as_nanos().saturating_sub(LATE.as_nanos() as u64)) };
+        let late = match self.sequence.loss {
+            _ if self.is_last => Duration::ZERO,
+            0 => LATE,
+            _ => LATE_WITH_LOSS,
+        };
+        let since = Time::from_nanos(at.as_nanos().saturating_sub(late.as_nanos() as u64));
         let (from, to) = ((path.sgid, path.slid), (path.dgid, path.dlid));
         let is_asked = match target.what {
             What::Gid => to.0 == asked.0,
             What::Lid => to.1 == asked.1,
             _ => true,
         };
-        let is_right =
-            is_asked && self.truth.ends_at(target, to, since, at) && self.truth.was_at(client.node, from, since, at);
-        if !is_right {
+        let is_own = from == to && self.truth.is_own(client.node, target, to, since, at);
+        let is_right = is_asked
+            && (is_own || self.truth.ends_at(target, to, since, at) && self.truth.was_at(client.node, from, since, at));
+        // C ibacm announces nothing. A path to it is right after the next confirmation.
+        let is_at_c = |node| self.c_nodes.has(node) && self.truth.was_at(node, to, Time::ZERO, at);
+        let is_excused = !self.is_last && (0..self.sequence.nodes as usize).any(is_at_c);
+        if !is_right && !is_excused {
             let end = self.truth.place(self.truth.owner(target, at), at);
             let here = self.truth.place(client.node, at);
             let difference =
                 format!("from LID {} to {} LID {}, not from {} to {} LID {}", from.1, to.0, to.1, here.1, end.0, end.1);
-            self.find(if self.is_last { Kind::Wrong } else { Kind::Late }, request, difference);
+            self.find(if self.is_last { Kind::Wrong } else { Kind::Late }, at, request, difference);
         }
     }
 
-    fn find(&mut self, kind: Kind, request: &Request, difference: String) {
+    fn find(&mut self, kind: Kind, at: Time, request: &Request, difference: String) {
         let Request { client, target, .. } = *request;
-        self.findings.push(Finding { kind, at: self.world.now(), node: client.node, target, difference });
+        self.findings.push(Finding { kind, at, node: client.node, target, difference });
     }
 }

@@ -29,7 +29,8 @@ pub fn shrink(sequence: &Sequence, fails: impl Fn(&Sequence) -> bool) -> Sequenc
             }
         }
     }
-    while smallest.nodes > 2 {
+    // The last nodes are those of C ibacm.
+    while smallest.nodes > 2 && smallest.c_nodes == 0 {
         let fewer = Sequence { nodes: smallest.nodes - 1, ..smallest.clone() };
         if !fails(&fewer) {
             break;

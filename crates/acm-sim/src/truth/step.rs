@@ -8,6 +8,8 @@ use core::{fmt, str::FromStr};
 pub struct Sequence {
     /// Number of nodes.
     pub nodes: u32,
+    /// Number of the last nodes that answer as C ibacm does.
+    pub c_nodes: u32,
     /// Seed of the fabric's random numbers.
     pub seed: u64,
     /// True for `route_prot acm`.
@@ -218,6 +220,9 @@ impl fmt::Display for Target {
 impl fmt::Display for Sequence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "nodes {} seed {}", self.nodes, self.seed)?;
+        if self.c_nodes > 0 {
+            write!(f, " c {}", self.c_nodes)?;
+        }
         if self.acm {
             f.write_str(" acm")?;
         }
@@ -244,12 +249,13 @@ impl FromStr for Sequence {
     type Err = ParseSequenceError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-        let mut sequence = Self { nodes: 2, seed: 1, acm: false, loss: 0, steps: Vec::new() };
+        let mut sequence = Self { nodes: 2, c_nodes: 0, seed: 1, acm: false, loss: 0, steps: Vec::new() };
         let mut words = lines.next().unwrap_or_default().split_whitespace();
         while let Some(word) = words.next() {
             match word {
                 "acm" => sequence.acm = true,
                 "nodes" => sequence.nodes = Word::read(words.next())?,
+                "c" => sequence.c_nodes = Word::read(words.next())?,
                 "loss" => sequence.loss = Word::read(words.next())?,
                 "seed" => sequence.seed = u64::from(u32::read(words.next())?),
                 _ => return Err(ParseSequenceError(word.into())),
@@ -269,7 +275,7 @@ mod tests {
 
     #[test]
     fn sequence_survives_a_round_trip_as_text() {
-        let text = "nodes 4 seed 7 acm loss 5\n+0 look 2 ip3\n+120 move six1 4\n+3 bounce 1 250\n+0 manager";
+        let text = "nodes 4 seed 7 c 1 acm loss 5\n+0 look 2 ip3\n+120 move six1 4\n+3 bounce 1 250\n+0 manager";
         let sequence: Sequence = text.parse().unwrap();
         assert_eq!(sequence.steps[0].act, Act::Look { node: 1, target: Target { what: What::Ip4, of: 2 } });
         assert_eq!(sequence.to_string(), text);

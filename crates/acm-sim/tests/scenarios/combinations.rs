@@ -66,3 +66,51 @@ fn two_lids_that_change_within_300_ms_are_followed_without_the_subnet_administra
         ));
     }
 }
+
+/// The port of node 2 has another GUID, and the node sends nothing from the old GID any more.
+// docs/deviations.md: compared-places
+#[test]
+fn path_to_a_lid_whose_port_has_another_gid_is_replaced() {
+    assert_true("nodes 3\n+0 bounce 3 21\n+28 look 3 lid2\n+2 guid 2\n+15100 look 3 lid2");
+    // The SA is silent, and the own port is down: the path is not served when it is used at last.
+    for pause in [100, 200, 332] {
+        assert_true(&format!(
+            "nodes 5\n+0 look 2 lid4\n+0 look 5 lid2\n+843 mute 9166\n+0 guid 2\n+{pause} bounce 5 9234"
+        ));
+    }
+    assert_true("nodes 3\n+0 look 1 six3\n+9900 manager\n+0 busy 8283\n+0 guid 3\n+15100 look 1 six3");
+}
+
+/// A request waits for the path to its sender while the address is removed. The response proves only the time of the
+/// request.
+#[test]
+fn address_that_is_removed_before_the_response_to_a_request_is_not_served() {
+    assert_true("nodes 6\n+1000 stop 6 10863\n+0 remove six6\n+4193 look 2 six6\n+25000 look 2 six6");
+}
+
+/// The SA has the path to the new LID at once. It does not show that the address is still there.
+#[test]
+fn address_that_is_removed_while_the_lid_changes_is_not_served() {
+    for protocol in ["", " acm"] {
+        assert_true(&format!("nodes 5{protocol}\n+0 look 5 six3\n+9891 swap 1 3\n+0 remove six3"));
+        assert_true(&format!("nodes 5{protocol}\n+0 look 5 six3\n+9891 swap 1 3\n+0 move six3 2\n+15100 look 5 six3"));
+    }
+}
+
+/// The host is asked at its old queue pair. Meanwhile it shows the new one, without the address.
+#[test]
+fn address_that_is_removed_while_the_queue_pair_changes_is_not_served() {
+    assert_true(
+        "nodes 5\n+0 move six2 4\n+307 look 2 six2\n+83488 bounce 2 8207\n+0 swap 4 5\n+0 remove six2\n+3114 device 4",
+    );
+    assert_true("nodes 3\n+0 look 2 six1\n+20000 device 1\n+0 remove six1\n+15100 look 2 six1");
+}
+
+/// Nothing notifies node 1, and node 3 sends no witnesses any more.
+// docs/deviations.md: witness
+#[test]
+fn host_that_leaves_the_partition_is_not_served_after_15_s() {
+    for dest in ["ip3", "gid3", "lid3"] {
+        assert_true(&format!("nodes 3\n+0 look 1 {dest}\n+30000 leave 3 40000\n+15100 look 1 {dest}"));
+    }
+}

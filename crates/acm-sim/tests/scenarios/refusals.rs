@@ -59,6 +59,22 @@ fn host_that_lost_an_address_is_replaced_when_the_path_is_confirmed() {
     assert_eq!(world.resolve(0, &name(0), &name(1)).unwrap().dlid, world.port(2).lid);
 }
 
+/// The own port has another LID, so that the address is proven before its next use. The daemon of the host is stopped.
+#[test]
+fn silence_of_a_host_that_had_the_address_does_not_end_a_lookup() {
+    let mut world = world();
+    assert!(world.resolve(0, &name(0), &name(1)).is_ok());
+    let port = ib_sim::Port { lid: ib_mad::Lid::new(100), ..world.port(0).clone() };
+    world.stop_daemon(1);
+    world.subnet.set_port(World::port_id(0), port).unwrap();
+    world.settle();
+    let (start, multicasts) = (world.now(), world.subnet.counters().ud_multicast);
+    let path = world.resolve(0, &name(0), &name(1)).unwrap();
+    assert_eq!((path.slid, path.dlid), (world.port(0).lid, world.port(1).lid));
+    assert!(world.now().since(start) < SECOND, "the kernel waits 2 s");
+    assert_eq!(world.subnet.counters().ud_multicast, multicasts);
+}
+
 /// Nobody else can refuse for the owner: a refusal counts only if its request was sent to that host.
 #[test]
 fn refusal_of_a_host_that_was_not_asked_ends_nothing() {

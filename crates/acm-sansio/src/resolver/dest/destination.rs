@@ -46,7 +46,8 @@ pub(crate) struct Dest {
     pub(crate) state: DestState,
     pub(crate) class: EvictionClass,
     pub(crate) origin: Origin,
-    /// `true` if an event since the last proof may have moved its address to another host.
+    /// `true` if an event since the last proof may have moved its address to another host, or if a datagram contradicted
+    /// the path to its GID or LID.
     pub(crate) in_doubt: bool,
     /// `true` if the log has that two hosts have its address.
     pub(crate) conflict_logged: bool,

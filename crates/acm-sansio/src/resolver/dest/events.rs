@@ -22,6 +22,8 @@ pub(crate) enum Action {
     AskHost(Remote),
     /// End the request, and find the path to this location.
     FindRoute(Remote),
+    /// End the request, and query the subnet administrator (SA) for the path to this location, because its host is silent.
+    QueryRoute(Remote),
     /// End the lookup without a path.
     Fail(Failure),
     /// End the lookup, because no account needs it.
@@ -56,8 +58,13 @@ impl Dest {
             Stage::Queued(_) if is_lookup => Action::Fail(Failure::NoTurn),
             Stage::Queued(_) => Action::EndCheck(Outcome::Unanswered),
             Stage::Sent(_) | Stage::Late => {
-                let asks_claimant = is_lookup && request.to.is_some();
+                let asks_claimant = is_lookup && request.to.is_some() && !request.is_known;
                 let is_over = !asks_claimant && retry.is_over(request.times_sent);
+                let known = request.to.filter(|_| is_lookup && is_over && request.lookup.is_needed());
+                if let Some(host) = known {
+                    self.in_doubt = false;
+                    return Action::QueryRoute(host);
+                }
                 match (is_over, request.lookup.is_needed()) {
                     (true, _) if is_lookup => Action::Fail(request.refused.unwrap_or(Failure::NoResponse)),
                     (true, _) => self.check_silent(),
@@ -86,11 +93,12 @@ impl Dest {
                 Action::FindRoute(remote)
             }
             (DestState::Ready(Ready { remote: Some(owner), verification: Some(verification), .. }), Ok(remote)) => {
+                let has_lid = verification.request.to.is_some_and(|asked| asked.lid.base(lmc) == remote.lid.base(lmc));
                 let next = if owner.is_same_port(&remote, lmc) {
                     *owner = remote;
                     Some(verification.check.owner_responds())
                 } else {
-                    verification.check.other_responds(&remote, lmc)
+                    verification.check.other_responds(&remote, has_lid, lmc)
                 };
                 next.map_or(Action::IgnoreResponse, |next| follow(next, &mut verification.request))
             }

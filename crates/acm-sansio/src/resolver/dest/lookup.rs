@@ -18,6 +18,8 @@ pub(crate) struct Responder {
     pub(crate) tid: TransactionId,
     /// Its location.
     pub(crate) remote: Remote,
+    /// The generation of the local addresses when the request arrived. The response proves no later one.
+    pub(crate) generation: u16,
 }
 
 /// One account's need for a lookup.
@@ -230,7 +232,7 @@ mod tests {
         let need = |account| Need { account, if_pending: IfPending::Waits };
         let user = cx.accounts.id(Account::User(1));
         let [mut own, mut other] = [user, user].map(|account| Lookup::begin(&mut cx, need(account)).unwrap());
-        let responder = Responder { tid: TransactionId::new(1), remote: Remote::default() };
+        let responder = Responder { tid: TransactionId::new(1), remote: Remote::default(), generation: 0 };
         assert!(other.add_responder(&mut cx, responder));
         own.absorb(&mut cx, other);
         assert_eq!((held(&cx, user), held(&cx, REMOTE), own.waiters()), (1, 1, 2));
@@ -256,7 +258,7 @@ mod tests {
     fn responders_are_charged_to_the_remote_account() {
         let mut cx = context(9);
         let mut lookup = Lookup::default();
-        let responder = |tid| Responder { tid: TransactionId::new(tid), remote: Remote::default() };
+        let responder = |tid| Responder { tid: TransactionId::new(tid), remote: Remote::default(), generation: 0 };
         assert!([1, 1, 2].iter().all(|tid| lookup.add_responder(&mut cx, responder(*tid))));
         assert!(!lookup.add_responder(&mut cx, responder(3)), "the limit is two");
         assert!(lookup.add_responder(&mut cx, responder(2)), "already present");

@@ -44,10 +44,13 @@ impl Recheck {
         }
     }
 
-    /// Handles a response of another host. Returns `None` if the check does not concern that host.
-    pub(crate) fn other_responds(&mut self, host: &Remote, lmc: Lmc) -> Option<Next> {
+    /// Handles a response of another host, which may have the LID that was asked. Returns `None` if the check does not
+    /// concern that host.
+    pub(crate) fn other_responds(&mut self, host: &Remote, has_lid: bool, lmc: Lmc) -> Option<Next> {
         match self {
             Self::Claim(claim) if claim.claimant.is_same_port(host, lmc) => Some(claim.claimant_responds()),
+            // The owner's port has another GID now, or the LID belongs to another port.
+            Self::Probe | Self::Doubt if has_lid => Some(Next::End(Outcome::Gone)),
             Self::Probe | Self::Doubt | Self::Claim(_) => None,
         }
     }
@@ -225,7 +228,8 @@ mod tests {
     fn probe_ends_with_the_response_of_the_owner_with_its_refusal_or_with_silence() {
         let (mut check, lmc) = (Recheck::Probe, Lmc::default());
         assert_eq!(check.owner_responds(), Next::End(Outcome::Present));
-        assert_eq!(check.other_responds(&Remote::default(), lmc), None);
+        assert_eq!(check.other_responds(&Remote::default(), false, lmc), None);
+        assert_eq!(check.other_responds(&Remote::default(), true, lmc), Some(Next::End(Outcome::Gone)));
         assert_eq!(check.silence(), Next::End(Outcome::Unanswered));
         assert_eq!(check.refusal(), Next::End(Outcome::Gone));
     }
@@ -234,8 +238,8 @@ mod tests {
     fn only_owner_and_claimant_are_heard() {
         let at = |lid| Remote { lid: ib_mad::Lid::new(lid), ..Remote::default() };
         let mut check = Recheck::Claim(Claim::new(at(4)));
-        assert_eq!(check.other_responds(&at(5), Lmc::default()), None);
-        assert_eq!(check.other_responds(&at(4), Lmc::default()), Some(Next::Wait));
+        assert_eq!(check.other_responds(&at(5), true, Lmc::default()), None);
+        assert_eq!(check.other_responds(&at(4), false, Lmc::default()), Some(Next::Wait));
         assert_eq!(check.silence(), Next::End(Outcome::Confirmed));
     }
 }

@@ -13,6 +13,9 @@ pub(crate) struct MulticastRequest {
     pub(crate) tid: TransactionId,
     /// The host that it is sent to; `None`: the base group.
     pub(crate) to: Option<Remote>,
+    /// `true` if the host has proven the address before. If it is silent, its location is used: it may be busy, or run
+    /// C ibacm, which responds to the LID that it has cached.
+    pub(crate) is_known: bool,
     /// The local address from which it is sent.
     pub(crate) source: Address,
     /// Number of times that it was sent to this receiver.
@@ -42,12 +45,12 @@ pub(crate) enum Stage {
 impl MulticastRequest {
     pub(crate) fn new(now: Time, tid: TransactionId, source: Address, lookup: Lookup) -> Self {
         let stage = Stage::Queued(QueuePositions::default());
-        Self { tid, to: None, source, times_sent: 0, since: now, stage, refused: None, lookup }
+        Self { tid, to: None, is_known: false, source, times_sent: 0, since: now, stage, refused: None, lookup }
     }
 
     /// Changes the receiver. A refusal by the one before is not the reason if this one is silent.
     pub(crate) const fn turn_to(&mut self, receiver: Option<Remote>) {
-        (self.to, self.times_sent, self.refused) = (receiver, 0, None);
+        (self.to, self.is_known, self.times_sent, self.refused) = (receiver, false, 0, None);
     }
 
     /// Records that it is sent now.

@@ -215,10 +215,14 @@ impl DestState {
         }
     }
 
-    /// Reports whether a host is asked in order to check a path in use. It has less time to respond than the group. A
-    /// claimant that is asked first in a lookup has the time of the group.
+    /// Reports whether a host is asked in order to check a path in use, or a location that it has proven before. It has
+    /// less time to respond than the group. A claimant that is asked first in a lookup has the time of the group.
     pub(crate) fn asks_host(&self) -> bool {
-        matches!(self, Self::Ready(Ready { verification: Some(verification), .. }) if verification.request.to.is_some())
+        match self {
+            Self::Locating(request) => request.is_known,
+            Self::Ready(Ready { verification: Some(verification), .. }) => verification.request.to.is_some(),
+            _ => false,
+        }
     }
 
     /// Returns the open multicast request.

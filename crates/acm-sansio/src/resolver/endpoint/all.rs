@@ -103,14 +103,21 @@ impl Endpoints {
 
     /// Sends a datagram, with the generation of the endpoint's addresses unless the option `witness` is off.
     pub(crate) fn send(&self, cx: &mut Context, endpoint: EndpointId, to: SendTo, mad: AcmMad) {
-        let generation = if cx.config().witness { self.at(endpoint).generation } else { 0 };
+        let generation = self.at(endpoint).generation;
+        Self::send_of_generation(cx, endpoint, to, mad, generation);
+    }
+
+    fn send_of_generation(cx: &mut Context, endpoint: EndpointId, to: SendTo, mad: AcmMad, generation: u16) {
+        let generation = if cx.config().witness { generation } else { 0 };
         cx.send(endpoint, to, multicast::with_generation(mad, generation));
     }
 
-    /// Responds to a request for a local address.
-    pub(crate) fn respond(&self, cx: &mut Context, endpoint: EndpointId, path: &PathRecord, responder: &Responder) {
-        let response = multicast::response(responder.tid, responder.remote.group);
-        self.send_response(cx, endpoint, path, &responder.remote, response);
+    /// Responds to a request for an address that was local when the request arrived.
+    pub(crate) fn respond(cx: &mut Context, endpoint: EndpointId, path: &PathRecord, responder: &Responder) {
+        let Responder { tid, remote, generation } = responder;
+        if let Some(to) = cx.port_of(endpoint).map(|port| paths::send_to(path, remote, port)) {
+            Self::send_of_generation(cx, endpoint, to, multicast::response(*tid, remote.group), *generation);
+        }
     }
 
     /// Sends a response to a remote host.

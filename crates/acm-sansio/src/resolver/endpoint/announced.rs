@@ -13,6 +13,8 @@ pub(crate) struct Announcement {
     pub(crate) not_before: Option<Time>,
     /// `true` if the endpoint has been in its base group.
     pub(crate) has_joined: bool,
+    /// The time of the next witness.
+    pub(crate) next_witness: Option<Time>,
     /// The address that the last witness showed, by its index.
     pub(crate) turn: usize,
     /// The queue pair that peers may have cached.

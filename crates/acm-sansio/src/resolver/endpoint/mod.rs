@@ -6,6 +6,7 @@ pub(crate) mod fetched;
 pub(crate) mod group;
 pub(crate) mod group_plan;
 pub(crate) mod group_share;
+pub(crate) mod hosts;
 pub(crate) mod id_rules;
 pub(crate) mod path_table;
 pub(crate) mod round_trip;

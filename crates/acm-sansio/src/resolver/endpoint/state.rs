@@ -5,12 +5,12 @@ use super::{
     fetched::EndpointPrefetch,
     group::Group,
     group_share::most_requests,
+    hosts::Hosts,
     id_rules::IdRules,
     round_trip::RoundTrip,
 };
 use crate::{
     accounts::{credit::CreditQueue, window::Window},
-    api::Time,
     provider::Context,
     resolver::{
         dest::{Remote, RouteKey},
@@ -18,7 +18,7 @@ use crate::{
         token::DestId,
     },
 };
-use alloc::{collections::BTreeMap, vec::Vec};
+use alloc::vec::Vec;
 use ib_mad::{
     Gid, Lid,
     id::Lmc,
@@ -40,8 +40,7 @@ pub(crate) struct EndpointState {
     pub(crate) answered: Answered,
     pub(crate) prefetch: EndpointPrefetch,
     pub(crate) id_rules: IdRules,
-    /// The time of the last witness of each host that sends them.
-    pub(crate) heard: BTreeMap<Gid, Time>,
+    pub(crate) hosts: Hosts,
     /// The number of changes of its addresses, which its datagrams have; 1 begins again after the largest.
     pub(crate) generation: u16,
     /// The last known GID, LID and LMC of the port, at which paths begin.

@@ -8,6 +8,7 @@ use crate::{
     resolver::{
         dest::{DestKey, DestState, EvictionClass, Lookup, Origin, Ready, Remote, Responder, Routing},
         doubts::MOST_DOUBTED,
+        endpoint::Endpoints,
         state::{Ibacmp, RenewalReason},
         token::DestId,
     },
@@ -51,14 +52,17 @@ impl Ibacmp {
         if let Some(id) = id {
             self.learn(cx, endpoint, id, remote, is_to_group);
         }
+        self.note_host(cx, endpoint, source, gid);
         self.compare_places(cx, endpoint, remote, id);
         if let Some(also) = request.also {
-            self.note_witness(cx, endpoint, gid);
+            let lid = source.lid.base(cx.lmc_of(endpoint));
+            self.endpoints.at_mut(endpoint).hosts.note_witness(lid, gid, cx.now());
             if let Some(id) = self.cache.find(endpoint, &DestKey::Address(also)) {
                 self.learn(cx, endpoint, id, remote, is_to_group);
             }
         }
-        let responder = Responder { tid: request.tid, remote };
+        let generation = self.endpoints.at(endpoint).generation;
+        let responder = Responder { tid: request.tid, remote, generation };
         match ours {
             Some(_) if is_to_group => self.respond_when_routed(cx, endpoint, id, responder),
             Some(address) => {
@@ -92,38 +96,75 @@ impl Ibacmp {
         }
     }
 
+    /// Records the LID of a datagram's sender. What is cached at another GID there is wrong if the port has a new GID.
+    pub(crate) fn note_host(&mut self, cx: &mut Context, endpoint: EndpointId, source: &DatagramSource, gid: Gid) {
+        let lid = source.lid.base(cx.lmc_of(endpoint));
+        for other in self.endpoints.at_mut(endpoint).hosts.note(lid, gid) {
+            for id in self.cached_at(cx, endpoint, lid, other) {
+                self.doubt(cx, id);
+                if !self.cache.at(id).is_address() {
+                    self.contradict_route(cx, id);
+                }
+            }
+        }
+    }
+
     fn compare_place(&mut self, cx: &mut Context, id: DestId, remote: Remote) {
-        let dest = self.cache.at(id);
-        let (endpoint, is_requested) = (dest.endpoint, dest.is_requested());
+        let dest = self.cache.at_mut(id);
+        let endpoint = dest.endpoint;
+        if let DestState::Located { remote: known, .. } = &mut dest.state {
+            if known.is_same_port(&remote, cx.lmc_of(endpoint)) {
+                // The next use asks the host.
+                dest.in_doubt |= known.qpn != remote.qpn || remote.has_other_addresses(known);
+                *known = Remote { generation: known.generation, ..remote };
+            } else {
+                // The next use asks the group.
+                self.cache.enter(id, DestState::Unknown);
+            }
+            return;
+        }
         let DestState::Ready(ready) = &dest.state else { return };
-        let pauses = ready.no_verification_before.is_some_and(|until| cx.now() < until);
         let claimant = ready.verification.as_ref().and_then(|verification| verification.check.claimant());
-        if claimant == Some(remote) {
+        // The datagram does not name the address, and proves no generation of it.
+        let generation = ready.remote.map_or(0, |current| current.generation);
+        let shown = Remote { generation, ..remote };
+        if claimant == Some(shown) {
             return;
         }
         let leads_there = remote.is_at_end_of(&ready.path, cx.lmc_of(endpoint));
         match ready.remote {
             // The datagram is a claim of all addresses that are cached at the GID.
-            Some(current) if !leads_there || current.qpn != remote.qpn => {
-                self.learn(cx, endpoint, id, remote, false);
+            Some(_) if !leads_there => self.learn(cx, endpoint, id, shown, false),
+            // The host has restarted, maybe without the address.
+            Some(current) if current.qpn != remote.qpn => {
+                self.learn(cx, endpoint, id, shown, false);
+                self.doubt(cx, id);
             }
             // It may be one of those that the host no longer has.
             Some(current) if remote.has_other_addresses(&current) => {
-                self.cache.at_mut(id).in_doubt = true;
-                self.settle_doubt(cx, id);
+                self.doubt(cx, id);
             }
-            None if !leads_there && pauses => self.stats.claims_ignored += 1,
-            None if !leads_there && is_requested && ready.is_in_use() => {
-                let until = cx.now() + cx.config().timeout;
-                self.cache.change(id, |ready| (ready.stale, ready.no_verification_before) = (true, Some(until)));
-                self.queue_renewal(cx, id, RenewalReason::Moved);
-            }
-            None if !leads_there && is_requested => self.drop_path(cx, id),
-            // It is the path for responses. It is queried when a response needs it.
-            None if !leads_there => {
-                self.cache.change(id, |ready| ready.stale = true);
-            }
+            None if !leads_there => self.contradict_route(cx, id),
             _ => {}
+        }
+    }
+
+    /// Handles a datagram that contradicts the path to a GID or LID. Only the subnet administrator has another path.
+    fn contradict_route(&mut self, cx: &mut Context, id: DestId) {
+        let is_requested = self.cache.at(id).is_requested();
+        let Some(ready) = self.cache.at(id).state.ready() else { return };
+        if ready.no_verification_before.is_some_and(|until| cx.now() < until) {
+            self.stats.claims_ignored += 1;
+        } else if is_requested && ready.is_in_use() {
+            let until = cx.now() + cx.config().timeout;
+            self.cache.at_mut(id).in_doubt = true;
+            self.cache.change(id, |ready| (ready.stale, ready.no_verification_before) = (true, Some(until)));
+            self.queue_renewal(cx, id, RenewalReason::Moved);
+        } else if is_requested {
+            self.drop_path(cx, id);
+        } else {
+            // It is the path for responses. It is queried when a response needs it.
+            self.cache.change(id, |ready| ready.stale = true);
         }
     }
 
@@ -155,7 +196,7 @@ impl Ibacmp {
         responder: Responder,
     ) {
         if let Some(path) = self.cached_path_to(cx, endpoint, &responder.remote) {
-            return self.endpoints.respond(cx, endpoint, &path, &responder);
+            return Endpoints::respond(cx, endpoint, &path, &responder);
         }
         let lmc = cx.lmc_of(endpoint);
         let claimed = claimed.filter(|id| {

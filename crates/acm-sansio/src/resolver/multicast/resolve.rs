@@ -50,7 +50,8 @@ impl Ibacmp {
             DestState::Located { .. } => dest.origin == Origin::Asked && !dest.in_doubt,
             _ => dest.origin == Origin::Asked,
         };
-        let claimant = if is_proven { None } else { self.take_claimant(cx, id) };
+        let is_known = matches!(dest.state, DestState::Located { .. }) && dest.origin == Origin::Asked;
+        let host = if is_proven { None } else { self.take_claimant(cx, id) };
         if let Some(resolution) = self.cached_resolution(cx, id, endpoint, need) {
             return resolution;
         }
@@ -69,17 +70,17 @@ impl Ibacmp {
             cx.count(endpoint, Counter::AddrCache);
             self.find_route(cx, id, remote, lookup)
         } else {
-            self.start_request(cx, id, *source, claimant, lookup)
+            self.start_request(cx, id, *source, host.map(|host| (host, is_known)), lookup)
         }
     }
 
-    /// Starts a request for a destination, to a host that claims to have it or to the group.
+    /// Starts a request for a destination: to a host that claims to have it, or has proven it before, or to the group.
     fn start_request(
         &mut self,
         cx: &mut Context,
         id: DestId,
         source: Address,
-        to: Option<Remote>,
+        to: Option<(Remote, bool)>,
         lookup: Lookup,
     ) -> Resolution {
         let request = MulticastRequest::new(cx.now(), cx.transaction_id(), source, lookup);
@@ -90,7 +91,7 @@ impl Ibacmp {
         }
         self.cache.enter(id, DestState::Locating(Box::new(request)));
         match to {
-            Some(host) => self.ask_host(cx, id, host),
+            Some((host, is_known)) => self.ask_host(cx, id, host, is_known),
             None => self.queue_request(cx, id),
         }
         Resolution::Pending(Task::Lookup(id).token())
@@ -105,6 +106,9 @@ impl Ibacmp {
         need: Need,
     ) -> Option<Resolution> {
         self.drop_expired(cx, id);
+        if self.cache.at(id).in_doubt {
+            self.use_in_doubt(cx, id);
+        }
         let dest = self.cache.at_mut(id);
         dest.used = true;
         match &mut dest.state {
@@ -137,6 +141,19 @@ impl Ibacmp {
         }
     }
 
+    /// Proves a path in doubt that is used. A datagram contradicted the path to a GID or LID: without a renewal under
+    /// way, it is not served any more.
+    #[cold]
+    fn use_in_doubt(&mut self, cx: &mut Context, id: DestId) {
+        let dest = self.cache.at(id);
+        let Some(ready) = dest.state.ready() else { return };
+        if dest.is_address() {
+            self.settle_doubt(cx, id);
+        } else if !ready.queued && ready.renewal.is_none() {
+            self.drop_path(cx, id);
+        }
+    }
+
     /// Records that a request of an account got the path of a destination, if there is one.
     pub(crate) fn note_user(&mut self, cx: &Context, id: DestId, account: AccountId) {
         if let Some(DestState::Ready(ready)) = self.cache.get_mut(id).map(|dest| &mut dest.state) {
@@ -160,6 +177,9 @@ impl Ibacmp {
         gid: Gid,
         response: &AddressResponse,
     ) {
+        if self.endpoints.get(endpoint).is_some() {
+            self.note_host(cx, endpoint, source, gid);
+        }
         let id = self.by_tid.get(&response.tid.get()).copied();
         let Some(id) = id.filter(|id| self.cache.at(*id).endpoint == endpoint) else {
             return self.handle_second_response(cx, endpoint, gid, response);

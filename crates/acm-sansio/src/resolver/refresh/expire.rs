@@ -3,7 +3,7 @@ use crate::{
     api::{Time, port::PortAttributes},
     provider::Context,
     resolver::{
-        dest::{DestState, EvictionClass, Ready},
+        dest::{DestKey, DestState, EvictionClass, Ready},
         endpoint::EndpointState,
         state::Ibacmp,
         token::DestId,
@@ -29,7 +29,7 @@ impl Ibacmp {
                 let fits = match self.endpoints.get(dest.endpoint) {
                     Some(state) if state.epoch() == ready.epoch => true,
                     Some(state) => {
-                        dest.in_doubt |= state.is_stale(ready.epoch);
+                        dest.in_doubt |= matches!(dest.key, DestKey::Address(_)) && state.is_stale(ready.epoch);
                         follow_epoch(ready, state, cx.port_of(dest.endpoint))
                     }
                     None => false,

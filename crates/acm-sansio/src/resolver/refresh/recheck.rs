@@ -7,6 +7,7 @@ use crate::{
             Claim, Confirmation, DestState, Lookup, MulticastRequest, Outcome, Ready, Recheck, Remote, Renewal, Stage,
             Verification,
         },
+        endpoint::Endpoints,
         facts::source,
         state::{Ibacmp, RenewalReason},
         token::{DestId, Task},
@@ -137,7 +138,6 @@ impl Ibacmp {
             (Recheck::Probe, _) => self.renew_path(cx, id),
             _ => {}
         }
-        self.settle_doubt(cx, id);
     }
 
     /// Counts that two hosts have an address. It is logged once for each cache entry, because the adapters of a host
@@ -163,8 +163,7 @@ impl Ibacmp {
             self.cache.change(id, |ready| {
                 (ready.remote, ready.path.dlid, ready.stale) = (Some(claimant), claimant.lid, true);
             });
-            self.end_verification(cx, id);
-            return self.settle_doubt(cx, id);
+            return self.end_verification(cx, id);
         }
         let Some(verification) = self.cache.change(id, |ready| ready.verification.take()).flatten() else { return };
         let addr_until = cx.addr_end();
@@ -248,7 +247,7 @@ impl Ibacmp {
                 let lmc = cx.lmc_of(endpoint);
                 // Remote hosts at another LID get no response.
                 for responder in responders.iter().filter(|responder| responder.remote.is_at_end_of(path, lmc)) {
-                    self.endpoints.respond(cx, endpoint, path, responder);
+                    Endpoints::respond(cx, endpoint, path, responder);
                 }
             }
             // The path no longer exists.
@@ -298,8 +297,10 @@ impl Ibacmp {
         // Only an entry whose location comes from a file depends on the file.
         ready.preloaded = ready.preloaded.filter(|_| ready.remote.is_some_and(|remote| remote.group.is_zero()));
         self.cache.enter(id, DestState::Ready(ready));
-        // The host was not asked at this LID.
-        self.cache.at_mut(id).in_doubt |= moved;
+        self.note_path(endpoint, path, lmc);
+        // The host was not asked at this LID. The SA has proven the path to a GID or LID.
+        let dest = self.cache.at_mut(id);
+        dest.in_doubt = dest.is_address() && (dest.in_doubt || moved);
         let event = if moved { ResolverEvent::PeerChanged } else { ResolverEvent::RouteFound };
         cx.log(event(endpoint, name).into());
         self.settle_doubt(cx, id);
@@ -314,9 +315,11 @@ impl Ibacmp {
         }
     }
 
-    /// Ends a verification without a change of location.
+    /// Ends a verification without a change of location. A doubt that came during it is settled next.
     pub(crate) fn end_verification(&mut self, cx: &mut Context, id: DestId) {
-        let verification = self.cache.change(id, |ready| ready.verification.take()).flatten();
-        self.end_checks(cx, id, (verification, None));
+        if let Some(verification) = self.cache.change(id, |ready| ready.verification.take()).flatten() {
+            self.end_request(cx, id, verification.request).end(cx);
+        }
+        self.settle_doubt(cx, id);
     }
 }
