@@ -40,6 +40,7 @@ enum PeerState {
 #[derive(Debug)]
 struct CNode {
     qp: QpId,
+    group: Gid,
     addresses: Vec<Address>,
     peers: BTreeMap<Address, Peer>,
     /// The source addresses of all path queries.
@@ -62,10 +63,10 @@ impl CNodes {
         let nodes = (0..count).map(|_| {
             let index = world.add_foreign_node();
             let qp = world.subnet.create_qp(World::port_id(index), Qkey::GSI, 0).expect("the port has room");
-            let mgid = world.group().0;
-            world.subnet.attach(qp, mgid).expect("it is a group");
+            let group = world.group().0;
+            world.subnet.attach(qp, group).expect("it is a group");
             let addresses = World::addresses(index as u32).to_vec();
-            CNode { qp, addresses, peers: BTreeMap::new(), queries: Vec::new() }
+            CNode { qp, group, addresses, peers: BTreeMap::new(), queries: Vec::new() }
         });
         Self { first, nodes: nodes.collect(), acm }
     }
@@ -172,7 +173,7 @@ impl CNode {
     /// Responds to the last request from a source address, along the cached path.
     fn respond(&self, world: &mut World, source: Address) {
         let Some(Peer { gid, lid, qpn, tid: Some(tid), .. }) = self.peers.get(&source).copied() else { return };
-        let (now, mad) = (world.now(), multicast::response(tid, world.group().0));
+        let (now, mad) = (world.now(), multicast::response(tid, self.group));
         let mut datagram = Datagram::unicast(lid, qpn, Qkey::GSI, ib_mad::as_bytes(&mad));
         datagram.to.grh = Some(GlobalRoute { dgid: gid, ..GlobalRoute::default() });
         // The port may be down.

@@ -80,6 +80,8 @@ pub struct Mix {
     pub loss: u32,
     /// True if some nodes answer as C ibacm does.
     pub beside_c: bool,
+    /// True without the option `witness`.
+    pub no_witness: bool,
 }
 
 const ALL: &[&str] = &["moves", "lids", "bounces", "manager", "registers", "deletes"];
@@ -118,34 +120,66 @@ const BESIDE_C: &[&str] = &["moves", "lids", "bounces", "restarts", "devices", "
 
 /// The mixes of the tests.
 pub const MIXES: &[Mix] = &[
-    Mix { name: "LID changes", events: &["lids"], acm: false, loss: 0, beside_c: false },
-    Mix { name: "addresses move, ports bounce", events: &["moves", "bounces"], acm: false, loss: 0, beside_c: false },
-    Mix { name: "addresses move, SM restarts", events: &["moves", "manager"], acm: false, loss: 0, beside_c: false },
+    Mix { name: "LID changes", events: &["lids"], acm: false, loss: 0, beside_c: false, no_witness: false },
+    Mix {
+        name: "addresses move, ports bounce",
+        events: &["moves", "bounces"],
+        acm: false,
+        loss: 0,
+        beside_c: false,
+        no_witness: false,
+    },
+    Mix {
+        name: "addresses move, SM restarts",
+        events: &["moves", "manager"],
+        acm: false,
+        loss: 0,
+        beside_c: false,
+        no_witness: false,
+    },
     Mix {
         name: "addresses move, memberships lost",
         events: &["moves", "registers"],
         acm: false,
         loss: 0,
         beside_c: false,
+        no_witness: false,
     },
-    Mix { name: "groups deleted", events: &["deletes"], acm: false, loss: 0, beside_c: false },
-    Mix { name: "all of them", events: ALL, acm: false, loss: 0, beside_c: false },
-    Mix { name: "all of them, with loss", events: ALL, acm: false, loss: 10, beside_c: false },
-    Mix { name: "acm, LID changes, SM restarts", events: &["lids", "manager"], acm: true, loss: 0, beside_c: false },
-    Mix { name: "acm, all of them", events: ALL, acm: true, loss: 0, beside_c: false },
-    Mix { name: "more events", events: MORE, acm: false, loss: 0, beside_c: false },
-    Mix { name: "acm, more events, with loss", events: MORE, acm: true, loss: 10, beside_c: false },
+    Mix { name: "groups deleted", events: &["deletes"], acm: false, loss: 0, beside_c: false, no_witness: false },
+    Mix { name: "all of them", events: ALL, acm: false, loss: 0, beside_c: false, no_witness: false },
+    Mix { name: "all of them, with loss", events: ALL, acm: false, loss: 10, beside_c: false, no_witness: false },
+    Mix {
+        name: "acm, LID changes, SM restarts",
+        events: &["lids", "manager"],
+        acm: true,
+        loss: 0,
+        beside_c: false,
+        no_witness: false,
+    },
+    Mix { name: "acm, all of them", events: ALL, acm: true, loss: 0, beside_c: false, no_witness: false },
+    Mix { name: "more events", events: MORE, acm: false, loss: 0, beside_c: false, no_witness: false },
+    Mix { name: "acm, more events, with loss", events: MORE, acm: true, loss: 10, beside_c: false, no_witness: false },
     Mix {
         name: "addresses move, daemons stop",
         events: &["moves", "removals", "stops"],
         acm: false,
         loss: 0,
         beside_c: false,
+        no_witness: false,
     },
-    Mix { name: "most events", events: MOST, acm: false, loss: 0, beside_c: false },
-    Mix { name: "acm, most events, with loss", events: MOST, acm: true, loss: 10, beside_c: false },
-    Mix { name: "beside C ibacm", events: BESIDE_C, acm: false, loss: 0, beside_c: true },
-    Mix { name: "acm, beside C ibacm", events: BESIDE_C, acm: true, loss: 0, beside_c: true },
+    Mix { name: "most events", events: MOST, acm: false, loss: 0, beside_c: false, no_witness: false },
+    Mix { name: "acm, most events, with loss", events: MOST, acm: true, loss: 10, beside_c: false, no_witness: false },
+    Mix { name: "beside C ibacm", events: BESIDE_C, acm: false, loss: 0, beside_c: true, no_witness: false },
+    Mix { name: "acm, beside C ibacm", events: BESIDE_C, acm: true, loss: 0, beside_c: true, no_witness: false },
+    Mix { name: "without witnesses", events: ALL, acm: false, loss: 0, beside_c: false, no_witness: true },
+    Mix {
+        name: "more events, without witnesses",
+        events: MORE,
+        acm: false,
+        loss: 0,
+        beside_c: false,
+        no_witness: true,
+    },
 ];
 
 impl Mix {
@@ -170,7 +204,15 @@ impl Mix {
             Step { after_ms, act }
         });
         let steps = steps.collect();
-        Sequence { nodes, c_nodes, seed: seed % 1_000_000_007, acm: self.acm, loss: self.loss, steps }
+        Sequence {
+            nodes,
+            c_nodes,
+            seed: seed % 1_000_000_007,
+            acm: self.acm,
+            loss: self.loss,
+            no_witness: self.no_witness,
+            steps,
+        }
     }
 }
 

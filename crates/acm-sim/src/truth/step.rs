@@ -16,6 +16,8 @@ pub struct Sequence {
     pub acm: bool,
     /// Datagrams, and requests to the SA, that are lost before the calm, in percent.
     pub loss: u32,
+    /// True without the option `witness`.
+    pub no_witness: bool,
     /// The steps in order.
     pub steps: Vec<Step>,
 }
@@ -226,6 +228,9 @@ impl fmt::Display for Sequence {
         if self.acm {
             f.write_str(" acm")?;
         }
+        if self.no_witness {
+            f.write_str(" no-witness")?;
+        }
         if self.loss > 0 {
             write!(f, " loss {}", self.loss)?;
         }
@@ -249,11 +254,13 @@ impl FromStr for Sequence {
     type Err = ParseSequenceError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-        let mut sequence = Self { nodes: 2, c_nodes: 0, seed: 1, acm: false, loss: 0, steps: Vec::new() };
+        let mut sequence =
+            Self { nodes: 2, c_nodes: 0, seed: 1, acm: false, loss: 0, no_witness: false, steps: Vec::new() };
         let mut words = lines.next().unwrap_or_default().split_whitespace();
         while let Some(word) = words.next() {
             match word {
                 "acm" => sequence.acm = true,
+                "no-witness" => sequence.no_witness = true,
                 "nodes" => sequence.nodes = Word::read(words.next())?,
                 "c" => sequence.c_nodes = Word::read(words.next())?,
                 "loss" => sequence.loss = Word::read(words.next())?,
@@ -275,7 +282,8 @@ mod tests {
 
     #[test]
     fn sequence_survives_a_round_trip_as_text() {
-        let text = "nodes 4 seed 7 c 1 acm loss 5\n+0 look 2 ip3\n+120 move six1 4\n+3 bounce 1 250\n+0 manager";
+        let text =
+            "nodes 4 seed 7 c 1 acm no-witness loss 5\n+0 look 2 ip3\n+120 move six1 4\n+3 bounce 1 250\n+0 manager";
         let sequence: Sequence = text.parse().unwrap();
         assert_eq!(sequence.steps[0].act, Act::Look { node: 1, target: Target { what: What::Ip4, of: 2 } });
         assert_eq!(sequence.to_string(), text);

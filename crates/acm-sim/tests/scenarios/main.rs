@@ -10,6 +10,7 @@ mod costs;
 mod counted;
 mod determinism;
 mod devices;
+mod doubts;
 mod endpoints;
 mod expiry;
 mod failures;
