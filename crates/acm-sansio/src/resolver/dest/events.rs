@@ -62,7 +62,7 @@ impl Dest {
                 let is_over = !asks_claimant && retry.is_over(request.times_sent);
                 let known = request.to.filter(|_| is_lookup && is_over && request.lookup.is_needed());
                 if let Some(host) = known {
-                    self.in_doubt = false;
+                    self.in_doubt = request.claimed.is_some_and(|claimant| claimant.gid != host.gid);
                     return Action::QueryRoute(host);
                 }
                 match (is_over, request.lookup.is_needed()) {
@@ -88,8 +88,9 @@ impl Dest {
                 }
                 Action::Nothing
             }
-            (DestState::Locating(_), Ok(remote)) => {
-                (self.origin, self.in_doubt) = (Origin::Asked, false);
+            (DestState::Locating(request), Ok(remote)) => {
+                self.in_doubt = request.claimed.is_some_and(|claimant| !claimant.is_same_port(&remote, lmc));
+                self.origin = Origin::Asked;
                 Action::FindRoute(remote)
             }
             (DestState::Ready(Ready { remote: Some(owner), verification: Some(verification), .. }), Ok(remote)) => {
@@ -173,6 +174,9 @@ impl Dest {
             // Only a response ends a lookup. If no request was sent so far, the sender is asked, and not the group.
             DestState::Locating(request) => {
                 let (known, is_waiting) = (request.to.map(|host| host.gid), request.times_sent == 0);
+                if !is_waiting {
+                    request.claimed = Some(remote);
+                }
                 if is_to_group && self.note_claim(known, remote.gid) && is_waiting {
                     Action::AskHost(remote)
                 } else {

@@ -16,6 +16,8 @@ pub(crate) struct MulticastRequest {
     /// `true` if the host has proven the address before. If it is silent, its location is used: it may be busy, or run
     /// C ibacm, which responds to the LID that it has cached.
     pub(crate) is_known: bool,
+    /// A host that claimed the address after it was sent. The response may be older than this claim.
+    pub(crate) claimed: Option<Remote>,
     /// The local address from which it is sent.
     pub(crate) source: Address,
     /// Number of times that it was sent to this receiver.
@@ -45,7 +47,18 @@ pub(crate) enum Stage {
 impl MulticastRequest {
     pub(crate) fn new(now: Time, tid: TransactionId, source: Address, lookup: Lookup) -> Self {
         let stage = Stage::Queued(QueuePositions::default());
-        Self { tid, to: None, is_known: false, source, times_sent: 0, since: now, stage, refused: None, lookup }
+        Self {
+            tid,
+            to: None,
+            is_known: false,
+            claimed: None,
+            source,
+            times_sent: 0,
+            since: now,
+            stage,
+            refused: None,
+            lookup,
+        }
     }
 
     /// Changes the receiver. A refusal by the one before is not the reason if this one is silent.

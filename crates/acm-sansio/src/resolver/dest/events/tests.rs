@@ -154,6 +154,28 @@ fn claim_is_cached_checked_or_ignored() {
     assert_eq!(to_this_node, Action::Nothing, "the owner did not receive it");
 }
 
+/// Two hosts have the address, or the response is older than the claim.
+#[test]
+fn response_is_doubted_after_a_claim_of_another_host_since_the_request() {
+    let lmc = Lmc::default();
+    let in_doubt = |times_sent, claimant, is_to_group| {
+        let mut dest = locating(request(Stage::Late, times_sent, Lookup::needed()));
+        let _ = dest.on_claim(at(claimant), is_to_group, false, lmc);
+        let _ = dest.on_response(Ok(at(3)), lmc);
+        dest.in_doubt
+    };
+    assert_eq!(
+        [in_doubt(1, 2, true), in_doubt(1, 2, false), in_doubt(1, 3, true), in_doubt(0, 2, true)],
+        [true, true, false, false]
+    );
+    for (claimant, expected) in [(2, true), (3, false)] {
+        let known = MulticastRequest { to: Some(at(3)), is_known: true, ..request(Stage::Late, 3, Lookup::needed()) };
+        let mut dest = locating(known);
+        let _ = dest.on_claim(at(claimant), true, false, lmc);
+        assert_eq!((dest.on_timeout(RETRY), dest.in_doubt), (Action::QueryRoute(at(3)), expected));
+    }
+}
+
 #[test]
 fn first_claimant_is_asked_before_the_group_unless_the_request_was_sent() {
     let lmc = Lmc::default();
