@@ -150,6 +150,7 @@ impl Uevent {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use nix::sys::socket::{MsgFlags, getsockname, sendto};
     use proptest::prelude::*;
 
     const ADD: &[u8] = b"add@/devices/virtual/infiniband/rxe0\0ACTION=add\0DEVPATH=/devices/virtual/infiniband/rxe0\0\
@@ -167,6 +168,20 @@ mod tests {
             let text = format!("ACTION={text}\0DEVPATH=/devices/x/infiniband_mad/umad0\0SUBSYSTEM=infiniband_mad\0");
             let bytes = [b"x@/x\0", text.as_bytes()].concat();
             assert_eq!(Uevent::parse(&bytes), Some(Uevent { action, subsystem: Subsystem::Mad, name: "umad0".into() }));
+        }
+    }
+
+    #[test]
+    fn message_of_another_sender_than_the_kernel_is_ignored() {
+        let ours = UeventSocket::open().unwrap();
+        let address: NetlinkAddr = getsockname(ours.fd.as_raw_fd()).unwrap();
+        let flags = SockFlag::SOCK_CLOEXEC;
+        let theirs = socket(AddressFamily::Netlink, SockType::Datagram, flags, SockProtocol::NetlinkKObjectUEvent);
+        let sent = sendto(theirs.unwrap().as_raw_fd(), ADD, &NetlinkAddr::new(address.pid(), 0), MsgFlags::empty());
+        // The kernel lets only root send.
+        assert!(matches!(sent, Ok(_) | Err(Errno::EPERM)), "{sent:?}");
+        while let Some(event) = ours.next_event().unwrap() {
+            assert!(!matches!(&event, Hotplug::Device(device) if device.name == "rxe0"), "{event:?}");
         }
     }
 
