@@ -73,7 +73,7 @@ mod tests {
     fn change_of_the_name_is_an_event() {
         thread::spawn(|| {
             // Only this thread's name changes; the kernel reports it to all.
-            unshare(CloneFlags::CLONE_NEWUTS).unwrap();
+            unshare(CloneFlags::CLONE_NEWUTS).expect("this test needs root, for a host name of its own");
             let (mut poll, mut events) = (Poll::new().unwrap(), Events::with_capacity(4));
             let _watch = HostName::watch(poll.registry(), Token(7));
             for name in ["one", "two"] {
