@@ -163,8 +163,9 @@ mod tests {
         assert_eq!(listed(text, device(8, 0x101), 9), Some(13));
         assert_eq!(listed(text, device(0, 0x1a), 9), None, "another kind of lock");
         assert_eq!(listed(text, device(0, 0x1b), 5678), None);
-        // The lock of this process is in the list of this kernel.
-        let dir = tempfile::tempdir().unwrap();
+        // The lock of this process is in the list of this kernel. Run directories are on a tmpfs, too; other file systems
+        // may show other numbers.
+        let dir = tempfile::tempdir_in("/dev/shm").unwrap();
         let path = dir.path().join("pid");
         let _lock = take(&path).unwrap();
         let (file, locks) = (fs::metadata(&path).unwrap(), fs::read_to_string("/proc/locks").unwrap());

@@ -24,14 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             "--shrink" => shrinks = value()?.parse()?,
             "--events" => {
                 let names: Vec<&'static str> = value()?.split(',').map(|name| &*name.to_owned().leak()).collect();
-                own = Some(Mix {
-                    name: "chosen events",
-                    events: names.leak(),
-                    acm,
-                    loss,
-                    beside_c: false,
-                    no_witness: false,
-                });
+                own = Some(Mix { name: "chosen events", events: names.leak(), acm, loss, ..Mix::PLAIN });
             }
             "--play" => {
                 let sequence: Sequence = fs::read_to_string(value()?)?.parse()?;

@@ -4,11 +4,9 @@ use crate::{
     cli::Args,
     kernel::{Kernel, SocketError},
     lock,
-    server::{PortFiles, absolute_run_dir, taken_socket},
+    server::{PortFiles, absolute_run_dir, taken_socket, tcp_address},
     settings::Settings,
 };
-use acm_wire::files::opts::{Options, ServerMode};
-use core::net::Ipv4Addr;
 use nix::{
     errno::Errno,
     sys::resource::{Resource, getrlimit},
@@ -108,22 +106,18 @@ const SOCKETS: &str = "/run";
 
 /// Reports port files beside the socket that systemd passes. By itself, the daemon removes them when it listens.
 pub(super) fn port_files(args: &Args, report: &mut Report) {
-    if let Some((what, advice)) = PortFiles::of(Path::new(SOCKETS)).problem().filter(|_| args.systemd) {
+    if args.systemd
+        && let Some((what, advice)) = PortFiles::of(Path::new(SOCKETS)).problem()
+    {
         report.warn(what, advice);
     }
 }
 
 /// Reports the TCP port of the option file, if the daemon could not listen on it.
 pub(super) fn tcp_port(args: &Args, settings: &Settings, report: &mut Report) {
-    let Options { server_mode, server_port, .. } = settings.options();
-    let ip = match server_mode {
-        _ if args.systemd => return,
-        ServerMode::Unix => return,
-        ServerMode::Loop => Ipv4Addr::LOCALHOST,
-        ServerMode::Open => Ipv4Addr::UNSPECIFIED,
-    };
-    let what = format!("TCP {ip}:{server_port}");
-    match TcpListener::bind((ip, server_port)) {
+    let Some(address) = tcp_address(&settings.options()).filter(|_| !args.systemd) else { return };
+    let what = format!("TCP {address}");
+    match TcpListener::bind(address) {
         Ok(_) => report.ok(format!("{what} is free")),
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
             report

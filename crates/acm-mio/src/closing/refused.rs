@@ -26,18 +26,22 @@ impl Refused {
         }
     }
 
-    /// Closes those for which there is room. Reports whether a further connection may be accepted.
-    pub(crate) fn may_accept(&mut self, now: Time, closing: &Closing) -> bool {
+    /// Closes those for which there is room.
+    pub(crate) fn close_waiting(&mut self, now: Time, closing: &Closing) {
         if self.due().is_some_and(|at| at <= now) {
             for (account, stream) in core::mem::take(&mut self.waiting) {
                 self.close(now, closing, account, stream);
             }
         }
+    }
+
+    /// Reports whether none waits, so that a further connection may be accepted.
+    pub(crate) const fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
     /// Returns the time of the next attempt; `None` if no connection waits.
     pub(crate) fn due(&self) -> Option<Time> {
-        (!self.waiting.is_empty()).then_some(self.try_at)
+        (!self.is_empty()).then_some(self.try_at)
     }
 }

@@ -190,7 +190,7 @@ impl Metrics {
 
     /// Reports whether a socket is ready.
     pub(crate) fn is_ready(&self) -> bool {
-        self.listening.iter().flatten().any(|listening| listening.ready && listening.refused.due().is_none())
+        self.listening.iter().flatten().any(|listening| listening.ready && listening.refused.is_empty())
             || self.connections.iter().flatten().any(|connection| connection.ready)
     }
 
@@ -286,7 +286,8 @@ impl Metrics {
     fn accept(&mut self, now: Time, index: usize, registry: &Registry) {
         for _ in 0..MAX_SCRAPERS {
             let Some(listening) = self.listening.get_mut(index).and_then(Option::as_mut) else { return };
-            if !listening.refused.may_accept(now, &self.ending.closing) || !listening.ready {
+            listening.refused.close_waiting(now, &self.ending.closing);
+            if !listening.refused.is_empty() || !listening.ready {
                 return;
             }
             let accepted = match &listening.socket {

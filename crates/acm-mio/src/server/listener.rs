@@ -68,19 +68,15 @@ impl Listener {
             return Err(ListenError::Taken(taken));
         }
         let link = !options.acme_plus_kernel_only;
-        let ip = match options.server_mode {
-            ServerMode::Unix => return Self::bind_unix(run_dir, link),
-            ServerMode::Loop => Ipv4Addr::LOCALHOST,
-            ServerMode::Open => {
-                tracing::warn!(
-                    target: "listen",
-                    "server_mode open: anybody who reaches TCP port {} can ask this daemon",
-                    options.server_port
-                );
-                Ipv4Addr::UNSPECIFIED
-            }
-        };
-        Self::bind_tcp(SocketAddr::new(IpAddr::V4(ip), options.server_port), run_dir, link)
+        let Some(address) = tcp_address(options) else { return Self::bind_unix(run_dir, link) };
+        if address.ip().is_unspecified() {
+            tracing::warn!(
+                target: "listen",
+                "server_mode open: anybody who reaches TCP port {} can ask this daemon",
+                options.server_port
+            );
+        }
+        Self::bind_tcp(address, run_dir, link)
     }
 
     fn bind_unix(run_dir: &Path, link: bool) -> Result<Self, ListenError> {
@@ -179,6 +175,16 @@ impl Listener {
             }),
         }
     }
+}
+
+/// Returns the address for TCP of the options; `None` for a unix socket.
+pub(crate) fn tcp_address(options: &Options<'_>) -> Option<SocketAddr> {
+    let ip = match options.server_mode {
+        ServerMode::Unix => return None,
+        ServerMode::Loop => Ipv4Addr::LOCALHOST,
+        ServerMode::Open => Ipv4Addr::UNSPECIFIED,
+    };
+    Some(SocketAddr::new(IpAddr::V4(ip), options.server_port))
 }
 
 /// Returns the clients' socket in this directory, or their link to one, if a process has the socket open.

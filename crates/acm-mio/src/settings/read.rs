@@ -159,13 +159,13 @@ fn read_file(file: &ConfigFile, reading: Reading, problems: &mut Vec<String>) ->
     }
 }
 
-/// Reports whether a line with this error may be an option of a provider in a library: if one is configured, the daemon
-/// ignores lines of others (ibacm_prov(7)). A name like that of an option is a mistake.
-pub(super) fn is_of_provider(text: &[u8], error: &LineError) -> bool {
+/// Returns a function that reports whether a line with an error may be an option of a provider in a library: if one is
+/// configured, the daemon ignores lines of others (ibacm_prov(7)). A name like that of an option is a mistake.
+pub(super) fn is_of_provider(text: &[u8]) -> impl Fn(&LineError) -> bool {
     let is_library = |name: &str| ![BUILT_IN, NO_PROVIDER].iter().any(|known| name.eq_ignore_ascii_case(known));
-    error.kind == LineErrorKind::UnknownOption
-        && nearest(error.word(text)).is_none()
-        && opts::parse(text).flatten().any(|(_, option)| matches!(option, Opt::Provider(line) if is_library(line.name)))
+    let mut options = opts::parse(text).flatten();
+    let has_library = options.any(|(_, option)| matches!(option, Opt::Provider(line) if is_library(line.name)));
+    move |error| has_library && error.kind == LineErrorKind::UnknownOption && nearest(error.word(text)).is_none()
 }
 
 /// Reads the option file and adds its problems. If `libraries` of providers are loaded, a line with an unknown name is
@@ -178,10 +178,13 @@ pub(super) fn read_options(
 ) -> Found<Vec<u8>> {
     let Found { value, mut bad, unreadable } = read_file(file, reading, problems);
     let value = value.unwrap_or_default();
-    for error in opts::parse(&value).filter_map(Result::err).filter(|error| !is_of_provider(&value, error)) {
-        let skipped = reading == Reading::First || (libraries && error.kind == LineErrorKind::UnknownOption);
-        problems.push(problem(&file.path, &value, error, skipped));
-        bad |= !skipped;
+    {
+        let is_of_provider = is_of_provider(&value);
+        for error in opts::parse(&value).filter_map(Result::err).filter(|error| !is_of_provider(error)) {
+            let skipped = reading == Reading::First || (libraries && error.kind == LineErrorKind::UnknownOption);
+            problems.push(problem(&file.path, &value, error, skipped));
+            bad |= !skipped;
+        }
     }
     Found { value, bad, unreadable }
 }

@@ -1,7 +1,7 @@
 //! Remarks on files that are correct and still cost something: an address file without an address, and lines that repeat
 //! the defaults of C ibacm, as the files do that `ib_acme -O` writes and the packages of RHEL, Fedora and SUSE install.
 use super::{Settings, read::is_of_provider};
-use acm_wire::files::opts::{self, LogTarget, Opt};
+use acm_wire::files::opts::{self, LogTarget, Opt, Options};
 
 /// A remark, and advice to the administrator.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ impl Settings {
 
     /// Returns the names of options that are left to providers in libraries, with their places.
     pub(crate) fn options_of_providers(&self) -> impl Iterator<Item = String> {
-        let errors = opts::parse(&self.text).filter_map(Result::err).filter(|error| is_of_provider(&self.text, error));
+        let errors = opts::parse(&self.text).filter_map(Result::err).filter(is_of_provider(&self.text));
         errors.map(|error| {
             let word = error.word(&self.text).escape_ascii();
             format!("{}:{}: {word}", self.option_file.path.display(), error.line)
@@ -55,9 +55,12 @@ impl Settings {
         if !lines.is_empty() {
             costs.push("paths are resolved one by one; auto is up to 20 times as fast");
         }
-        let log = Opt::LogFile(LogTarget::File(LOG)).to_string();
-        if systemd && self.set_by_file().any(|option| option.to_string() == log) {
-            lines.push(("log_file", LOG));
+        let is_default_log = |option| matches!(option, Opt::LogFile(log) if log == Options::default().log_file);
+        if systemd
+            && let LogTarget::File(log) = Options::default().log_file
+            && self.set_by_file().any(is_default_log)
+        {
+            lines.push(("log_file", log));
             costs.push("the service's user cannot write that log; without the line it is the journal");
         }
         if lines.is_empty() {
@@ -73,9 +76,6 @@ impl Settings {
         })
     }
 }
-
-/// Default of `log_file`.
-const LOG: &str = "/var/log/ibacm.log";
 
 #[cfg(test)]
 mod tests {

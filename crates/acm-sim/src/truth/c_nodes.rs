@@ -165,7 +165,7 @@ impl CNode {
                 }
                 self.respond(world, source);
             }
-            // The next request begins anew.
+            // The next request starts another query.
             None => _ = self.peers.remove(&source),
         }
     }

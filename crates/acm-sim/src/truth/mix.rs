@@ -120,69 +120,30 @@ const BESIDE_C: &[&str] = &["moves", "lids", "bounces", "restarts", "devices", "
 
 /// The mixes of the tests.
 pub const MIXES: &[Mix] = &[
-    Mix { name: "LID changes", events: &["lids"], acm: false, loss: 0, beside_c: false, no_witness: false },
-    Mix {
-        name: "addresses move, ports bounce",
-        events: &["moves", "bounces"],
-        acm: false,
-        loss: 0,
-        beside_c: false,
-        no_witness: false,
-    },
-    Mix {
-        name: "addresses move, SM restarts",
-        events: &["moves", "manager"],
-        acm: false,
-        loss: 0,
-        beside_c: false,
-        no_witness: false,
-    },
-    Mix {
-        name: "addresses move, memberships lost",
-        events: &["moves", "registers"],
-        acm: false,
-        loss: 0,
-        beside_c: false,
-        no_witness: false,
-    },
-    Mix { name: "groups deleted", events: &["deletes"], acm: false, loss: 0, beside_c: false, no_witness: false },
-    Mix { name: "all of them", events: ALL, acm: false, loss: 0, beside_c: false, no_witness: false },
-    Mix { name: "all of them, with loss", events: ALL, acm: false, loss: 10, beside_c: false, no_witness: false },
-    Mix {
-        name: "acm, LID changes, SM restarts",
-        events: &["lids", "manager"],
-        acm: true,
-        loss: 0,
-        beside_c: false,
-        no_witness: false,
-    },
-    Mix { name: "acm, all of them", events: ALL, acm: true, loss: 0, beside_c: false, no_witness: false },
-    Mix { name: "more events", events: MORE, acm: false, loss: 0, beside_c: false, no_witness: false },
-    Mix { name: "acm, more events, with loss", events: MORE, acm: true, loss: 10, beside_c: false, no_witness: false },
-    Mix {
-        name: "addresses move, daemons stop",
-        events: &["moves", "removals", "stops"],
-        acm: false,
-        loss: 0,
-        beside_c: false,
-        no_witness: false,
-    },
-    Mix { name: "most events", events: MOST, acm: false, loss: 0, beside_c: false, no_witness: false },
-    Mix { name: "acm, most events, with loss", events: MOST, acm: true, loss: 10, beside_c: false, no_witness: false },
-    Mix { name: "beside C ibacm", events: BESIDE_C, acm: false, loss: 0, beside_c: true, no_witness: false },
-    Mix { name: "acm, beside C ibacm", events: BESIDE_C, acm: true, loss: 0, beside_c: true, no_witness: false },
-    Mix { name: "without witnesses", events: ALL, acm: false, loss: 0, beside_c: false, no_witness: true },
-    Mix {
-        name: "more events, without witnesses",
-        events: MORE,
-        acm: false,
-        loss: 0,
-        beside_c: false,
-        no_witness: true,
-    },
+    Mix { name: "LID changes", events: &["lids"], ..Mix::PLAIN },
+    Mix { name: "addresses move, ports bounce", events: &["moves", "bounces"], ..Mix::PLAIN },
+    Mix { name: "addresses move, SM restarts", events: &["moves", "manager"], ..Mix::PLAIN },
+    Mix { name: "addresses move, memberships lost", events: &["moves", "registers"], ..Mix::PLAIN },
+    Mix { name: "groups deleted", events: &["deletes"], ..Mix::PLAIN },
+    Mix { name: "all of them", events: ALL, ..Mix::PLAIN },
+    Mix { name: "all of them, with loss", events: ALL, loss: 10, ..Mix::PLAIN },
+    Mix { name: "acm, LID changes, SM restarts", events: &["lids", "manager"], acm: true, ..Mix::PLAIN },
+    Mix { name: "acm, all of them", events: ALL, acm: true, ..Mix::PLAIN },
+    Mix { name: "more events", events: MORE, ..Mix::PLAIN },
+    Mix { name: "acm, more events, with loss", events: MORE, acm: true, loss: 10, ..Mix::PLAIN },
+    Mix { name: "addresses move, daemons stop", events: &["moves", "removals", "stops"], ..Mix::PLAIN },
+    Mix { name: "most events", events: MOST, ..Mix::PLAIN },
+    Mix { name: "acm, most events, with loss", events: MOST, acm: true, loss: 10, ..Mix::PLAIN },
+    Mix { name: "beside C ibacm", events: BESIDE_C, beside_c: true, ..Mix::PLAIN },
+    Mix { name: "acm, beside C ibacm", events: BESIDE_C, acm: true, beside_c: true, ..Mix::PLAIN },
+    Mix { name: "without witnesses", events: ALL, no_witness: true, ..Mix::PLAIN },
+    Mix { name: "more events, without witnesses", events: MORE, no_witness: true, ..Mix::PLAIN },
 ];
 
 impl Mix {
+    /// No events, with the defaults of the daemon and without loss.
+    pub const PLAIN: Self = Self { name: "", events: &[], acm: false, loss: 0, beside_c: false, no_witness: false };
+
     /// Draws a sequence of this many steps. Equal seeds give equal sequences.
     ///
     /// # Panics

@@ -41,6 +41,8 @@ pub(super) struct Table {
     pub(super) colon: &'static str,
     /// Column of the values.
     pub(super) column: usize,
+    /// Lines before the others.
+    pub(super) first: &'static [Line],
     pub(super) lines: &'static [Line],
 }
 
@@ -54,9 +56,9 @@ pub struct Dump<'a> {
 }
 
 impl<'a> AttributeRef<'a> {
-    /// Returns the text of infiniband-diags: of smpquery for NodeInfo, NodeDescription, PortInfo, SwitchInfo,
-    /// PortInfoExtended and MlnxExtendedPortInfo, of perfquery for counters, of saquery for PathRecord and NodeRecord.
-    /// `None` for other attributes.
+    /// Returns the text of infiniband-diags: of smpquery for NodeInfo, NodeDescription, PortInfo, SwitchInfo and
+    /// MlnxExtendedPortInfo, of perfquery for counters, of saquery for PathRecord and NodeRecord. `None` for other
+    /// attributes.
     #[must_use]
     pub fn diags(&self) -> Option<Dump<'a>> {
         Dump::new(&self.structure()?, self.as_bytes())
@@ -81,7 +83,11 @@ impl<'a> Dump<'a> {
     /// Returns the first path that is not in the structure.
     #[cfg(test)]
     pub(super) fn missing(&self) -> Option<&'static str> {
-        self.table.lines.iter().map(|Line(_, path, _)| *path).find(|path| find(self.fields, path).is_none())
+        self.lines().map(|Line(_, path, _)| *path).find(|path| find(self.fields, path).is_none())
+    }
+
+    fn lines(&self) -> impl Iterator<Item = &'static Line> {
+        self.table.first.iter().chain(self.table.lines)
     }
 
     fn name(&self, name: &str, index: Option<u32>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -152,7 +158,7 @@ impl fmt::Display for Dump<'_> {
             return writeln!(f, "{text}");
         }
         f.write_str(self.table.title)?;
-        self.table.lines.iter().try_for_each(|line| self.line(line, f))
+        self.lines().try_for_each(|line| self.line(line, f))
     }
 }
 

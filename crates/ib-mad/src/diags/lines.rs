@@ -9,8 +9,18 @@ use super::{
 
 /// Returns the table of a structure in the layout of libibmad.
 const fn table(structure: &'static str, lines: &'static [Line]) -> Table {
-    Table { structure, title: "", lead: "", colon: ":", column: 33, lines }
+    Table { structure, title: "", lead: "", colon: ":", column: 33, first: &[], lines }
 }
+
+/// Returns the table of counters, which begins with the port and the counters that a request chooses.
+const fn counters(structure: &'static str, lines: &'static [Line]) -> Table {
+    Table { first: SELECTS, ..table(structure, lines) }
+}
+
+const SELECTS: &[Line] = &[
+    Line("PortSelect", "port_select", Number(show::uint)),
+    Line("CounterSelect", "counter_select", Number(show::hex)),
+];
 
 pub(super) const TABLES: &[Table] = &[
     table("NodeDescription", &[]),
@@ -123,11 +133,9 @@ pub(super) const TABLES: &[Table] = &[
             Line("LinkSpeedActive", "link_speed_active", Number(show::hex)),
         ],
     ),
-    table(
+    counters(
         "PortCounters",
         &[
-            Line("PortSelect", "port_select", Number(show::uint)),
-            Line("CounterSelect", "counter_select", Number(show::hex)),
             Line("SymbolErrorCounter", "symbol_error_counter", Number(show::uint)),
             Line("LinkErrorRecoveryCounter", "link_error_recovery_counter", Number(show::uint)),
             Line("LinkDownedCounter", "link_downed_counter", Number(show::uint)),
@@ -149,11 +157,9 @@ pub(super) const TABLES: &[Table] = &[
             Line("PortXmitWait", "port_xmit_wait", Number(show::uint)),
         ],
     ),
-    table(
+    counters(
         "PortCountersExtended",
         &[
-            Line("PortSelect", "port_select", Number(show::uint)),
-            Line("CounterSelect", "counter_select", Number(show::hex)),
             Line("PortXmitData", "port_xmit_data", Number(show::uint)),
             Line("PortRcvData", "port_rcv_data", Number(show::uint)),
             Line("PortXmitPkts", "port_xmit_pkts", Number(show::uint)),
@@ -164,11 +170,9 @@ pub(super) const TABLES: &[Table] = &[
             Line("PortMulticastRcvPkts", "port_multicast_rcv_pkts", Number(show::uint)),
         ],
     ),
-    table(
+    counters(
         "PortRcvErrorDetails",
         &[
-            Line("PortSelect", "port_select", Number(show::uint)),
-            Line("CounterSelect", "counter_select", Number(show::hex)),
             Line("PortLocalPhysicalErrors", "port_local_physical_errors", Number(show::uint)),
             Line("PortMalformedPktErrors", "port_malformed_packet_errors", Number(show::uint)),
             Line("PortBufferOverrunErrors", "port_buffer_overrun_errors", Number(show::uint)),
@@ -177,130 +181,48 @@ pub(super) const TABLES: &[Table] = &[
             Line("PortLoopingErrors", "port_looping_errors", Number(show::uint)),
         ],
     ),
-    table(
+    counters(
         "PortXmitDiscardDetails",
         &[
-            Line("PortSelect", "port_select", Number(show::uint)),
-            Line("CounterSelect", "counter_select", Number(show::hex)),
             Line("PortInactiveDiscards", "port_inactive_discards", Number(show::uint)),
             Line("PortNeighborMTUDiscards", "port_neighbor_mtu_discards", Number(show::uint)),
             Line("PortSwLifetimeLimitDiscards", "port_sw_lifetime_limit_discards", Number(show::uint)),
             Line("PortSwHOQLifetimeLimitDiscards", "port_sw_hoq_lifetime_limit_discards", Number(show::uint)),
         ],
     ),
-    table(
+    counters(
         "PortOpRcvCounters",
         &[
-            Line("PortSelect", "port_select", Number(show::uint)),
-            Line("CounterSelect", "counter_select", Number(show::hex)),
             Line("PortOpRcvPkts", "port_op_rcv_pkts", Number(show::uint)),
             Line("PortOpRcvData", "port_op_rcv_data", Number(show::uint)),
         ],
     ),
-    table(
+    counters(
         "PortFlowCtlCounters",
         &[
-            Line("PortSelect", "port_select", Number(show::uint)),
-            Line("CounterSelect", "counter_select", Number(show::hex)),
             Line("PortXmitFlowPkts", "port_xmit_flow_pkts", Number(show::uint)),
             Line("PortRcvFlowPkts", "port_rcv_flow_pkts", Number(show::uint)),
         ],
     ),
-    table(
-        "PortVlOpPackets",
-        &[
-            Line("PortSelect", "port_select", Number(show::uint)),
-            Line("CounterSelect", "counter_select", Number(show::hex)),
-            Line("PortVLOpPackets", "port_vl_op_packets", Each(show::uint)),
-        ],
-    ),
-    table(
-        "PortVlOpData",
-        &[
-            Line("PortSelect", "port_select", Number(show::uint)),
-            Line("CounterSelect", "counter_select", Number(show::hex)),
-            Line("PortVLOpData", "port_vl_op_data", Each(show::uint)),
-        ],
-    ),
-    table(
+    counters("PortVlOpPackets", &[Line("PortVLOpPackets", "port_vl_op_packets", Each(show::uint))]),
+    counters("PortVlOpData", &[Line("PortVLOpData", "port_vl_op_data", Each(show::uint))]),
+    counters(
         "PortVlXmitFlowCtlUpdateErrors",
-        &[
-            Line("PortSelect", "port_select", Number(show::uint)),
-            Line("CounterSelect", "counter_select", Number(show::hex)),
-            Line("PortVLXmitFlowCtlUpdateErrors", "port_vl_xmit_flow_ctl_update_errors", Each(show::uint)),
-        ],
+        &[Line("PortVLXmitFlowCtlUpdateErrors", "port_vl_xmit_flow_ctl_update_errors", Each(show::uint))],
     ),
-    table(
-        "PortVlXmitWaitCounters",
-        &[
-            Line("PortSelect", "port_select", Number(show::uint)),
-            Line("CounterSelect", "counter_select", Number(show::hex)),
-            Line("PortVLXmitWait", "port_vl_xmit_wait", Each(show::uint)),
-        ],
-    ),
-    table(
-        "SwPortVlCongestion",
-        &[
-            Line("PortSelect", "port_select", Number(show::uint)),
-            Line("CounterSelect", "counter_select", Number(show::hex)),
-            Line("SWPortVLCongestion", "sw_port_vl_congestion", Each(show::uint)),
-        ],
-    ),
-    table(
-        "PortSlRcvFecn",
-        &[
-            Line("PortSelect", "port_select", Number(show::uint)),
-            Line("CounterSelect", "counter_select", Number(show::hex)),
-            Line("PortSLRcvFECN", "port_sl_rcv_fecn", Each(show::uint)),
-        ],
-    ),
-    table(
-        "PortSlRcvBecn",
-        &[
-            Line("PortSelect", "port_select", Number(show::uint)),
-            Line("CounterSelect", "counter_select", Number(show::hex)),
-            Line("PortSLRcvBECN", "port_sl_rcv_becn", Each(show::uint)),
-        ],
-    ),
-    table(
-        "PortVlXmitTimeCong",
-        &[
-            Line("PortSelect", "port_select", Number(show::uint)),
-            Line("CounterSelect", "counter_select", Number(show::hex)),
-            Line("PortVLXmitTimeCong", "port_vl_xmit_time_cong", Each(show::uint)),
-        ],
-    ),
-    table(
-        "PortXmitDataSl",
-        &[
-            Line("PortSelect", "port_select", Number(show::uint)),
-            Line("CounterSelect", "counter_select", Number(show::hex)),
-            Line("XmtDataSL", "port_xmit_data_sl", Each(show::uint)),
-        ],
-    ),
-    table(
-        "PortRcvDataSl",
-        &[
-            Line("PortSelect", "port_select", Number(show::uint)),
-            Line("CounterSelect", "counter_select", Number(show::hex)),
-            Line("RcvDataSL", "port_rcv_data_sl", Each(show::uint)),
-        ],
-    ),
-    table(
+    counters("PortVlXmitWaitCounters", &[Line("PortVLXmitWait", "port_vl_xmit_wait", Each(show::uint))]),
+    counters("SwPortVlCongestion", &[Line("SWPortVLCongestion", "sw_port_vl_congestion", Each(show::uint))]),
+    counters("PortSlRcvFecn", &[Line("PortSLRcvFECN", "port_sl_rcv_fecn", Each(show::uint))]),
+    counters("PortSlRcvBecn", &[Line("PortSLRcvBECN", "port_sl_rcv_becn", Each(show::uint))]),
+    counters("PortVlXmitTimeCong", &[Line("PortVLXmitTimeCong", "port_vl_xmit_time_cong", Each(show::uint))]),
+    counters("PortXmitDataSl", &[Line("XmtDataSL", "port_xmit_data_sl", Each(show::uint))]),
+    counters("PortRcvDataSl", &[Line("RcvDataSL", "port_rcv_data_sl", Each(show::uint))]),
+    counters(
         "PortRcvConCtrl",
         &[
-            Line("PortSelect", "port_select", Number(show::uint)),
-            Line("CounterSelect", "counter_select", Number(show::hex)),
             Line("PortPktRcvFECN", "port_pkt_rcv_fecn", Number(show::uint)),
             Line("PortPktRcvBECN", "port_pkt_rcv_becn", Number(show::uint)),
         ],
     ),
-    table(
-        "PortXmitConCtrl",
-        &[
-            Line("PortSelect", "port_select", Number(show::uint)),
-            Line("CounterSelect", "counter_select", Number(show::hex)),
-            Line("PortXmitTimeCong", "port_xmit_time_cong", Number(show::uint)),
-        ],
-    ),
+    counters("PortXmitConCtrl", &[Line("PortXmitTimeCong", "port_xmit_time_cong", Number(show::uint))]),
 ];

@@ -9,7 +9,7 @@ use super::{
 
 /// Returns the table of a record in the layout of saquery.
 const fn table(structure: &'static str, title: &'static str, lines: &'static [Line]) -> Table {
-    Table { structure, title, lead: "\t\t", colon: "", column: 24, lines }
+    Table { structure, title, lead: "\t\t", colon: "", column: 24, first: &[], lines }
 }
 
 pub(super) const TABLES: &[Table] = &[

@@ -52,6 +52,7 @@ const UNDEFINED: [&str; 2] = ["undefined ", ""];
 const WIDTHS: &[(u64, &str)] = &[(1, "1X"), (2, "4X"), (4, "8X"), (8, "12X"), (16, "2X")];
 const SPEEDS: &[(u64, &str)] = &[(1, "2.5 Gbps"), (2, "5.0 Gbps"), (4, "10.0 Gbps")];
 const EXTENDED: &[(u64, &str)] = &[(1, "14.0625 Gbps"), (2, "25.78125 Gbps"), (4, "53.125 Gbps"), (8, "106.25 Gbps")];
+const NODE_TYPES: &[(u64, &str)] = &[(1, "Channel Adapter"), (2, "Switch"), (3, "Router")];
 const VLS: &[(u64, &str)] = &[(1, "VL0"), (2, "VL0-1"), (3, "VL0-3"), (4, "VL0-7"), (5, "VL0-14")];
 
 pub(super) fn width(value: u64, _: u32, f: &mut Formatter<'_>) -> Result {
@@ -127,13 +128,12 @@ pub(super) fn operational_vls(value: u64, bits: u32, f: &mut Formatter<'_>) -> R
 }
 
 pub(super) fn node_type(value: u64, _: u32, f: &mut Formatter<'_>) -> Result {
-    named(&[(1, "Channel Adapter"), (2, "Switch"), (3, "Router")], value, ["?", "?"], f)
+    named(NODE_TYPES, value, ["?", "?"], f)
 }
 
 /// Prints a node type as saquery does.
 pub(super) fn record_node_type(value: u64, _: u32, f: &mut Formatter<'_>) -> Result {
-    let names = [(1, "Channel Adapter"), (2, "Switch"), (3, "Router")];
-    f.write_str(names.iter().find(|(own, _)| *own == value).map_or("UNKNOWN", |(_, name)| name))
+    f.write_str(NODE_TYPES.iter().find(|(own, _)| *own == value).map_or("UNKNOWN", |(_, name)| name))
 }
 
 /// Capabilities that libibmad spells in another way; `None` for a capability that libibmad does not print.
@@ -168,7 +168,6 @@ pub(super) fn capabilities2(value: u64, _: u32, f: &mut Formatter<'_>) -> Result
 
 #[cfg(test)]
 mod tests {
-
     use crate::{
         Wire as _,
         attribute::Structure,

@@ -28,7 +28,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 impl Daemon {
     pub(super) fn accept(&mut self, now: Time) {
-        let mut may_accept = self.refused.may_accept(now, &self.host.closing);
+        self.refused.close_waiting(now, &self.host.closing);
         if self.ready.is_stopping {
             self.ready.listener = false;
             return;
@@ -46,7 +46,7 @@ impl Daemon {
         // The kernel queues the clients of all accounts in order of arrival. Accounts take turns as soon as the loop has
         // all of them.
         for _ in 0..QUEUE {
-            if !may_accept || !self.ready.listener || self.ready.accept_at.is_some() {
+            if !self.refused.is_empty() || !self.ready.listener || self.ready.accept_at.is_some() {
                 return;
             }
             let stream = match self.listener.accept() {
@@ -74,7 +74,6 @@ impl Daemon {
             } else {
                 self.refused.close(now, &self.host.closing, account, stream);
             }
-            may_accept = self.refused.due().is_none();
         }
     }
 

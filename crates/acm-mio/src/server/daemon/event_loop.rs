@@ -200,7 +200,7 @@ impl Daemon {
 
     /// Reports whether there is work that needs no further event.
     fn has_more(&self) -> bool {
-        let accepting = self.ready.listener && self.ready.accept_at.is_none() && self.refused.due().is_none();
+        let accepting = self.ready.listener && self.ready.accept_at.is_none() && self.refused.is_empty();
         let has_requests = self.host.clients.has_ready() || self.ready.kernel;
         (has_requests && self.first_load_until.is_none())
             || self.ready.fabric

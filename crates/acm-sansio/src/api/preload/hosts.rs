@@ -44,22 +44,22 @@ fn name_at(text: &[u8], at: u32) -> &[u8] {
     rest.get(..usize::from(*length)).unwrap_or_default()
 }
 
-/// Sorts entries by key. Among entries with the same key, the last one is kept; adds the number of others that differ
-/// from it.
+/// Sorts entries by key. Among entries with the same key, the last one is kept; returns the number of others with another
+/// GID, too.
 fn sorted<T>(
     mut entries: Vec<T>,
     compare: impl Fn(&T, &T) -> core::cmp::Ordering,
     gid: impl Fn(&T) -> Gid,
-    different: &mut usize,
-) -> Box<[T]> {
+) -> (Box<[T]>, usize) {
+    let mut different = 0;
     entries.reverse();
     entries.sort_by(&compare);
     entries.dedup_by(|later, first| {
         let is_same_key = compare(later, first).is_eq();
-        *different += usize::from(is_same_key && gid(later) != gid(first));
+        different += usize::from(is_same_key && gid(later) != gid(first));
         is_same_key
     });
-    entries.into_boxed_slice()
+    (entries.into_boxed_slice(), different)
 }
 
 impl HostsBuilder {
@@ -103,15 +103,10 @@ impl HostsBuilder {
     pub fn finish_and_compare(self) -> (Hosts, usize) {
         let Self { text, names, ip4, ip6, left_out } = self;
         let name = |entry: &NameAt| name_at(&text, entry.at);
-        let mut different = 0;
-        let hosts = Hosts {
-            names: sorted(names, |a, b| name(a).cmp(name(b)), |entry| entry.gid, &mut different),
-            ip4: sorted(ip4, |a, b| a.0.cmp(&b.0), |entry| entry.1, &mut different),
-            ip6: sorted(ip6, |a, b| a.0.cmp(&b.0), |entry| entry.1, &mut different),
-            text: text.into_boxed_slice(),
-            left_out,
-        };
-        (hosts, different)
+        let (names, of_names) = sorted(names, |a, b| name(a).cmp(name(b)), |entry| entry.gid);
+        let (ip4, of_ip4) = sorted(ip4, |a, b| a.0.cmp(&b.0), |entry| entry.1);
+        let (ip6, of_ip6) = sorted(ip6, |a, b| a.0.cmp(&b.0), |entry| entry.1);
+        (Hosts { names, ip4, ip6, text: text.into_boxed_slice(), left_out }, of_names + of_ip4 + of_ip6)
     }
 }
 

@@ -103,21 +103,13 @@ impl Endpoints {
 
     /// Sends a datagram, with the generation of the endpoint's addresses unless the option `witness` is off.
     pub(crate) fn send(&self, cx: &mut Context, endpoint: EndpointId, to: SendTo, mad: AcmMad) {
-        let generation = self.at(endpoint).generation;
-        Self::send_of_generation(cx, endpoint, to, mad, generation);
-    }
-
-    fn send_of_generation(cx: &mut Context, endpoint: EndpointId, to: SendTo, mad: AcmMad, generation: u16) {
-        let generation = if cx.config().witness { generation } else { 0 };
-        cx.send(endpoint, to, multicast::with_generation(mad, generation));
+        send(cx, endpoint, to, mad, self.at(endpoint).generation);
     }
 
     /// Responds to a request for an address that was local when the request arrived.
     pub(crate) fn respond(cx: &mut Context, endpoint: EndpointId, path: &PathRecord, responder: &Responder) {
         let Responder { tid, remote, generation } = responder;
-        if let Some(to) = cx.port_of(endpoint).map(|port| paths::send_to(path, remote, port)) {
-            Self::send_of_generation(cx, endpoint, to, multicast::response(*tid, remote.group), *generation);
-        }
+        send_along(cx, endpoint, path, remote, multicast::response(*tid, remote.group), *generation);
     }
 
     /// Sends a response to a remote host.
@@ -129,9 +121,7 @@ impl Endpoints {
         to: &Remote,
         response: AcmMad,
     ) {
-        if let Some(to) = cx.port_of(endpoint).map(|port| paths::send_to(path, to, port)) {
-            self.send(cx, endpoint, to, response);
-        }
+        send_along(cx, endpoint, path, to, response, self.at(endpoint).generation);
     }
 
     /// Reports whether a port of this node fits.
@@ -155,6 +145,18 @@ impl Endpoints {
     pub(crate) fn iter(&self) -> impl Iterator<Item = (EndpointId, &EndpointState)> {
         self.states.iter().map(|(id, state)| (*id, state))
     }
+}
+
+/// Sends a datagram to a remote host along a path.
+fn send_along(cx: &mut Context, endpoint: EndpointId, path: &PathRecord, to: &Remote, mad: AcmMad, generation: u16) {
+    if let Some(to) = cx.port_of(endpoint).map(|port| paths::send_to(path, to, port)) {
+        send(cx, endpoint, to, mad, generation);
+    }
+}
+
+fn send(cx: &mut Context, endpoint: EndpointId, to: SendTo, mad: AcmMad, generation: u16) {
+    let generation = if cx.config().witness { generation } else { 0 };
+    cx.send(endpoint, to, multicast::with_generation(mad, generation));
 }
 
 fn is_join_due(cx: &Context, endpoint: EndpointId, group: &Group) -> bool {

@@ -131,7 +131,7 @@ fn refused_connections_with_descriptors_wait_in_the_queue_of_the_kernel() {
             turns(&mut daemon);
             let open: Vec<usize> = daemon.host.clients.open.iter().map(|(index, _)| index).collect();
             open.into_iter().for_each(|index| daemon.close_client(daemon.clock.now(), index));
-            let is_done = daemon.refused.due().is_none() && !daemon.ready.listener && closing.count() == 0;
+            let is_done = daemon.refused.is_empty() && !daemon.ready.listener && closing.count() == 0;
             (is_done && daemon.host.clients.open.is_empty()).then_some(())
         });
         drop(clients);
