@@ -70,13 +70,4 @@ impl Ibacmp {
             (option, _) => option.canonical(id),
         }
     }
-
-    /// Returns the service id that a path of the preloaded tables, which have none, must be for. While the subnet
-    /// administrator is silent, the tables have the only paths, and any id gets them.
-    pub(crate) fn id_in_tables(&self, cx: &Context, endpoint: EndpointId, id: ServiceId) -> ServiceId {
-        match (&cx.config().path_service_ids, self.endpoints.get(endpoint)) {
-            (ServiceIds::Auto, Some(state)) if state.id_rules.is_silent() => ServiceId::default(),
-            _ => id,
-        }
-    }
 }

@@ -10,30 +10,39 @@
 //! | `cache/` | all destinations, their index by GID, eviction |
 //! | `endpoint/` | an endpoint: groups, credits, round-trip times, announcements, service ids, the table of all paths |
 //! | `preloaded.rs` | tables of routes and hosts from files |
-//! | `paths.rs` | paths from other sources than the SA, queries, receivers of datagrams |
+//! | `paths.rs` | paths and their sources, queries, receivers of datagrams |
 //! | `confirmations.rs` | the progress of the confirmation of paths in use |
 //! | `state.rs` | the state of the provider, the renewal queue |
-//! | `facts.rs` | what follows from the cache and an endpoint: the key of a path, its query, what was tried |
-//! | `doubts.rs` | asks the owner of an address that an event may have moved |
-//! | `operations.rs` | credits, timers, datagrams, queries and answers of lookups |
 //!
-//! Events. A file knows those above it, and calls no method of a file that calls one of its own:
+//! Read-only, all of this together:
+//!
+//! | file | contents |
+//! |---|---|
+//! | `sources.rs` | paths that need no query |
+//! | `facts.rs` | the key of a path, its query, what was tried |
+//! | `check.rs` | invariants |
+//!
+//! What is done with a destination. A file calls no method of a file that calls one of its own:
+//!
+//! | file | contents |
+//! |---|---|
+//! | `operations.rs` | credits, timers and datagrams of multicast requests; the end of what is in progress |
+//! | `doubts.rs` | asks the owner of an address that an event may have moved |
+//! | `perform.rs` | carries out an [`Action`](dest::Action): paths found, queried, or not found |
+//!
+//! Events, which end in actions:
 //!
 //! | file | contents |
 //! |---|---|
 //! | `protocol.rs` | implementation of the `Provider` trait |
+//! | `resolve.rs` | requests of local users |
+//! | `multicast/` | responses, and requests of remote hosts |
 //! | `changes.rs`, `groups.rs` | changes of endpoints, addresses and ports; joining and leaving groups |
-//! | `multicast/` | requests for an address: of local users, and from remote hosts; `operations.rs` sends them |
-//! | `carry_out.rs` | carries out the action that follows an event of a destination |
-//! | `acquire.rs` | finds or creates the destination of a request |
-//! | `routes/` | paths: queried, loaded from files, or fetched as a table |
+//! | `routes/` | tables of paths: from files, or fetched from the SA; service ids |
 //! | `refresh/` | expiry, cached failures, renewals, confirmations and other checks of cached paths, announcements, witnesses, notices |
 //! | `publish.rs` | paths that clients read without a request |
 //! | `inspect.rs` | the cache for administrators: facts about its entries, their removal on request |
-//! | `check.rs` | invariants |
-mod acquire;
-pub(crate) mod cache;
-mod carry_out;
+mod cache;
 mod changes;
 mod check;
 mod confirmations;
@@ -46,11 +55,14 @@ mod inspect;
 mod multicast;
 mod operations;
 mod paths;
+mod perform;
 mod preloaded;
 mod protocol;
 mod publish;
 mod refresh;
+mod resolve;
 mod routes;
+mod sources;
 mod state;
 mod stats;
 mod token;

@@ -1,28 +1,22 @@
-//! The operations of destinations: their lookups get credits, timers, datagrams and queries only here, and their requests
-//! are answered here. The renewal of a path that is served is in `refresh/recheck.rs`.
+//! The operations in progress of destinations: credits, timers and datagrams of their multicast requests, and the end of
+//! what is in progress. The renewal of a path that is served is in `refresh/recheck.rs`.
 use super::{
-    dest::{Checks, DestState, History, Lookup, MulticastRequest, Ready, Remote, Routing, Stage},
-    endpoint::{Endpoints, group_share::handling_time},
-    paths::{self, PathSource},
+    dest::{Checks, DestState, Lookup, MulticastRequest, Ready, Remote, Stage},
+    endpoint::group_share::handling_time,
+    paths,
     state::Ibacmp,
     token::{DestId, Task},
 };
 use crate::{
     accounts::fair::Urgency,
-    api::{
-        ResolverEvent, SendTo, Time,
-        account::{AccountId, DAEMON},
-        failure::{Attempt, Failure},
-        id::EndpointId,
-        port::PortAttributes,
-    },
-    provider::{Context, Resolution},
+    api::{ResolverEvent, SendTo, account::AccountId, id::EndpointId, port::PortAttributes},
+    provider::Context,
     retry::RequestRetry,
 };
 use acm_wire::{client::Counter, multicast};
 use alloc::vec::Vec;
 use core::time::Duration;
-use ib_mad::{Gid, id::Lmc, sa::PathRecord};
+use ib_mad::Gid;
 
 impl Ibacmp {
     /// Returns the policy of the open request of a destination. A host that is asked in order to check a claim about a
@@ -168,63 +162,6 @@ impl Ibacmp {
         request.lookup
     }
 
-    /// Queries the subnet administrator for the path, if the lookup is needed. The query does not depend on earlier
-    /// responses.
-    pub(crate) fn query_route(
-        &mut self,
-        cx: &mut Context,
-        id: DestId,
-        remote: Option<Remote>,
-        addr_until: Option<Time>,
-        lookup: Lookup,
-    ) -> Resolution {
-        let Some(first) = lookup.accounts().next() else {
-            lookup.end(cx);
-            self.cache.remove_if_not_found(id);
-            return Failure::EndpointClosed.into();
-        };
-        let dest = self.cache.at(id);
-        let (endpoint, name) = (dest.endpoint, dest.name());
-        let Some(query) = self.path_query(cx, id, remote.as_ref()) else {
-            return self.give_up(cx, id, lookup, Failure::EndpointClosed.into());
-        };
-        cx.count(endpoint, Counter::RouteQuery);
-        cx.log(ResolverEvent::RouteRequested(endpoint, name).into());
-        match cx.sa_query(endpoint, Task::Route(id).token(), query, first) {
-            Err(error) => self.give_up(cx, id, lookup, Failure::Sa(error).into()),
-            Ok(query) => {
-                for (account, urgency) in lookup.needs() {
-                    cx.sa_join(query, account, urgency);
-                }
-                let routing = Routing { remote, addr_until, query, since: cx.now(), lookup };
-                self.cache.enter(id, DestState::Routing(routing));
-                Resolution::Pending(Task::Lookup(id).token())
-            }
-        }
-    }
-
-    /// Continues the path query for a response to a host as the query of the host's address.
-    pub(crate) fn take_over_query(
-        &mut self,
-        cx: &mut Context,
-        id: DestId,
-        by_gid: DestId,
-        remote: Remote,
-        mut lookup: Lookup,
-    ) -> Resolution {
-        let addr_until = cx.addr_end();
-        if let DestState::Routing(routing) = self.cache.enter(by_gid, DestState::Unknown) {
-            cx.sa.hand_over(routing.query, Task::Route(id).token());
-            for (account, urgency) in lookup.needs() {
-                cx.sa_join(routing.query, account, urgency);
-            }
-            lookup.absorb(cx, routing.lookup);
-            let remote = Some(remote);
-            self.cache.enter(id, DestState::Routing(Routing { remote, addr_until, lookup, ..routing }));
-        }
-        Resolution::Pending(Task::Lookup(id).token())
-    }
-
     /// Adds a queue position for an account to the operation that waits for its turn, or moves the account's position
     /// to this urgency.
     pub(crate) fn join_queue(&mut self, cx: &mut Context, id: DestId, account: AccountId, urgency: Urgency) {
@@ -264,66 +201,6 @@ impl Ibacmp {
         }
     }
 
-    /// Stores the path of a destination and answers all waiting requests, local and remote.
-    pub(crate) fn make_ready(
-        &mut self,
-        cx: &mut Context,
-        id: DestId,
-        location: (Option<Remote>, Option<Time>),
-        (path, source): (PathRecord, PathSource),
-        lookup: Lookup,
-    ) -> Resolution {
-        let dest = self.cache.at(id);
-        let (endpoint, name) = (dest.endpoint, dest.name());
-        let by_default = cx.route_end();
-        let lmc = cx.lmc_of(endpoint);
-        // The peer may have moved since its location was found.
-        let (remote, addr_until) = location;
-        let remote = remote.map(|remote| remote.at_end_of(&path, lmc));
-        let route_until = match source {
-            PathSource::Sa | PathSource::Group => by_default,
-            PathSource::Known(until) | PathSource::Table(until) => until,
-            PathSource::File => None,
-        };
-        // A location from a file is valid until the next load, too.
-        let is_from_file = source == PathSource::File || remote.is_some_and(|remote| remote.group.is_zero());
-        let preloaded = is_from_file.then(|| self.preload.loads());
-        let mut history = History::new(source.origin(), cx.now());
-        for account in lookup.accounts().filter(|account| *account != DAEMON) {
-            history.used(cx.now(), cx.accounts.account(account));
-        }
-        let found = Ready::new(remote, path, self.epoch(endpoint));
-        self.cache.enter(id, DestState::Ready(Ready { addr_until, route_until, preloaded, history, ..found }));
-        self.note_path(endpoint, &path, lmc);
-        let dest = self.cache.at_mut(id);
-        dest.in_doubt &= dest.is_address();
-        cx.log(ResolverEvent::RouteFound(endpoint, name).into());
-        let responders = lookup.end(cx);
-        self.publish(cx, id);
-        cx.complete(Task::Lookup(id).token(), Ok(&path));
-        for responder in &responders {
-            Endpoints::respond(cx, endpoint, &path, responder);
-        }
-        self.settle_doubt(cx, id);
-        self.stats.prefetch_used += u64::from(matches!(source, PathSource::Table(_)));
-        self.stats.preload_used += u64::from(source == PathSource::File);
-        Resolution::Ready(path)
-    }
-
-    /// Records the GID at the end of a path, so that datagrams of another GID there contradict it.
-    pub(crate) fn note_path(&mut self, endpoint: EndpointId, path: &PathRecord, lmc: Lmc) {
-        if let Some(state) = self.endpoints.get_mut(endpoint) {
-            let _ = state.hosts.note(path.dlid.base(lmc), path.dgid);
-        }
-    }
-
-    /// Fails the operation in progress of a destination.
-    pub(crate) fn fail(&mut self, cx: &mut Context, id: DestId, failure: Failure) {
-        let attempt = Attempt { failure, details: self.attempt_details_of(cx, id) };
-        let lookup = self.end_operations(cx, id);
-        self.give_up(cx, id, lookup, attempt);
-    }
-
     /// Drops all cached data of a destination and ends its operations. Returns its lookup.
     pub(crate) fn end_operations(&mut self, cx: &mut Context, id: DestId) -> Lookup {
         match self.cache.enter(id, DestState::Unknown) {
@@ -338,24 +215,6 @@ impl Ibacmp {
             }
             DestState::Unknown | DestState::Failed(_) | DestState::Located { .. } => Lookup::default(),
         }
-    }
-
-    /// Ends a lookup without a path. The next request starts with the address again, because its location may be the
-    /// reason for the failure.
-    pub(crate) fn give_up(&mut self, cx: &mut Context, id: DestId, lookup: Lookup, attempt: Attempt) -> Resolution {
-        self.cache.enter(id, DestState::Unknown);
-        let token = Task::Lookup(id).token();
-        let waiting = cx.waiting_for(token);
-        if waiting > 0 {
-            let dest = self.cache.at(id);
-            self.stats.lookups_failed += 1;
-            cx.log(ResolverEvent::LookupFailed(dest.endpoint, dest.name(), attempt, waiting).into());
-        }
-        lookup.end(cx);
-        cx.complete(token, Err(attempt));
-        self.cache_failure(cx, id, attempt);
-        self.cache.remove_if_not_found(id);
-        Resolution::Failed(attempt)
     }
 
     /// Ends a lookup that no account needs. A cached location stays.
@@ -389,6 +248,15 @@ impl Ibacmp {
         if let Some(renewal) = renewal {
             cx.sa_discard(renewal.query);
             renewal.lookup.end(cx);
+        }
+    }
+
+    /// Drops the path of a destination and keeps its location.
+    pub(crate) fn drop_path(&mut self, cx: &mut Context, id: DestId) {
+        if let Some(&Ready { remote, addr_until, .. }) = self.cache.at(id).state.ready()
+            && let DestState::Ready(mut ready) = self.cache.enter(id, DestState::without_path(remote, addr_until))
+        {
+            self.end_checks(cx, id, ready.checks());
         }
     }
 }

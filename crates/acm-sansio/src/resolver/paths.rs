@@ -1,13 +1,16 @@
 //! Paths from other sources than the subnet administrator, queries for paths, and the receivers of datagrams.
 use crate::{
-    api::{PathOrigin, SendTo, Time, id::EndpointId, port::PortAttributes},
+    api::{PathOrigin, SendTo, Time, id::EndpointId, port::PortAttributes, preload::Route},
     provider::Context,
-    resolver::dest::{Remote, RouteKey},
+    resolver::{
+        dest::{Remote, RouteKey},
+        token::DestId,
+    },
     sa::SaQuery,
 };
 use ib_mad::{
-    AddressVector, GlobalRoute, Lid, Pkey, Qkey, Qpn, Selected, ServiceLevel,
-    sa::{McMemberRecord, PathRecord, Query, ReversiblePaths},
+    AddressVector, Gid, GlobalRoute, Lid, PacketLifeTime, Pkey, Qkey, Qpn, Selected, ServiceLevel,
+    sa::{FlowHop, McMemberRecord, PathRecord, QosSl, Query, ReversiblePaths},
 };
 
 /// The source of a path, which determines its lifetime.
@@ -18,7 +21,7 @@ pub(crate) enum PathSource {
     /// The parameters of the shared group.
     Group,
     /// Another destination at the same GID, whose path expires at this time.
-    Known(Option<Time>),
+    Copy { of: DestId, until: Option<Time> },
     /// The table of all paths, which expire at this time.
     Table(Option<Time>),
     /// A file. The path is valid until the next load.
@@ -31,10 +34,43 @@ impl PathSource {
         match self {
             Self::Sa => PathOrigin::Sa,
             Self::Group => PathOrigin::Group,
-            Self::Known(_) => PathOrigin::Copy,
+            Self::Copy { .. } => PathOrigin::Copy,
             Self::Table(_) => PathOrigin::Table,
             Self::File => PathOrigin::File,
         }
+    }
+}
+
+/// A path that was found, and its source.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known {
+    pub(crate) path: PathRecord,
+    pub(crate) source: PathSource,
+    /// `true` if an event may have made it wrong.
+    pub(crate) is_stale: bool,
+}
+
+impl Known {
+    pub(crate) const fn new(path: PathRecord, source: PathSource) -> Self {
+        Self { path, source, is_stale: false }
+    }
+}
+
+/// Returns the path for a route of a file, completed with the attributes that all paths of the port share.
+pub(crate) fn from_file(port: &PortAttributes, pkey: Pkey, dgid: Gid, route: &Route) -> PathRecord {
+    let life = if route.dlid == port.lid { 0 } else { port.subnet_timeout };
+    PathRecord {
+        dgid,
+        sgid: port.gid(),
+        dlid: route.dlid,
+        slid: port.lid,
+        reversible_paths: ReversiblePaths::default().with_reversible(true).with_num_path(1),
+        pkey,
+        qos_sl: QosSl::default().with_sl(route.sl),
+        mtu: Selected::exactly(route.mtu),
+        rate: Selected::exactly(route.rate),
+        packet_life_time: Selected::exactly(PacketLifeTime::masked(life)),
+        ..PathRecord::default()
     }
 }
 
@@ -56,7 +92,7 @@ pub(crate) fn loopback(cx: &Context, endpoint: EndpointId) -> Option<PathRecord>
 
 /// Returns the path from the parameters of the shared group.
 pub(crate) fn from_group(member: &McMemberRecord, remote: &Remote, own_lid: Lid) -> PathRecord {
-    let flow_hop = ib_mad::sa::FlowHop::default()
+    let flow_hop = FlowHop::default()
         .with_flow_label(member.sl_flow_hop.flow_label())
         .with_hop_limit(member.sl_flow_hop.hop_limit());
     PathRecord {
@@ -68,7 +104,7 @@ pub(crate) fn from_group(member: &McMemberRecord, remote: &Remote, own_lid: Lid)
         traffic_class: member.traffic_class,
         reversible_paths: ReversiblePaths::default().with_reversible(true).with_num_path(1),
         pkey: member.pkey,
-        qos_sl: ib_mad::sa::QosSl::default().with_sl(member.sl_flow_hop.sl()),
+        qos_sl: QosSl::default().with_sl(member.sl_flow_hop.sl()),
         mtu: member.mtu,
         rate: member.rate,
         packet_life_time: member.packet_life_time,

@@ -44,10 +44,7 @@ impl Provider for Ibacmp {
     }
 
     fn resolve(&mut self, cx: &mut Context, endpoint: EndpointId, target: Target<'_>, need: Need) -> Resolution {
-        match target {
-            Target::Address { source, dest } => self.resolve_address(cx, endpoint, source, dest, need),
-            Target::Port(path) => self.resolve_route(cx, endpoint, path, need),
-        }
+        self.path_to(cx, endpoint, target, need)
     }
 
     fn waiter_left(&mut self, cx: &mut Context, token: Token, account: AccountId, ticket: bool) -> AttemptDetails {

@@ -13,7 +13,7 @@ use super::{
     token::DestId,
 };
 use crate::{
-    api::{Output, Publication, Time, id::EndpointId},
+    api::{Output, Publication, id::EndpointId},
     provider::Context,
 };
 use acm_wire::Address;
@@ -28,16 +28,13 @@ impl Ibacmp {
     fn fresh(&self, cx: &Context, id: DestId) -> Option<&Ready> {
         let dest = self.cache.get(id)?;
         let ready = dest.state.ready().filter(|ready| !ready.stale)?;
-        let lasts = |until: Option<Time>| until.is_none_or(|until| until > cx.now());
         let is_fresh = match dest.class {
             EvictionClass::Local => true,
             EvictionClass::Probation | EvictionClass::Unsolicited => false,
             EvictionClass::Requested => {
                 (dest.origin == Origin::Asked || !dest.is_address())
                     && self.endpoints.get(dest.endpoint).is_some_and(|state| state.epoch() == ready.epoch)
-                    && ready.preloaded.is_none_or(|load| load == self.preload.loads())
-                    && lasts(ready.addr_until)
-                    && lasts(ready.route_until)
+                    && self.is_served(cx, dest, ready)
             }
         };
         is_fresh.then_some(ready)

@@ -9,7 +9,7 @@ use crate::{
         port::PortAttributes,
     },
     clients::{OpenRequest, Requester, WaitingFor},
-    provider::{IfPending, Need, Observe, Resolution},
+    provider::{IfPending, Need, Observe, Resolution, Target},
     resolver::{
         dest::{DestKey, EvictionClass, Remote, StateKind},
         endpoint::group::Group,
@@ -45,7 +45,8 @@ fn joined(resolve_depth: u32) -> (Context, Ibacmp, EndpointId) {
 }
 
 fn start_lookup(cx: &mut Context, ibacmp: &mut Ibacmp, endpoint: EndpointId, dest: &str) -> DestId {
-    match ibacmp.resolve_address(cx, endpoint, &name("here"), &name(dest), NEED) {
+    let target = Target::Address { source: &name("here"), dest: &name(dest) };
+    match ibacmp.path_to(cx, endpoint, target, NEED) {
         Resolution::Pending(token) => dest_of(token),
         other => panic!("{other:?}"),
     }
@@ -147,7 +148,8 @@ fn each_account_is_charged_once_for_a_lookup() {
     let user = cx.accounts.id(crate::api::account::Account::User(7));
     for account in [KERNEL, user, user] {
         let need = Need { account, ..NEED };
-        ibacmp.resolve_address(&mut cx, endpoint, &name("here"), &name("there"), need);
+        let target = Target::Address { source: &name("here"), dest: &name("there") };
+        ibacmp.path_to(&mut cx, endpoint, target, need);
     }
     let mut charged = Vec::new();
     assert_eq!(ibacmp.check(&cx, &mut |account| charged.push(account)), Ok(()));
@@ -158,7 +160,7 @@ fn each_account_is_charged_once_for_a_lookup() {
 fn query_has_the_accounts_of_its_lookup() {
     let (mut cx, mut ibacmp, endpoint) = joined(1);
     let path = PathRecord { dlid: Lid::new(9), ..PathRecord::default() };
-    let resolution = ibacmp.resolve_route(&mut cx, endpoint, &path, NEED);
+    let resolution = ibacmp.path_to(&mut cx, endpoint, Target::Port(&path), NEED);
     let Resolution::Pending(token) = resolution else { panic!("{resolution:?}") };
     assert_eq!(check(&cx, &ibacmp), Ok(()));
     let DestState::Routing(routing) = &ibacmp.cache.get(dest_of(token)).unwrap().state else { panic!() };

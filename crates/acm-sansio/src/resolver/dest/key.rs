@@ -1,6 +1,6 @@
 //! The key of a destination.
 use acm_wire::Address;
-use ib_mad::{Gid, Lid, Mtu, PacketLifeTime, Rate, Selected, ServiceId, ServiceLevel};
+use ib_mad::{Gid, Lid, Mtu, PacketLifeTime, Rate, Selected, ServiceId, ServiceLevel, sa::PathRecord};
 
 /// The key of a destination on its endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,6 +47,23 @@ pub(crate) struct RouteKey {
 }
 
 impl RouteKey {
+    /// Returns the key of a requested path from a port with this GID, which is the source without a condition.
+    pub(crate) fn requested(path: &PathRecord, own_gid: Option<Gid>, service_id: ServiceId) -> Self {
+        Self {
+            service_id,
+            dgid: path.dgid,
+            sgid: if own_gid == Some(path.sgid) { Gid::default() } else { path.sgid },
+            dlid: path.dlid,
+            slid: path.slid,
+            traffic_class: path.traffic_class,
+            qos_class: path.qos_sl.qos_class(),
+            sl: path.qos_sl.sl(),
+            mtu: path.mtu,
+            rate: path.rate,
+            packet_life_time: path.packet_life_time,
+        }
+    }
+
     /// Reports whether it has no properties but the ends of the path.
     pub(crate) fn has_only_ends(&self) -> bool {
         let Self { dgid, sgid, dlid, slid, .. } = *self;

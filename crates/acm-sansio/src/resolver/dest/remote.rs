@@ -11,8 +11,8 @@ pub(crate) struct Remote {
     /// Path bits of our LID that it sends to.
     pub(crate) path_bits: u8,
     pub(crate) qpn: Qpn,
-    /// The best group that both ends are in; zero if unknown.
-    pub(crate) group: Gid,
+    /// The best group that both ends are in; `None`: the location is from a file, and no datagram has shown it.
+    pub(crate) group: Option<Gid>,
     /// The generation of its addresses when it was last proven; 0 if unknown.
     pub(crate) generation: u16,
 }
@@ -21,7 +21,7 @@ impl Remote {
     /// Returns the location of the sender of a datagram.
     pub(crate) const fn sender(source: &DatagramSource, gid: Gid, group: Gid, generation: u16) -> Self {
         let DatagramSource { lid, path_bits, qpn, .. } = *source;
-        Self { gid, lid, path_bits, qpn, group, generation }
+        Self { gid, lid, path_bits, qpn, group: Some(group), generation }
     }
 
     /// Returns the location with the LID at the end of a path to it, unless the path leads to another LID of the same
@@ -33,6 +33,16 @@ impl Remote {
     /// Reports whether a path leads to this port, by base LID.
     pub(crate) fn is_at_end_of(&self, path: &PathRecord, lmc: Lmc) -> bool {
         self.lid.base(lmc) == path.dlid.base(lmc)
+    }
+
+    /// Reports whether a path may lead to this port. An unknown LID matches any.
+    pub(crate) fn may_be_at_end_of(&self, path: &PathRecord, lmc: Lmc) -> bool {
+        self.lid.is_zero() || self.is_at_end_of(path, lmc)
+    }
+
+    /// Reports whether it is from a file of hosts, which has neither LIDs nor queue pairs nor groups.
+    pub(crate) const fn is_from_file(&self) -> bool {
+        self.group.is_none()
     }
 
     /// Reports whether it can be asked by unicast. A host from a file has no queue pair.

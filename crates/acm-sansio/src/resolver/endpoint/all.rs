@@ -15,7 +15,7 @@ use crate::{
 };
 use acm_wire::multicast;
 use alloc::collections::BTreeMap;
-use ib_mad::{acm::AcmMad, sa::PathRecord};
+use ib_mad::{acm::AcmMad, id::Lmc, sa::PathRecord};
 
 /// The states of all endpoints whose port was active, or had a queue pair.
 #[derive(Debug, Default)]
@@ -101,6 +101,13 @@ impl Endpoints {
         Some(PathRecord { sgid: port.gid(), ..path })
     }
 
+    /// Records the GID at the end of a path, so that datagrams of another GID there contradict it.
+    pub(crate) fn note_path(&mut self, endpoint: EndpointId, path: &PathRecord, lmc: Lmc) {
+        if let Some(state) = self.states.get_mut(&endpoint) {
+            let _ = state.hosts.note(path.dlid.base(lmc), path.dgid);
+        }
+    }
+
     /// Sends a datagram, with the generation of the endpoint's addresses unless the option `witness` is off.
     pub(crate) fn send(&self, cx: &mut Context, endpoint: EndpointId, to: SendTo, mad: AcmMad) {
         send(cx, endpoint, to, mad, self.at(endpoint).generation);
@@ -109,7 +116,14 @@ impl Endpoints {
     /// Responds to a request for an address that was local when the request arrived.
     pub(crate) fn respond(cx: &mut Context, endpoint: EndpointId, path: &PathRecord, responder: &Responder) {
         let Responder { tid, remote, generation } = responder;
-        send_along(cx, endpoint, path, remote, multicast::response(*tid, remote.group), *generation);
+        send_along(
+            cx,
+            endpoint,
+            path,
+            remote,
+            multicast::response(*tid, remote.group.unwrap_or_default()),
+            *generation,
+        );
     }
 
     /// Sends a response to a remote host.

@@ -6,7 +6,6 @@ use crate::{
 };
 use alloc::vec::Vec;
 use core::time::Duration;
-use ib_mad::sa::PathRecord;
 
 /// The number of lookups within [`COLD_TIME`] that each needed a query, after which the table is worth its cost: a
 /// thirty-second of the fabric's ports, and at least 64.
@@ -42,14 +41,6 @@ impl Fetched {
     pub(crate) fn is_valid(&self, now: Time) -> bool {
         now.since(self.since) < self.life
     }
-}
-
-/// A path from a table.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Prefetched {
-    pub(crate) path: PathRecord,
-    /// Its expiry time; `None`: it does not expire.
-    pub(crate) until: Option<Time>,
 }
 
 /// Counts lookups that each need a query.

@@ -96,7 +96,7 @@ impl EndpointState {
 
     /// Returns the path to a location from the parameters of the shared group. `own_lid` is the port's.
     pub(crate) fn path_by_group(&self, remote: &Remote, own_lid: Lid) -> Option<PathRecord> {
-        let member = self.joined().find(|member| member.mgid == remote.group)?;
+        let member = self.joined().find(|member| Some(member.mgid) == remote.group)?;
         Some(paths::from_group(member, remote, own_lid))
     }
 

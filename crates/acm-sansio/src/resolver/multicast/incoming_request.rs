@@ -1,12 +1,10 @@
 //! Multicast requests from remote hosts: caching the sender's location, responding, and defending local addresses.
 use crate::{
     accounts::fair::Urgency,
-    api::{
-        DatagramSource, ResolverEvent, account::REMOTE, config::RouteProtocol, id::EndpointId, port::PortAttributes,
-    },
+    api::{DatagramSource, ResolverEvent, account::REMOTE, id::EndpointId, port::PortAttributes},
     provider::Context,
     resolver::{
-        dest::{DestKey, DestState, EvictionClass, Lookup, Origin, Ready, Remote, Responder, Routing},
+        dest::{DestKey, DestState, Lookup, Ready, Remote, Responder, Routing},
         doubts::MOST_DOUBTED,
         endpoint::Endpoints,
         state::{Ibacmp, RenewalReason},
@@ -14,7 +12,7 @@ use crate::{
     },
 };
 use acm_wire::multicast::{self, AddressRequest};
-use ib_mad::{Gid, acm::AcmMad, sa::PathRecord};
+use ib_mad::{Gid, acm::AcmMad};
 
 impl Ibacmp {
     /// Handles a multicast request. Every receiver caches the sender's location; the owner of the address responds.
@@ -83,7 +81,7 @@ impl Ibacmp {
         let is_listed = self.is_listed_elsewhere(cx, id, &remote);
         let lmc = cx.lmc_of(endpoint);
         let action = self.cache.at_mut(id).on_claim(remote, is_to_group, is_listed, lmc);
-        self.carry_out(cx, id, action);
+        self.perform(cx, id, action);
     }
 
     /// Compares cached paths to a GID with a datagram from it, which shows its LID and its queue pair. `named` is the
@@ -168,23 +166,6 @@ impl Ibacmp {
         }
     }
 
-    /// Drops a location that no host confirmed, because a local user requests it. Returns the host to ask for it, or
-    /// `None` if the group must be asked.
-    pub(crate) fn take_claimant(&mut self, cx: &mut Context, id: DestId) -> Option<Remote> {
-        self.drop_expired(cx, id);
-        let dest = self.cache.at(id);
-        if dest.class == EvictionClass::Local {
-            return None;
-        }
-        let (DestState::Located { remote, .. } | DestState::Ready(Ready { remote: Some(remote), .. })) = &dest.state
-        else {
-            return None;
-        };
-        let host = Some(*remote).filter(|remote| dest.origin != Origin::Doubtful && remote.can_respond());
-        self.end_operations(cx, id).end(cx);
-        host
-    }
-
     /// Responds to a multicast request for a local address as soon as there is a path to the sender. The path is found
     /// by the sender's GID, so that a response depends on no address that the sender claims. `claimed` is that address.
     /// If a local user waits for the path to the sender at this address, the response waits for the same query.
@@ -195,8 +176,9 @@ impl Ibacmp {
         claimed: Option<DestId>,
         responder: Responder,
     ) {
-        if let Some(path) = self.cached_path_to(cx, endpoint, &responder.remote) {
-            return Endpoints::respond(cx, endpoint, &path, &responder);
+        if let Some(known) = self.response_path_to(cx, endpoint, &responder.remote) {
+            self.note_source(endpoint, known.source);
+            return Endpoints::respond(cx, endpoint, &known.path, &responder);
         }
         let lmc = cx.lmc_of(endpoint);
         let claimed = claimed.filter(|id| {
@@ -242,26 +224,14 @@ impl Ibacmp {
         }
     }
 
-    /// Returns the path to a location if it needs no query.
-    fn cached_path_to(&mut self, cx: &mut Context, endpoint: EndpointId, remote: &Remote) -> Option<PathRecord> {
-        if let Some(path) = self.preloaded_path_to(cx, endpoint, remote) {
-            return Some(path);
-        }
-        if cx.config().route_protocol == RouteProtocol::Acm {
-            return self.endpoints.path_by_group(cx, endpoint, remote);
-        }
-        if let Some(found) = self.prefetched_to(cx, endpoint, remote) {
-            self.stats.prefetch_used += 1;
-            return Some(found.path);
-        }
-        self.path_of_gid(cx, endpoint, remote).map(|ready| ready.path)
-    }
-
     /// Responds to a request that was sent to this node alone. Without a cached path the response goes by the
     /// parameters of the group, as the request may have come: 10,000 nodes ask a host that moves in one second.
     fn respond_at_once(&mut self, cx: &mut Context, endpoint: EndpointId, remote: &Remote, response: AcmMad) {
-        let path =
-            self.cached_path_to(cx, endpoint, remote).or_else(|| self.endpoints.path_by_group(cx, endpoint, remote));
+        let known = self.response_path_to(cx, endpoint, remote);
+        if let Some(known) = &known {
+            self.note_source(endpoint, known.source);
+        }
+        let path = known.map(|known| known.path).or_else(|| self.endpoints.path_by_group(cx, endpoint, remote));
         if let Some(path) = path {
             self.endpoints.send_response(cx, endpoint, &path, remote, response);
         }

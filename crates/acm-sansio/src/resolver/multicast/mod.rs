@@ -1,4 +1,3 @@
-//! The multicast protocol: lookups of addresses, and the requests of remote hosts.
+//! What arrives: responses that end a lookup, and requests of remote hosts.
 mod incoming_request;
-mod resolve;
-mod waiters;
+mod responses;

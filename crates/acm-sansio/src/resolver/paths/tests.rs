@@ -78,7 +78,7 @@ fn path_has_the_parameters_of_the_group() {
         mtu: Selected::exactly(Mtu::B2048),
         rate: Selected::exactly(Rate::GBPS_10),
         traffic_class: 7,
-        packet_life_time: Selected::exactly(ib_mad::PacketLifeTime::of::<18>()),
+        packet_life_time: Selected::exactly(PacketLifeTime::of::<18>()),
         pkey: Pkey::DEFAULT_FULL,
         sl_flow_hop: SlFlowHop::default()
             .with_sl(ServiceLevel::of::<3>())

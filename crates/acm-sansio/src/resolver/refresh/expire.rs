@@ -1,71 +1,89 @@
-//! Drops what has expired of a destination, before it is used.
+//! What is still served of a destination: the rest is dropped before it is used.
 use crate::{
-    api::{Time, port::PortAttributes},
+    api::{Time, id::EndpointId},
     provider::Context,
     resolver::{
-        dest::{DestKey, DestState, EvictionClass, Ready},
-        endpoint::EndpointState,
+        dest::{Dest, DestState, EvictionClass, Ready},
         state::Ibacmp,
         token::DestId,
     },
 };
 
 impl Ibacmp {
+    /// Reports whether a cached path is served: it has not expired, and still matches the port and the files.
+    pub(crate) fn is_served(&self, cx: &Context, dest: &Dest, ready: &Ready) -> bool {
+        dest.class == EvictionClass::Local || self.is_lasting(cx, ready) && self.fits(cx, dest.endpoint, ready)
+    }
+
+    /// Reports whether a path has not expired, and is not from a file that was replaced.
+    fn is_lasting(&self, cx: &Context, ready: &Ready) -> bool {
+        let lasts = |until: Option<Time>| until.is_none_or(|until| until > cx.now());
+        let is_outdated = ready.preloaded.is_some_and(|load| load != self.preload.loads());
+        lasts(ready.addr_until) && lasts(ready.route_until) && !is_outdated
+    }
+
+    /// Reports whether a path matches the port, which may have moved, or have got another link.
+    fn fits(&self, cx: &Context, endpoint: EndpointId, ready: &Ready) -> bool {
+        let is_too_much = || cx.port_of(endpoint).is_some_and(|port| port.is_too_much(&ready.path));
+        let state = self.endpoints.get(endpoint);
+        state.is_some_and(|state| state.epoch() == ready.epoch || !state.is_void(ready.epoch) && !is_too_much())
+    }
+
     /// Drops what has expired of a destination, and a path that no longer matches the port.
     pub(crate) fn drop_expired(&mut self, cx: &mut Context, id: DestId) {
-        let now = cx.now();
-        let over = |until: Option<Time>| until.is_some_and(|until| until <= now);
-        let dest = self.cache.at_mut(id);
-        let next = match &mut dest.state {
-            DestState::Failed(failed) if !failed.is_valid(now, self.endpoints.at(dest.endpoint).failures_epoch()) => {
-                DestState::Unknown
-            }
-            DestState::Located { addr_until, .. } if over(*addr_until) => DestState::Unknown,
-            // The location came only from a table of hosts, which no longer contains it.
-            DestState::Located { remote, .. } if remote.group.is_zero() && !self.preload.has(&dest.key, remote.gid) => {
-                DestState::Unknown
-            }
+        let over = |until: Option<Time>| until.is_some_and(|until| until <= cx.now());
+        let dest = self.cache.at(id);
+        let is_over = match &dest.state {
             DestState::Ready(ready) if dest.class != EvictionClass::Local => {
-                let fits = match self.endpoints.get(dest.endpoint) {
-                    Some(state) if state.epoch() == ready.epoch => true,
-                    Some(state) => {
-                        dest.in_doubt |= matches!(dest.key, DestKey::Address(_)) && state.is_stale(ready.epoch);
-                        follow_epoch(ready, state, cx.port_of(dest.endpoint))
-                    }
-                    None => false,
-                };
-                let outdated = ready.preloaded.is_some_and(|load| load != self.preload.loads());
-                if over(ready.addr_until) {
-                    DestState::Unknown
-                } else if outdated {
-                    // A location from a multicast response stays.
-                    let remote = ready.remote.filter(|remote| !remote.group.is_zero());
-                    DestState::without_path(remote, ready.addr_until)
-                } else if !fits || over(ready.route_until) {
-                    // Announcements may have been missed while this port moved.
-                    dest.in_doubt |= !fits;
-                    DestState::without_path(ready.remote, ready.addr_until)
-                } else {
-                    return;
+                let is_current = self.endpoints.get(dest.endpoint).is_some_and(|state| state.epoch() == ready.epoch);
+                if !is_current || !self.is_lasting(cx, ready) {
+                    self.follow_events(cx, id);
                 }
+                return;
             }
-            _ => return,
+            DestState::Failed(failed) => !failed.is_valid(cx.now(), self.endpoints.at(dest.endpoint).failures_epoch()),
+            // A location from a table of hosts is dropped if the table no longer contains it.
+            DestState::Located { remote, addr_until } => {
+                over(*addr_until) || remote.is_from_file() && !self.preload.has(&dest.key, remote.gid)
+            }
+            _ => false,
+        };
+        if is_over {
+            self.cache.enter(id, DestState::Unknown);
+        }
+    }
+
+    /// Brings a path to the current epoch of its endpoint. Drops it if it is no longer served.
+    #[cold]
+    fn follow_events(&mut self, cx: &mut Context, id: DestId) {
+        let dest = self.cache.at(id);
+        let DestState::Ready(ready) = &dest.state else { return };
+        let state = self.endpoints.at(dest.endpoint);
+        let (is_stale, epoch) = (state.is_stale(ready.epoch), state.epoch());
+        let (is_served, fits) = (self.is_served(cx, dest, ready), self.fits(cx, dest.endpoint, ready));
+        let is_outdated = ready.preloaded.is_some_and(|load| load != self.preload.loads());
+        let (remote, addr_until) = (ready.remote, ready.addr_until);
+        let dest = self.cache.at_mut(id);
+        dest.in_doubt |= is_stale && dest.is_address();
+        if is_served {
+            if let DestState::Ready(ready) = &mut dest.state {
+                (ready.stale, ready.epoch) = (ready.stale || is_stale, epoch);
+            }
+            return;
+        }
+        let next = if addr_until.is_some_and(|until| until <= cx.now()) {
+            DestState::Unknown
+        } else if is_outdated {
+            // A location from a multicast response stays.
+            DestState::without_path(remote.filter(|remote| !remote.is_from_file()), addr_until)
+        } else {
+            // Announcements may have been missed while this port moved.
+            dest.in_doubt |= !fits;
+            DestState::without_path(remote, addr_until)
         };
         // A verification or renewal of the dropped state is useless: the next request starts a new lookup.
         if let DestState::Ready(mut ready) = self.cache.enter(id, next) {
             self.end_checks(cx, id, ready.checks());
         }
     }
-}
-
-/// Brings a path of an earlier epoch to the current epoch of its endpoint. Returns `false` if it no longer matches the
-/// port.
-#[cold]
-fn follow_epoch(ready: &mut Ready, state: &EndpointState, port: Option<&PortAttributes>) -> bool {
-    if state.is_void(ready.epoch) || port.is_some_and(|port| port.is_too_much(&ready.path)) {
-        return false;
-    }
-    ready.stale |= state.is_stale(ready.epoch);
-    ready.epoch = state.epoch();
-    true
 }

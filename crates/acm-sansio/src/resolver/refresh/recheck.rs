@@ -4,8 +4,8 @@ use crate::{
     provider::Context,
     resolver::{
         dest::{
-            Claim, Confirmation, DestState, Lookup, MulticastRequest, Outcome, Ready, Recheck, Remote, Renewal, Stage,
-            Verification,
+            Action, Claim, Confirmation, DestState, Lookup, MulticastRequest, Outcome, Ready, Recheck, Remote, Renewal,
+            Stage, Verification,
         },
         endpoint::Endpoints,
         facts::source,
@@ -87,9 +87,13 @@ impl Ibacmp {
 
     /// Keeps the location of a host that has sent a request, which ends the check of a claim to its address.
     pub(crate) fn keep_owner(&mut self, cx: &mut Context, id: DestId, has_changed: bool, renews: bool) {
-        let verification = self.cache.at(id).state.ready().and_then(|ready| ready.verification.as_ref());
-        if verification.is_some_and(|verification| verification.check.claimant().is_some()) {
-            self.end_check(cx, id, Outcome::Refuted);
+        let ready = self.cache.at(id).state.ready();
+        if let Some(Ready { remote: Some(owner), verification: Some(verification), .. }) = ready
+            && verification.check.claimant().is_some()
+        {
+            let owner = owner.gid;
+            self.count_refuted(cx, id, owner);
+            self.end_verification(cx, id);
             // The subnet administrator is not asked about a move that the owner denies.
             let is_due = |ready: &Ready| ready.stale || ready.confirmation == Confirmation::Queued;
             self.cache.change(id, |ready| ready.queued &= is_due(ready));
@@ -103,29 +107,24 @@ impl Ibacmp {
         }
     }
 
-    /// Ends the check of an address.
-    pub(crate) fn end_check(&mut self, cx: &mut Context, id: DestId, outcome: Outcome) {
+    /// Ends the check of an address. Returns the action that follows.
+    pub(crate) fn end_check(&mut self, cx: &mut Context, id: DestId, outcome: Outcome) -> Action {
         let dest = self.cache.at(id);
         let (endpoint, name) = (dest.endpoint, dest.name());
         let DestState::Ready(Ready { remote: Some(owner), verification: Some(verification), .. }) = &dest.state else {
-            return;
+            return Action::Nothing;
         };
         let (owner, check) = (*owner, verification.check);
-        let claimant = check.claimant();
-        match (outcome, claimant) {
+        match (outcome, check.claimant()) {
             (Outcome::Confirmed, Some(claimant)) => return self.accept_claimant(cx, id, owner, claimant),
             (Outcome::Conflict, Some(claimant)) => self.report_conflict(cx, id, owner.gid, claimant.gid),
-            (Outcome::Refuted, _) => {
-                self.stats.claims_refuted += 1;
-                self.cache.change(id, |ready| ready.claims_refuted = ready.claims_refuted.saturating_add(1));
-                cx.log(ResolverEvent::ClaimRefuted(endpoint, name, owner.gid).into());
+            (Outcome::Refuted, _) => self.count_refuted(cx, id, owner.gid),
+            (Outcome::Gone, _) => {
+                cx.log(ResolverEvent::PeerChanged(endpoint, name).into());
+                self.end_operations(cx, id).end(cx);
+                return Action::Nothing;
             }
             _ => {}
-        }
-        if outcome == Outcome::Gone {
-            cx.log(ResolverEvent::PeerChanged(endpoint, name).into());
-            self.end_operations(cx, id).end(cx);
-            return;
         }
         self.end_verification(cx, id);
         if outcome == Outcome::Present {
@@ -138,6 +137,14 @@ impl Ibacmp {
             (Recheck::Probe, _) => self.renew_path(cx, id),
             _ => {}
         }
+        Action::Nothing
+    }
+
+    fn count_refuted(&mut self, cx: &mut Context, id: DestId, owner: Gid) {
+        self.stats.claims_refuted += 1;
+        self.cache.change(id, |ready| ready.claims_refuted = ready.claims_refuted.saturating_add(1));
+        let dest = self.cache.at(id);
+        cx.log(ResolverEvent::ClaimRefuted(dest.endpoint, dest.name(), owner).into());
     }
 
     /// Counts that two hosts have an address. It is logged once for each cache entry, because the adapters of a host
@@ -152,26 +159,22 @@ impl Ibacmp {
         }
     }
 
-    fn accept_claimant(&mut self, cx: &mut Context, id: DestId, owner: Remote, claimant: Remote) {
+    /// Accepts the host that claims an address. Returns the action that follows.
+    fn accept_claimant(&mut self, cx: &mut Context, id: DestId, owner: Remote, claimant: Remote) -> Action {
         self.stats.claims_confirmed += 1;
         let dest = self.cache.at(id);
         let name = dest.name();
         cx.log(ResolverEvent::PeerChanged(dest.endpoint, name).into());
         self.compare_host(&name, claimant.gid);
-        if owner.gid == claimant.gid {
-            // The path to the new LID is served. Its renewal, which is queued, confirms the other attributes.
-            self.cache.change(id, |ready| {
-                (ready.remote, ready.path.dlid, ready.stale) = (Some(claimant), claimant.lid, true);
-            });
-            return self.end_verification(cx, id);
+        if owner.gid != claimant.gid {
+            return Action::FindRoute(claimant);
         }
-        let Some(verification) = self.cache.change(id, |ready| ready.verification.take()).flatten() else { return };
-        let addr_until = cx.addr_end();
-        if let DestState::Ready(mut ready) = self.cache.enter(id, DestState::Located { remote: claimant, addr_until }) {
-            self.end_checks(cx, id, ready.checks());
-        }
-        let lookup = self.end_request(cx, id, verification.request);
-        self.find_route(cx, id, claimant, lookup);
+        // The path to the new LID is served. Its renewal, which is queued, confirms the other attributes.
+        self.cache.change(id, |ready| {
+            (ready.remote, ready.path.dlid, ready.stale) = (Some(claimant), claimant.lid, true);
+        });
+        self.end_verification(cx, id);
+        Action::Nothing
     }
 
     /// Ends the check of a move that the subnet administrator confirmed. If it did not, the peer is still asked.
@@ -295,24 +298,15 @@ impl Ibacmp {
             Some(remote) => *remote = remote.at_end_of(path, lmc),
         }
         // Only an entry whose location comes from a file depends on the file.
-        ready.preloaded = ready.preloaded.filter(|_| ready.remote.is_some_and(|remote| remote.group.is_zero()));
+        ready.preloaded = ready.preloaded.filter(|_| ready.remote.is_some_and(|remote| remote.is_from_file()));
         self.cache.enter(id, DestState::Ready(ready));
-        self.note_path(endpoint, path, lmc);
+        self.endpoints.note_path(endpoint, path, lmc);
         // The host was not asked at this LID. The SA has proven the path to a GID or LID.
         let dest = self.cache.at_mut(id);
         dest.in_doubt = dest.is_address() && (dest.in_doubt || moved);
         let event = if moved { ResolverEvent::PeerChanged } else { ResolverEvent::RouteFound };
         cx.log(event(endpoint, name).into());
         self.settle_doubt(cx, id);
-    }
-
-    /// Drops the path of a destination and keeps its location.
-    pub(crate) fn drop_path(&mut self, cx: &mut Context, id: DestId) {
-        if let Some(&Ready { remote, addr_until, .. }) = self.cache.at(id).state.ready()
-            && let DestState::Ready(mut ready) = self.cache.enter(id, DestState::without_path(remote, addr_until))
-        {
-            self.end_checks(cx, id, ready.checks());
-        }
     }
 
     /// Ends a verification without a change of location. A doubt that came during it is settled next.

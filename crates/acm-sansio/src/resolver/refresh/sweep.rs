@@ -147,7 +147,10 @@ mod tests {
 
     fn located(addr_until: Option<Time>) -> DestState {
         let group = "ff15::1".parse().unwrap();
-        DestState::Located { remote: crate::resolver::dest::Remote { group, ..Default::default() }, addr_until }
+        DestState::Located {
+            remote: crate::resolver::dest::Remote { group: Some(group), ..Default::default() },
+            addr_until,
+        }
     }
 
     #[test]

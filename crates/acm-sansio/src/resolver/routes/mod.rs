@@ -1,7 +1,4 @@
-//! Paths: queried, loaded from files, or fetched as a table.
-mod find;
-mod load;
+//! Tables of paths: from files, or fetched from the subnet administrator; service ids in path queries.
 mod prefetch;
 mod preload;
-mod route;
 mod service_ids;

@@ -5,28 +5,21 @@
 //! costs the SA as much time as some hundred queries. The tables of all ports are spread over a time that grows with
 //! the square of the fabric's size.
 use crate::{
-    api::{
-        PathOrigin, ResolverEvent, SaError,
-        account::DAEMON,
-        config::{Prefetch, RouteProtocol},
-        id::EndpointId,
-    },
-    provider::{Context, PortEvent, Resolution},
+    api::{ResolverEvent, SaError, account::DAEMON, config::Prefetch, id::EndpointId},
+    provider::{Context, PortEvent},
     resolver::{
-        dest::{DestKey, DestState, History, Ready, Remote, RouteKey, Routing},
+        dest::{DestKey, DestState, RouteKey, Routing},
         endpoint::{
             EndpointState,
-            fetched::{ColdLookups, EndpointPrefetch, Fetched, Prefetched, cold_lookups},
+            fetched::{ColdLookups, EndpointPrefetch, Fetched, cold_lookups},
             path_table::PathTable,
         },
-        paths::PathSource,
         state::Ibacmp,
         token::{DestId, Task},
     },
     retry::{JOIN_SPREAD, NOTICES_SPREAD, PREFETCH, PREFETCH_LATER, PREFETCH_SOON, prefetch_spread},
     sa::SaQuery,
 };
-use acm_wire::client::Counter;
 use core::time::Duration;
 use ib_mad::{
     Gid, MadRef,
@@ -180,58 +173,16 @@ impl Ibacmp {
         let (DestState::Routing(Routing { remote, query, addr_until, .. }), key) = (&dest.state, dest.key) else {
             return;
         };
-        let (location, query) = ((*remote, *addr_until), *query);
-        let found = match (&key, &location.0) {
-            (DestKey::Route(key), _) => self.prefetched(cx, endpoint, key),
-            (DestKey::Address(_), Some(remote)) => self.prefetched_to(cx, endpoint, remote),
+        let (remote, addr_until, query) = (*remote, *addr_until, *query);
+        let known = match (&key, &remote) {
+            (DestKey::Route(key), _) => self.table_path(cx, endpoint, key),
+            (DestKey::Address(_), Some(remote)) => self.table_path_to(cx, endpoint, remote),
             (DestKey::Address(_), None) => None,
         };
-        let Some(found) = found.filter(|_| cx.sa_cancel(query)) else { return };
+        let Some(known) = known.filter(|_| cx.sa_cancel(query)) else { return };
         if let Some(routing) = self.cache.take_routing(id) {
-            self.make_ready(cx, id, location, (found.path, PathSource::Table(found.until)), routing.lookup);
+            self.make_ready(cx, id, remote, addr_until, known, routing.lookup);
         }
-    }
-
-    /// Returns the path from the endpoint's table for a request.
-    fn prefetched(&mut self, cx: &Context, endpoint: EndpointId, key: &RouteKey) -> Option<Prefetched> {
-        if cx.config().prefetch == Prefetch::Off {
-            return None;
-        }
-        let port = cx.port_of(endpoint)?;
-        let table =
-            self.endpoints.get_mut(endpoint)?.prefetch.table.as_mut().filter(|table| table.is_valid(cx.now()))?;
-        let path = table.paths.path(key).filter(|path| !port.is_too_much(path))?;
-        table.used = true;
-        Some(Prefetched { path, until: table.route_until })
-    }
-
-    /// Returns the path to a location that the fabric or a file of hosts has, unless the location has another LID.
-    pub(crate) fn prefetched_to(&mut self, cx: &Context, endpoint: EndpointId, remote: &Remote) -> Option<Prefetched> {
-        // With `route_prot acm`, paths come from the shared group, if there is one.
-        if cx.config().route_protocol == RouteProtocol::Acm && !remote.group.is_zero() {
-            return None;
-        }
-        let found = self.prefetched(cx, endpoint, &self.endpoints.at(endpoint).route_key_to(remote.gid))?;
-        let lmc = cx.lmc_of(endpoint);
-        (remote.lid.is_zero() || remote.is_at_end_of(&found.path, lmc)).then_some(found)
-    }
-
-    /// Returns the path to a port given by LID or GID.
-    pub(crate) fn prefetched_resolution(
-        &mut self,
-        cx: &mut Context,
-        id: DestId,
-        endpoint: EndpointId,
-    ) -> Option<Resolution> {
-        let DestKey::Route(key) = self.cache.at(id).key else { return None };
-        let found = self.prefetched(cx, endpoint, &key)?;
-        let (addr_until, route_until) = (cx.addr_end(), found.until);
-        let history = History::new(PathOrigin::Table, cx.now());
-        let ready = Ready { addr_until, route_until, history, ..Ready::new(None, found.path, self.epoch(endpoint)) };
-        self.cache.enter(id, DestState::Ready(ready));
-        self.stats.prefetch_used += 1;
-        cx.count(endpoint, Counter::RouteCache);
-        Some(Resolution::Ready(found.path))
     }
 
     /// Marks the paths to a port as wrong: the fabric contradicted one, or reported a change of the port.

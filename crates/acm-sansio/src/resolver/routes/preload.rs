@@ -5,108 +5,58 @@
 //! elsewhere, or with other values, is ignored until the next load. Routes are valid only while the local port has the
 //! LID that the table has for it.
 use crate::{
-    api::{
-        PathOrigin, ResolverEvent, SaError, config::RouteProtocol, id::EndpointId, port::PortAttributes, preload::Route,
-    },
-    provider::{Context, Resolution},
+    api::{ResolverEvent, SaError, id::EndpointId, preload::Preload},
+    provider::Context,
     resolver::{
-        dest::{DestKey, DestState, History, Origin, Ready, Remote, RouteKey},
+        dest::{DestKey, DestState, Remote, RouteKey, Routing},
         state::Ibacmp,
         token::DestId,
     },
 };
-use acm_wire::{Address, client::Counter};
-use ib_mad::{
-    Gid, PacketLifeTime, Pkey, Selected,
-    sa::{PathRecord, QosSl, ReversiblePaths},
-};
-
-/// Returns the path for a route of a dump, completed with the attributes that all paths of the port share.
-fn path(port: &PortAttributes, pkey: Pkey, dgid: Gid, route: &Route) -> PathRecord {
-    let life = if route.dlid == port.lid { 0 } else { port.subnet_timeout };
-    PathRecord {
-        dgid,
-        sgid: port.gid(),
-        dlid: route.dlid,
-        slid: port.lid,
-        reversible_paths: ReversiblePaths::default().with_reversible(true).with_num_path(1),
-        pkey,
-        qos_sl: QosSl::default().with_sl(route.sl),
-        mtu: Selected::exactly(route.mtu),
-        rate: Selected::exactly(route.rate),
-        packet_life_time: Selected::exactly(PacketLifeTime::masked(life)),
-        ..PathRecord::default()
-    }
-}
+use acm_wire::Address;
+use alloc::vec::Vec;
+use ib_mad::{Gid, sa::PathRecord};
 
 impl Ibacmp {
-    /// Returns the result for a local request, if the tables contain it.
-    pub(crate) fn preloaded_resolution(
-        &mut self,
-        cx: &mut Context,
-        id: DestId,
-        endpoint: EndpointId,
-    ) -> Option<Resolution> {
-        let path = self.preloaded(cx, id, endpoint)?;
-        cx.count(endpoint, Counter::RouteCache);
-        Some(Resolution::Ready(path))
+    /// Replaces a table. Destinations from the previous table are recreated at their next use. Lookups that the tables
+    /// can answer end.
+    pub(crate) fn load(&mut self, cx: &mut Context, preload: Preload) {
+        self.preload.take(preload);
+        let endpoints: Vec<EndpointId> = self.endpoints.ids().collect();
+        for endpoint in endpoints {
+            self.withdraw_all(cx, endpoint);
+            self.clear_failures(endpoint);
+            for id in self.cache.busy(endpoint) {
+                self.answer_from_tables(cx, id, endpoint);
+            }
+        }
+        self.stats.preload_loads += 1;
     }
 
-    /// Fills a destination from the tables. Returns the path if it is complete; otherwise, at most the location is set.
-    fn preloaded(&mut self, cx: &mut Context, id: DestId, endpoint: EndpointId) -> Option<PathRecord> {
-        if self.preload.is_empty() {
-            return None;
-        }
+    /// Ends a lookup in progress with the path from the tables, or goes on with the GID from the table of hosts.
+    pub(super) fn answer_from_tables(&mut self, cx: &mut Context, id: DestId, endpoint: EndpointId) {
         let dest = self.cache.at(id);
-        let (remote, addr_until, path) = match (&dest.state, &dest.key) {
-            (DestState::Unknown, DestKey::Route(key)) => (None, None, self.preloaded_path(cx, endpoint, key)?),
-            (DestState::Unknown, DestKey::Address(address)) => {
-                let gid = self.preload.gid_of(address)?;
-                self.cache.at_mut(id).origin = Origin::Asked;
-                let path = self.preloaded_path(cx, endpoint, &RouteKey { dgid: gid, ..RouteKey::default() });
-                let lid = path.as_ref().map(|path| path.dlid).unwrap_or_default();
-                let remote = Remote { gid, lid, ..Remote::default() };
-                let Some(path) = path else {
-                    self.cache.enter(id, DestState::Located { remote, addr_until: None });
-                    return None;
+        match (&dest.state, &dest.key) {
+            (DestState::Locating(_), DestKey::Address(address)) => {
+                if let Some(gid) = self.preload.gid_of(address) {
+                    let lookup = self.end_operations(cx, id);
+                    self.find_route(cx, id, Remote { gid, ..Remote::default() }, lookup);
+                }
+            }
+            (DestState::Routing(Routing { remote, addr_until, .. }), key) => {
+                let (remote, addr_until) = (*remote, *addr_until);
+                let known = match (&remote, key) {
+                    (Some(remote), _) => self.file_path_to(cx, endpoint, remote),
+                    (None, DestKey::Route(key)) => self.file_path(cx, endpoint, key),
+                    (None, DestKey::Address(_)) => None,
                 };
-                (Some(remote), None, path)
+                if let Some(known) = known {
+                    let lookup = self.end_operations(cx, id);
+                    self.make_ready(cx, id, remote, addr_until, known, lookup);
+                }
             }
-            (DestState::Located { remote, addr_until }, _) => {
-                let path = self.preloaded_path_to(cx, endpoint, remote)?;
-                // A table of hosts has no LIDs.
-                let lmc = cx.port_of(endpoint)?.lmc;
-                (Some(remote.at_end_of(&path, lmc)), *addr_until, path)
-            }
-            _ => return None,
-        };
-        let preloaded = Some(self.preload.loads());
-        let history = History::new(PathOrigin::File, cx.now());
-        let ready = Ready { addr_until, preloaded, history, ..Ready::new(remote, path, self.epoch(endpoint)) };
-        self.cache.enter(id, DestState::Ready(ready));
-        self.stats.preload_used += 1;
-        cx.log(ResolverEvent::Preloaded(endpoint, self.cache.at(id).name()).into());
-        Some(path)
-    }
-
-    /// Returns the path for a request by LID or GID.
-    pub(super) fn preloaded_path(&self, cx: &Context, endpoint: EndpointId, key: &RouteKey) -> Option<PathRecord> {
-        let (here, port) = (cx.endpoint(endpoint)?, cx.port_of(endpoint)?);
-        let key = RouteKey { service_id: self.id_in_tables(cx, endpoint, key.service_id), ..*key };
-        let (dgid, route) = self.preload.route(port, &key)?;
-        Some(path(port, here.pkey, dgid, &route)).filter(|path| !port.is_too_much(path))
-    }
-
-    /// Returns the path to a location from the fabric or from the table of hosts. Returns `None` if the table of routes
-    /// has another LID for it.
-    pub(crate) fn preloaded_path_to(&self, cx: &Context, endpoint: EndpointId, remote: &Remote) -> Option<PathRecord> {
-        // With `route_prot acm`, paths come from the shared group, if there is one.
-        if cx.config().route_protocol == RouteProtocol::Acm && !remote.group.is_zero() {
-            return None;
+            _ => {}
         }
-        let path = self.preloaded_path(cx, endpoint, &RouteKey { dgid: remote.gid, ..RouteKey::default() })?;
-        let lmc = cx.port_of(endpoint)?.lmc;
-        (remote.lid.is_zero() || remote.lid.base(lmc) == path.dlid.base(lmc)).then_some(path)
     }
 
     /// Reports whether a remote host claims an address that the table of hosts has at another GID. The claim is then
@@ -114,7 +64,6 @@ impl Ibacmp {
     pub(crate) fn is_listed_elsewhere(&mut self, cx: &mut Context, id: DestId, claimed: &Remote) -> bool {
         let dest = self.cache.at(id);
         let DestKey::Address(address) = &dest.key else { return false };
-        let endpoint = dest.endpoint;
         if self.preload.gid_of(address).is_none_or(|gid| gid == claimed.gid) {
             return false;
         }
@@ -122,7 +71,7 @@ impl Ibacmp {
         if matches!(dest.state, DestState::Failed(_)) {
             self.cache.enter(id, DestState::Unknown);
         }
-        self.preloaded(cx, id, endpoint);
+        self.fill(cx, id);
         true
     }
 

@@ -4,8 +4,8 @@ use crate::{
     api::{ResolverEvent, SaError, account::DAEMON, config::ServiceIds, id::EndpointId},
     provider::{Context, Need},
     resolver::{
-        dest::{DestKey, DestState, Lookup, Ready, RouteKey, Routing},
-        paths::PathSource,
+        dest::{Dest, DestKey, DestState, Lookup, Ready, RouteKey, Routing},
+        paths::{Known, PathSource},
         state::Ibacmp,
         token::{DestId, Task},
     },
@@ -29,7 +29,7 @@ fn has_qos(mad: &SaMad) -> Option<bool> {
 
 impl Ibacmp {
     /// Returns the service id that the query for a path names, and that the path is cached by.
-    pub(super) fn id_to_query(
+    pub(crate) fn id_to_query(
         &mut self,
         cx: &mut Context,
         endpoint: EndpointId,
@@ -54,14 +54,14 @@ impl Ibacmp {
     }
 
     /// Records a lookup that a finding may complete, if it is still in progress.
-    pub(super) fn note_undecided(&mut self, cx: &Context, endpoint: EndpointId, service_id: ServiceId, id: DestId) {
-        if service_id.is_zero() || cx.config().path_service_ids != ServiceIds::Auto {
-            return;
-        }
-        if self.cache.get(id).is_some_and(|dest| dest.state.is_busy())
-            && let Some(state) = self.endpoints.get_mut(endpoint)
+    pub(crate) fn note_undecided(&mut self, cx: &Context, endpoint: EndpointId, id: DestId) {
+        if let Some(Dest { key: DestKey::Route(RouteKey { service_id, .. }), state, .. }) = self.cache.get(id)
+            && !service_id.is_zero()
+            && state.is_busy()
+            && cx.config().path_service_ids == ServiceIds::Auto
+            && let Some(endpoint) = self.endpoints.get_mut(endpoint)
         {
-            state.id_rules.note_lookup(service_id, id);
+            endpoint.id_rules.note_lookup(*service_id, id);
         }
     }
 
@@ -117,7 +117,7 @@ impl Ibacmp {
         if !self.cache.at(id).state.is_busy() {
             let path = PathRecord { service_id: key.service_id, ..*path };
             let addr_until = cx.addr_end();
-            self.make_ready(cx, id, (None, addr_until), (path, PathSource::Sa), Lookup::default());
+            self.make_ready(cx, id, None, addr_until, Known::new(path, PathSource::Sa), Lookup::default());
         }
     }
 
@@ -137,7 +137,7 @@ impl Ibacmp {
                 if cx.sa_cancel(query)
                     && let Some(Routing { remote, addr_until, lookup, .. }) = self.cache.take_routing(id)
                 {
-                    self.make_ready(cx, id, (remote, addr_until), (path, PathSource::Sa), lookup);
+                    self.make_ready(cx, id, remote, addr_until, Known::new(path, PathSource::Sa), lookup);
                 }
             } else {
                 state.id_rules.keep_lookup(canonical.service_id, key.service_id, id);
