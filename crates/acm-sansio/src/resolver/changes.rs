@@ -1,16 +1,18 @@
 //! Changes of endpoints, of their addresses and of their ports.
 use super::{
-    dest::{DestKey, DestState, EvictionClass, Ready},
+    dest::{DestKey, DestState, EvictionClass, Ready, Stage},
+    endpoint::JoinEnd,
     paths,
     state::Ibacmp,
     token::Task,
 };
 use crate::{
-    api::{failure::Failure, id::EndpointId},
+    api::{SaError, failure::Failure, id::EndpointId},
     provider::{Context, Endpoint, PortEvent},
     retry,
 };
 use acm_wire::{Address, multicast};
+use ib_mad::sa::SaMad;
 
 impl Ibacmp {
     /// Ends all operations in progress on an endpoint.
@@ -35,21 +37,21 @@ impl Ibacmp {
         // The port may have moved while the endpoint had no queue pair.
         self.update_origin_of(cx, endpoint);
         self.change_generation(endpoint);
-        self.join_all(cx, endpoint);
+        self.endpoints.join_all(cx, endpoint);
         self.refresh_loopback(cx, endpoint);
-        self.announce_if_moved(cx, endpoint);
+        self.endpoints.announce_if_moved(cx, endpoint);
     }
 
     pub(super) fn close_endpoint(&mut self, cx: &mut Context, endpoint: EndpointId) {
         self.withdraw_all(cx, endpoint);
         self.fail_all(cx, endpoint);
-        self.leave_all(cx, endpoint);
-        self.prefetch_changed(cx, endpoint, PortEvent::Down);
+        self.endpoints.leave_all(cx, endpoint);
+        self.endpoints.prefetch_changed(cx, endpoint, PortEvent::Down);
         self.reset_service_ids(cx, endpoint);
         cx.clear_timer(Task::Announce(endpoint).token());
         self.endpoints.remove(endpoint);
         let addresses = cx.endpoint(endpoint).map(|endpoint| endpoint.addresses.clone()).unwrap_or_default();
-        addresses.iter().for_each(|address| self.note_removed(cx, address));
+        addresses.iter().for_each(|address| self.endpoints.note_removed(cx, address));
         // Entries of the removed endpoint cannot be found any more; the sweep removes them.
         self.hurry_sweep(cx);
     }
@@ -60,9 +62,9 @@ impl Ibacmp {
         // Peers may have cached another location. Addresses that were present from the start need no announcement:
         // peers learn of them from the first request.
         if self.endpoints.at(endpoint).announcement.has_joined {
-            self.announce(cx, endpoint);
+            self.endpoints.announce(cx, endpoint);
         }
-        self.announce_if_moved(cx, endpoint);
+        self.endpoints.announce_if_moved(cx, endpoint);
     }
 
     pub(super) fn remove_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
@@ -78,7 +80,7 @@ impl Ibacmp {
             self.cache.remove(id);
         }
         self.replace_source(cx, endpoint, address);
-        self.note_removed(cx, address);
+        self.endpoints.note_removed(cx, address);
     }
 
     pub(super) fn invalidate_address(&mut self, endpoint: EndpointId, address: &Address) {
@@ -92,7 +94,7 @@ impl Ibacmp {
     pub(super) fn port_event(&mut self, cx: &mut Context, endpoint: EndpointId, event: PortEvent) {
         self.withdraw_all(cx, endpoint);
         self.clear_failures(endpoint);
-        self.prefetch_changed(cx, endpoint, event);
+        self.endpoints.prefetch_changed(cx, endpoint, event);
         self.reset_service_ids(cx, endpoint);
         if event != PortEvent::Down {
             self.mark_stale(cx, endpoint);
@@ -100,19 +102,47 @@ impl Ibacmp {
         match event {
             PortEvent::Down => {
                 self.fail_all(cx, endpoint);
-                self.drop_memberships(cx, endpoint);
+                self.endpoints.drop_memberships(cx, endpoint);
             }
             PortEvent::Up | PortEvent::Moved => {
                 self.update_origin_of(cx, endpoint);
                 self.refresh_loopback(cx, endpoint);
-                self.join_all(cx, endpoint);
+                self.endpoints.join_all(cx, endpoint);
             }
             PortEvent::OtherLink => {
                 self.endpoints.entry(endpoint).link_changed();
                 self.refresh_loopback(cx, endpoint);
-                self.join_all_soon(cx, endpoint);
+                self.endpoints.join_all_soon(cx, endpoint);
             }
-            PortEvent::OtherManager | PortEvent::Reregister => self.join_all_soon(cx, endpoint),
+            PortEvent::OtherManager | PortEvent::Reregister => self.endpoints.join_all_soon(cx, endpoint),
+        }
+    }
+
+    /// Handles the result of a join.
+    pub(super) fn join_done(
+        &mut self,
+        cx: &mut Context,
+        endpoint: EndpointId,
+        index: u32,
+        result: Result<&SaMad, SaError>,
+    ) {
+        match self.endpoints.join_done(cx, &mut self.stats, endpoint, index, result) {
+            JoinEnd::Joined => {}
+            // What is asked of one host needs no group.
+            JoinEnd::WithoutGroup => self.fail_without_group(cx, endpoint),
+            JoinEnd::Unchanged => return,
+        }
+        self.pump(cx, endpoint);
+    }
+
+    /// Fails the lookups that wait to ask the base group, because its join failed.
+    fn fail_without_group(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        for id in self.cache.busy(endpoint) {
+            if let DestState::Locating(request) = &self.cache.at(id).state
+                && matches!(request.stage, Stage::Queued(_))
+            {
+                self.fail(cx, id, Failure::NoGroup);
+            }
         }
     }
 
@@ -173,7 +203,7 @@ impl Ibacmp {
                 self.withdraw_all(cx, endpoint);
             }
             if announces {
-                self.announce(cx, endpoint);
+                self.endpoints.announce(cx, endpoint);
             }
         }
     }

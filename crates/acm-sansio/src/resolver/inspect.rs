@@ -32,7 +32,7 @@ impl Ibacmp {
             match &dest.state {
                 DestState::Locating(_) | DestState::Routing(_) => continue,
                 _ if dest.class == EvictionClass::Local => continue,
-                DestState::Ready(ready) => self.refute_prefetched(endpoint, ready.path.dgid),
+                DestState::Ready(ready) => self.endpoints.refute_prefetched(&mut self.stats, endpoint, ready.path.dgid),
                 DestState::Unknown | DestState::Failed(_) | DestState::Located { .. } => {}
             }
             self.end_operations(cx, *id).end(cx);

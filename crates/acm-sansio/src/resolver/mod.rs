@@ -8,7 +8,7 @@
 //! | `token.rs`, `stats.rs` | operations and their tokens, counters |
 //! | `dest/` | a destination: its key, its states, who needs it, and its events, which return actions |
 //! | `cache/` | all destinations, their index by GID, eviction |
-//! | `endpoint/` | an endpoint: groups, credits, round-trip times, announcements, service ids, the table of all paths |
+//! | `endpoint/` | endpoints: groups, credits, round-trip times, announcements, witnesses, service ids, the table of all paths |
 //! | `preloaded.rs` | tables of routes and hosts from files |
 //! | `paths.rs` | paths and their sources, queries, receivers of datagrams |
 //! | `confirmations.rs` | the progress of the confirmation of paths in use |
@@ -37,9 +37,9 @@
 //! | `protocol.rs` | implementation of the `Provider` trait |
 //! | `resolve.rs` | requests of local users |
 //! | `multicast/` | responses, and requests of remote hosts |
-//! | `changes.rs`, `groups.rs` | changes of endpoints, addresses and ports; joining and leaving groups |
+//! | `changes.rs` | changes of endpoints, addresses, ports and memberships |
 //! | `routes/` | tables of paths: from files, or fetched from the SA; service ids |
-//! | `refresh/` | expiry, cached failures, renewals, confirmations and other checks of cached paths, announcements, witnesses, notices |
+//! | `refresh/` | expiry, cached failures, renewals, confirmations and other checks of cached paths, silent hosts, notices |
 //! | `publish.rs` | paths that clients read without a request |
 //! | `inspect.rs` | the cache for administrators: facts about its entries, their removal on request |
 mod cache;
@@ -50,7 +50,6 @@ pub(crate) mod dest;
 mod doubts;
 mod endpoint;
 mod facts;
-mod groups;
 mod inspect;
 mod multicast;
 mod operations;

@@ -33,7 +33,7 @@ impl Provider for Ibacmp {
     fn endpoint_changed(&mut self, cx: &mut Context, endpoint: EndpointId, change: EndpointChange<'_>) {
         match change {
             EndpointChange::Opened => self.open_endpoint(cx, endpoint),
-            EndpointChange::Attached(mgid, mlid) => self.attached(cx, endpoint, mgid, mlid),
+            EndpointChange::Attached(mgid, mlid) => self.endpoints.attached(cx, endpoint, mgid, mlid),
             EndpointChange::Closing => self.close_endpoint(cx, endpoint),
             EndpointChange::AddressAdded(address) => self.add_address(cx, endpoint, address),
             EndpointChange::AddressRemoved(address) => self.remove_address(cx, endpoint, address),
@@ -83,10 +83,7 @@ impl Provider for Ibacmp {
             Task::Route(id) => self.route_done(cx, id, single(result)),
             Task::Group(_, index) => self.join_done(cx, endpoint, index, single(result)),
             Task::Renew(id) => self.renewal_done(cx, id, single(result)),
-            Task::Prefetch(endpoint) => match result {
-                Ok(table) => self.prefetch_done(cx, endpoint, table),
-                Err(error) => self.prefetch_failed(cx, endpoint, error),
-            },
+            Task::Prefetch(endpoint) => self.prefetch_done(cx, endpoint, result),
             Task::Capabilities(endpoint) => self.capabilities_done(cx, endpoint, single(result)),
             Task::Lookup(_)
             | Task::Credit(_)
@@ -105,15 +102,15 @@ impl Provider for Ibacmp {
         match Task::of(token) {
             Task::Lookup(id) => self.request_due(cx, id),
             Task::Credit(id) => self.credit_due(cx, id),
-            Task::Group(endpoint, index) => self.join(cx, endpoint, index),
-            Task::Rejoin(endpoint) => self.rejoin(cx, endpoint),
+            Task::Group(endpoint, index) => self.endpoints.join(cx, endpoint, index),
+            Task::Rejoin(endpoint) => self.endpoints.rejoin(cx, endpoint),
             Task::Witness(endpoint) => self.witness_due(cx, endpoint),
             Task::Sweep => self.sweep(cx),
             Task::StaleGids => self.invalidate_stale_gids(cx),
             Task::Confirm => self.confirm_due(cx),
             Task::Negatives => self.negatives_due(cx),
             Task::Renewals(port) => self.renewals_due(cx, port),
-            Task::Announce(endpoint) => self.announce_due(cx, endpoint),
+            Task::Announce(endpoint) => self.endpoints.announce_due(cx, &mut self.stats, endpoint),
             Task::Prefetch(endpoint) => self.prefetch_due(cx, endpoint),
             Task::Route(_) | Task::Renew(_) | Task::Capabilities(_) => {}
         }

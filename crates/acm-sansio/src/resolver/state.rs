@@ -7,9 +7,8 @@ use crate::{
         Time,
         id::{EndpointId, PortId},
     },
-    cx::random::{Purpose, Random, Seed},
+    cx::random::Seed,
 };
-use acm_wire::Address;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use ib_mad::Gid;
 
@@ -21,8 +20,6 @@ pub struct Ibacmp {
     /// Destinations with an open multicast request, by transaction id.
     pub(crate) by_tid: BTreeMap<u64, DestId>,
     pub(crate) sweep: Sweep,
-    /// Recently removed local addresses, oldest first.
-    pub(crate) removed: VecDeque<Address>,
     /// Tables loaded from files.
     pub(crate) preload: Preloaded,
     /// Ports and GIDs whose destinations must be invalidated.
@@ -33,8 +30,6 @@ pub struct Ibacmp {
     pub(crate) renewals: BTreeMap<PortId, RenewalQueue>,
     /// Progress of the confirmation of paths in use.
     pub(crate) confirmations: Hand,
-    /// Random numbers for what is repeated at regular intervals.
-    pub(crate) intervals: Random,
     pub(crate) stats: IbacmpStats,
 }
 
@@ -45,16 +40,14 @@ impl Ibacmp {
         let seed = seed.into();
         Self {
             cache: Cache::new(seed),
-            endpoints: Endpoints::default(),
+            endpoints: Endpoints::new(seed),
             by_tid: BTreeMap::new(),
             sweep: Sweep::default(),
-            removed: VecDeque::new(),
             preload: Preloaded::default(),
             stale_gids: BTreeSet::new(),
             negatives: VecDeque::new(),
             renewals: BTreeMap::new(),
             confirmations: Hand::new(seed),
-            intervals: Random::new(seed, Purpose::Intervals),
             stats: IbacmpStats::default(),
         }
     }

@@ -6,6 +6,7 @@ use crate::{
         id::{EndpointId, PortId},
         port::PortAttributes,
     },
+    cx::random::{Purpose, Random, Seed},
     provider::Context,
     resolver::{
         dest::{Remote, Responder},
@@ -13,14 +14,18 @@ use crate::{
         token::Task,
     },
 };
-use acm_wire::multicast;
-use alloc::collections::BTreeMap;
+use acm_wire::{Address, multicast};
+use alloc::collections::{BTreeMap, VecDeque};
 use ib_mad::{acm::AcmMad, id::Lmc, sa::PathRecord};
 
 /// The states of all endpoints whose port was active, or had a queue pair.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Endpoints {
     states: BTreeMap<EndpointId, EndpointState>,
+    /// Recently removed local addresses, oldest first.
+    pub(super) removed: VecDeque<Address>,
+    /// Random numbers for what is repeated at regular intervals.
+    pub(super) intervals: Random,
     /// The state of other endpoints: no group, no path, no request.
     empty: EndpointState,
     /// Stands for the state of an endpoint that should have one.
@@ -29,6 +34,17 @@ pub(crate) struct Endpoints {
 }
 
 impl Endpoints {
+    pub(crate) fn new(seed: Seed) -> Self {
+        Self {
+            states: BTreeMap::new(),
+            removed: VecDeque::new(),
+            intervals: Random::new(seed, Purpose::Intervals),
+            empty: EndpointState::default(),
+            nowhere: EndpointState::default(),
+            lost: 0,
+        }
+    }
+
     /// Returns the state of an endpoint.
     pub(crate) fn at(&self, id: EndpointId) -> &EndpointState {
         self.states.get(&id).unwrap_or(&self.empty)

@@ -1,5 +1,7 @@
-//! State of an endpoint: groups, round-trip times, announcements, service ids, the table of all paths.
+//! Endpoints: their groups, credits, round-trip times, announcements, witnesses, service ids, and tables of all paths.
+//! Nothing here knows a destination; what concerns one is returned.
 mod all;
+mod announce;
 pub(crate) mod announced;
 pub(crate) mod answered;
 pub(crate) mod fetched;
@@ -8,9 +10,13 @@ pub(crate) mod group_plan;
 pub(crate) mod group_share;
 pub(crate) mod hosts;
 pub(crate) mod id_rules;
+mod joins;
 pub(crate) mod path_table;
+mod prefetch;
 pub(crate) mod round_trip;
 mod state;
+mod witness;
 
 pub(crate) use all::Endpoints;
+pub(crate) use joins::JoinEnd;
 pub(crate) use state::EndpointState;

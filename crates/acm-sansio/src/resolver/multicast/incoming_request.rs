@@ -34,7 +34,7 @@ impl Ibacmp {
         if let Some(ours) = claimed.clone().find(|address| found.has(address))
             && !self.endpoints.has_port(cx, is_of)
         {
-            return self.defend(cx, endpoint, &ours, gid);
+            return self.endpoints.defend(cx, &mut self.stats, endpoint, &ours, gid);
         }
         let ours = request.dest.filter(|dest| found.has(dest));
         let Some(group) = self.endpoints.at(endpoint).best_shared(request.groups) else {
@@ -65,7 +65,7 @@ impl Ibacmp {
             Some(_) if is_to_group => self.respond_when_routed(cx, endpoint, id, responder),
             Some(address) => {
                 self.respond_at_once(cx, endpoint, &remote, multicast::response(request.tid, group));
-                self.defend_checked(cx, endpoint, &address);
+                self.endpoints.defend_checked(cx, &mut self.stats, endpoint, &address);
             }
             None if !is_to_group && request.dest.is_some() => {
                 self.stats.addresses_refused += 1;

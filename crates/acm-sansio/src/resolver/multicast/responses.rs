@@ -114,9 +114,9 @@ impl Ibacmp {
         let refuted = self.compare_path(cx, id, remote.as_ref(), result);
         let route_key = self.route_key(id, remote.as_ref());
         if let Some((endpoint, key)) = route_key {
-            self.compare_prefetched(endpoint, &key, result);
+            self.endpoints.compare_prefetched(&mut self.stats, endpoint, &key, result);
             if result.is_ok() {
-                self.count_cold_lookup(cx, endpoint, &key);
+                self.endpoints.count_cold_lookup(cx, endpoint, &key);
             }
         }
         match result {

@@ -1,5 +1,4 @@
-//! Changes: expiry, renewal and confirmation of paths, verification of claims, announcements, notices.
-mod announce;
+//! Changes: expiry, renewal and confirmation of paths, verification of claims and silent hosts, notices.
 mod confirm;
 mod expire;
 mod negative;
@@ -8,5 +7,5 @@ mod queue;
 mod recheck;
 mod refuted;
 mod renew;
+mod silent;
 mod sweep;
-mod witnesses;

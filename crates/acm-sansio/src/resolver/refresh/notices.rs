@@ -4,18 +4,15 @@
 //! A notice only causes new lookups and joins; its content is not used for paths. A forged notice costs one lookup of
 //! each destination in use, or a join.
 use crate::{
-    api::id::{EndpointId, PortId},
+    api::id::PortId,
     provider::{Context, Notice},
     resolver::{
         cache::Cache,
         state::Ibacmp,
         token::{DestId, Task},
     },
-    retry::JOIN_SPREAD,
 };
-use alloc::vec::Vec;
 use core::time::Duration;
-use ib_mad::Gid;
 
 /// The number of destinations that are invalidated at a time, which takes a fraction of a millisecond. A port has few
 /// names, unless a remote host claims more.
@@ -32,7 +29,7 @@ impl Ibacmp {
                     self.stats.preload_refuted += 1;
                 }
                 for endpoint in cx.endpoints_of(port) {
-                    self.refute_prefetched(endpoint, gid);
+                    self.endpoints.refute_prefetched(&mut self.stats, endpoint, gid);
                 }
                 // A peer that did not respond before may respond now.
                 if matches!(notice, Notice::GidInService(_)) {
@@ -41,8 +38,8 @@ impl Ibacmp {
                 self.stale_gids.insert((port, gid));
                 self.invalidate_stale_gids(cx);
             }
-            Notice::GroupCreated(mgid) => self.handle_group_notice(cx, port, mgid, false),
-            Notice::GroupDeleted(mgid) => self.handle_group_notice(cx, port, mgid, true),
+            Notice::GroupCreated(mgid) => self.endpoints.handle_group_notice(cx, &mut self.stats, port, mgid, false),
+            Notice::GroupDeleted(mgid) => self.endpoints.handle_group_notice(cx, &mut self.stats, port, mgid, true),
         }
     }
 
@@ -72,33 +69,5 @@ impl Ibacmp {
         self.stats.destinations_left += 1;
         // A verification or renewal of invalid data is useless.
         self.end_operations(cx, id).end(cx);
-    }
-
-    /// Handles the creation or deletion of a group: each endpoint of the port that should be in the group joins it
-    /// again.
-    fn handle_group_notice(&mut self, cx: &mut Context, port: PortId, mgid: Gid, is_deleted: bool) {
-        for endpoint in cx.endpoints_of(port) {
-            let groups = &self.endpoints.at(endpoint).groups;
-            let is_affected = |group: &crate::resolver::endpoint::group::Group| {
-                group.mgid == mgid && group.join.is_none() && group.member.is_some() == is_deleted
-            };
-            let indexes: Vec<u32> = groups.iter().filter(|group| is_affected(group)).map(|group| group.index).collect();
-            for index in indexes {
-                self.join_after_notice(cx, endpoint, index);
-            }
-        }
-    }
-
-    fn join_after_notice(&mut self, cx: &mut Context, endpoint: EndpointId, index: u32) {
-        let token = Task::Group(endpoint, index).token();
-        // However many notices arrive, only one join is sent in the time that a join may take.
-        let requested_at = self.endpoints.group_mut(endpoint, index).and_then(|group| group.requested_at);
-        let after = requested_at.map(|requested_at| requested_at + cx.config().timeout);
-        let first = after.map_or(cx.now(), |after| cx.now().max(after));
-        if cx.timer(token).is_none_or(|due| due > first + JOIN_SPREAD.below(cx.fabric_size())) {
-            self.stats.groups_noticed += 1;
-            let at = first + cx.spread(JOIN_SPREAD);
-            cx.set_timer(token, at);
-        }
     }
 }

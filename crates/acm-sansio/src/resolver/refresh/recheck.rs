@@ -234,7 +234,7 @@ impl Ibacmp {
         let responders = lookup.end(cx);
         let result = result.and_then(|mad| mad.record::<PathRecord>().map_err(|_| SaError::BadResponse));
         if let Some((endpoint, key)) = self.route_key(id, remote.as_ref()) {
-            self.compare_prefetched(endpoint, &key, result);
+            self.endpoints.compare_prefetched(&mut self.stats, endpoint, &key, result);
         }
         match result {
             Ok(path) => {

@@ -20,7 +20,7 @@ impl Ibacmp {
         let dgid = query.record().dgid;
         for id in self.cache.at_gid(endpoint, dgid, MOST_COMPARED) {
             if self.is_refuted(cx, id, query) {
-                self.refute_prefetched(endpoint, dgid);
+                self.endpoints.refute_prefetched(&mut self.stats, endpoint, dgid);
                 self.stats.paths_refuted += 1;
                 if let Some(dest) = self.cache.get(id) {
                     cx.log(ResolverEvent::RouteRemoved(endpoint, dest.name()).into());

@@ -1,13 +1,14 @@
 //! Multicast groups of an endpoint: join, rejoin, leave.
-use super::{
-    dest::{DestState, Stage},
-    endpoint::{group::Group, group_plan},
-    state::Ibacmp,
-    token::Task,
-};
+use super::{Endpoints, group::Group, group_plan};
 use crate::{
-    api::{Event, ResolverEvent, SaError, account::DAEMON, failure::Failure, id::EndpointId, port::PortAttributes},
+    api::{
+        Event, ResolverEvent, SaError,
+        account::DAEMON,
+        id::{EndpointId, PortId},
+        port::PortAttributes,
+    },
     provider::Context,
+    resolver::{stats::IbacmpStats, token::Task},
     retry::{AT_ONCE, JOIN, JOIN_SPREAD, REJOIN, jitter},
     sa::SaQuery,
 };
@@ -17,7 +18,7 @@ use ib_mad::{
     sa::{JoinState, McMemberRecord, Query, SaMad},
 };
 
-impl Ibacmp {
+impl Endpoints {
     /// Joins all groups of an endpoint, including those that it is already in. In a large fabric all ports may come up
     /// at once, so that the joins are spread; the subnet administrator can queue those of a small fabric.
     pub(crate) fn join_all(&mut self, cx: &mut Context, endpoint: EndpointId) {
@@ -38,7 +39,7 @@ impl Ibacmp {
     pub(crate) fn join_all_soon(&mut self, cx: &mut Context, endpoint: EndpointId) {
         let now = cx.now();
         for index in self.choose_groups(cx, endpoint) {
-            let Some(group) = self.endpoints.group_mut(endpoint, index) else { return };
+            let Some(group) = self.group_mut(endpoint, index) else { return };
             group.forget_failures();
             group.rejoin = group.join.is_some() && group.requested_at != Some(now);
             if group.join.is_none() {
@@ -61,7 +62,7 @@ impl Ibacmp {
     fn choose_groups(&mut self, cx: &mut Context, endpoint: EndpointId) -> Vec<u32> {
         let (Some(here), Some(port)) = (cx.endpoint(endpoint), cx.port_of(endpoint)) else { return Vec::new() };
         let (pkey, chosen) = (here.pkey, group_plan::groups(cx.config(), port));
-        let state = self.endpoints.entry(endpoint);
+        let state = self.entry(endpoint);
         let mut before = core::mem::take(&mut state.groups);
         let mut taken: Vec<u32> = before.iter().map(|group| group.index).collect();
         state.groups = chosen
@@ -93,7 +94,7 @@ impl Ibacmp {
             if join.is_some() || cx.timer(Task::Group(endpoint, index).token()).is_some() {
                 continue;
             }
-            if let Some(group) = self.endpoints.group_mut(endpoint, index) {
+            if let Some(group) = self.group_mut(endpoint, index) {
                 group.repeats = member.is_some();
             }
             self.join(cx, endpoint, index);
@@ -104,7 +105,7 @@ impl Ibacmp {
     pub(crate) fn join(&mut self, cx: &mut Context, endpoint: EndpointId, index: u32) {
         let Some(pkey) = cx.endpoint(endpoint).map(|endpoint| endpoint.pkey) else { return };
         let (now, sl) = (cx.now(), cx.config().group_sl);
-        let Some(group) = self.endpoints.group_mut(endpoint, index) else { return };
+        let Some(group) = self.group_mut(endpoint, index) else { return };
         if group.join.is_some() {
             return;
         }
@@ -116,28 +117,30 @@ impl Ibacmp {
             // The port joins again when it comes back.
             Err(_) => {}
             Ok(query) => {
-                if let Some(group) = self.endpoints.group_mut(endpoint, index) {
+                if let Some(group) = self.group_mut(endpoint, index) {
                     group.join = Some(query);
                 }
             }
         }
     }
 
+    /// Handles the result of a join.
     pub(crate) fn join_done(
         &mut self,
         cx: &mut Context,
+        stats: &mut IbacmpStats,
         endpoint: EndpointId,
         index: u32,
         result: Result<&SaMad, SaError>,
-    ) {
-        let Some(group) = self.endpoints.group_mut(endpoint, index) else { return };
+    ) -> JoinEnd {
+        let Some(group) = self.group_mut(endpoint, index) else { return JoinEnd::Unchanged };
         group.join = None;
         let record = result.and_then(|mad| mad.record::<McMemberRecord>().map_err(|_| SaError::BadResponse));
         let record = match record {
             // With an invalid MLID, datagrams would go to a port, or be lost.
             Ok(record) if record.mgid == group.mgid && record.mlid.is_multicast() => *record,
-            Ok(_) => return self.join_failed(cx, endpoint, index, SaError::BadResponse),
-            Err(error) => return self.join_failed(cx, endpoint, index, error),
+            Ok(_) => return self.join_failed(cx, stats, endpoint, index, SaError::BadResponse),
+            Err(error) => return self.join_failed(cx, stats, endpoint, index, error),
         };
         let old = group.member.replace(record);
         group.forget_failures();
@@ -145,7 +148,7 @@ impl Ibacmp {
         if core::mem::take(&mut group.rejoin) {
             Self::join_soon(cx, endpoint, index);
         }
-        self.stats.joins += 1;
+        stats.joins += 1;
         let (mgid, mlid) = (record.mgid, record.mlid);
         let at = cx.now() + jitter(REJOIN, self.intervals.next());
         cx.set_timer(Task::Rejoin(endpoint).token(), at);
@@ -153,7 +156,7 @@ impl Ibacmp {
         if let Some(gid) = old.map(|old| old.port_gid).filter(|gid| !gid.is_zero() && *gid != record.port_gid) {
             Self::leave_as(cx, endpoint, mgid, gid);
         }
-        let base = self.endpoints.base_mut(endpoint).filter(|base| base.index == index);
+        let base = self.base_mut(endpoint).filter(|base| base.index == index);
         let is_base = base.is_some();
         match base {
             Some(base) if old.is_none_or(|old| old.mlid != mlid) => {
@@ -169,19 +172,19 @@ impl Ibacmp {
             _ => cx.log(join_event(endpoint, &record)),
         }
         if is_base {
-            self.endpoints.at_mut(endpoint).announcement.has_joined = true;
+            self.at_mut(endpoint).announcement.has_joined = true;
             self.schedule_witness(cx, endpoint);
         }
         if is_base && old.is_none() {
             self.prefetch_joined(cx, endpoint);
         }
-        self.pump(cx, endpoint);
         self.announce_soon(cx, endpoint);
+        JoinEnd::Joined
     }
 
     /// Records that the queue pair receives the datagrams of the base group.
     pub(crate) fn attached(&mut self, cx: &mut Context, endpoint: EndpointId, mgid: Gid, mlid: Lid) {
-        let Some(base) = self.endpoints.base_mut(endpoint) else { return };
+        let Some(base) = self.base_mut(endpoint) else { return };
         // The group may have got another LID since.
         let Some(record) = base.member.filter(|member| (member.mgid, member.mlid) == (mgid, mlid)) else { return };
         // The end of a join that is in flight is logged.
@@ -190,42 +193,38 @@ impl Ibacmp {
         }
     }
 
-    fn join_failed(&mut self, cx: &mut Context, endpoint: EndpointId, index: u32, error: SaError) {
-        let Some(group) = self.endpoints.group_mut(endpoint, index) else { return };
+    fn join_failed(
+        &mut self,
+        cx: &mut Context,
+        stats: &mut IbacmpStats,
+        endpoint: EndpointId,
+        index: u32,
+        error: SaError,
+    ) -> JoinEnd {
+        let Some(group) = self.group_mut(endpoint, index) else { return JoinEnd::Unchanged };
         // The port joins again when it comes back.
         if error == SaError::PortDown {
-            return;
+            return JoinEnd::Unchanged;
         }
         // The request is from before an event, and may not fit any more.
         if core::mem::take(&mut group.rejoin) {
             group.repeats = false;
-            return Self::join_soon(cx, endpoint, index);
+            Self::join_soon(cx, endpoint, index);
+            return JoinEnd::Unchanged;
         }
-        let Some(error) = group.join_failed(error) else { return self.join(cx, endpoint, index) };
+        let Some(error) = group.join_failed(error) else {
+            self.join(cx, endpoint, index);
+            return JoinEnd::Unchanged;
+        };
         (group.failures, group.repeats) = (group.failures.saturating_add(1), false);
         let (mgid, pause) = (group.mgid, JOIN.pause(group.failures));
         let pause = cx.jitter(pause);
-        self.stats.joins_failed += 1;
+        stats.joins_failed += 1;
         let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
         cx.log(ResolverEvent::JoinFailed(endpoint, mgid, error, pause_ms).into());
         let at = cx.now() + pause;
         cx.set_timer(Task::Group(endpoint, index).token(), at);
-        if self.endpoints.at(endpoint).base_group().is_none() {
-            self.fail_without_group(cx, endpoint);
-        }
-    }
-
-    /// Fails the lookups that wait to ask the base group, because its join failed.
-    fn fail_without_group(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        for id in self.cache.busy(endpoint) {
-            if let DestState::Locating(request) = &self.cache.at(id).state
-                && matches!(request.stage, Stage::Queued(_))
-            {
-                self.fail(cx, id, Failure::NoGroup);
-            }
-        }
-        // What is asked of one host needs no group.
-        self.pump(cx, endpoint);
+        if self.at(endpoint).base_group().is_none() { JoinEnd::WithoutGroup } else { JoinEnd::Unchanged }
     }
 
     /// Leaves all groups of an endpoint.
@@ -269,7 +268,7 @@ impl Ibacmp {
                 cx.detach(endpoint, group.mgid, member.mlid);
             }
         }
-        let Some(state) = self.endpoints.get_mut(endpoint) else { return };
+        let Some(state) = self.get_mut(endpoint) else { return };
         state.hosts.expect_none();
         for group in &mut state.groups {
             group.forget_failures();
@@ -277,9 +276,54 @@ impl Ibacmp {
         }
     }
 
-    fn groups(&self, endpoint: EndpointId) -> Vec<Group> {
-        self.endpoints.at(endpoint).groups.clone()
+    /// Handles the creation or deletion of a group: each endpoint of the port that should be in the group joins it
+    /// again.
+    pub(crate) fn handle_group_notice(
+        &mut self,
+        cx: &mut Context,
+        stats: &mut IbacmpStats,
+        port: PortId,
+        mgid: Gid,
+        is_deleted: bool,
+    ) {
+        for endpoint in cx.endpoints_of(port) {
+            let groups = &self.at(endpoint).groups;
+            let is_affected =
+                |group: &Group| group.mgid == mgid && group.join.is_none() && group.member.is_some() == is_deleted;
+            let indexes: Vec<u32> = groups.iter().filter(|group| is_affected(group)).map(|group| group.index).collect();
+            for index in indexes {
+                self.join_after_notice(cx, stats, endpoint, index);
+            }
+        }
     }
+
+    fn join_after_notice(&mut self, cx: &mut Context, stats: &mut IbacmpStats, endpoint: EndpointId, index: u32) {
+        let token = Task::Group(endpoint, index).token();
+        // However many notices arrive, only one join is sent in the time that a join may take.
+        let requested_at = self.group_mut(endpoint, index).and_then(|group| group.requested_at);
+        let after = requested_at.map(|requested_at| requested_at + cx.config().timeout);
+        let first = after.map_or(cx.now(), |after| cx.now().max(after));
+        if cx.timer(token).is_none_or(|due| due > first + JOIN_SPREAD.below(cx.fabric_size())) {
+            stats.groups_noticed += 1;
+            let at = first + cx.spread(JOIN_SPREAD);
+            cx.set_timer(token, at);
+        }
+    }
+
+    fn groups(&self, endpoint: EndpointId) -> Vec<Group> {
+        self.at(endpoint).groups.clone()
+    }
+}
+
+/// The end of a join.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum JoinEnd {
+    /// The endpoint is in the group. Requests may have waited for it.
+    Joined,
+    /// The join failed, and the endpoint is not in its base group: nobody can be asked.
+    WithoutGroup,
+    /// The memberships are as before.
+    Unchanged,
 }
 
 /// Returns the event of a complete join: this node is a member, and peers reach it.

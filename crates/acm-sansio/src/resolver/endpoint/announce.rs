@@ -1,10 +1,11 @@
 //! Announcements after this port moved: a multicast request for each local address, sent by its owner. Every receiver
 //! learns the new location from it, as from any request; no peer responds. C ibacm's receivers handle it in the same
 //! way. An address that another host claims is announced, too.
+use super::{Endpoints, announced::Announcement};
 use crate::{
     api::{ResolverEvent, id::EndpointId, port::PortAttributes},
     provider::Context,
-    resolver::{endpoint::announced::Announcement, paths, state::Ibacmp, token::Task},
+    resolver::{paths, stats::IbacmpStats, token::Task},
     retry,
 };
 use acm_wire::{Address, multicast};
@@ -18,10 +19,10 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The maximum number of removed local addresses that are kept because they may reappear at another port.
 const REMEMBERED: usize = 64;
 
-impl Ibacmp {
+impl Endpoints {
     /// Schedules the announcement of all addresses of an endpoint.
     pub(crate) fn announce(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        self.endpoints.at_mut(endpoint).announcement.next = Some(0);
+        self.at_mut(endpoint).announcement.next = Some(0);
         self.announce_soon(cx, endpoint);
     }
 
@@ -29,7 +30,7 @@ impl Ibacmp {
     /// from its new endpoint, now or when it reappears.
     pub(crate) fn note_removed(&mut self, cx: &mut Context, address: &Address) {
         let has = |endpoint: &EndpointId| cx.endpoint(*endpoint).is_some_and(|endpoint| endpoint.has(address));
-        let found = self.endpoints.ids().find(has);
+        let found = self.ids().find(has);
         if let Some(endpoint) = found {
             return self.announce(cx, endpoint);
         }
@@ -42,7 +43,7 @@ impl Ibacmp {
     /// Announces an endpoint that got an address of another endpoint.
     pub(crate) fn announce_if_moved(&mut self, cx: &mut Context, endpoint: EndpointId) {
         // An endpoint without a queue pair announces its addresses when it is open.
-        let is_open = self.endpoints.get(endpoint).is_some();
+        let is_open = self.get(endpoint).is_some();
         let Some(found) = cx.endpoint(endpoint).filter(|_| is_open && !self.removed.is_empty()) else { return };
         let before = self.removed.len();
         self.removed.retain(|address| !found.has(address));
@@ -54,8 +55,8 @@ impl Ibacmp {
     /// Starts the timer of a scheduled announcement, if the endpoint is in its base group.
     pub(crate) fn announce_soon(&mut self, cx: &mut Context, endpoint: EndpointId) {
         let token = Task::Announce(endpoint).token();
-        let Announcement { next, not_before, .. } = self.endpoints.at(endpoint).announcement;
-        if next.is_none() || self.endpoints.at(endpoint).base_group().is_none() || cx.timer(token).is_some() {
+        let Announcement { next, not_before, .. } = self.at(endpoint).announcement;
+        if next.is_none() || self.at(endpoint).base_group().is_none() || cx.timer(token).is_some() {
             return;
         }
         let at = cx.now() + cx.spread(retry::ANNOUNCE_SPREAD);
@@ -63,28 +64,41 @@ impl Ibacmp {
     }
 
     /// Announces a local address that another host claims, so that the other nodes keep their paths to this port.
-    pub(crate) fn defend(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address, other: Gid) {
+    pub(crate) fn defend(
+        &mut self,
+        cx: &mut Context,
+        stats: &mut IbacmpStats,
+        endpoint: EndpointId,
+        address: &Address,
+        other: Gid,
+    ) {
         let now = cx.now();
-        let state = self.endpoints.get_mut(endpoint);
+        let state = self.get_mut(endpoint);
         if !state.is_some_and(|state| state.defences.on_claim(now, address)) {
             return;
         }
         // With this node's own GID, the claim is forged or late.
-        if !self.endpoints.has_port(cx, |port| port.gids.contains(&other)) {
-            self.stats.address_conflicts += 1;
+        if !self.has_port(cx, |port| port.gids.contains(&other)) {
+            stats.address_conflicts += 1;
             let here = cx.port_of(endpoint).map(PortAttributes::gid).unwrap_or_default();
             cx.log(ResolverEvent::AddressConflict(endpoint, *address, here, other).into());
         }
-        self.stats.defences += 1;
+        stats.defences += 1;
         self.send_announcement(cx, endpoint, address);
     }
 
     /// Announces a local address that a node checks, because another host claims it.
-    pub(crate) fn defend_checked(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
+    pub(crate) fn defend_checked(
+        &mut self,
+        cx: &mut Context,
+        stats: &mut IbacmpStats,
+        endpoint: EndpointId,
+        address: &Address,
+    ) {
         let now = cx.now();
-        let state = self.endpoints.get_mut(endpoint);
+        let state = self.get_mut(endpoint);
         if state.is_some_and(|state| state.defences.on_check(now, address)) {
-            self.stats.defences += 1;
+            stats.defences += 1;
             self.send_announcement(cx, endpoint, address);
         }
     }
@@ -101,21 +115,21 @@ impl Ibacmp {
         endpoint: EndpointId,
         mad: impl FnOnce(TransactionId, &[Gid]) -> AcmMad,
     ) {
-        let groups: Vec<Gid> = self.endpoints.at(endpoint).joined().map(|member| member.mgid).collect();
-        if let Some((member, port)) = self.endpoints.at(endpoint).base_group().zip(cx.port_of(endpoint)) {
+        let groups: Vec<Gid> = self.at(endpoint).joined().map(|member| member.mgid).collect();
+        if let Some((member, port)) = self.at(endpoint).base_group().zip(cx.port_of(endpoint)) {
             let to = paths::send_to_group(member, port);
             let mad = mad(cx.transaction_id(), &groups);
-            self.endpoints.send(cx, endpoint, to, mad);
+            self.send(cx, endpoint, to, mad);
         }
     }
 
-    pub(crate) fn announce_due(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        if self.endpoints.at(endpoint).base_group().is_none() {
+    pub(crate) fn announce_due(&mut self, cx: &mut Context, stats: &mut IbacmpStats, endpoint: EndpointId) {
+        if self.at(endpoint).base_group().is_none() {
             return;
         }
         let addresses = cx.endpoint(endpoint).map(|endpoint| endpoint.addresses.clone()).unwrap_or_default();
         let now = cx.now();
-        let announcement = &mut self.endpoints.at_mut(endpoint).announcement;
+        let announcement = &mut self.at_mut(endpoint).announcement;
         let Some(first) = announcement.next.take() else { return };
         let rest = addresses.get(first..).unwrap_or_default();
         if rest.len() > AT_A_TIME {
@@ -125,7 +139,7 @@ impl Ibacmp {
             announcement.not_before = Some(now + retry::ANNOUNCE_PAUSE);
         }
         for address in rest.iter().take(AT_A_TIME) {
-            self.stats.announcements += 1;
+            stats.announcements += 1;
             self.send_announcement(cx, endpoint, address);
         }
     }
@@ -139,12 +153,12 @@ mod tests {
 
     #[test]
     fn removed_addresses_are_limited() {
-        let (mut cx, mut ibacmp) = (Context::new(Config::default(), 1.into()), Ibacmp::new(1));
+        let (mut cx, mut endpoints) = (Context::new(Config::default(), 1.into()), Endpoints::new(1.into()));
         let address = |number: usize| Address::from_text(&format!("gone{number}"));
         for number in 0..65 {
-            ibacmp.note_removed(&mut cx, &address(number));
-            assert_eq!(ibacmp.removed.front(), Some(&address(number / 64)));
+            endpoints.note_removed(&mut cx, &address(number));
+            assert_eq!(endpoints.removed.front(), Some(&address(number / 64)));
         }
-        assert_eq!(ibacmp.removed.len(), 64);
+        assert_eq!(endpoints.removed.len(), 64);
     }
 }
