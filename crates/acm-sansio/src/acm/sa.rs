@@ -36,7 +36,7 @@ impl Acm {
     /// Handles a report, and passes its notice to the provider of the port.
     pub(super) fn sa_report(&mut self, port: PortId, lid: Lid, qpn: Qpn, bytes: &[u8]) {
         let Context { cx, ports, sa, .. } = &mut self.context;
-        if let Some(notice) = sa.handle_report(cx, ports, port, (lid, qpn), bytes)
+        if let Some(notice) = sa.handle_report(cx, ports, port, lid, qpn, bytes)
             && let Some(provider) = ports.provider(port)
         {
             self.providers.get_mut(provider).port_changed(&mut self.context, port, PortChange::Noticed(notice));

@@ -178,8 +178,7 @@ impl Ibacmp {
     fn replace_source(&mut self, cx: &Context, endpoint: EndpointId, removed: &Address) {
         let Some(other) = cx.endpoint(endpoint).and_then(|found| found.addresses.first().copied()) else { return };
         for id in self.cache.busy(endpoint) {
-            let request = self.cache.at_mut(id).state.multicast_request_mut();
-            if let Some(request) = request.filter(|request| request.source == *removed) {
+            if let Some(request) = self.cache.request_mut(id).filter(|request| request.source == *removed) {
                 request.source = other;
             }
         }

@@ -47,10 +47,10 @@ pub(crate) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
                     ready.path.dlid, ready.remote
                 ));
             }
-            DestState::Ready(Ready { verification, renewal, .. }) if verification.is_some() || renewal.is_some() => {
-                if let Some(verification) = verification {
-                    lookup(id, &verification.request.lookup, waiting)?;
-                    multicast_request(&mut counted, provider, cx, id, dest.endpoint, &verification.request)?;
+            DestState::Ready(Ready { check, renewal, .. }) if check.is_some() || renewal.is_some() => {
+                if let Some(check) = check {
+                    lookup(id, &check.request.lookup, waiting)?;
+                    multicast_request(&mut counted, provider, cx, id, dest.endpoint, &check.request)?;
                 }
                 if let Some(renewal) = renewal {
                     let found = cx.sa.accounts(renewal.query);
@@ -109,8 +109,8 @@ pub(crate) fn each_lookup(provider: &Ibacmp, emit: &mut dyn FnMut(AccountId)) {
         match &dest.state {
             DestState::Locating(request) => all(&request.lookup),
             DestState::Routing(routing) => all(&routing.lookup),
-            DestState::Ready(Ready { verification, renewal, .. }) => {
-                verification.iter().for_each(|verification| all(&verification.request.lookup));
+            DestState::Ready(Ready { check, renewal, .. }) => {
+                check.iter().for_each(|check| all(&check.request.lookup));
                 renewal.iter().for_each(|renewal| all(&renewal.lookup));
             }
             _ => {}
@@ -120,7 +120,7 @@ pub(crate) fn each_lookup(provider: &Ibacmp, emit: &mut dyn FnMut(AccountId)) {
 
 /// Reports whether a path leads to the known location of its destination. An invalid path may lead anywhere.
 fn is_at_end_of_its_path(provider: &Ibacmp, cx: &Context, endpoint: EndpointId, ready: &Ready) -> bool {
-    let counts = provider.endpoints.get(endpoint).is_some_and(|state| !state.is_void(ready.epoch));
+    let counts = provider.endpoints.get(endpoint).is_some_and(|state| !state.is_void(ready.freshness.epoch));
     match (&ready.remote, cx.port_of(endpoint)) {
         (Some(remote), Some(port)) if counts => remote.is_at_end_of(&ready.path, port.lmc),
         _ => true,

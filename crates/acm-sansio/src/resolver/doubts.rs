@@ -1,7 +1,7 @@
 //! Doubts about addresses: after an event that may have moved an address, its owner is asked by unicast if it still has
 //! it. The path is served meanwhile.
 use super::{
-    dest::{DestState, Lookup, MulticastRequest, Ready, Recheck, Remote, Stage, Verification},
+    dest::{CheckReason, DestState, HostCheck, Lookup, MulticastRequest, Ready, Remote, Stage},
     facts::source,
     state::Ibacmp,
     token::{DestId, Task},
@@ -16,7 +16,7 @@ pub(super) const MOST_DOUBTED: usize = 16;
 impl Ibacmp {
     /// Doubts an address after an event that may have moved it.
     pub(crate) fn doubt(&mut self, cx: &mut Context, id: DestId) {
-        self.cache.at_mut(id).in_doubt = true;
+        self.cache.set_in_doubt(id, true);
         self.settle_doubt(cx, id);
     }
 
@@ -40,18 +40,18 @@ impl Ibacmp {
         if !dest.is_doubtful() {
             return;
         }
-        let no_verification_before = dest.state.ready().and_then(|ready| ready.no_verification_before);
-        let start = no_verification_before.map_or(cx.now(), |time| time.max(cx.now()));
+        let no_check_before = dest.state.ready().and_then(|ready| ready.no_check_before);
+        let start = no_check_before.map_or(cx.now(), |time| time.max(cx.now()));
         let source = source(cx, dest.endpoint);
         let Some((source, Ok(lookup))) = source.map(|source| (source, Lookup::for_remote(cx))) else { return };
         let mut request = MulticastRequest::new(cx.now(), cx.transaction_id(), source, lookup);
         request.stage = Stage::Paused;
-        self.cache.at_mut(id).in_doubt = false;
+        self.cache.set_in_doubt(id, false);
         let until = start + cx.config().timeout;
         self.cache.change(id, |ready| {
             request.to = ready.remote;
-            ready.verification = Some(Box::new(Verification { request, check: Recheck::Doubt }));
-            ready.no_verification_before = Some(until);
+            ready.check = Some(Box::new(HostCheck { request, reason: CheckReason::Doubt }));
+            ready.no_check_before = Some(until);
         });
         let at = start + retry::CLAIM_DEFENCE + cx.spread(retry::CLAIM_SPREAD);
         cx.set_timer(Task::Lookup(id).token(), at);

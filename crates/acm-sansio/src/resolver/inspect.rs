@@ -47,7 +47,7 @@ impl Ibacmp {
         match &dest.state {
             DestState::Located { addr_until, .. } => address_until = *addr_until,
             DestState::Ready(ready) => {
-                address_until = ready.addr_until;
+                address_until = ready.freshness.addr_until;
                 path = Some(cached_path(ready));
             }
             DestState::Failed(failed) => failure = Some((failed.attempt, failed.until)),
@@ -85,8 +85,8 @@ fn cached_path(ready: &Ready) -> CachedPath {
         source: history.origin,
         found: history.found,
         confirmed: history.confirmed,
-        until: ready.route_until,
-        is_stale: ready.stale,
+        until: ready.freshness.route_until,
+        is_stale: ready.freshness.stale,
         uses: history.uses,
         last_use: history.last_use,
     }

@@ -1,7 +1,7 @@
 //! The operations in progress of destinations: credits, timers and datagrams of their multicast requests, and the end of
-//! what is in progress. The renewal of a path that is served is in `refresh/recheck.rs`.
+//! what is in progress. The renewal of a path that is served is in `refresh/checks.rs`.
 use super::{
-    dest::{Checks, DestState, Lookup, MulticastRequest, Ready, Remote, Stage},
+    dest::{Checks, DestState, Freshness, Lookup, MulticastRequest, Ready, Remote, Stage},
     endpoint::group_share::handling_time,
     paths,
     state::Ibacmp,
@@ -34,16 +34,17 @@ impl Ibacmp {
 
     /// Queues a request. It is sent at once if a credit is free.
     pub(crate) fn queue_request(&mut self, cx: &mut Context, id: DestId) {
-        let dest = self.cache.at_mut(id);
+        let Some(dest) = self.cache.at_mut(id) else { return };
         let endpoint = dest.endpoint;
         if let Some(MulticastRequest { stage: Stage::Queued(positions), lookup, tid, .. }) =
             dest.state.multicast_request_mut()
         {
             // A host was asked before.
             self.by_tid.remove(&tid.get());
-            let queue = &mut self.endpoints.at_mut(endpoint).queue;
-            for (account, urgency) in lookup.needs() {
-                queue.join(positions, account, urgency, id);
+            if let Some(state) = self.endpoints.at_mut(endpoint) {
+                for (account, urgency) in lookup.needs() {
+                    state.queue.join(positions, account, urgency, id);
+                }
             }
         }
         cx.count(endpoint, Counter::AddrQuery);
@@ -58,12 +59,12 @@ impl Ibacmp {
             return;
         }
         let least_credit = handling_time(cx.fabric_size());
-        loop {
-            let state = self.endpoints.at_mut(endpoint);
-            let Some((id, credit)) = state.queue.next(state.depth(cx)) else { break };
+        while let Some(state) = self.endpoints.at_mut(endpoint)
+            && let Some((id, credit)) = state.queue.next(state.depth(cx))
+        {
             state.window.request_sent(cx.now());
             let likely = state.round_trip.likely(least_credit, cx.config().timeout);
-            let Some(request) = self.cache.at_mut(id).state.multicast_request_mut() else {
+            let Some(request) = self.cache.request_mut(id) else {
                 state.queue.give_back(credit);
                 continue;
             };
@@ -80,13 +81,13 @@ impl Ibacmp {
 
     /// Sends a request to a host that claims to have the address, or has proven it before.
     pub(crate) fn ask_host(&mut self, cx: &mut Context, id: DestId, host: Remote, is_known: bool) {
-        let dest = self.cache.at_mut(id);
+        let Some(dest) = self.cache.at_mut(id) else { return };
         let endpoint = dest.endpoint;
         if let Some(request) = dest.state.multicast_request_mut() {
             request.turn_to(Some(host));
             request.is_known = is_known;
             if let Stage::Queued(mut positions) = core::mem::replace(&mut request.stage, Stage::Late) {
-                self.endpoints.at_mut(endpoint).queue.leave_all(&mut positions);
+                self.endpoints.leave_queue(endpoint, &mut positions);
             }
             self.by_tid.insert(request.tid.get(), id);
         }
@@ -98,7 +99,7 @@ impl Ibacmp {
         let retry = self.retry(cx, id);
         let endpoint = self.cache.at(id).endpoint;
         let groups: Vec<Gid> = self.endpoints.at(endpoint).joined().map(|member| member.mgid).collect();
-        let dest = self.cache.at_mut(id);
+        let Some(dest) = self.cache.at_mut(id) else { return };
         let name = dest.name();
         let Some(request) = dest.state.multicast_request_mut() else { return };
         request.sent(cx.now());
@@ -131,7 +132,7 @@ impl Ibacmp {
 
     /// Returns the credit of a request whose response is late.
     pub(crate) fn credit_due(&mut self, cx: &mut Context, id: DestId) {
-        let dest = self.cache.at_mut(id);
+        let Some(dest) = self.cache.at_mut(id) else { return };
         let endpoint = dest.endpoint;
         let stage =
             dest.state.multicast_request_mut().map(|request| core::mem::replace(&mut request.stage, Stage::Late));
@@ -143,9 +144,11 @@ impl Ibacmp {
     /// Frees the credit or the queue position of a request.
     fn release(&mut self, cx: &mut Context, endpoint: EndpointId, stage: Stage) {
         match stage {
-            Stage::Queued(mut positions) => self.endpoints.at_mut(endpoint).queue.leave_all(&mut positions),
+            Stage::Queued(mut positions) => self.endpoints.leave_queue(endpoint, &mut positions),
             Stage::Sent(credit) => {
-                self.endpoints.at_mut(endpoint).queue.give_back(credit);
+                if let Some(state) = self.endpoints.at_mut(endpoint) {
+                    state.queue.give_back(credit);
+                }
                 self.pump(cx, endpoint);
             }
             Stage::Paused | Stage::Late => {}
@@ -165,12 +168,14 @@ impl Ibacmp {
     /// Adds a queue position for an account to the operation that waits for its turn, or moves the account's position
     /// to this urgency.
     pub(crate) fn join_queue(&mut self, cx: &mut Context, id: DestId, account: AccountId, urgency: Urgency) {
-        let dest = self.cache.at_mut(id);
+        let Some(dest) = self.cache.at_mut(id) else { return };
         match &mut dest.state {
             DestState::Routing(routing) => cx.sa_join(routing.query, account, urgency),
             other => {
-                if let Some(MulticastRequest { stage: Stage::Queued(positions), .. }) = other.multicast_request_mut() {
-                    self.endpoints.at_mut(dest.endpoint).queue.join(positions, account, urgency, id);
+                if let Some(MulticastRequest { stage: Stage::Queued(positions), .. }) = other.multicast_request_mut()
+                    && let Some(state) = self.endpoints.at_mut(dest.endpoint)
+                {
+                    state.queue.join(positions, account, urgency, id);
                 }
             }
         }
@@ -179,12 +184,14 @@ impl Ibacmp {
     /// Removes the queue position of an account that no longer needs a lookup, and ends the lookup if it is no longer
     /// needed.
     pub(crate) fn leave_queue(&mut self, cx: &mut Context, id: DestId, account: AccountId) {
-        let dest = self.cache.at_mut(id);
+        let Some(dest) = self.cache.at_mut(id) else { return };
         let needed = dest.state.lookup_mut().is_some_and(|lookup| lookup.is_needed());
         let queued = match &mut dest.state {
             DestState::Locating(request) => match &mut request.stage {
                 Stage::Queued(positions) => {
-                    self.endpoints.at_mut(dest.endpoint).queue.leave(positions, account);
+                    if let Some(state) = self.endpoints.at_mut(dest.endpoint) {
+                        state.queue.leave(positions, account);
+                    }
                     true
                 }
                 // It ends at its first time-out.
@@ -239,13 +246,12 @@ impl Ibacmp {
 
     /// Ends all checks of a path without an outcome. The path is still served if it is still cached.
     pub(crate) fn end_checks(&mut self, cx: &mut Context, id: DestId, checks: Checks) {
-        let (verification, renewal) = checks;
-        if let Some(verification) = verification {
+        if let Some(check) = checks.check {
             // The reason for the check remains.
-            self.cache.at_mut(id).in_doubt = true;
-            self.end_request(cx, id, verification.request).end(cx);
+            self.cache.set_in_doubt(id, true);
+            self.end_request(cx, id, check.request).end(cx);
         }
-        if let Some(renewal) = renewal {
+        if let Some(renewal) = checks.renewal {
             cx.sa_discard(renewal.query);
             renewal.lookup.end(cx);
         }
@@ -253,7 +259,7 @@ impl Ibacmp {
 
     /// Drops the path of a destination and keeps its location.
     pub(crate) fn drop_path(&mut self, cx: &mut Context, id: DestId) {
-        if let Some(&Ready { remote, addr_until, .. }) = self.cache.at(id).state.ready()
+        if let Some(&Ready { remote, freshness: Freshness { addr_until, .. }, .. }) = self.cache.at(id).state.ready()
             && let DestState::Ready(mut ready) = self.cache.enter(id, DestState::without_path(remote, addr_until))
         {
             self.end_checks(cx, id, ready.checks());

@@ -67,9 +67,9 @@ impl Ibacmp {
         match self.cache.enter(id, DestState::Located { remote, addr_until }) {
             DestState::Locating(request) => self.end_request(cx, id, *request),
             DestState::Ready(mut ready) => {
-                let (verification, renewal) = ready.checks();
-                self.end_checks(cx, id, (None, renewal));
-                verification.map_or_else(Lookup::default, |check| self.end_request(cx, id, check.request))
+                let check = ready.check.take();
+                self.end_checks(cx, id, ready.checks());
+                check.map_or_else(Lookup::default, |check| self.end_request(cx, id, check.request))
             }
             _ => Lookup::default(),
         }
@@ -166,8 +166,9 @@ impl Ibacmp {
             self.note_user(cx, id, account);
         }
         self.endpoints.note_path(endpoint, &path, lmc);
-        let dest = self.cache.at_mut(id);
-        dest.in_doubt &= dest.is_address();
+        if let Some(dest) = self.cache.at_mut(id) {
+            dest.in_doubt &= dest.is_address();
+        }
         cx.log(ResolverEvent::RouteFound(endpoint, name).into());
         let responders = lookup.end(cx);
         self.publish(cx, id);
@@ -188,8 +189,8 @@ impl Ibacmp {
         let mut addr_until = None;
         if let DestState::Located { addr_until: until, .. } = dest.state {
             addr_until = until;
-        } else {
-            self.cache.at_mut(id).origin = Origin::Asked;
+        } else if let Some(dest) = self.cache.at_mut(id) {
+            dest.origin = Origin::Asked;
         }
         let Some(known) = known else {
             let remote = remote?;
@@ -227,8 +228,10 @@ impl Ibacmp {
         let history = History::new(source.origin(), cx.now());
         self.note_source(endpoint, source);
         self.stats.preload_used += u64::from(source == PathSource::File);
-        let found = Ready::new(remote, path, self.epoch(endpoint));
-        self.cache.enter(id, DestState::Ready(Ready { addr_until, route_until, preloaded, history, ..found }));
+        let mut ready = Ready { history, ..Ready::new(remote, path, self.epoch(endpoint)) };
+        let freshness = &mut ready.freshness;
+        (freshness.addr_until, freshness.route_until, freshness.preloaded) = (addr_until, route_until, preloaded);
+        self.cache.enter(id, DestState::Ready(ready));
     }
 
     /// Records the use of a source.

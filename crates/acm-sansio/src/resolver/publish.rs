@@ -27,13 +27,13 @@ impl Ibacmp {
     /// Returns the path of a destination, if a request of a local user gets it now, and it is not stale.
     fn fresh(&self, cx: &Context, id: DestId) -> Option<&Ready> {
         let dest = self.cache.get(id)?;
-        let ready = dest.state.ready().filter(|ready| !ready.stale)?;
+        let ready = dest.state.ready().filter(|ready| !ready.freshness.stale)?;
         let is_fresh = match dest.class {
             EvictionClass::Local => true,
             EvictionClass::Probation | EvictionClass::Unsolicited => false,
             EvictionClass::Requested => {
                 (dest.origin == Origin::Asked || !dest.is_address())
-                    && self.endpoints.get(dest.endpoint).is_some_and(|state| state.epoch() == ready.epoch)
+                    && self.endpoints.get(dest.endpoint).is_some_and(|state| state.epoch() == ready.freshness.epoch)
                     && self.is_served(cx, dest, ready)
             }
         };
@@ -46,11 +46,12 @@ impl Ibacmp {
             return;
         }
         let Some(ready) = self.fresh(cx, id) else { return };
-        let ends = [ready.addr_until, ready.route_until].into_iter().flatten();
+        let ends = [ready.freshness.addr_until, ready.freshness.route_until].into_iter().flatten();
         let lifetime = ends.map(|until| until.since(cx.now())).fold(LEASE, Duration::min);
         let path = ready.path;
-        let dest = self.cache.at_mut(id);
-        if let Some(address) = dest.plain_dest() {
+        if let Some(dest) = self.cache.at_mut(id)
+            && let Some(address) = dest.plain_dest()
+        {
             dest.published = true;
             let endpoint = dest.endpoint;
             self.cache.publications.push(Publication::Path { endpoint, dest: address, path, lifetime });

@@ -125,12 +125,12 @@ impl Ibacmp {
         if self.cache.at(id).in_doubt {
             self.use_in_doubt(cx, id);
         }
-        let dest = self.cache.at_mut(id);
+        let dest = self.cache.at_mut(id)?;
         dest.used = true;
         match &mut dest.state {
             DestState::Ready(ready) => {
-                let (path, stale) = (ready.path, ready.stale);
-                ready.note_use();
+                let (path, stale) = (ready.path, ready.freshness.stale);
+                ready.freshness.note_use();
                 ready.history.used(cx.now(), cx.accounts.account(need.account));
                 cx.count(endpoint, Counter::RouteCache);
                 if stale {
@@ -170,7 +170,7 @@ impl Ibacmp {
         let Some(ready) = dest.state.ready() else { return };
         if dest.is_address() {
             self.settle_doubt(cx, id);
-        } else if !ready.queued && ready.renewal.is_none() {
+        } else if !ready.freshness.queued && ready.renewal.is_none() {
             self.drop_path(cx, id);
         }
     }
@@ -182,7 +182,7 @@ impl Ibacmp {
             return self.create(cx, endpoint, key, EvictionClass::Probation);
         };
         if let Some(dest) = self.cache.get(id).filter(|dest| dest.class == EvictionClass::Unsolicited) {
-            let is_wrong = matches!(&dest.state, DestState::Ready(ready) if ready.stale && !ready.is_busy());
+            let is_wrong = matches!(&dest.state, DestState::Ready(ready) if ready.freshness.stale && !ready.is_busy());
             self.cache.set_class(id, EvictionClass::Requested);
             // No local user has it, so that there is no reason to serve it while it is refreshed.
             if is_wrong {
@@ -219,7 +219,7 @@ impl Ibacmp {
 
     /// Adds a requester to the lookup in progress.
     fn share_lookup(&mut self, cx: &mut Context, id: DestId, need: Need) -> Result<(), Failure> {
-        if let Some(lookup) = self.cache.at_mut(id).state.lookup_mut() {
+        if let Some(lookup) = self.cache.lookup_mut(id) {
             let urgency = lookup.join(cx, need)?;
             self.join_queue(cx, id, need.account, urgency);
         }
@@ -228,7 +228,7 @@ impl Ibacmp {
 
     /// Removes a waiting request of an account from a lookup.
     pub(crate) fn remove_waiter(&mut self, cx: &mut Context, id: DestId, account: AccountId, ticket: bool) {
-        let Some(lookup) = self.cache.at_mut(id).state.lookup_mut() else { return };
+        let Some(lookup) = self.cache.lookup_mut(id) else { return };
         match lookup.leave(cx, account, ticket) {
             Some(urgency) => self.join_queue(cx, id, account, urgency),
             None => self.leave_queue(cx, id, account),
@@ -247,7 +247,7 @@ impl Ibacmp {
             _ => None,
         });
         let Some(id) = id else { return false };
-        let Some(lookup) = self.cache.at_mut(id).state.lookup_mut() else { return false };
+        let Some(lookup) = self.cache.lookup_mut(id) else { return false };
         lookup.remove(cx, account);
         self.leave_queue(cx, id, account);
         cx.fail_for(Task::Lookup(id).token(), account, Failure::TooMany(Bound::Lookups));

@@ -129,8 +129,8 @@ impl Ibacmp {
         all.find_map(|id| {
             let dest = self.cache.at(id);
             let ready = dest.state.ready().filter(|ready| self.is_served(cx, dest, ready))?;
-            let is_stale = ready.stale || self.endpoints.at(endpoint).is_stale(ready.epoch);
-            let source = PathSource::Copy { of: id, until: ready.route_until };
+            let is_stale = ready.freshness.stale || self.endpoints.at(endpoint).is_stale(ready.freshness.epoch);
+            let source = PathSource::Copy { of: id, until: ready.freshness.route_until };
             let leads_there = remote.is_at_end_of(&ready.path, cx.lmc_of(endpoint));
             leads_there.then_some(Known { path: ready.path, source, is_stale })
         })

@@ -174,7 +174,8 @@ impl SaClient {
         cx: &mut Cx,
         ports: &Ports,
         port: PortId,
-        (lid, qpn): (Lid, Qpn),
+        lid: Lid,
+        qpn: Qpn,
         bytes: &[u8],
     ) -> Option<Notice> {
         let attributes = cx.named(ports.attributes(port))?;

@@ -101,7 +101,6 @@ const STATE: &[(&str, Ends)] = &[
     ("providers.first.endpoints.empty", Never),
     ("providers.first.endpoints.intervals", Never),
     ("providers.first.endpoints.lost", Never),
-    ("providers.first.endpoints.nowhere", Never),
     ("providers.first.endpoints.removed", Never),
     ("providers.first.endpoints.states", Never),
     ("providers.first.endpoints.states.announcement.next", Never),

@@ -5,7 +5,10 @@ use crate::{
     collections::{arena::Arena, list::List},
     cx::random::{Purpose, Random, Seed},
     resolver::{
-        dest::{BY_CLASS, Dest, DestKey, DestState, EvictionClass, Ready, RouteKey, Routing, StateKind},
+        dest::{
+            BY_CLASS, Dest, DestKey, DestState, EvictionClass, Lookup, MulticastRequest, Ready, RouteKey, Routing,
+            StateKind,
+        },
         token::DestId,
     },
 };
@@ -39,36 +42,10 @@ pub(crate) struct Cache {
     busy: BTreeMap<EndpointId, BTreeSet<DestId>>,
     /// Changes of what clients read without a request, oldest first.
     pub(crate) publications: Vec<Publication>,
-    lost: Lost,
-}
-
-/// Stands for destinations that should exist and do not, and counts them.
-#[derive(Debug)]
-struct Lost {
-    nowhere: Dest,
-    count: Cell<u64>,
-}
-
-impl Lost {
-    fn new() -> Self {
-        let key = DestKey::Route(RouteKey::default());
-        let nowhere = Dest::new(EndpointId::new(u32::MAX, u32::MAX), key, EvictionClass::Local);
-        Self { nowhere, count: Cell::new(0) }
-    }
-
-    #[cold]
-    fn note(&self, id: DestId) -> &Dest {
-        debug_assert!(false, "{id} does not exist, or has no such operation");
-        self.count.set(self.count.get() + 1);
-        &self.nowhere
-    }
-
-    #[cold]
-    fn note_mut(&mut self, id: DestId) -> &mut Dest {
-        self.note(id);
-        *self = Self { count: self.count.clone(), ..Self::new() };
-        &mut self.nowhere
-    }
+    /// Returned for a destination that should exist and does not: nothing is cached of it.
+    absent: Dest,
+    /// How often a destination should have existed and did not.
+    lost: Cell<u64>,
 }
 
 impl Cache {
@@ -84,7 +61,12 @@ impl Cache {
             counts: Default::default(),
             busy: BTreeMap::new(),
             publications: Vec::new(),
-            lost: Lost::new(),
+            absent: Dest::new(
+                EndpointId::new(u32::MAX, u32::MAX),
+                DestKey::Route(RouteKey::default()),
+                EvictionClass::Local,
+            ),
+            lost: Cell::new(0),
         }
     }
 
@@ -93,26 +75,47 @@ impl Cache {
     pub(crate) fn at(&self, id: DestId) -> &Dest {
         match self.dests.get(id) {
             Some(dest) => dest,
-            None => self.lost.note(id),
+            None => {
+                self.note_lost(id);
+                &self.absent
+            }
         }
     }
 
-    /// Returns a destination that must exist, like [`Self::at`].
-    pub(crate) fn at_mut(&mut self, id: DestId) -> &mut Dest {
-        match self.dests.get_mut(id) {
-            Some(dest) => dest,
-            None => self.lost.note_mut(id),
+    /// Returns a destination that must exist, like [`Self::at`]. If it does not exist, this is counted.
+    pub(crate) fn at_mut(&mut self, id: DestId) -> Option<&mut Dest> {
+        let dest = self.dests.get_mut(id);
+        if dest.is_none() {
+            note_lost(&self.lost, id);
+        }
+        dest
+    }
+
+    /// Returns the open multicast request of a destination that must exist.
+    pub(crate) fn request_mut(&mut self, id: DestId) -> Option<&mut MulticastRequest> {
+        self.at_mut(id)?.state.multicast_request_mut()
+    }
+
+    /// Returns the lookup of the operation in progress of a destination that must exist.
+    pub(crate) fn lookup_mut(&mut self, id: DestId) -> Option<&mut Lookup> {
+        self.at_mut(id)?.state.lookup_mut()
+    }
+
+    /// Records whether an event may have moved the address of a destination, or contradicted its path.
+    pub(crate) fn set_in_doubt(&mut self, id: DestId, in_doubt: bool) {
+        if let Some(dest) = self.at_mut(id) {
+            dest.in_doubt = in_doubt;
         }
     }
 
     /// Counts the result of an operation that a destination does not have.
     pub(crate) fn note_lost(&self, id: DestId) {
-        self.lost.note(id);
+        note_lost(&self.lost, id);
     }
 
     /// Returns how often a destination should have existed and did not.
-    pub(crate) fn lost(&self) -> u64 {
-        self.lost.count.get()
+    pub(crate) const fn lost(&self) -> u64 {
+        self.lost.get()
     }
 
     /// Returns a destination, which may have been removed since its id was noted.
@@ -219,7 +222,7 @@ impl Cache {
     /// probation of a destination ends when it is found.
     pub(crate) fn enter(&mut self, id: DestId, state: DestState) -> DestState {
         let Some(dest) = self.dests.get_mut(id) else {
-            self.lost.note(id);
+            self.note_lost(id);
             return DestState::Unknown;
         };
         let endpoint = dest.endpoint;
@@ -251,14 +254,14 @@ impl Cache {
     /// Changes a cached path in place, or the checks of it. Its GID must not change. Returns `None` if no path is
     /// cached.
     pub(crate) fn change<R>(&mut self, id: DestId, change: impl FnOnce(&mut Ready) -> R) -> Option<R> {
-        let dest = self.at_mut(id);
+        let dest = self.at_mut(id)?;
         let endpoint = dest.endpoint;
         let DestState::Ready(ready) = &mut dest.state else { return None };
         let was_busy = ready.is_busy();
         let published = dest.published.then_some(ready.path);
         let result = change(ready);
         let is_busy = ready.is_busy();
-        let is_other = published.is_some_and(|path| path != ready.path || ready.stale);
+        let is_other = published.is_some_and(|path| path != ready.path || ready.freshness.stale);
         self.note_busy(endpoint, id, was_busy, is_busy);
         if is_other && let Some(dest) = self.dests.get_mut(id) {
             withdraw(&mut self.publications, dest);
@@ -269,7 +272,7 @@ impl Cache {
     /// Ends the state of a destination whose path is being queried. Only such a destination gets the result of a query.
     pub(crate) fn take_routing(&mut self, id: DestId) -> Option<Routing> {
         if self.at(id).state.kind() != StateKind::Routing {
-            self.lost.note(id);
+            self.note_lost(id);
             return None;
         }
         match self.enter(id, DestState::Unknown) {
@@ -361,6 +364,12 @@ impl Cache {
         self.note_kind(Some(StateKind::Unknown), None);
         self.dests.remove(id);
     }
+}
+
+#[cold]
+fn note_lost(lost: &Cell<u64>, id: DestId) {
+    debug_assert!(false, "{id} does not exist, or has no such operation");
+    lost.set(lost.get() + 1);
 }
 
 /// Withdraws the path of a destination, if it is published.

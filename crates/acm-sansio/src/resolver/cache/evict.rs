@@ -95,7 +95,7 @@ mod tests {
         // New destinations count as used. The hand clears the marks of all, and then evicts the first.
         assert_eq!(cache.make_room(EvictionClass::Probation, &limits(3, 4)), Eviction::Done);
         assert!(cache.get(ids[0]).is_none());
-        cache.at_mut(ids[1]).used = true;
+        cache.at_mut(ids[1]).unwrap().used = true;
         assert_eq!(cache.make_room(EvictionClass::Probation, &limits(2, 3)), Eviction::Done);
         assert!(cache.get(ids[1]).is_some() && cache.get(ids[2]).is_none());
     }

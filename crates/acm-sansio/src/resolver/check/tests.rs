@@ -83,7 +83,7 @@ fn wait_for(cx: &mut Context, endpoint: EndpointId, id: DestId) {
 }
 
 fn stage(ibacmp: &mut Ibacmp, id: DestId) -> &mut Stage {
-    &mut ibacmp.cache.at_mut(id).state.multicast_request_mut().unwrap().stage
+    &mut ibacmp.cache.request_mut(id).unwrap().stage
 }
 
 #[test]
@@ -168,9 +168,9 @@ fn query_has_the_accounts_of_its_lookup() {
     fails(&cx, &ibacmp, "1 need query0.0, Some(0) are noted");
 }
 
-/// A verification holds what a multicast request holds.
+/// A check holds what a multicast request holds.
 #[test]
-fn verification_has_the_waiters_of_its_lookup() {
+fn check_has_the_waiters_of_its_lookup() {
     let (mut cx, mut ibacmp, endpoint) = joined(1);
     let id = ibacmp.acquire(&mut cx, endpoint, DestKey::Address(name("there"))).unwrap();
     let remote = |lid| Remote { lid: Lid::new(lid), qpn: Qpn::of::<7>(), ..Remote::default() };
@@ -224,7 +224,7 @@ fn busy_destination_is_indexed_by_its_endpoint() {
         DestState::Routing(Routing { remote: None, addr_until: None, query, since: crate::api::Time::ZERO, lookup }),
     );
     let note = |ibacmp: &mut Ibacmp, was, is| ibacmp.cache.note_kind(Some(was), Some(is));
-    ibacmp.cache.at_mut(id).state = DestState::Unknown;
+    ibacmp.cache.at_mut(id).unwrap().state = DestState::Unknown;
     note(&mut ibacmp, StateKind::Routing, StateKind::Unknown);
     fails(&cx, &ibacmp, "1 of 0 destinations are busy");
     assert_eq!(id.to_string(), DestId::new(0, 0).to_string());

@@ -103,7 +103,7 @@ impl Dest {
     /// Reports whether its address is in doubt and its host can be asked, while its path is served.
     pub(crate) fn is_doubtful(&self) -> bool {
         let is_open = self.in_doubt && self.is_requested();
-        let ready = self.state.ready().filter(|ready| is_open && ready.verification.is_none());
+        let ready = self.state.ready().filter(|ready| is_open && ready.check.is_none());
         ready.and_then(|ready| ready.remote).is_some_and(|remote| remote.can_respond())
     }
 

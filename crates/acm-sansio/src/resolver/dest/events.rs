@@ -2,7 +2,7 @@
 //! changes only when the action is carried out.
 use super::{
     Dest, DestState, EvictionClass, MulticastRequest, Origin, Outcome, Ready, Remote, Stage, are_of_one_adapter,
-    recheck::Next,
+    checks::Next,
 };
 use crate::{accounts::credit::QueuePositions, api::failure::Failure, retry::RequestRetry};
 use ib_mad::{Gid, Qpn, id::Lmc};
@@ -93,15 +93,15 @@ impl Dest {
                 self.origin = Origin::Asked;
                 Action::FindRoute(remote)
             }
-            (DestState::Ready(Ready { remote: Some(owner), verification: Some(verification), .. }), Ok(remote)) => {
-                let has_lid = verification.request.to.is_some_and(|asked| asked.lid.base(lmc) == remote.lid.base(lmc));
+            (DestState::Ready(Ready { remote: Some(owner), check: Some(check), .. }), Ok(remote)) => {
+                let has_lid = check.request.to.is_some_and(|asked| asked.lid.base(lmc) == remote.lid.base(lmc));
                 let next = if owner.is_same_port(&remote, lmc) {
                     *owner = remote;
-                    Some(verification.check.owner_responds())
+                    Some(check.reason.owner_responds())
                 } else {
-                    verification.check.other_responds(&remote, has_lid, lmc)
+                    check.reason.other_responds(&remote, has_lid, lmc)
                 };
-                next.map_or(Action::IgnoreResponse, |next| follow(next, &mut verification.request))
+                next.map_or(Action::IgnoreResponse, |next| follow(next, &mut check.request))
             }
             _ => Action::IgnoreResponse,
         }
@@ -118,8 +118,8 @@ impl Dest {
             Some(asked) if asked.gid != host && owner == Some(host) => Action::IgnoreResponse,
             Some(_) if is_lookup => ask_group(request),
             Some(_) => match &mut self.state {
-                DestState::Ready(Ready { verification: Some(verification), .. }) => {
-                    follow(verification.check.refusal(), &mut verification.request)
+                DestState::Ready(Ready { check: Some(check), .. }) => {
+                    follow(check.reason.refusal(), &mut check.request)
                 }
                 _ => Action::Nothing,
             },
@@ -131,9 +131,7 @@ impl Dest {
     /// Handles the silence of the host that a check asked.
     fn check_silent(&mut self) -> Action {
         match &mut self.state {
-            DestState::Ready(Ready { verification: Some(verification), .. }) => {
-                follow(verification.check.silence(), &mut verification.request)
-            }
+            DestState::Ready(Ready { check: Some(check), .. }) => follow(check.reason.silence(), &mut check.request),
             _ => Action::Nothing,
         }
     }

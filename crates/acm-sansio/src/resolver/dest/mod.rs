@@ -2,24 +2,26 @@
 //!
 //! An event changes the state and returns an [`Action`]. The resolver carries the action out; nothing here sends,
 //! queries or sets a timer.
+mod checks;
 mod destination;
 mod events;
+mod freshness;
 mod history;
 mod key;
 mod lookup;
-mod recheck;
 mod remote;
 mod request;
 mod state;
 
 pub(crate) use {
+    checks::{CheckReason, Claim, HostCheck, Outcome, Renewal},
     destination::{BY_CLASS, BY_GID, Dest, EvictionClass, Origin},
     events::Action,
+    freshness::Freshness,
     history::History,
     key::{DestKey, RouteKey},
     lookup::{Lookup, Responder},
-    recheck::{Claim, Outcome, Recheck, Renewal, Verification},
     remote::{Remote, are_of_one_adapter},
     request::{MulticastRequest, Stage},
-    state::{Checks, Confirmation, DestState, Failed, Ready, Routing, StateKind},
+    state::{Checks, DestState, Failed, Ready, Routing, StateKind},
 };

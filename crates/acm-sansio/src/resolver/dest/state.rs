@@ -1,5 +1,5 @@
 //! The states of a destination.
-use super::{DestKey, History, Lookup, MulticastRequest, Remote, Renewal, Verification};
+use super::{DestKey, Freshness, History, HostCheck, Lookup, MulticastRequest, Remote, Renewal};
 use crate::api::{
     PathOrigin, Time,
     failure::{Attempt, AttemptDetails},
@@ -94,36 +94,24 @@ pub(crate) struct Ready {
     /// Its location; `None` for a port given by LID or GID, and for local addresses.
     pub(crate) remote: Option<Remote>,
     pub(crate) path: PathRecord,
-    /// The expiry time of the address; `None`: it does not expire.
-    pub(crate) addr_until: Option<Time>,
-    /// The expiry time of the path; `None`: it does not expire.
-    pub(crate) route_until: Option<Time>,
-    /// The endpoint's epoch in which the path was last found valid.
-    pub(crate) epoch: u32,
+    pub(crate) freshness: Freshness,
     /// An open multicast request that verifies the location.
-    pub(crate) verification: Option<Box<Verification>>,
+    pub(crate) check: Option<Box<HostCheck>>,
     /// The time before which no other claim is verified.
-    pub(crate) no_verification_before: Option<Time>,
+    pub(crate) no_check_before: Option<Time>,
     /// The number of claims in a row that were refuted.
     pub(crate) claims_refuted: u32,
     /// An open query that renews the path.
     pub(crate) renewal: Option<Box<Renewal>>,
-    /// `true` if it was used since it was found or last renewed.
-    pub(crate) served: bool,
-    /// `true` if it was renewed.
-    pub(crate) renewed: bool,
-    /// `true` if an event may have made it wrong.
-    pub(crate) stale: bool,
-    /// `true` if it is queued for renewal.
-    pub(crate) queued: bool,
-    pub(crate) confirmation: Confirmation,
-    /// The number of the preloaded tables that the path or address comes from. It is invalid after the next load.
-    pub(crate) preloaded: Option<u32>,
     pub(crate) history: History,
 }
 
-/// The open checks of a path.
-pub(crate) type Checks = (Option<Box<Verification>>, Option<Box<Renewal>>);
+/// The operations in progress while a path is served.
+#[derive(Debug)]
+pub(crate) struct Checks {
+    pub(crate) check: Option<Box<HostCheck>>,
+    pub(crate) renewal: Option<Box<Renewal>>,
+}
 
 impl Ready {
     /// Creates the state for a path in this epoch of its endpoint. The default of the history is that of a local
@@ -132,56 +120,24 @@ impl Ready {
         Self {
             remote,
             path,
-            addr_until: None,
-            route_until: None,
-            epoch,
-            verification: None,
-            no_verification_before: None,
+            freshness: Freshness::new(epoch),
+            check: None,
+            no_check_before: None,
             claims_refuted: 0,
             renewal: None,
-            served: false,
-            renewed: false,
-            stale: false,
-            queued: false,
-            confirmation: Confirmation::NotNeeded,
-            preloaded: None,
             history: History::new(PathOrigin::Local, Time::ZERO),
         }
     }
 
-    /// Records a use of the path.
-    pub(crate) const fn note_use(&mut self) {
-        self.served = true;
-        if matches!(self.confirmation, Confirmation::NotNeeded) {
-            self.confirmation = Confirmation::Needed;
-        }
-    }
-
-    /// Reports whether it was used since it was last renewed. The request that found it is its first use.
-    pub(crate) const fn is_in_use(&self) -> bool {
-        self.served || !self.renewed
-    }
-
     /// Takes the open checks of the path.
     pub(crate) const fn checks(&mut self) -> Checks {
-        (self.verification.take(), self.renewal.take())
+        Checks { check: self.check.take(), renewal: self.renewal.take() }
     }
 
     /// Reports whether an operation is in progress while the path is served.
     pub(crate) const fn is_busy(&self) -> bool {
-        self.verification.is_some() || self.renewal.is_some()
+        self.check.is_some() || self.renewal.is_some()
     }
-}
-
-/// The next confirmation of a path in use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Confirmation {
-    /// The path was not used since it was found or last confirmed.
-    NotNeeded,
-    /// The path was used since.
-    Needed,
-    /// The path is queued for renewal in order to be confirmed.
-    Queued,
 }
 
 impl DestState {
@@ -220,7 +176,7 @@ impl DestState {
     pub(crate) fn asks_host(&self) -> bool {
         match self {
             Self::Locating(request) => request.is_known,
-            Self::Ready(Ready { verification: Some(verification), .. }) => verification.request.to.is_some(),
+            Self::Ready(Ready { check: Some(check), .. }) => check.request.to.is_some(),
             _ => false,
         }
     }
@@ -229,7 +185,7 @@ impl DestState {
     pub(crate) fn multicast_request_mut(&mut self) -> Option<&mut MulticastRequest> {
         match self {
             Self::Locating(request) => Some(request),
-            Self::Ready(Ready { verification: Some(verification), .. }) => Some(&mut verification.request),
+            Self::Ready(Ready { check: Some(check), .. }) => Some(&mut check.request),
             _ => None,
         }
     }
@@ -261,7 +217,7 @@ mod tests {
     use super::*;
     use crate::{
         api::failure::Failure,
-        resolver::dest::{Recheck, RouteKey},
+        resolver::dest::{CheckReason, RouteKey},
     };
     use acm_wire::Address;
     use ib_mad::TransactionId;
@@ -316,8 +272,8 @@ mod tests {
 
     #[test]
     fn ready_destination_may_be_verified_or_renewed() {
-        let claimed = Verification { request: request(), check: Recheck::Probe };
-        let mut state = DestState::Ready(Ready { verification: Some(Box::new(claimed)), ..ready(None) });
+        let claimed = HostCheck { request: request(), reason: CheckReason::Renewal };
+        let mut state = DestState::Ready(Ready { check: Some(Box::new(claimed)), ..ready(None) });
         assert!(state.is_busy() && state.multicast_request_mut().is_some() && state.lookup_mut().is_some());
         let (query, lookup) = (SaQueryId::new(0, 0), Lookup::default());
         let renewal = Renewal { query, lookup, epoch: 0 };

@@ -1,6 +1,7 @@
 //! The states of all endpoints.
 use super::{EndpointState, group::Group};
 use crate::{
+    accounts::credit::QueuePositions,
     api::{
         SendTo,
         id::{EndpointId, PortId},
@@ -28,8 +29,6 @@ pub(crate) struct Endpoints {
     pub(super) intervals: Random,
     /// The state of other endpoints: no group, no path, no request.
     empty: EndpointState,
-    /// Stands for the state of an endpoint that should have one.
-    nowhere: EndpointState,
     lost: u64,
 }
 
@@ -40,7 +39,6 @@ impl Endpoints {
             removed: VecDeque::new(),
             intervals: Random::new(seed, Purpose::Intervals),
             empty: EndpointState::default(),
-            nowhere: EndpointState::default(),
             lost: 0,
         }
     }
@@ -52,16 +50,11 @@ impl Endpoints {
 
     /// Returns the state of an endpoint that must have one: it has a request, a group or a table. If it has none, this
     /// is a defect of this module, which is counted.
-    pub(crate) fn at_mut(&mut self, id: EndpointId) -> &mut EndpointState {
-        match self.states.get_mut(&id) {
-            Some(state) => state,
-            None => {
-                debug_assert!(false, "{id} has no state");
-                self.lost += 1;
-                self.nowhere = EndpointState::default();
-                &mut self.nowhere
-            }
-        }
+    pub(crate) fn at_mut(&mut self, id: EndpointId) -> Option<&mut EndpointState> {
+        let state = self.states.get_mut(&id);
+        debug_assert!(state.is_some(), "{id} has no state");
+        self.lost += u64::from(state.is_none());
+        state
     }
 
     /// Returns a group that must exist: it has a timer, a join or a notice. If it does not, this is counted as well.
@@ -152,6 +145,13 @@ impl Endpoints {
         response: AcmMad,
     ) {
         send_along(cx, endpoint, path, to, response, self.at(endpoint).generation);
+    }
+
+    /// Removes a request from an endpoint's queue.
+    pub(crate) fn leave_queue(&mut self, id: EndpointId, positions: &mut QueuePositions) {
+        if let Some(state) = self.at_mut(id) {
+            state.queue.leave_all(positions);
+        }
     }
 
     /// Reports whether a port of this node fits.

@@ -1,7 +1,7 @@
 //! Announcements after this port moved: a multicast request for each local address, sent by its owner. Every receiver
 //! learns the new location from it, as from any request; no peer responds. C ibacm's receivers handle it in the same
 //! way. An address that another host claims is announced, too.
-use super::{Endpoints, announced::Announcement};
+use super::{EndpointState, Endpoints, announced::Announcement};
 use crate::{
     api::{ResolverEvent, id::EndpointId, port::PortAttributes},
     provider::Context,
@@ -22,8 +22,10 @@ const REMEMBERED: usize = 64;
 impl Endpoints {
     /// Schedules the announcement of all addresses of an endpoint.
     pub(crate) fn announce(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        self.at_mut(endpoint).announcement.next = Some(0);
-        self.announce_soon(cx, endpoint);
+        if let Some(state) = self.at_mut(endpoint) {
+            state.announcement.next = Some(0);
+            self.announce_soon(cx, endpoint);
+        }
     }
 
     /// Handles the removal of a local address. Peers still have its old location in their caches, so it is announced
@@ -129,7 +131,7 @@ impl Endpoints {
         }
         let addresses = cx.endpoint(endpoint).map(|endpoint| endpoint.addresses.clone()).unwrap_or_default();
         let now = cx.now();
-        let announcement = &mut self.at_mut(endpoint).announcement;
+        let Some(EndpointState { announcement, .. }) = self.at_mut(endpoint) else { return };
         let Some(first) = announcement.next.take() else { return };
         let rest = addresses.get(first..).unwrap_or_default();
         if rest.len() > AT_A_TIME {

@@ -172,7 +172,9 @@ impl Endpoints {
             _ => cx.log(join_event(endpoint, &record)),
         }
         if is_base {
-            self.at_mut(endpoint).announcement.has_joined = true;
+            if let Some(state) = self.at_mut(endpoint) {
+                state.announcement.has_joined = true;
+            }
             self.schedule_witness(cx, endpoint);
         }
         if is_base && old.is_none() {

@@ -36,8 +36,8 @@ const SLICE: usize = 1024;
 const PAUSE: Duration = Duration::from_millis(1);
 
 impl Endpoints {
-    fn prefetch(&mut self, endpoint: EndpointId) -> &mut EndpointPrefetch {
-        &mut self.at_mut(endpoint).prefetch
+    fn prefetch(&mut self, endpoint: EndpointId) -> Option<&mut EndpointPrefetch> {
+        self.at_mut(endpoint).map(|state| &mut state.prefetch)
     }
 
     /// Requests the table at a random time after `pause`, because other nodes may do the same now. The joins and
@@ -55,7 +55,7 @@ impl Endpoints {
     pub(crate) fn prefetch_joined(&mut self, cx: &mut Context, endpoint: EndpointId) {
         let now = cx.now();
         let is_idle = cx.timer(Task::Prefetch(endpoint).token()).is_none();
-        let state = self.prefetch(endpoint);
+        let Some(state) = self.prefetch(endpoint) else { return };
         let is_needed = state.query.is_none() && state.table(now).is_none();
         if cx.config().prefetch == Prefetch::On && is_idle && is_needed {
             Self::prefetch_later(cx, endpoint, Duration::ZERO);
@@ -96,7 +96,7 @@ impl Endpoints {
     pub(crate) fn request_table(&mut self, cx: &mut Context, endpoint: EndpointId) {
         let is_off = cx.config().prefetch == Prefetch::Off;
         let Some(pkey) = cx.endpoint(endpoint).map(|endpoint| endpoint.pkey) else { return };
-        let state = self.prefetch(endpoint);
+        let Some(state) = self.prefetch(endpoint) else { return };
         // A table that nobody used is not worth another one, until lookups need it.
         let was_useless = state.table.take_if(|table| is_off || !table.used).is_some();
         if is_off || was_useless || state.query.is_some() {
@@ -115,7 +115,7 @@ impl Endpoints {
         error: SaError,
     ) {
         let now = cx.now();
-        let state = self.prefetch(endpoint);
+        let Some(state) = self.prefetch(endpoint) else { return };
         state.query = None;
         state.table.take_if(|table| !table.is_valid(now));
         // The table is requested again when the port is back.
@@ -142,7 +142,7 @@ impl Endpoints {
         let (since, route_until) = (cx.now(), cx.route_end());
         let life = cx.config().route_timeout.map_or(LIFE, |timeout| timeout.min(LIFE));
         let is_off = cx.config().prefetch == Prefetch::Off;
-        let state = self.prefetch(endpoint);
+        let Some(state) = self.prefetch(endpoint) else { return false };
         if is_off {
             *state = EndpointPrefetch::default();
             return false;
@@ -157,13 +157,13 @@ impl Endpoints {
 
     /// Returns the next of the lookups that waited for a query when the table arrived.
     pub(crate) fn take_waiting(&mut self, endpoint: EndpointId) -> Vec<DestId> {
-        let waiting = &mut self.prefetch(endpoint).waiting;
+        let Some(EndpointPrefetch { waiting, .. }) = self.prefetch(endpoint) else { return Vec::new() };
         waiting.split_off(waiting.len().saturating_sub(SLICE))
     }
 
     /// Sets the timer for the next of these lookups, or for the next table.
     pub(crate) fn schedule_prefetch(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        let state = self.prefetch(endpoint);
+        let Some(state) = self.prefetch(endpoint) else { return };
         if !state.waiting.is_empty() {
             let at = cx.now() + PAUSE;
             return cx.set_timer(Task::Prefetch(endpoint).token(), at);

@@ -1,7 +1,7 @@
 //! Witnesses: at regular intervals each endpoint sends the group a request that shows two of its addresses. All nodes
 //! together send at a constant rate. A receiver compares it with what is cached at the GID of the sender, so that missed
 //! announcements are made good. A host that sent witnesses and sends none any more is doubted.
-use super::Endpoints;
+use super::{EndpointState, Endpoints, announced::Announcement};
 use crate::{
     api::id::EndpointId,
     provider::Context,
@@ -27,7 +27,8 @@ impl Endpoints {
         let (now, interval) = (cx.now(), retry::WITNESS.below(cx.fabric_size()));
         let before = self.at(endpoint).announcement.next_witness.filter(|at| *at > now);
         let at = before.unwrap_or_else(|| now + retry::jitter(interval, self.intervals.next()));
-        self.at_mut(endpoint).announcement.next_witness = Some(at);
+        let Some(state) = self.at_mut(endpoint) else { return };
+        state.announcement.next_witness = Some(at);
         cx.set_timer(token, at.min(now + interval / LOOKS));
     }
 
@@ -51,7 +52,7 @@ impl Endpoints {
 
     fn send_witness(&mut self, cx: &mut Context, stats: &mut IbacmpStats, endpoint: EndpointId) {
         let addresses = cx.endpoint(endpoint).map(|endpoint| endpoint.addresses.as_slice()).unwrap_or_default();
-        let turn = &mut self.at_mut(endpoint).announcement.turn;
+        let Some(EndpointState { announcement: Announcement { turn, .. }, .. }) = self.at_mut(endpoint) else { return };
         *turn = if *turn + 1 < addresses.len() { *turn + 1 } else { 0 };
         // C ibacm caches only the first address for the others. Later ones may move, which it does not follow.
         if let Some((first, also)) = addresses.first().copied().zip(addresses.get(*turn).copied()) {
@@ -64,7 +65,7 @@ impl Endpoints {
     /// joins them again.
     fn take_silent_hosts(&mut self, cx: &mut Context, endpoint: EndpointId) -> Vec<(Lid, Gid)> {
         let silence = retry::WITNESS.below(cx.fabric_size()) * SILENCE.0 / SILENCE.1;
-        let hosts = &mut self.at_mut(endpoint).hosts;
+        let Some(EndpointState { hosts, .. }) = self.at_mut(endpoint) else { return Vec::new() };
         let silent = hosts.take_silent(cx.now(), silence);
         if !silent.is_empty() && !hosts.sends_witnesses() {
             let at = cx.now() + cx.spread(retry::JOIN_SPREAD);

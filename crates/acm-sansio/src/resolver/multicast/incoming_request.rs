@@ -54,7 +54,9 @@ impl Ibacmp {
         self.compare_places(cx, endpoint, remote, id);
         if let Some(also) = request.also {
             let lid = source.lid.base(cx.lmc_of(endpoint));
-            self.endpoints.at_mut(endpoint).hosts.note_witness(lid, gid, cx.now());
+            if let Some(state) = self.endpoints.at_mut(endpoint) {
+                state.hosts.note_witness(lid, gid, cx.now());
+            }
             if let Some(id) = self.cache.find(endpoint, &DestKey::Address(also)) {
                 self.learn(cx, endpoint, id, remote, is_to_group);
             }
@@ -80,7 +82,8 @@ impl Ibacmp {
         self.drop_expired(cx, id);
         let is_listed = self.is_listed_elsewhere(cx, id, &remote);
         let lmc = cx.lmc_of(endpoint);
-        let action = self.cache.at_mut(id).on_claim(remote, is_to_group, is_listed, lmc);
+        let Some(dest) = self.cache.at_mut(id) else { return };
+        let action = dest.on_claim(remote, is_to_group, is_listed, lmc);
         self.perform(cx, id, action);
     }
 
@@ -97,7 +100,8 @@ impl Ibacmp {
     /// Records the LID of a datagram's sender. What is cached at another GID there is wrong if the port has a new GID.
     pub(crate) fn note_host(&mut self, cx: &mut Context, endpoint: EndpointId, source: &DatagramSource, gid: Gid) {
         let lid = source.lid.base(cx.lmc_of(endpoint));
-        for other in self.endpoints.at_mut(endpoint).hosts.note(lid, gid) {
+        let others = self.endpoints.at_mut(endpoint).map(|state| state.hosts.note(lid, gid)).unwrap_or_default();
+        for other in others {
             for id in self.cached_at(cx, endpoint, lid, other) {
                 self.doubt(cx, id);
                 if !self.cache.at(id).is_address() {
@@ -108,7 +112,7 @@ impl Ibacmp {
     }
 
     fn compare_place(&mut self, cx: &mut Context, id: DestId, remote: Remote) {
-        let dest = self.cache.at_mut(id);
+        let Some(dest) = self.cache.at_mut(id) else { return };
         let endpoint = dest.endpoint;
         if let DestState::Located { remote: known, .. } = &mut dest.state {
             if known.is_same_port(&remote, cx.lmc_of(endpoint)) {
@@ -122,7 +126,7 @@ impl Ibacmp {
             return;
         }
         let DestState::Ready(ready) = &dest.state else { return };
-        let claimant = ready.verification.as_ref().and_then(|verification| verification.check.claimant());
+        let claimant = ready.check.as_ref().and_then(|check| check.reason.claimant());
         // The datagram does not name the address, and proves no generation of it.
         let generation = ready.remote.map_or(0, |current| current.generation);
         let shown = Remote { generation, ..remote };
@@ -151,18 +155,18 @@ impl Ibacmp {
     fn contradict_route(&mut self, cx: &mut Context, id: DestId) {
         let is_requested = self.cache.at(id).is_requested();
         let Some(ready) = self.cache.at(id).state.ready() else { return };
-        if ready.no_verification_before.is_some_and(|until| cx.now() < until) {
+        if ready.no_check_before.is_some_and(|until| cx.now() < until) {
             self.stats.claims_ignored += 1;
-        } else if is_requested && ready.is_in_use() {
+        } else if is_requested && ready.freshness.is_in_use() {
             let until = cx.now() + cx.config().timeout;
-            self.cache.at_mut(id).in_doubt = true;
-            self.cache.change(id, |ready| (ready.stale, ready.no_verification_before) = (true, Some(until)));
+            self.cache.set_in_doubt(id, true);
+            self.cache.change(id, |ready| (ready.freshness.stale, ready.no_check_before) = (true, Some(until)));
             self.queue_renewal(cx, id, RenewalReason::Moved);
         } else if is_requested {
             self.drop_path(cx, id);
         } else {
             // It is the path for responses. It is queried when a response needs it.
-            self.cache.change(id, |ready| ready.stale = true);
+            self.cache.change(id, |ready| ready.freshness.stale = true);
         }
     }
 
@@ -188,17 +192,17 @@ impl Ibacmp {
         let key = DestKey::Route(self.endpoints.at(endpoint).route_key_to(responder.remote.gid));
         let Some(id) = claimed.or_else(|| self.acquire_unsolicited(cx, endpoint, key)) else { return };
         let now = cx.now();
-        let dest = self.cache.at_mut(id);
+        let Some(dest) = self.cache.at_mut(id) else { return };
         let pending = match &mut dest.state {
             DestState::Routing(routing) => Some((&mut routing.lookup, routing.query)),
             DestState::Ready(Ready { renewal: Some(renewal), .. }) => Some((&mut renewal.lookup, renewal.query)),
             // The sender is at another LID than the path.
             DestState::Ready(ready) => {
-                if ready.no_verification_before.is_some_and(|until| now < until) {
+                if ready.no_check_before.is_some_and(|until| now < until) {
                     self.stats.claims_ignored += 1;
                     return;
                 }
-                ready.no_verification_before = Some(now + cx.config().timeout);
+                ready.no_check_before = Some(now + cx.config().timeout);
                 None
             }
             _ => None,

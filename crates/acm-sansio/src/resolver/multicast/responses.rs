@@ -25,8 +25,8 @@ impl Ibacmp {
     /// Handles the end of a request's pause, of its wait for a turn, or of its wait for a response.
     pub(crate) fn request_due(&mut self, cx: &mut Context, id: DestId) {
         let retry = self.retry(cx, id);
-        let action = self.cache.at_mut(id).on_timeout(retry);
-        self.perform(cx, id, action);
+        let action = self.cache.at_mut(id).map(|dest| dest.on_timeout(retry));
+        self.perform(cx, id, action.unwrap_or_default());
     }
 
     /// Handles a response to a multicast request.
@@ -54,8 +54,8 @@ impl Ibacmp {
         let (lmc, name) = (cx.lmc_of(endpoint), self.cache.at(id).name());
         if response.status == ClientStatus::EDESTADDR.get() {
             self.stats.refusals += 1;
-            let action = self.cache.at_mut(id).on_refusal(gid);
-            return self.perform(cx, id, action);
+            let action = self.cache.at_mut(id).map(|dest| dest.on_refusal(gid));
+            return self.perform(cx, id, action.unwrap_or_default());
         }
         match location {
             Err(failure) => {
@@ -67,15 +67,15 @@ impl Ibacmp {
                 cx.log(ResolverEvent::Located(endpoint, name, gid, remote.lid).into());
             }
         }
-        let action = self.cache.at_mut(id).on_response(location, lmc);
-        self.perform(cx, id, action);
+        let action = self.cache.at_mut(id).map(|dest| dest.on_response(location, lmc));
+        self.perform(cx, id, action.unwrap_or_default());
     }
 
     /// Records the round-trip time of a request, and the first host that responded.
     fn measure(&mut self, cx: &mut Context, id: DestId, tid: TransactionId, host: Gid) {
-        let dest = self.cache.at_mut(id);
+        let Some(dest) = self.cache.at_mut(id) else { return };
         let is_lookup = matches!(dest.state, DestState::Locating(_));
-        let state = self.endpoints.at_mut(dest.endpoint);
+        let Some(state) = self.endpoints.at_mut(dest.endpoint) else { return };
         let Some(request) = dest.state.multicast_request_mut() else { return };
         let (once, is_multicast) = (request.times_sent == 1, request.to.is_none());
         let in_time = once && matches!(request.stage, Stage::Sent(_));

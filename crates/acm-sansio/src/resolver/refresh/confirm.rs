@@ -7,7 +7,7 @@
 use crate::{
     provider::Context,
     resolver::{
-        dest::{Confirmation, DestState, EvictionClass},
+        dest::EvictionClass,
         state::{Ibacmp, RenewalReason},
         token::{DestId, Task},
     },
@@ -45,7 +45,7 @@ impl Ibacmp {
             if self.needs_confirmation(id) {
                 self.confirmations.found();
                 if self.queue_renewal(cx, id, RenewalReason::Found) {
-                    self.cache.change(id, |ready| ready.confirmation = Confirmation::Queued);
+                    self.cache.change(id, |ready| ready.freshness.confirmation_queued());
                 }
                 pause = CONFIRM_INTERVAL.below(cx.fabric_size());
                 break;
@@ -63,17 +63,19 @@ impl Ibacmp {
     /// Reports whether an event may have moved an address that is not in use. The host is asked, and not the SA.
     fn needs_proof(&self, id: DestId) -> bool {
         self.cache.get(id).is_some_and(|dest| {
-            let waits = dest.state.ready().is_some_and(|ready| ready.queued || ready.renewal.is_some());
+            let waits = dest.state.ready().is_some_and(|ready| ready.freshness.queued || ready.renewal.is_some());
             dest.class == EvictionClass::Requested && dest.is_doubtful() && !waits
         })
     }
 
-    /// Reports whether a path is in use, and no renewal of it is due anyway. Files are not compared with the SA.
+    /// Reports whether a path that a local user requested is to be confirmed.
     fn needs_confirmation(&self, id: DestId) -> bool {
         self.cache.get(id).is_some_and(|dest| {
             dest.class == EvictionClass::Requested
-                && matches!(&dest.state, DestState::Ready(ready) if ready.confirmation == Confirmation::Needed
-                    && !ready.stale && !ready.queued && ready.renewal.is_none() && ready.preloaded.is_none())
+                && dest
+                    .state
+                    .ready()
+                    .is_some_and(|ready| ready.freshness.needs_confirmation() && ready.renewal.is_none())
         })
     }
 }

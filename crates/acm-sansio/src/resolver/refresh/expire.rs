@@ -12,21 +12,17 @@ use crate::{
 impl Ibacmp {
     /// Reports whether a cached path is served: it has not expired, and still matches the port and the files.
     pub(crate) fn is_served(&self, cx: &Context, dest: &Dest, ready: &Ready) -> bool {
-        dest.class == EvictionClass::Local || self.is_lasting(cx, ready) && self.fits(cx, dest.endpoint, ready)
-    }
-
-    /// Reports whether a path has not expired, and is not from a file that was replaced.
-    fn is_lasting(&self, cx: &Context, ready: &Ready) -> bool {
-        let lasts = |until: Option<Time>| until.is_none_or(|until| until > cx.now());
-        let is_outdated = ready.preloaded.is_some_and(|load| load != self.preload.loads());
-        lasts(ready.addr_until) && lasts(ready.route_until) && !is_outdated
+        dest.class == EvictionClass::Local
+            || ready.freshness.is_lasting(cx.now(), self.preload.loads()) && self.fits(cx, dest.endpoint, ready)
     }
 
     /// Reports whether a path matches the port, which may have moved, or have got another link.
     fn fits(&self, cx: &Context, endpoint: EndpointId, ready: &Ready) -> bool {
         let is_too_much = || cx.port_of(endpoint).is_some_and(|port| port.is_too_much(&ready.path));
         let state = self.endpoints.get(endpoint);
-        state.is_some_and(|state| state.epoch() == ready.epoch || !state.is_void(ready.epoch) && !is_too_much())
+        state.is_some_and(|state| {
+            state.epoch() == ready.freshness.epoch || !state.is_void(ready.freshness.epoch) && !is_too_much()
+        })
     }
 
     /// Drops what has expired of a destination, and a path that no longer matches the port.
@@ -35,8 +31,9 @@ impl Ibacmp {
         let dest = self.cache.at(id);
         let is_over = match &dest.state {
             DestState::Ready(ready) if dest.class != EvictionClass::Local => {
-                let is_current = self.endpoints.get(dest.endpoint).is_some_and(|state| state.epoch() == ready.epoch);
-                if !is_current || !self.is_lasting(cx, ready) {
+                let is_current =
+                    self.endpoints.get(dest.endpoint).is_some_and(|state| state.epoch() == ready.freshness.epoch);
+                if !is_current || !ready.freshness.is_lasting(cx.now(), self.preload.loads()) {
                     self.follow_events(cx, id);
                 }
                 return;
@@ -59,15 +56,15 @@ impl Ibacmp {
         let dest = self.cache.at(id);
         let DestState::Ready(ready) = &dest.state else { return };
         let state = self.endpoints.at(dest.endpoint);
-        let (is_stale, epoch) = (state.is_stale(ready.epoch), state.epoch());
+        let (is_stale, epoch) = (state.is_stale(ready.freshness.epoch), state.epoch());
         let (is_served, fits) = (self.is_served(cx, dest, ready), self.fits(cx, dest.endpoint, ready));
-        let is_outdated = ready.preloaded.is_some_and(|load| load != self.preload.loads());
-        let (remote, addr_until) = (ready.remote, ready.addr_until);
-        let dest = self.cache.at_mut(id);
+        let is_outdated = ready.freshness.is_outdated(self.preload.loads());
+        let (remote, addr_until) = (ready.remote, ready.freshness.addr_until);
+        let Some(dest) = self.cache.at_mut(id) else { return };
         dest.in_doubt |= is_stale && dest.is_address();
         if is_served {
             if let DestState::Ready(ready) = &mut dest.state {
-                (ready.stale, ready.epoch) = (ready.stale || is_stale, epoch);
+                (ready.freshness.stale, ready.freshness.epoch) = (ready.freshness.stale || is_stale, epoch);
             }
             return;
         }
@@ -81,7 +78,7 @@ impl Ibacmp {
             dest.in_doubt |= !fits;
             DestState::without_path(remote, addr_until)
         };
-        // A verification or renewal of the dropped state is useless: the next request starts a new lookup.
+        // A check or renewal of the dropped state is useless: the next request starts a new lookup.
         if let DestState::Ready(mut ready) = self.cache.enter(id, next) {
             self.end_checks(cx, id, ready.checks());
         }

@@ -1,10 +1,10 @@
-//! Changes: expiry, renewal and confirmation of paths, verification of claims and silent hosts, notices.
+//! Changes: expiry, renewal and confirmation of paths, checks of claims, silent hosts, notices.
+mod checks;
 mod confirm;
 mod expire;
 mod negative;
 mod notices;
 mod queue;
-mod recheck;
 mod refuted;
 mod renew;
 mod silent;

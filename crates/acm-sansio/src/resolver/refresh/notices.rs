@@ -67,7 +67,7 @@ impl Ibacmp {
     /// Drops the cached data of a destination. Its next request starts a new lookup.
     fn invalidate(&mut self, cx: &mut Context, id: DestId) {
         self.stats.destinations_left += 1;
-        // A verification or renewal of invalid data is useless.
+        // A check or renewal of invalid data is useless.
         self.end_operations(cx, id).end(cx);
     }
 }

@@ -16,16 +16,16 @@ impl Ibacmp {
     /// A client that used a stale path has it already. No account waits for the renewal, so it takes no account's turn;
     /// 10,000 nodes may use a path in the same second after the subnet manager restarted.
     pub(crate) fn queue_renewal(&mut self, cx: &mut Context, id: DestId, reason: RenewalReason) -> bool {
-        let dest = self.cache.at_mut(id);
+        let Some(dest) = self.cache.at_mut(id) else { return true };
         let endpoint = dest.endpoint;
         let Some(port) = cx.port_id(endpoint) else { return true };
         let queue = self.renewals.entry(port).or_default();
         let is_full = queue.len(reason) >= cx.config().limits.renewals;
         if let DestState::Ready(ready) = &mut dest.state {
-            if ready.queued || ready.renewal.is_some() {
+            if ready.freshness.queued || ready.renewal.is_some() {
                 return true;
             }
-            ready.queued = !is_full;
+            ready.freshness.queued = !is_full;
         }
         if is_full {
             self.stats.renewals_put_off += 1;

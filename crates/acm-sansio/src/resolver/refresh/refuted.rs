@@ -34,9 +34,8 @@ impl Ibacmp {
 
     /// Reports whether the cached path of a destination matches the query, and is for the same service and class.
     fn is_refuted(&self, cx: &Context, id: DestId, query: &Query<PathRecord>) -> bool {
-        let Some(DestState::Ready(Ready { remote, path, preloaded: None, .. })) =
-            self.cache.get(id).map(|dest| &dest.state)
-        else {
+        let ready = self.cache.get(id).and_then(|dest| dest.state.ready());
+        let Some(Ready { remote, path, .. }) = ready.filter(|ready| ready.freshness.preloaded.is_none()) else {
             return false;
         };
         let asked = query.record();

@@ -3,41 +3,28 @@
 //! path is served meanwhile.
 use crate::{
     accounts::Holding,
-    api::{Time, account::DAEMON, id::PortId},
+    api::{account::DAEMON, id::PortId},
     provider::Context,
     resolver::{
-        dest::{Confirmation, DestState, EvictionClass, Recheck},
+        dest::{CheckReason, DestState, EvictionClass},
         state::{Ibacmp, RenewalReason},
         token::DestId,
     },
 };
-use core::time::Duration;
 
 /// No renewal starts while this many are in progress.
 const UNDER_WAY: usize = 64;
-/// Entries in use are renewed in the last eighth of their lifetime.
-const LAST_PART: u32 = 8;
-
-/// Reports whether an entry with this lifetime expires soon.
-fn ends_soon(now: Time, until: Option<Time>, life: Option<Duration>) -> bool {
-    until.zip(life).is_some_and(|(until, life)| now + life / LAST_PART >= until)
-}
-
 impl Ibacmp {
     /// Queues a destination for renewal, if it is stale or expires soon. Returns `false` if the sweep must wait for it.
     pub(crate) fn renew_if_due(&mut self, cx: &mut Context, id: DestId) -> bool {
-        let (now, config) = (cx.now(), cx.config());
         let dest = self.cache.at(id);
         let Some(ready) = dest.state.ready() else { return true };
-        let ends = ready.served
-            && (ends_soon(now, ready.addr_until, config.addr_timeout)
-                || ends_soon(now, ready.route_until, config.route_timeout));
         match dest.class {
-            EvictionClass::Requested if ends || ready.stale && ready.is_in_use() => {
+            EvictionClass::Requested if ready.freshness.is_due(cx.now(), cx.config()) => {
                 self.queue_renewal(cx, id, RenewalReason::Found)
             }
             // An entry that no local user requested is not worth a query.
-            EvictionClass::Unsolicited if ready.stale => {
+            EvictionClass::Unsolicited if ready.freshness.stale => {
                 self.drop_path(cx, id);
                 true
             }
@@ -77,23 +64,19 @@ impl Ibacmp {
     }
 
     fn start_renewal(&mut self, cx: &mut Context, id: DestId) {
-        let dest = self.cache.at_mut(id);
+        let Some(dest) = self.cache.at_mut(id) else { return };
         match (&mut dest.state, dest.class) {
             // It has become a local address.
             (_, EvictionClass::Local) => {}
             (DestState::Ready(ready), _) => {
-                let is_queued = core::mem::take(&mut ready.queued);
-                let check = ready.verification.as_ref().map(|verification| verification.check);
-                if !is_queued || check == Some(Recheck::Probe) || ready.renewal.is_some() {
+                let is_queued = core::mem::take(&mut ready.freshness.queued);
+                let reason = ready.check.as_ref().map(|check| check.reason);
+                if !is_queued || reason == Some(CheckReason::Renewal) || ready.renewal.is_some() {
                     return;
                 }
-                // It is not renewed again until it is used. A confirmation does not count as a renewal: a path in use
-                // is still renewed before it expires.
-                if core::mem::replace(&mut ready.confirmation, Confirmation::NotNeeded) != Confirmation::Queued {
-                    (ready.served, ready.renewed) = (false, true);
-                }
-                if check.is_none() && ready.remote.is_some_and(|remote| remote.can_respond()) {
-                    self.probe(cx, id);
+                ready.freshness.renewal_begins();
+                if reason.is_none() && ready.remote.is_some_and(|remote| remote.can_respond()) {
+                    self.check_before_renewal(cx, id);
                 } else {
                     self.renew_path(cx, id);
                 }

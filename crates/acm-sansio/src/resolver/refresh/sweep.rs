@@ -74,10 +74,9 @@ impl Ibacmp {
         let dest = self.cache.at(id);
         let endpoint = dest.endpoint;
         // An entry that expired unused is not renewed.
-        let had_path = dest
-            .state
-            .ready()
-            .is_some_and(|ready| ready.is_in_use() && ready.route_until.is_none_or(|until| until > cx.now()));
+        let had_path = dest.state.ready().is_some_and(|ready| {
+            ready.freshness.is_in_use() && ready.freshness.route_until.is_none_or(|until| until > cx.now())
+        });
         let had_path = had_path || self.sweep.stalled_at.take() == Some(id);
         self.drop_expired(cx, id);
         let dest = self.cache.at(id);

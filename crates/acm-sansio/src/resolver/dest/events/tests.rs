@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
     api::{Time, id::EndpointId},
-    resolver::dest::{Claim, DestKey, Lookup, Recheck, Routing, Verification},
+    resolver::dest::{CheckReason, Claim, DestKey, HostCheck, Lookup, Routing},
 };
 use acm_wire::Address;
 use alloc::boxed::Box;
@@ -29,9 +29,9 @@ fn locating(request: MulticastRequest) -> Dest {
 }
 
 /// Returns a path to host 1, whose address is checked.
-fn checked(check: Recheck, request: MulticastRequest) -> Dest {
-    let verification = Some(Box::new(Verification { request, check }));
-    let ready = Ready { verification, ..Ready::new(Some(at(1)), PathRecord::default(), 0) };
+fn checked(reason: CheckReason, request: MulticastRequest) -> Dest {
+    let check = Some(Box::new(HostCheck { request, reason }));
+    let ready = Ready { check, ..Ready::new(Some(at(1)), PathRecord::default(), 0) };
     dest(EvictionClass::Requested, DestState::Ready(ready))
 }
 
@@ -63,9 +63,9 @@ fn lookup_without_an_account_ends_at_its_next_time_out() {
 #[test]
 fn request_without_a_turn_fails_and_a_check_without_a_turn_ends() {
     assert_eq!(locating(request(queued(), 0, Lookup::needed())).on_timeout(RETRY), Action::Fail(Failure::NoTurn));
-    let mut probe = checked(Recheck::Probe, request(queued(), 0, Lookup::needed()));
+    let mut probe = checked(CheckReason::Renewal, request(queued(), 0, Lookup::needed()));
     assert_eq!(probe.on_timeout(RETRY), Action::EndCheck(Outcome::Unanswered));
-    let mut paused = checked(Recheck::Probe, request(Stage::Paused, 0, Lookup::needed()));
+    let mut paused = checked(CheckReason::Renewal, request(Stage::Paused, 0, Lookup::needed()));
     assert_eq!(paused.on_timeout(RETRY), Action::Queue);
     assert!(matches!(open_request(&mut paused).stage, Stage::Queued(_)));
 }
@@ -97,7 +97,7 @@ fn response_locates_a_destination() {
 
 #[test]
 fn check_of_a_claim_asks_the_owner_and_then_the_claimant() {
-    let claim = || checked(Recheck::Claim(Claim::new(at(2))), request(Stage::Late, 1, Lookup::needed()));
+    let claim = || checked(CheckReason::Claim(Claim::new(at(2))), request(Stage::Late, 1, Lookup::needed()));
     let lmc = Lmc::default();
     let mut dest = claim();
     // The owner responds from another queue pair.

@@ -1,11 +1,12 @@
-//! The checks of what is cached while its path is served: claims of remote hosts, probes of peers, renewals of paths.
+//! The checks of what is cached while its path is served: claims of remote hosts, owners of addresses, renewals of
+//! paths.
 use crate::{
     api::{PathOrigin, ResolverEvent, SaError, config::RouteProtocol},
     provider::Context,
     resolver::{
         dest::{
-            Action, Claim, Confirmation, DestState, Lookup, MulticastRequest, Outcome, Ready, Recheck, Remote, Renewal,
-            Stage, Verification,
+            Action, CheckReason, Claim, DestState, HostCheck, Lookup, MulticastRequest, Outcome, Ready, Remote,
+            Renewal, Stage,
         },
         endpoint::Endpoints,
         facts::source,
@@ -26,33 +27,35 @@ impl Ibacmp {
         let dest = self.cache.at(id);
         let (endpoint, name) = (dest.endpoint, dest.name());
         let DestState::Ready(ready) = &dest.state else { return };
-        let Ready { remote: Some(owner), verification, no_verification_before, claims_refuted, .. } = ready else {
+        let Ready { remote: Some(owner), check, no_check_before, claims_refuted, .. } = ready else {
             return;
         };
-        let checked = verification.as_ref().and_then(|verification| verification.check.claimant());
-        let source = source(cx, endpoint).filter(|_| verification.is_none());
+        let checked = check.as_ref().and_then(|check| check.reason.claimant());
+        let source = source(cx, endpoint).filter(|_| check.is_none());
         let Some((source, Ok(lookup))) = source.map(|source| (source, Lookup::for_remote(cx))) else {
             self.stats.claims_ignored += 1;
             // The check that is open may prove what was true before this claim.
-            self.cache.at_mut(id).in_doubt |= checked != Some(claimant);
+            if checked != Some(claimant) {
+                self.cache.set_in_doubt(id, true);
+            }
             return;
         };
         // A host without a queue pair is from a file. Only the group can be asked for it.
         let to = Some(*owner).filter(Remote::can_respond);
         let is_move = owner.gid == claimant.gid;
-        let start = no_verification_before.map_or(cx.now(), |time| time.max(cx.now()));
+        let start = no_check_before.map_or(cx.now(), |time| time.max(cx.now()));
         let at = start + retry::CLAIM_DEFENCE + cx.spread(retry::CLAIM_SPREAD);
         // After a pause without claims, the count of those that were refuted starts again.
-        let is_in_a_row = no_verification_before.is_some_and(|time| time + retry::CLAIM_PAUSE > cx.now());
+        let is_in_a_row = no_check_before.is_some_and(|time| time + retry::CLAIM_PAUSE > cx.now());
         let refuted = if is_in_a_row { *claims_refuted } else { 0 };
         let pauses = retry::RetryPolicy { first: cx.config().timeout, longest: retry::CLAIM_PAUSE };
         let until = start + pauses.pause(refuted + 1);
         let mut request = MulticastRequest::new(cx.now(), cx.transaction_id(), source, lookup);
         (request.stage, request.to) = (Stage::Paused, to);
-        let verification = Verification { request, check: Recheck::Claim(Claim::new(claimant)) };
+        let check = HostCheck { request, reason: CheckReason::Claim(Claim::new(claimant)) };
         self.cache.change(id, |ready| {
-            ready.verification = Some(Box::new(verification));
-            (ready.no_verification_before, ready.claims_refuted) = (Some(until), refuted);
+            ready.check = Some(Box::new(check));
+            (ready.no_check_before, ready.claims_refuted) = (Some(until), refuted);
         });
         cx.set_timer(Task::Lookup(id).token(), at);
         self.stats.claims_checked += 1;
@@ -64,14 +67,14 @@ impl Ibacmp {
     }
 
     /// Sends a request to the peer itself, to find out whether it still has the address.
-    pub(super) fn probe(&mut self, cx: &mut Context, id: DestId) {
+    pub(super) fn check_before_renewal(&mut self, cx: &mut Context, id: DestId) {
         let source = source(cx, self.cache.at(id).endpoint);
         let Some((source, Ok(lookup))) = source.map(|source| (source, Self::background(cx))) else { return };
         let mut request = MulticastRequest::new(cx.now(), cx.transaction_id(), source, lookup);
-        self.cache.at_mut(id).in_doubt = false;
+        self.cache.set_in_doubt(id, false);
         self.cache.change(id, |ready| {
             request.to = ready.remote;
-            ready.verification = Some(Box::new(Verification { request, check: Recheck::Probe }));
+            ready.check = Some(Box::new(HostCheck { request, reason: CheckReason::Renewal }));
         });
         self.queue_request(cx, id);
     }
@@ -88,15 +91,14 @@ impl Ibacmp {
     /// Keeps the location of a host that has sent a request, which ends the check of a claim to its address.
     pub(crate) fn keep_owner(&mut self, cx: &mut Context, id: DestId, has_changed: bool, renews: bool) {
         let ready = self.cache.at(id).state.ready();
-        if let Some(Ready { remote: Some(owner), verification: Some(verification), .. }) = ready
-            && verification.check.claimant().is_some()
+        if let Some(Ready { remote: Some(owner), check: Some(check), .. }) = ready
+            && check.reason.claimant().is_some()
         {
             let owner = owner.gid;
             self.count_refuted(cx, id, owner);
-            self.end_verification(cx, id);
+            self.close_check(cx, id);
             // The subnet administrator is not asked about a move that the owner denies.
-            let is_due = |ready: &Ready| ready.stale || ready.confirmation == Confirmation::Queued;
-            self.cache.change(id, |ready| ready.queued &= is_due(ready));
+            self.cache.change(id, |ready| ready.freshness.unqueue_move());
         }
         if has_changed {
             let dest = self.cache.at(id);
@@ -111,11 +113,11 @@ impl Ibacmp {
     pub(crate) fn end_check(&mut self, cx: &mut Context, id: DestId, outcome: Outcome) -> Action {
         let dest = self.cache.at(id);
         let (endpoint, name) = (dest.endpoint, dest.name());
-        let DestState::Ready(Ready { remote: Some(owner), verification: Some(verification), .. }) = &dest.state else {
+        let DestState::Ready(Ready { remote: Some(owner), check: Some(check), .. }) = &dest.state else {
             return Action::Nothing;
         };
-        let (owner, check) = (*owner, verification.check);
-        match (outcome, check.claimant()) {
+        let (owner, reason) = (*owner, check.reason);
+        match (outcome, reason.claimant()) {
             (Outcome::Confirmed, Some(claimant)) => return self.accept_claimant(cx, id, owner, claimant),
             (Outcome::Conflict, Some(claimant)) => self.report_conflict(cx, id, owner.gid, claimant.gid),
             (Outcome::Refuted, _) => self.count_refuted(cx, id, owner.gid),
@@ -126,15 +128,15 @@ impl Ibacmp {
             }
             _ => {}
         }
-        self.end_verification(cx, id);
+        self.close_check(cx, id);
         if outcome == Outcome::Present {
             let until = cx.addr_end();
-            self.cache.change(id, |ready| ready.addr_until = until);
+            self.cache.change(id, |ready| ready.freshness.addr_until = until);
         }
-        match (check, outcome) {
+        match (reason, outcome) {
             // With `route_prot acm`, too: only the SA knows the LID of a silent host.
-            (Recheck::Probe | Recheck::Doubt, Outcome::Unanswered) => self.query_renewal(cx, id),
-            (Recheck::Probe, _) => self.renew_path(cx, id),
+            (CheckReason::Renewal | CheckReason::Doubt, Outcome::Unanswered) => self.query_renewal(cx, id),
+            (CheckReason::Renewal, _) => self.renew_path(cx, id),
             _ => {}
         }
         Action::Nothing
@@ -171,9 +173,9 @@ impl Ibacmp {
         }
         // The path to the new LID is served. Its renewal, which is queued, confirms the other attributes.
         self.cache.change(id, |ready| {
-            (ready.remote, ready.path.dlid, ready.stale) = (Some(claimant), claimant.lid, true);
+            (ready.remote, ready.path.dlid, ready.freshness.stale) = (Some(claimant), claimant.lid, true);
         });
-        self.end_verification(cx, id);
+        self.close_check(cx, id);
         Action::Nothing
     }
 
@@ -181,11 +183,11 @@ impl Ibacmp {
     fn move_confirmed(&mut self, cx: &mut Context, id: DestId, path: &PathRecord) {
         let dest = self.cache.at(id);
         let lmc = cx.lmc_of(dest.endpoint);
-        let verification = dest.state.ready().and_then(|ready| ready.verification.as_ref());
-        let claimant = verification.and_then(|verification| verification.check.claimant());
+        let check = dest.state.ready().and_then(|ready| ready.check.as_ref());
+        let claimant = check.and_then(|check| check.reason.claimant());
         if claimant.is_some_and(|claimant| claimant.gid == path.dgid && claimant.is_at_end_of(path, lmc)) {
             self.stats.claims_confirmed += 1;
-            self.end_verification(cx, id);
+            self.close_check(cx, id);
         }
     }
 
@@ -238,7 +240,7 @@ impl Ibacmp {
         }
         match result {
             Ok(path) => {
-                self.cache.change(id, |ready| ready.epoch = epoch);
+                self.cache.change(id, |ready| ready.freshness.epoch = epoch);
                 self.compare_path(cx, id, remote.as_ref(), Ok(path));
                 let by_group = remote.and_then(|remote| self.path_by_group_to(cx, id, &remote, path));
                 match &by_group {
@@ -292,27 +294,29 @@ impl Ibacmp {
         let DestState::Ready(mut ready) = self.cache.enter(id, DestState::Unknown) else { return };
         let moved = ready.path.dlid.base(lmc) != path.dlid.base(lmc);
         ready.history.confirmed(origin, cx.now());
-        (ready.path, ready.stale, ready.route_until) = (*path, false, route_until);
+        (ready.path, ready.freshness.stale, ready.freshness.route_until) = (*path, false, route_until);
         match &mut ready.remote {
-            None => ready.addr_until = addr_end,
+            None => ready.freshness.addr_until = addr_end,
             Some(remote) => *remote = remote.at_end_of(path, lmc),
         }
         // Only an entry whose location comes from a file depends on the file.
-        ready.preloaded = ready.preloaded.filter(|_| ready.remote.is_some_and(|remote| remote.is_from_file()));
+        ready.freshness.preloaded =
+            ready.freshness.preloaded.filter(|_| ready.remote.is_some_and(|remote| remote.is_from_file()));
         self.cache.enter(id, DestState::Ready(ready));
         self.endpoints.note_path(endpoint, path, lmc);
         // The host was not asked at this LID. The SA has proven the path to a GID or LID.
-        let dest = self.cache.at_mut(id);
-        dest.in_doubt = dest.is_address() && (dest.in_doubt || moved);
+        if let Some(dest) = self.cache.at_mut(id) {
+            dest.in_doubt = dest.is_address() && (dest.in_doubt || moved);
+        }
         let event = if moved { ResolverEvent::PeerChanged } else { ResolverEvent::RouteFound };
         cx.log(event(endpoint, name).into());
         self.settle_doubt(cx, id);
     }
 
-    /// Ends a verification without a change of location. A doubt that came during it is settled next.
-    pub(crate) fn end_verification(&mut self, cx: &mut Context, id: DestId) {
-        if let Some(verification) = self.cache.change(id, |ready| ready.verification.take()).flatten() {
-            self.end_request(cx, id, verification.request).end(cx);
+    /// Ends a check without a change of location. A doubt that came during it is settled next.
+    pub(crate) fn close_check(&mut self, cx: &mut Context, id: DestId) {
+        if let Some(check) = self.cache.change(id, |ready| ready.check.take()).flatten() {
+            self.end_request(cx, id, check.request).end(cx);
         }
         self.settle_doubt(cx, id);
     }

@@ -1,4 +1,4 @@
-//! The checks of what is cached while its path is served: a probe of the owner before the address expires, the check of
+//! The checks of what is cached while its path is served: the owner is asked before a renewal, or in doubt; the check of
 //! another host's claim to the address, and the renewal of the path by the subnet administrator (SA).
 //!
 //! The check of a claim begins with a random pause, in which the owner may defend its address before the group. Then
@@ -17,29 +17,29 @@ pub(crate) struct Renewal {
     pub(crate) epoch: u32,
 }
 
-/// The verification of a location while its path is served.
+/// The check of an address: hosts are asked if they have it, while its path is served.
 #[derive(Debug)]
-pub(crate) struct Verification {
+pub(crate) struct HostCheck {
     pub(crate) request: MulticastRequest,
-    pub(crate) check: Recheck,
+    pub(crate) reason: CheckReason,
 }
 
-/// The reason for a [`Verification`].
+/// The reason for a [`HostCheck`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Recheck {
+pub(crate) enum CheckReason {
     /// The path is renewed. Its owner is asked before the subnet administrator.
-    Probe,
+    Renewal,
     /// The owner may have lost the address since the last proof.
     Doubt,
     /// Another location claims the address.
     Claim(Claim),
 }
 
-impl Recheck {
+impl CheckReason {
     /// Handles a response of the owner.
     pub(crate) const fn owner_responds(&mut self) -> Next {
         match self {
-            Self::Probe | Self::Doubt => Next::End(Outcome::Present),
+            Self::Renewal | Self::Doubt => Next::End(Outcome::Present),
             Self::Claim(claim) => claim.owner_responds(),
         }
     }
@@ -50,15 +50,15 @@ impl Recheck {
         match self {
             Self::Claim(claim) if claim.claimant.is_same_port(host, lmc) => Some(claim.claimant_responds()),
             // The owner's port has another GID now, or the LID belongs to another port.
-            Self::Probe | Self::Doubt if has_lid => Some(Next::End(Outcome::Gone)),
-            Self::Probe | Self::Doubt | Self::Claim(_) => None,
+            Self::Renewal | Self::Doubt if has_lid => Some(Next::End(Outcome::Gone)),
+            Self::Renewal | Self::Doubt | Self::Claim(_) => None,
         }
     }
 
     /// Handles the silence of the host that was asked.
     pub(crate) const fn silence(&mut self) -> Next {
         match self {
-            Self::Probe | Self::Doubt => Next::End(Outcome::Unanswered),
+            Self::Renewal | Self::Doubt => Next::End(Outcome::Unanswered),
             Self::Claim(claim) => claim.silence(),
         }
     }
@@ -66,7 +66,7 @@ impl Recheck {
     /// Handles a refusal by the host that was asked, or by another host at its LID.
     pub(crate) const fn refusal(&mut self) -> Next {
         match self {
-            Self::Probe | Self::Doubt => Next::End(Outcome::Gone),
+            Self::Renewal | Self::Doubt => Next::End(Outcome::Gone),
             Self::Claim(claim) => claim.refusal(),
         }
     }
@@ -74,7 +74,7 @@ impl Recheck {
     /// Returns the host that claims the address.
     pub(crate) const fn claimant(&self) -> Option<Remote> {
         match self {
-            Self::Probe | Self::Doubt => None,
+            Self::Renewal | Self::Doubt => None,
             Self::Claim(claim) => Some(claim.claimant),
         }
     }
@@ -225,8 +225,8 @@ mod tests {
     }
 
     #[test]
-    fn probe_ends_with_the_response_of_the_owner_with_its_refusal_or_with_silence() {
-        let (mut check, lmc) = (Recheck::Probe, Lmc::default());
+    fn check_without_a_claim_ends_with_the_response_of_the_owner_with_its_refusal_or_with_silence() {
+        let (mut check, lmc) = (CheckReason::Renewal, Lmc::default());
         assert_eq!(check.owner_responds(), Next::End(Outcome::Present));
         assert_eq!(check.other_responds(&Remote::default(), false, lmc), None);
         assert_eq!(check.other_responds(&Remote::default(), true, lmc), Some(Next::End(Outcome::Gone)));
@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn only_owner_and_claimant_are_heard() {
         let at = |lid| Remote { lid: ib_mad::Lid::new(lid), ..Remote::default() };
-        let mut check = Recheck::Claim(Claim::new(at(4)));
+        let mut check = CheckReason::Claim(Claim::new(at(4)));
         assert_eq!(check.other_responds(&at(5), true, Lmc::default()), None);
         assert_eq!(check.other_responds(&at(4), false, Lmc::default()), Some(Next::Wait));
         assert_eq!(check.silence(), Next::End(Outcome::Confirmed));
