@@ -39,10 +39,10 @@ use crate::{
         id::{ClientId, EndpointId, PortId},
         port::PortAttributes,
     },
-    cx::{ensure, random::Seed, timers::TimerKey},
     ports::{Endpoint, LocalAddress},
     provider::{Context, EndpointChange, PortEvent, Provider},
     resolver::Ibacmp,
+    shared::{ensure, random::Seed, timers::TimerKey},
 };
 use acm_wire::Address;
 use alloc::{boxed::Box, collections::VecDeque, string::String};
@@ -93,7 +93,7 @@ impl Acm {
     /// before the first input, so that a trace records them.
     pub fn add_provider(&mut self, name: &str) -> Option<ProviderId> {
         let id = self.providers.add(name)?;
-        self.context.config.providers.push(name.into());
+        self.context.shared.config.providers.push(name.into());
         Some(id)
     }
 
@@ -145,7 +145,7 @@ impl Acm {
             Input::Configure(config) => self.configure(&config),
             Input::Interfaces(all) => self.interfaces(&all),
             Input::Provider { provider, message } => {
-                if let Some(provider) = self.context.named(self.providers.external(provider)) {
+                if let Some(provider) = self.context.shared.named(self.providers.external(provider)) {
                     provider.handle_message(&mut self.context, &message);
                 }
             }
@@ -161,7 +161,7 @@ impl Acm {
     /// Runs all timers that are due at `now`. Does nothing if none is due.
     pub fn handle_timeout(&mut self, now: Time) {
         self.advance(now);
-        while let Some(key) = self.context.timers.pop_due(now) {
+        while let Some(key) = self.context.shared.timers.pop_due(now) {
             match key {
                 TimerKey::Provider(token) => {
                     self.providers.get_mut(token.provider).timeout(&mut self.context, token);
@@ -171,7 +171,7 @@ impl Acm {
                 TimerKey::Kernel(id) => self.kernel_late(id),
                 TimerKey::Notices(port) => self.notices_due(port),
                 TimerKey::Endpoint(id) => self.reopen_endpoint(id),
-                TimerKey::Failures => self.context.clients.report_failures(&mut self.context.cx),
+                TimerKey::Failures => self.context.clients.report_failures(&mut self.context.shared),
                 TimerKey::Shutdown => self.stopped(),
             }
             self.route_all_resolved();
@@ -210,19 +210,19 @@ impl Acm {
 
     /// Returns the next output, or `None` if there is none left.
     pub fn poll_output(&mut self) -> Option<Output> {
-        self.context.outputs.pop_front()
+        self.context.shared.outputs.pop_front()
     }
 
     /// Returns the next instant at which [`Acm::handle_timeout`] must run. It may change with every `handle_*` call.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {
-        self.context.timers.next().map(|(at, _)| at)
+        self.context.shared.timers.next().map(|(at, _)| at)
     }
 
     /// Returns the instant of [`Acm::poll_timeout`] with its reason.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Deadline> {
-        let (at, key) = self.context.timers.next()?;
+        let (at, key) = self.context.shared.timers.next()?;
         let reason = match key {
             TimerKey::SaQuery(_) | TimerKey::SaTurn(_) => Reason::SaRequest,
             TimerKey::Kernel(_) => Reason::KernelRequest,
@@ -263,7 +263,7 @@ impl Acm {
     /// Reports whether a client may send another request. If not, the caller stops reading from the connection.
     #[must_use]
     pub fn takes_requests(&self, client: ClientId) -> bool {
-        self.context.clients.takes_requests(&self.context.cx, client)
+        self.context.clients.takes_requests(&self.context.shared, client)
     }
 
     /// Reports whether a client waits for a response. If so, the caller keeps the connection, even if it is
@@ -281,7 +281,7 @@ impl Acm {
     /// Returns the options in force: those of the constructor, or of the last [`Input::Configure`].
     #[must_use]
     pub fn config(&self) -> &Config {
-        &self.context.config
+        &self.context.shared.config
     }
 
     /// Returns the path that a request from an endpoint gets now from the cache, unless the path is marked as stale.
@@ -298,24 +298,24 @@ impl Acm {
     /// # Errors
     /// The first invariant that does not hold.
     pub fn check(&self) -> Result<(), String> {
-        let Context { cx, sa, clients, .. } = &self.context;
-        cx.check()?;
-        clients.check(cx, |query| sa.has(query))?;
-        sa.check(cx)?;
+        let Context { shared, sa, clients, .. } = &self.context;
+        shared.check()?;
+        clients.check(shared, |query| sa.has(query))?;
+        sa.check(shared)?;
         ensure(self.are_sources_published(), || "the published sources are not those of the ports".into())?;
         self.providers.check(&self.context)
     }
 
     fn advance(&mut self, now: Time) {
-        debug_assert!(self.context.outputs.is_empty(), "outputs were not drained");
-        debug_assert!(now >= self.context.now, "time went back from {} to {now}", self.context.now);
-        self.context.now = self.context.now.max(now);
+        debug_assert!(self.context.shared.outputs.is_empty(), "outputs were not drained");
+        debug_assert!(now >= self.context.shared.now, "time went back from {} to {now}", self.context.shared.now);
+        self.context.shared.now = self.context.shared.now.max(now);
     }
 
     fn address_added(&mut self, local: LocalAddress) {
         if let crate::ports::Added::New { duplicate } = self.context.ports.add_address(local) {
             if duplicate {
-                self.context.log(Event::DuplicateAddress(local.address));
+                self.context.shared.log(Event::DuplicateAddress(local.address));
             }
             self.reconcile(local.port);
         }
@@ -354,10 +354,10 @@ mod tests {
     fn check_finds_broken_invariants_of_core_and_provider() {
         let mut acm = Acm::new(Config::default(), 1);
         assert_eq!(acm.check(), Ok(()));
-        acm.context.accounts.take(crate::api::account::KERNEL, crate::accounts::Holding::Lookups);
+        acm.context.shared.accounts.take(crate::api::account::KERNEL, crate::accounts::Holding::Lookups);
         assert_eq!(acm.check(), Err("kernel is charged 1 of 0 lookups".into()));
         let mut acm = Acm::new(Config::default(), 1);
-        acm.context.accounts.take(crate::api::account::KERNEL, crate::accounts::Holding::Requests);
+        acm.context.shared.accounts.take(crate::api::account::KERNEL, crate::accounts::Holding::Requests);
         assert_eq!(acm.check(), Err("kernel is charged 1 of 0 requests".into()));
     }
 
@@ -373,9 +373,9 @@ mod tests {
         assert_eq!((acm.poll_deadline(), acm.poll_timeout()), (None, None));
         for (key, reason) in keys {
             let at = Time::from_nanos(7);
-            acm.context.timers.set(key, at);
+            acm.context.shared.timers.set(key, at);
             assert_eq!((acm.poll_deadline(), acm.poll_timeout()), (Some(Deadline { at, reason }), Some(at)));
-            acm.context.timers.clear(key);
+            acm.context.shared.timers.clear(key);
         }
     }
 
@@ -387,6 +387,6 @@ mod tests {
             seen.push(output);
             None
         });
-        assert_eq!((seen, acm.context.now()), (Vec::from([Output::ShutdownDone]), Time::from_nanos(5)));
+        assert_eq!((seen, acm.context.shared.now()), (Vec::from([Output::ShutdownDone]), Time::from_nanos(5)));
     }
 }

@@ -83,7 +83,7 @@
 //! |---|---|
 //! | [`api`] | inputs, outputs, events, counters, options, ids, failures: plain data |
 //! | `collections`, `accounts` | arenas and lists; accounts, shares, [fair queues](fair), credits, windows |
-//! | `cx` | what all components share: time, options, random numbers, timers, outputs, counters |
+//! | `shared` | what all components share: time, options, random numbers, timers, outputs, counters |
 //! | `ports` | ports, local addresses, and the endpoints that follow from them |
 //! | [`sa`] | queries to the subnet administrator: queue, credits, retries, subscriptions |
 //! | `clients` | connections, open requests, responses |
@@ -110,13 +110,13 @@ mod acm;
 pub mod api;
 mod clients;
 mod collections;
-mod cx;
 mod external;
 mod ports;
 pub mod provider;
 pub mod resolver;
 pub mod retry;
 pub mod sa;
+mod shared;
 pub mod turns;
 
 pub use acm_wire;
@@ -133,7 +133,7 @@ pub use api::{
     id::{self, ClientId, EndpointId, KernelRequestId, PortId, RequestId, SaRequestId},
     port, preload,
 };
-pub use cx::random::Seed;
+pub use shared::random::Seed;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -16,7 +16,7 @@ use crate::{
         preload::Preload,
     },
 };
-pub use crate::{cx::Cx, ports::Endpoint};
+pub use crate::{ports::Endpoint, shared::Shared};
 use acm_wire::Address;
 use alloc::string::String;
 pub use context::Context;
@@ -183,7 +183,7 @@ pub trait Provider: Observe {
     /// a MAD; the response to [`SaQuery::PathTable`](crate::sa::SaQuery::PathTable) is a message of any length.
     fn sa_done(&mut self, cx: &mut Context, endpoint: EndpointId, token: Token, result: Result<MadRef<'_>, SaError>);
 
-    /// Called when the timer of [`Cx::set_timer`] is due.
+    /// Called when the timer of [`Shared::set_timer`] is due.
     fn timeout(&mut self, cx: &mut Context, token: Token);
 
     /// Called after each input and timer: emits the changes of published paths before all other outputs, if

@@ -15,19 +15,19 @@ impl Acm {
     /// Applies new options to everything that follows. Operations in progress keep their deadlines, and state beyond a
     /// lowered limit stays until it ends. The parameters of joins, `loopback` and `sa_notices` keep their values.
     pub(crate) fn configure(&mut self, config: &Config) {
-        let Context { cx, ports, sa, .. } = &mut self.context;
-        let Config { min_mtu, min_rate, loopback, groups, group_sl, sa_notices, .. } = cx.config;
+        let Context { shared, ports, sa, .. } = &mut self.context;
+        let Config { min_mtu, min_rate, loopback, groups, group_sl, sa_notices, .. } = shared.config;
         let kept = Config { min_mtu, min_rate, loopback, groups, group_sl, sa_notices, ..config.clone() };
-        let new = Config { providers: core::mem::take(&mut cx.config.providers), ..kept };
-        let before = core::mem::replace(&mut cx.config, new);
-        cx.widest.widen(&cx.config);
+        let new = Config { providers: core::mem::take(&mut shared.config.providers), ..kept };
+        let before = core::mem::replace(&mut shared.config, new);
+        shared.widest.widen(&shared.config);
         let ports: Vec<PortId> = ports.iter().map(|(port, _, _)| port).collect();
-        if before.sa_depth != cx.config.sa_depth {
-            sa.set_depth(cx.config.sa_depth);
+        if before.sa_depth != shared.config.sa_depth {
+            sa.set_depth(shared.config.sa_depth);
         }
-        let other_groups = before.route_protocol != cx.config.route_protocol;
-        let other_subnets = before.subnets != cx.config.subnets;
-        if before.shared_cache != cx.config.shared_cache {
+        let other_groups = before.route_protocol != shared.config.route_protocol;
+        let other_subnets = before.subnets != shared.config.subnets;
+        if before.shared_cache != shared.config.shared_cache {
             self.switch_publications();
         }
         for port in ports {
@@ -57,7 +57,7 @@ impl Acm {
             return;
         };
         if self.provider_for(port).is_none() {
-            self.context.log(Event::NotServed(port, prefix));
+            self.context.shared.log(Event::NotServed(port, prefix));
         }
     }
 }

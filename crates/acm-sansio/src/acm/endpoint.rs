@@ -34,16 +34,16 @@ impl Acm {
         };
         let mut bytes = Vec::new();
         ep_reply(tid, index, &head, endpoint.addresses.iter(), |piece| bytes.extend_from_slice(piece));
-        if self.context.config.shared_cache {
+        if self.context.shared.config.shared_cache {
             mark_shared(&mut bytes);
         }
-        self.context.output(Output::LongReply { client, bytes });
+        self.context.shared.output(Output::LongReply { client, bytes });
     }
 
     pub(super) fn perf(&mut self, client: ClientId, tid: [u8; 8], account: AccountId, target: PerfTarget) {
         let ports = &self.context.ports;
         let endpoint = match target {
-            PerfTarget::Total => return self.reply(client, Reply::counters(tid, self.context.counters())),
+            PerfTarget::Total => return self.reply(client, Reply::counters(tid, self.context.shared.counters())),
             PerfTarget::Endpoint(index) => ports.active(0).nth(usize::from(index).saturating_sub(1)).map(|(id, _)| id),
             PerfTarget::Address(address) => address.and_then(|address| ports.by_address(&address)),
         };
@@ -55,8 +55,8 @@ impl Acm {
 
     fn perf_of(&mut self, client: ClientId, tid: [u8; 8], account: AccountId, endpoint: EndpointId) {
         let requester = Requester::Client { id: client, tid };
-        let Context { cx, ports, .. } = &mut self.context;
-        let Some(&Endpoint { provider, counters: own, .. }) = cx.existing(ports.endpoint(endpoint)) else { return };
+        let Context { shared, ports, .. } = &mut self.context;
+        let Some(&Endpoint { provider, counters: own, .. }) = shared.existing(ports.endpoint(endpoint)) else { return };
         let need = Need { account, if_pending: self.if_pending(requester, account, provider, false) };
         let result = match self.providers.external(provider) {
             None => Ok(&own),
@@ -65,16 +65,16 @@ impl Acm {
                 Ok(token) => {
                     let waiting = WaitingFor::Counters { endpoint, token };
                     let request = OpenRequest::new(requester, account, waiting);
-                    self.context.clients.keep_request(&mut self.context.cx, request);
+                    self.context.clients.keep_request(&mut self.context.shared, request);
                     return;
                 }
             },
         };
-        let Context { cx, ports, clients, .. } = &mut self.context;
-        clients.finish_counters(cx, ports, client, tid, endpoint, result);
+        let Context { shared, ports, clients, .. } = &mut self.context;
+        clients.finish_counters(shared, ports, client, tid, endpoint, result);
     }
 
     fn reply(&mut self, client: ClientId, reply: Reply) {
-        self.context.clients.reply(&mut self.context.cx, client, reply);
+        self.context.clients.reply(&mut self.context.shared, client, reply);
     }
 }

@@ -6,9 +6,9 @@ use crate::{
         id::{EndpointId, PortId},
         port::{InterfaceAddress, PortAttributes},
     },
-    cx::{Running, timers::TimerKey},
     ports::Endpoint,
     provider::{Context, EndpointChange, PortChange, PortEvent},
+    shared::{Running, timers::TimerKey},
 };
 use acm_wire::Address;
 use alloc::vec::Vec;
@@ -19,16 +19,16 @@ impl Acm {
         let change = self.context.ports.up(port, attributes);
         self.saw_lids(port, [attributes.lid, attributes.sm_lid]);
         if change.came_up || change.moved || change.other_manager {
-            self.context.log(Event::PortUp(port, attributes.lid));
+            self.context.shared.log(Event::PortUp(port, attributes.lid));
             self.log_not_served(port);
         }
         if change.came_up {
-            self.context.sa.came_up(&mut self.context.cx, port);
+            self.context.sa.came_up(&mut self.context.shared, port);
         }
         // Requeue the queries in flight before the change causes new ones, which already go to the new address.
         let moved = !change.came_up && (change.moved || change.other_manager);
         let unneeded = if moved {
-            self.context.sa.requeue_all(&mut self.context.cx, port, change.other_manager)
+            self.context.sa.requeue_all(&mut self.context.shared, port, change.other_manager)
         } else {
             Vec::new()
         };
@@ -60,18 +60,18 @@ impl Acm {
         if change.came_up || moved {
             self.renew_notices(port);
         }
-        let Context { cx, ports, sa, .. } = &mut self.context;
-        sa.begin_notices(cx, ports, port);
+        let Context { shared, ports, sa, .. } = &mut self.context;
+        sa.begin_notices(shared, ports, port);
         if moved {
-            sa.pump(cx, ports, port);
+            sa.pump(shared, ports, port);
         }
     }
 
     /// Records LIDs of the fabric, if the port is up.
     pub(super) fn saw_lids<const N: usize>(&mut self, port: PortId, lids: [Lid; N]) {
-        let Context { cx, ports, .. } = &mut self.context;
+        let Context { shared, ports, .. } = &mut self.context;
         if let Some(attributes) = ports.attributes(port) {
-            lids.into_iter().for_each(|lid| cx.saw_lid(lid, attributes.lmc));
+            lids.into_iter().for_each(|lid| shared.saw_lid(lid, attributes.lmc));
         }
     }
 
@@ -79,11 +79,11 @@ impl Acm {
         if !self.context.ports.down(port) {
             return;
         }
-        self.context.log(Event::PortDown(port));
+        self.context.shared.log(Event::PortDown(port));
         self.index_addresses();
         self.port_event(port, PortEvent::Down);
         self.assign_provider(port, None);
-        self.context.sa.drop_notices(&mut self.context.cx, port);
+        self.context.sa.drop_notices(&mut self.context.shared, port);
         self.fail_sa_queries(port);
     }
 
@@ -112,33 +112,35 @@ impl Acm {
     /// Returns the provider of the port's subnet, or `None` if it has none or the port is down.
     pub(super) fn provider_for(&self, port: PortId) -> Option<ProviderId> {
         let prefix = self.context.ports.attributes(port)?.gid().prefix();
-        self.context.config.subnets.provider(prefix).filter(|provider| self.providers.has(*provider))
+        self.context.shared.config.subnets.provider(prefix).filter(|provider| self.providers.has(*provider))
     }
 
     /// Requests a queue pair, or lets the provider open the endpoint, unless it is open or that is in progress.
     fn open(&mut self, id: EndpointId) {
-        let Context { cx, ports, .. } = &mut self.context;
-        if cx.existing(ports.endpoint_mut(id)).is_some_and(Endpoint::start_opening) {
-            cx.timers.clear(TimerKey::Endpoint(id));
+        let Context { shared, ports, .. } = &mut self.context;
+        if shared.existing(ports.endpoint_mut(id)).is_some_and(Endpoint::start_opening) {
+            shared.timers.clear(TimerKey::Endpoint(id));
             self.request_opening(id);
         }
     }
 
     fn request_opening(&mut self, id: EndpointId) {
-        let Context { cx, ports, .. } = &mut self.context;
-        let Some(&Endpoint { port, pkey_index, pkey, provider, .. }) = cx.existing(ports.endpoint(id)) else { return };
+        let Context { shared, ports, .. } = &mut self.context;
+        let Some(&Endpoint { port, pkey_index, pkey, provider, .. }) = shared.existing(ports.endpoint(id)) else {
+            return;
+        };
         if provider.is_external() {
             self.notify_provider(id, EndpointChange::Opened);
         } else {
-            cx.output(Output::OpenEndpoint { endpoint: id, port, pkey_index, pkey });
+            shared.output(Output::OpenEndpoint { endpoint: id, port, pkey_index, pkey });
         }
     }
 
     /// Returns the endpoint of an input about a queue pair. If it was removed, or its provider opened it without a
     /// queue pair of the core, the input is counted as stale.
     pub(super) fn with_queue_pair(&mut self, endpoint: EndpointId) -> Option<&mut Endpoint> {
-        let Context { cx, ports, .. } = &mut self.context;
-        cx.named(ports.endpoint_mut(endpoint).filter(|found| !found.provider.is_external()))
+        let Context { shared, ports, .. } = &mut self.context;
+        shared.named(ports.endpoint_mut(endpoint).filter(|found| !found.provider.is_external()))
     }
 
     pub(super) fn endpoint_opened(&mut self, endpoint: EndpointId, qpn: Qpn) {
@@ -157,8 +159,8 @@ impl Acm {
     pub(super) fn endpoint_lost(&mut self, endpoint: EndpointId) {
         let Some(found) = self.with_queue_pair(endpoint) else { return };
         found.lost();
-        self.context.stats.endpoints_lost += 1;
-        self.context.log(Event::EndpointLost(endpoint));
+        self.context.shared.stats.endpoints_lost += 1;
+        self.context.shared.log(Event::EndpointLost(endpoint));
         self.reopen_endpoint(endpoint);
     }
 
@@ -192,13 +194,13 @@ impl Acm {
     /// Makes the endpoints of a port match its P_Key table and the local addresses.
     pub(super) fn reconcile(&mut self, port: PortId) {
         // During shutdown, a new endpoint would not be closed any more.
-        if self.context.running != Running::Serving {
+        if self.context.shared.running != Running::Serving {
             return;
         }
         let provider = self.provider_for(port);
         let plan = self.context.ports.plan(port, provider);
         for local in plan.unassigned {
-            self.context.log(Event::NoPartition(port, local.address, local.pkey));
+            self.context.shared.log(Event::NoPartition(port, local.address, local.pkey));
         }
         for endpoint in plan.close {
             let addresses = self.context.endpoint(endpoint).map(|found| found.addresses.clone()).unwrap_or_default();
@@ -209,7 +211,7 @@ impl Acm {
             if let Some(found) = self.context.ports.endpoint_mut(endpoint) {
                 found.addresses.retain(|other| *other != address);
             }
-            self.context.log(Event::AddressRemoved(endpoint, address));
+            self.context.shared.log(Event::AddressRemoved(endpoint, address));
             self.notify_provider(endpoint, EndpointChange::AddressRemoved(&address));
             self.notify_address_moved(endpoint, &address);
         }
@@ -221,14 +223,14 @@ impl Acm {
             let endpoint = self.context.ports.open(port, pkey_index, pkey, provider);
             self.request_opening(endpoint);
             // After the output, so that the caller can name the endpoint when it logs the event.
-            self.context.log(Event::EndpointAdded(endpoint, port, pkey));
+            self.context.shared.log(Event::EndpointAdded(endpoint, port, pkey));
             added.extend(addresses.into_iter().map(|address| (endpoint, address)));
         }
         for (endpoint, address) in added {
             if let Some(found) = self.context.ports.endpoint_mut(endpoint) {
                 found.addresses.push(address);
             }
-            self.context.log(Event::AddressAdded(endpoint, address));
+            self.context.shared.log(Event::AddressAdded(endpoint, address));
             self.notify_provider(endpoint, EndpointChange::AddressAdded(&address));
             self.notify_address_moved(endpoint, &address);
         }
@@ -237,18 +239,18 @@ impl Acm {
 
     /// Calls the provider of an endpoint.
     pub(super) fn notify_provider(&mut self, endpoint: EndpointId, change: EndpointChange<'_>) {
-        let Context { cx, ports, .. } = &mut self.context;
-        if let Some(&Endpoint { provider, .. }) = cx.existing(ports.endpoint(endpoint)) {
+        let Context { shared, ports, .. } = &mut self.context;
+        if let Some(&Endpoint { provider, .. }) = shared.existing(ports.endpoint(endpoint)) {
             self.providers.get_mut(provider).endpoint_changed(&mut self.context, endpoint, change);
         }
     }
 
     pub(super) fn close_endpoint(&mut self, endpoint: EndpointId) {
         self.notify_provider(endpoint, EndpointChange::Closing);
-        self.context.timers.clear(TimerKey::Endpoint(endpoint));
+        self.context.shared.timers.clear(TimerKey::Endpoint(endpoint));
         if let Some(closed) = self.context.ports.close(endpoint) {
-            self.context.output(Output::CloseEndpoint(endpoint));
-            self.context.log(Event::EndpointRemoved(endpoint, closed.port, closed.pkey));
+            self.context.shared.output(Output::CloseEndpoint(endpoint));
+            self.context.shared.log(Event::EndpointRemoved(endpoint, closed.port, closed.pkey));
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The providers of a core, by id.
 use crate::{
     api::{account::AccountId, id::ProviderId},
-    cx::ensure,
     external::External,
     provider::{Context, Provider},
+    shared::ensure,
 };
 use alloc::{boxed::Box, collections::BTreeMap, format, string::String, vec::Vec};
 
@@ -86,7 +86,7 @@ impl Providers {
         self.iter().try_for_each(|provider| provider.check(cx, &mut charged))?;
         let queries = cx.clients.requests.all.iter().filter(|(_, request)| request.is_lookup());
         queries.for_each(|(_, request)| charged(request.account));
-        for (account, id, held) in cx.accounts.iter() {
+        for (account, id, held) in cx.shared.accounts.iter() {
             let lookups = needed.get(&id).copied().unwrap_or(0);
             ensure(held.lookups == lookups, || format!("{account} is charged {} of {lookups} lookups", held.lookups))?;
         }

@@ -27,9 +27,9 @@ impl Acm {
     ) {
         let requester = Requester::Client { id: client, tid };
         let subject = RequestSubject::path(path);
-        let refuse = |Context { cx, ports, clients, .. }: &mut Context, failure: Failure| {
-            clients.request_failed(cx, ports, requester, failure.into(), &subject);
-            clients.reply(cx, client, Reply::queried(tid, entry, Err(failure.status())));
+        let refuse = |Context { shared, ports, clients, .. }: &mut Context, failure: Failure| {
+            clients.request_failed(shared, ports, requester, failure.into(), &subject);
+            clients.reply(shared, client, Reply::queried(tid, entry, Err(failure.status())));
         };
         let endpoint = match self.context.ports.for_query(path) {
             Ok(endpoint) => endpoint,
@@ -41,29 +41,29 @@ impl Acm {
             match external.query_sa(&mut self.context, endpoint, path, need) {
                 Err(failure) => {
                     if failure == Failure::TooMany(Bound::Requests) {
-                        Clients::count_refused(&mut self.context.cx, account);
+                        Clients::count_refused(&mut self.context.shared, account);
                     }
                     refuse(&mut self.context, failure);
                 }
                 Ok(token) => {
                     let waiting = WaitingFor::ProviderQuery { endpoint, token, entry: *entry, dest: subject.dest };
                     let open = OpenRequest::new(requester, account, waiting);
-                    self.context.clients.keep_request(&mut self.context.cx, open);
+                    self.context.clients.keep_request(&mut self.context.shared, open);
                 }
             }
             return;
         }
         if need.if_pending == IfPending::MayNotWait {
-            Clients::count_refused(&mut self.context.cx, account);
+            Clients::count_refused(&mut self.context.shared, account);
             return refuse(&mut self.context, Failure::TooMany(Bound::Requests));
         }
-        if let Err(bound) = self.context.charge_lookup(account) {
+        if let Err(bound) = self.context.shared.charge_lookup(account) {
             return refuse(&mut self.context, Failure::TooMany(bound));
         }
         self.context.count(endpoint, Counter::RouteQuery);
         let waiting = WaitingFor::Query { query: None, entry: *entry, dest: subject.dest };
         let open = OpenRequest::new(requester, account, waiting);
-        let request = self.context.clients.keep_request(&mut self.context.cx, open);
+        let request = self.context.clients.keep_request(&mut self.context.shared, open);
         let purpose = Purpose::Client(endpoint, request);
         let query = SaQuery::Path { query: SaQuery::of_client(path), from_port: false };
         match self.context.sa_request(endpoint, purpose, query, account) {
@@ -74,18 +74,18 @@ impl Acm {
 
     /// Answers the request with the result of its query.
     pub(super) fn query_done(&mut self, endpoint: EndpointId, request: RequestId, result: Result<&SaMad, SaError>) {
-        let Context { cx, clients, .. } = &mut self.context;
+        let Context { shared, clients, .. } = &mut self.context;
         // If the client disconnects, its query is discarded.
-        let Some(request) = clients.take_request(cx, request) else { return };
-        Clients::record_request_latency(cx, &request);
+        let Some(request) = clients.take_request(shared, request) else { return };
+        Clients::record_request_latency(shared, &request);
         let WaitingFor::Query { entry, .. } = request.waiting else { return };
         let path = result.and_then(|mad| mad.record::<PathRecord>().map_err(|_| SaError::BadResponse));
         let attempt = path.map_err(|error| {
             let sa = self.context.sa_attempt(endpoint, request.since);
             Attempt { failure: Failure::Sa(error), details: AttemptDetails { sa, ..AttemptDetails::default() } }
         });
-        let Context { cx, ports, clients, .. } = &mut self.context;
-        clients.finish_query(cx, ports, &request, Some(endpoint), attempt);
+        let Context { shared, ports, clients, .. } = &mut self.context;
+        clients.finish_query(shared, ports, &request, Some(endpoint), attempt);
         if let (Some(SaError::Status(_)), EntryKind::Path(requested)) =
             (path.err().filter(|error| error.is_no_path()), entry.kind())
         {

@@ -18,7 +18,7 @@ impl Acm {
     /// Returns the daemon's seven client protocol counters.
     #[must_use]
     pub fn counters(&self) -> &Counters {
-        self.context.counters()
+        self.context.shared.counters()
     }
 
     /// Returns the seven counters of an endpoint, or `None` if the endpoint does not exist.
@@ -30,26 +30,26 @@ impl Acm {
     /// Returns the core's own counters.
     #[must_use]
     pub fn stats(&self) -> &Stats {
-        &self.context.stats
+        &self.context.shared.stats
     }
 
     /// Calls `emit` for each of the daemon's seven counters with its name in reports.
     pub fn each_counter(&self, mut emit: impl FnMut(&'static str, u64)) {
         for (name, counter) in COUNTERS {
-            emit(name, self.context.counters().get(counter));
+            emit(name, self.context.shared.counters().get(counter));
         }
     }
 
     /// Returns the latency histograms.
     #[must_use]
     pub fn latencies(&self) -> &Latencies {
-        self.context.latencies()
+        self.context.shared.latencies()
     }
 
     /// Calls `emit` for every counter except the seven, including those of providers: its name, the kind of account if
     /// it is counted by account, and its value.
     pub fn each_stat(&self, mut emit: impl FnMut(&'static str, Option<AccountKind>, u64)) {
-        self.context.stats.each(&mut emit);
+        self.context.shared.stats.each(&mut emit);
         self.providers.iter().for_each(|provider| provider.each_stat(&mut |name, value| emit(name, None, value)));
     }
 
@@ -93,7 +93,7 @@ impl Acm {
 
     /// Calls `emit` for each gauge. Visits each port, endpoint and account, but no single destination.
     pub fn each_gauge(&self, emit: GaugeSink<'_>) {
-        self.context.accounts.each_gauge(emit);
+        self.context.shared.accounts.each_gauge(emit);
         self.context.ports.each_gauge(emit);
         self.context.sa.each_gauge(emit);
         self.providers.iter().for_each(|provider| provider.each_gauge(&self.context, emit));
@@ -147,14 +147,14 @@ impl fmt::Display for Report<'_> {
             writeln!(f)?;
         }
         writeln!(f, "interfaces: addresses {}", cx.ports.interface_addresses())?;
-        for (account, _, held) in cx.accounts.iter() {
+        for (account, _, held) in cx.shared.accounts.iter() {
             let (connections, requests, lookups) = (held.connections, held.requests, held.lookups);
             writeln!(f, "{account}: connections {connections} requests {requests} lookups {lookups}")?;
         }
         self.providers.iter().try_for_each(|provider| provider.report(cx, self.names, f))?;
         write!(f, "counters:")?;
         for (name, counter) in COUNTERS {
-            write!(f, " {name} {}", cx.counters().get(counter))?;
+            write!(f, " {name} {}", cx.shared.counters().get(counter))?;
         }
         writeln!(f)?;
         let mut result = Ok(());
@@ -163,7 +163,7 @@ impl fmt::Display for Report<'_> {
                 result = writeln!(f, "{name}: {value}");
             }
         };
-        cx.stats.each_counter(&mut emit);
+        cx.shared.stats.each_counter(&mut emit);
         self.providers.iter().for_each(|provider| provider.each_stat(&mut |name, value| emit(name, &value)));
         result
     }

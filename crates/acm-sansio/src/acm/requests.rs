@@ -22,7 +22,7 @@ use ib_mad::sa::PathRecord;
 
 impl Acm {
     pub(super) fn client_message(&mut self, client: ClientId, message: &[u8]) {
-        match self.context.clients.receive(&mut self.context.cx, client, message) {
+        match self.context.clients.receive(&mut self.context.shared, client, message) {
             Received::Nothing => {}
             Received::End => self.end_client(client),
             Received::Request(account, tid, ClientRequest::Perf(target)) => self.perf(client, tid, account, target),
@@ -30,7 +30,7 @@ impl Acm {
                 self.endpoint_query(client, tid, index, port);
             }
             Received::Request(account, tid, ClientRequest::Resolve(resolve)) => {
-                self.context.count_total(Counter::Resolve);
+                self.context.shared.count_total(Counter::Resolve);
                 let requester = Requester::Client { id: client, tid };
                 match resolve {
                     Err(status) => self.refuse(requester, Failure::BadRequest(status), &RequestSubject::default()),
@@ -42,8 +42,8 @@ impl Acm {
                         if let Some(source) = &source {
                             return self.resolve(requester, account, source, None, &dest, terms);
                         }
-                        let Context { cx, ports, clients, .. } = &mut self.context;
-                        clients.select_source(cx, ports, requester, account, dest, terms);
+                        let Context { shared, ports, clients, .. } = &mut self.context;
+                        clients.select_source(shared, ports, requester, account, dest, terms);
                     }
                 }
             }
@@ -52,7 +52,7 @@ impl Acm {
 
     pub(super) fn source_selected(&mut self, request: RequestId, source: Option<IpAddr>) {
         let conditions = self.context.clients.conditions.take(request);
-        let taken = self.context.clients.take_source(&mut self.context.cx, request);
+        let taken = self.context.clients.take_source(&mut self.context.shared, request);
         let Some(OpenRequest { requester, account, waiting: WaitingFor::Source { dest, no_delay }, .. }) = taken else {
             return;
         };
@@ -66,12 +66,12 @@ impl Acm {
     }
 
     pub(super) fn kernel_request(&mut self, id: KernelRequestId, port: Option<PortId>, path: &PathRecord) {
-        self.context.count_total(Counter::Resolve);
+        self.context.shared.count_total(Counter::Resolve);
         self.route(Requester::Kernel(id), KERNEL, port, path, false);
     }
 
     pub(super) fn kernel_address_request(&mut self, id: KernelRequestId, source: IpAddr, dest: IpAddr) {
-        self.context.count_total(Counter::Resolve);
+        self.context.shared.count_total(Counter::Resolve);
         let (source, dest) = (Address::from(source), Address::from(dest));
         self.resolve(Requester::Kernel(id), KERNEL, &source, None, &dest, Terms::default());
     }
@@ -185,12 +185,12 @@ impl Acm {
         resolution: &Resolution,
         need: Need,
     ) -> Option<RequestId> {
-        let Context { cx, ports, clients, .. } = &mut self.context;
+        let Context { shared, ports, clients, .. } = &mut self.context;
         let result = match (resolution, need.if_pending) {
             (Resolution::Ready(path), _) => Ok(path),
             (Resolution::Failed(attempt), _) => {
                 if attempt.failure == Failure::TooMany(Bound::Requests) {
-                    Clients::count_refused(cx, need.account);
+                    Clients::count_refused(shared, need.account);
                 }
                 Err(*attempt)
             }
@@ -198,13 +198,13 @@ impl Acm {
                 let &PathRequest { requester, endpoint, dest, chosen_source, conditional } = path_request;
                 let (token, dest, chosen_source) = (*token, *dest, chosen_source.copied());
                 let waiting = WaitingFor::Lookup { endpoint, token, dest, chosen_source, conditional };
-                let request = clients.keep_request(cx, OpenRequest::new(requester, need.account, waiting));
-                clients.set_deadline(cx, requester, request);
+                let request = clients.keep_request(shared, OpenRequest::new(requester, need.account, waiting));
+                clients.set_deadline(shared, requester, request);
                 return Some(request);
             }
             (Resolution::Pending(_), IfPending::LeavesTicket | IfPending::MayNotWait) => Err(Failure::NotYet.into()),
         };
-        clients.finish(cx, ports, path_request, result);
+        clients.finish(shared, ports, path_request, result);
         None
     }
 }

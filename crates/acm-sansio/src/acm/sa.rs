@@ -12,31 +12,31 @@ use ib_mad::{Lid, MadRef, Qpn};
 
 impl Acm {
     pub(super) fn sa_response(&mut self, send: SaRequestId, bytes: &[u8]) {
-        let Context { cx, ports, sa, .. } = &mut self.context;
-        if let Some((id, result)) = sa.handle_response(cx, ports, send, bytes) {
+        let Context { shared, ports, sa, .. } = &mut self.context;
+        if let Some((id, result)) = sa.handle_response(shared, ports, send, bytes) {
             self.sa_done(id, result);
         }
     }
 
     /// Handles a request that gets no response.
     pub(super) fn sa_failed(&mut self, send: SaRequestId, error: SaError) {
-        let Context { cx, ports, sa, .. } = &mut self.context;
-        if let Some((id, result)) = sa.handle_failure(cx, ports, send, error) {
+        let Context { shared, ports, sa, .. } = &mut self.context;
+        if let Some((id, result)) = sa.handle_failure(shared, ports, send, error) {
             self.sa_done(id, result);
         }
     }
 
     pub(super) fn sa_due(&mut self, id: SaQueryId) {
-        let Context { cx, ports, sa, .. } = &mut self.context;
-        if let Some(error) = sa.handle_timeout(cx, ports, id) {
+        let Context { shared, ports, sa, .. } = &mut self.context;
+        if let Some(error) = sa.handle_timeout(shared, ports, id) {
             self.sa_done(id, Err(error));
         }
     }
 
     /// Handles a report, and passes its notice to the provider of the port.
     pub(super) fn sa_report(&mut self, port: PortId, lid: Lid, qpn: Qpn, bytes: &[u8]) {
-        let Context { cx, ports, sa, .. } = &mut self.context;
-        if let Some(notice) = sa.handle_report(cx, ports, port, lid, qpn, bytes)
+        let Context { shared, ports, sa, .. } = &mut self.context;
+        if let Some(notice) = sa.handle_report(shared, ports, port, lid, qpn, bytes)
             && let Some(provider) = ports.provider(port)
         {
             self.providers.get_mut(provider).port_changed(&mut self.context, port, PortChange::Noticed(notice));
@@ -45,12 +45,12 @@ impl Acm {
 
     /// Completes a query, and sends the next one with its credit.
     pub(super) fn sa_done(&mut self, id: SaQueryId, result: Result<MadRef<'_>, SaError>) {
-        let Some(pending) = self.context.sa.take(&mut self.context.cx, id) else { return };
+        let Some(pending) = self.context.sa.take(&mut self.context.shared, id) else { return };
         match pending.purpose {
             Purpose::Discard => {}
             Purpose::Notices => {
-                let Context { cx, ports, sa, .. } = &mut self.context;
-                sa.subscribed(cx, ports, pending.port, single(result));
+                let Context { shared, ports, sa, .. } = &mut self.context;
+                sa.subscribed(shared, ports, pending.port, single(result));
             }
             Purpose::Client(endpoint, request) => self.query_done(endpoint, request, single(result)),
             Purpose::Provider(endpoint, token) => {
@@ -71,23 +71,23 @@ impl Acm {
 
     /// Sends queries of a port as long as it has credits.
     pub(super) fn sa_pump(&mut self, port: PortId) {
-        let Context { cx, ports, sa, .. } = &mut self.context;
-        sa.pump(cx, ports, port);
+        let Context { shared, ports, sa, .. } = &mut self.context;
+        sa.pump(shared, ports, port);
     }
 
     /// Schedules all subscriptions of a port.
     pub(super) fn renew_notices(&mut self, port: PortId) {
-        let Context { cx, ports, sa, .. } = &mut self.context;
-        sa.renew_notices(cx, ports, port);
+        let Context { shared, ports, sa, .. } = &mut self.context;
+        sa.renew_notices(shared, ports, port);
     }
 
     pub(super) fn notices_due(&mut self, port: PortId) {
-        let Context { cx, ports, sa, .. } = &mut self.context;
-        sa.notices_due(cx, ports, port);
+        let Context { shared, ports, sa, .. } = &mut self.context;
+        sa.notices_due(shared, ports, port);
     }
 
     pub(super) fn end_notices(&mut self) {
-        let Context { cx, ports, sa, .. } = &mut self.context;
-        sa.end_notices(cx, ports);
+        let Context { shared, ports, sa, .. } = &mut self.context;
+        sa.end_notices(shared, ports);
     }
 }

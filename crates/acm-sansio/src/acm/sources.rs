@@ -25,10 +25,10 @@ impl Acm {
     /// Applies a change of `shared_cache`. Paths are published by later requests.
     pub(super) fn switch_publications(&mut self) {
         self.sources.changed = true;
-        let Context { cx, ports, .. } = &mut self.context;
-        if !cx.config.shared_cache {
+        let Context { shared, ports, .. } = &mut self.context;
+        if !shared.config.shared_cache {
             let withdrawn = ports.all_endpoints().map(|(id, _)| Output::Publish(Publication::AllWithdrawn(id)));
-            withdrawn.for_each(|output| cx.outputs.push_front(output));
+            withdrawn.for_each(|output| shared.outputs.push_front(output));
         }
     }
 
@@ -44,14 +44,14 @@ impl Acm {
         let is_new = |(address, endpoint): &(&Address, &EndpointId)| before.get(address) != Some(endpoint);
         let new = now.iter().filter(is_new).map(|(address, endpoint)| (*address, Some(*endpoint)));
         for (address, endpoint) in gone.chain(new) {
-            self.context.outputs.push_front(Output::Publish(Publication::Source { address, endpoint }));
+            self.context.shared.outputs.push_front(Output::Publish(Publication::Source { address, endpoint }));
         }
         self.sources.published = now;
     }
 
     /// Returns the sources of requests that clients need not send.
     fn shared_sources(&self) -> BTreeMap<Address, EndpointId> {
-        if self.context.config.shared_cache { self.context.ports.sources() } else { BTreeMap::new() }
+        if self.context.shared.config.shared_cache { self.context.ports.sources() } else { BTreeMap::new() }
     }
 
     /// Reports whether the sources of the ports are published.

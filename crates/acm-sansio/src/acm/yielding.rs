@@ -16,18 +16,18 @@ impl Acm {
     /// Makes room for one more request and one more lookup of an account that is below its floor. The number of steps
     /// does not depend on the number of accounts and requests.
     pub(super) fn yield_to(&mut self, account: AccountId) {
-        let limits = &self.context.config.limits;
+        let limits = &self.context.shared.config.limits;
         let (requests, lookups) = (limits.requests, limits.lookups);
-        if let Some(largest) = self.context.accounts.must_yield(account, Holding::Requests, requests) {
-            let kind = self.context.accounts.account(largest).kind();
+        if let Some(largest) = self.context.shared.accounts.must_yield(account, Holding::Requests, requests) {
+            let kind = self.context.shared.accounts.account(largest).kind();
             if self.cancel_request(largest) {
-                self.context.stats.requests_cancelled.count(kind);
+                self.context.shared.stats.requests_cancelled.count(kind);
             }
         }
-        if let Some(largest) = self.context.accounts.must_yield(account, Holding::Lookups, lookups) {
-            let kind = self.context.accounts.account(largest).kind();
+        if let Some(largest) = self.context.shared.accounts.must_yield(account, Holding::Lookups, lookups) {
+            let kind = self.context.shared.accounts.account(largest).kind();
             if self.cancel_lookup(largest) {
-                self.context.stats.lookups_cancelled.count(kind);
+                self.context.shared.stats.lookups_cancelled.count(kind);
             }
         }
     }
@@ -55,24 +55,24 @@ impl Acm {
 
     /// Answers an open request with a failure, and ends its operation if no other request needs it.
     fn fail_request(&mut self, id: RequestId, failure: Failure) -> bool {
-        let Some(request) = self.context.clients.take_request(&mut self.context.cx, id) else { return false };
+        let Some(request) = self.context.clients.take_request(&mut self.context.shared, id) else { return false };
         self.end_operation(&request);
-        let Context { cx, ports, clients, .. } = &mut self.context;
-        Clients::record_request_latency(cx, &request);
+        let Context { shared, ports, clients, .. } = &mut self.context;
+        Clients::record_request_latency(shared, &request);
         match (request.waiting, request.requester) {
             (WaitingFor::Lookup { endpoint, dest, chosen_source, .. }, requester) => {
                 let chosen_source = chosen_source.as_ref();
                 let path_request = PathRequest { requester, endpoint, dest: &dest, chosen_source, conditional: false };
-                clients.finish(cx, ports, &path_request, Err(failure.into()));
+                clients.finish(shared, ports, &path_request, Err(failure.into()));
             }
             (WaitingFor::Counters { endpoint, .. }, Requester::Client { id, tid }) => {
-                clients.finish_counters(cx, ports, id, tid, endpoint, Err(failure));
+                clients.finish_counters(shared, ports, id, tid, endpoint, Err(failure));
             }
             (WaitingFor::Query { .. }, Requester::Client { .. }) => {
-                clients.finish_query(cx, ports, &request, None, Err(failure.into()));
+                clients.finish_query(shared, ports, &request, None, Err(failure.into()));
             }
             (WaitingFor::ProviderQuery { endpoint, .. }, Requester::Client { .. }) => {
-                clients.finish_query(cx, ports, &request, Some(endpoint), Err(failure.into()));
+                clients.finish_query(shared, ports, &request, Some(endpoint), Err(failure.into()));
             }
             // A request that waits only for its source is not charged. The kernel requests only paths.
             (WaitingFor::Source { .. }, _) | (_, Requester::Kernel(_)) => {}

@@ -6,13 +6,13 @@ use super::{
 use crate::{
     accounts::Holding,
     api::{account::AccountId, id::SaQueryId},
-    cx::{Cx, ensure, timers::TimerKey},
+    shared::{Shared, ensure, timers::TimerKey},
 };
 use alloc::{collections::BTreeMap, format, string::String};
 
 impl Clients {
     /// Checks its invariants. `has_query` reports whether a query of the subnet administrator exists.
-    pub(crate) fn check(&self, cx: &Cx, has_query: impl Fn(SaQueryId) -> bool) -> Result<(), String> {
+    pub(crate) fn check(&self, shared: &Shared, has_query: impl Fn(SaQueryId) -> bool) -> Result<(), String> {
         let mut held: BTreeMap<AccountId, usize> = BTreeMap::new();
         for (id, request) in self.requests.all.iter() {
             if request.is_charged() {
@@ -23,12 +23,12 @@ impl Clients {
                     ensure(self.connections.account(client) == Some(request.account), || {
                         format!("{id} of {client}, which is closed")
                     })?;
-                    let most = cx.widest.limits.requests_per_client as usize;
+                    let most = shared.widest.limits.requests_per_client as usize;
                     let open = self.connections.requests(client).map_or(0, |requests| requests.len());
                     ensure((1..=most).contains(&open), || format!("{client} has {open} requests"))?;
                 }
                 Requester::Kernel(_) => {
-                    ensure(cx.timers.get(TimerKey::Kernel(id)).is_some(), || {
+                    ensure(shared.timers.get(TimerKey::Kernel(id)).is_some(), || {
                         format!("{id} of the kernel has no deadline")
                     })?;
                 }
@@ -40,12 +40,12 @@ impl Clients {
         for id in self.conditions.requests() {
             ensure(self.requests.all.get(id).is_some(), || format!("conditions of {id}, which does not exist"))?;
         }
-        for (account, id, holdings) in cx.accounts.iter() {
+        for (account, id, holdings) in shared.accounts.iter() {
             let counted = held.get(&id).copied().unwrap_or(0);
             ensure(holdings.requests == counted, || {
                 format!("{account} is charged {} of {counted} requests", holdings.requests)
             })?;
-            debug_assert_eq!(cx.accounts.held(id, Holding::Requests), counted);
+            debug_assert_eq!(shared.accounts.held(id, Holding::Requests), counted);
         }
         Ok(())
     }

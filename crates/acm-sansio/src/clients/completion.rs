@@ -13,8 +13,8 @@ use crate::{
         histogram::Phase,
         id::{ClientId, EndpointId, RequestId, SaQueryId, Token},
     },
-    cx::{Cx, timers::TimerKey},
     ports::Ports,
+    shared::{Shared, timers::TimerKey},
 };
 use acm_wire::{
     Address,
@@ -39,47 +39,47 @@ impl Clients {
     /// are answered.
     pub(crate) fn complete(
         &mut self,
-        cx: &mut Cx,
+        shared: &mut Shared,
         ports: &mut Ports,
         token: Token,
         result: Result<&PathRecord, Attempt>,
     ) {
         while let Some(id) = self.requests.first(token)
-            && self.complete_request(cx, ports, id, result)
+            && self.complete_request(shared, ports, id, result)
         {}
     }
 
     /// Fails the requests of one account that wait for `token`. The requests of other accounts wait on.
     pub(crate) fn fail_for(
         &mut self,
-        cx: &mut Cx,
+        shared: &mut Shared,
         ports: &mut Ports,
         token: Token,
         account: AccountId,
         failure: Failure,
     ) {
         while let Some(id) = self.requests.first_of(token, account)
-            && self.complete_request(cx, ports, id, Err(failure.into()))
+            && self.complete_request(shared, ports, id, Err(failure.into()))
         {}
     }
 
     /// Answers a request that waits for a path of a provider. Returns `false` if it waits for something else.
     fn complete_request(
         &mut self,
-        cx: &mut Cx,
+        shared: &mut Shared,
         ports: &mut Ports,
         id: RequestId,
         result: Result<&PathRecord, Attempt>,
     ) -> bool {
         let conditions = self.conditions.take(id);
-        let Some(request) = self.take_request(cx, id) else { return false };
+        let Some(request) = self.take_request(shared, id) else { return false };
         let (endpoint, dest, chosen_source, conditional) = match request.waiting {
             WaitingFor::Lookup { endpoint, dest, chosen_source, conditional, .. } => {
                 (endpoint, dest, chosen_source, conditional)
             }
             WaitingFor::ProviderQuery { endpoint, .. } => {
-                Self::record_request_latency(cx, &request);
-                self.finish_query(cx, ports, &request, Some(endpoint), result);
+                Self::record_request_latency(shared, &request);
+                self.finish_query(shared, ports, &request, Some(endpoint), result);
                 return true;
             }
             _ => return false,
@@ -91,20 +91,20 @@ impl Clients {
             self.conditions.resolved(resolved);
             return true;
         }
-        Self::record_request_latency(cx, &request);
+        Self::record_request_latency(shared, &request);
         if matches!(request.requester, Requester::Kernel(_)) {
-            cx.timers.clear(TimerKey::Kernel(id));
+            shared.timers.clear(TimerKey::Kernel(id));
         }
         let (requester, chosen_source) = (request.requester, chosen_source.as_ref());
         let path_request = PathRequest { requester, endpoint, dest: &dest, chosen_source, conditional };
-        self.finish(cx, ports, &path_request, result);
+        self.finish(shared, ports, &path_request, result);
         true
     }
 
     /// Answers a QUERY_SA request that was removed. A failure is counted at the endpoint of the query.
     pub(crate) fn finish_query(
         &mut self,
-        cx: &mut Cx,
+        shared: &mut Shared,
         ports: &mut Ports,
         request: &OpenRequest,
         endpoint: Option<EndpointId>,
@@ -122,36 +122,36 @@ impl Clients {
                 ports.count(endpoint, Counter::Error);
             }
             let subject = RequestSubject { dest, endpoint, ..RequestSubject::default() };
-            self.request_failed(cx, ports, request.requester, attempt, &subject);
+            self.request_failed(shared, ports, request.requester, attempt, &subject);
         }
         let result = result.map_err(|attempt| attempt.failure.status());
-        self.reply(cx, client, Reply::queried(tid, &entry, result));
+        self.reply(shared, client, Reply::queried(tid, &entry, result));
     }
 
     /// Answers all requests for counters that wait for `token`.
     pub(crate) fn complete_counters(
         &mut self,
-        cx: &mut Cx,
+        shared: &mut Shared,
         ports: &Ports,
         token: Token,
         result: Result<&Counters, Failure>,
     ) {
         while let Some(id) = self.requests.first(token) {
-            let Some(request) = self.take_request(cx, id) else { return };
+            let Some(request) = self.take_request(shared, id) else { return };
             let (WaitingFor::Counters { endpoint, .. }, Requester::Client { id: client, tid }) =
                 (request.waiting, request.requester)
             else {
                 return;
             };
-            Self::record_request_latency(cx, &request);
-            self.finish_counters(cx, ports, client, tid, endpoint, result);
+            Self::record_request_latency(shared, &request);
+            self.finish_counters(shared, ports, client, tid, endpoint, result);
         }
     }
 
     /// Answers a request for the counters of an endpoint.
     pub(crate) fn finish_counters(
         &mut self,
-        cx: &mut Cx,
+        shared: &mut Shared,
         ports: &Ports,
         client: ClientId,
         tid: [u8; 8],
@@ -162,11 +162,11 @@ impl Clients {
             Ok(counters) => Reply::counters(tid, counters),
             Err(failure) => {
                 let subject = RequestSubject { endpoint: Some(endpoint), ..RequestSubject::default() };
-                self.request_failed(cx, ports, Requester::Client { id: client, tid }, failure.into(), &subject);
+                self.request_failed(shared, ports, Requester::Client { id: client, tid }, failure.into(), &subject);
                 Reply::refused(Opcode::PERF, tid, failure.status())
             }
         };
-        self.reply(cx, client, reply);
+        self.reply(shared, client, reply);
     }
 
     /// Returns the number of requests that wait for a token.
@@ -175,15 +175,15 @@ impl Clients {
     }
 
     /// Stores a request until it is answered.
-    pub(crate) fn keep_request(&mut self, cx: &mut Cx, mut request: OpenRequest) -> RequestId {
-        request.since = cx.now;
+    pub(crate) fn keep_request(&mut self, shared: &mut Shared, mut request: OpenRequest) -> RequestId {
+        request.since = shared.now;
         let (requester, account, charged) = (request.requester, request.account, request.is_charged());
         let id = self.requests.insert(request);
         if let Requester::Client { id: client, .. } = requester {
-            self.connections.with_requests(cx.now, client, |list| list.push_last(&mut self.requests.all, id));
+            self.connections.with_requests(shared.now, client, |list| list.push_last(&mut self.requests.all, id));
         }
         if charged {
-            cx.accounts.take(account, Holding::Requests);
+            shared.accounts.take(account, Holding::Requests);
         }
         id
     }
@@ -198,47 +198,52 @@ impl Clients {
 
     /// Removes a request that is answered or abandoned. The id exists: a timer, a query and a client's list that have
     /// it end with the request.
-    pub(crate) fn take_request(&mut self, cx: &mut Cx, id: RequestId) -> Option<OpenRequest> {
-        let requester = cx.existing(self.requests.all.get(id))?.requester;
+    pub(crate) fn take_request(&mut self, shared: &mut Shared, id: RequestId) -> Option<OpenRequest> {
+        let requester = shared.existing(self.requests.all.get(id))?.requester;
         if let Requester::Client { id: client, .. } = requester {
-            self.connections.with_requests(cx.now, client, |list| list.remove(&mut self.requests.all, id));
+            self.connections.with_requests(shared.now, client, |list| list.remove(&mut self.requests.all, id));
         }
         let request = self.requests.remove(id)?;
         self.conditions.take(id);
         if request.is_charged() {
-            cx.accounts.give_back(request.account, Holding::Requests);
+            shared.accounts.give_back(request.account, Holding::Requests);
         }
         if request.is_lookup() {
-            cx.refund_lookup(request.account);
+            shared.refund_lookup(request.account);
         }
         Some(request)
     }
 
     /// Records how long a request waited for its response.
-    pub(crate) fn record_request_latency(cx: &mut Cx, request: &OpenRequest) {
-        let phase = match cx.accounts.account(request.account).kind() {
+    pub(crate) fn record_request_latency(shared: &mut Shared, request: &OpenRequest) {
+        let phase = match shared.accounts.account(request.account).kind() {
             AccountKind::Kernel => Phase::KernelRequest,
             AccountKind::Peer => Phase::PeerRequest,
             AccountKind::Daemon | AccountKind::User | AccountKind::Remote => Phase::UserRequest,
         };
-        cx.record_latency(phase, cx.now.since(request.since));
+        shared.record_latency(phase, shared.now.since(request.since));
     }
 
     /// Sends a response, if the client is still connected.
-    pub(crate) fn reply(&self, cx: &mut Cx, client: ClientId, reply: Reply) {
+    pub(crate) fn reply(&self, shared: &mut Shared, client: ClientId, reply: Reply) {
         if self.connections.account(client).is_some() {
-            cx.output(Output::Reply { client, reply });
+            shared.output(Output::Reply { client, reply });
         }
     }
 
     /// Counts the result of a request on an endpoint.
-    pub(crate) fn count_status(cx: &mut Cx, ports: &mut Ports, endpoint: Option<EndpointId>, status: ClientStatus) {
+    pub(crate) fn count_status(
+        shared: &mut Shared,
+        ports: &mut Ports,
+        endpoint: Option<EndpointId>,
+        status: ClientStatus,
+    ) {
         let counter = match status {
             ClientStatus::SUCCESS => return,
             ClientStatus::ENODATA => Counter::NoData,
             _ => Counter::Error,
         };
-        cx.count_total(counter);
+        shared.count_total(counter);
         if let Some(endpoint) = endpoint {
             ports.count(endpoint, counter);
         }
@@ -247,22 +252,22 @@ impl Clients {
     /// Answers a path request on an endpoint.
     pub(crate) fn finish(
         &mut self,
-        cx: &mut Cx,
+        shared: &mut Shared,
         ports: &mut Ports,
         request: &PathRequest<'_>,
         result: Result<&PathRecord, Attempt>,
     ) {
         let PathRequest { requester, endpoint, dest, chosen_source, conditional } = *request;
         let status = result.map_or_else(|attempt| attempt.failure.status(), |_| ClientStatus::SUCCESS);
-        Self::count_status(cx, ports, Some(endpoint), status);
+        Self::count_status(shared, ports, Some(endpoint), status);
         match result {
-            Ok(_) if cx.logs(Level::Debug) => {
-                let by = self.requested_by(cx, requester);
-                cx.log(Event::Answered(by, *dest));
+            Ok(_) if shared.logs(Level::Debug) => {
+                let by = self.requested_by(shared, requester);
+                shared.log(Event::Answered(by, *dest));
             }
             Ok(_) => {}
             Err(attempt) => self.request_failed(
-                cx,
+                shared,
                 ports,
                 requester,
                 attempt,
@@ -278,13 +283,13 @@ impl Clients {
                 if conditional && result.is_ok() {
                     reply.mark_conditional();
                 }
-                if cx.config.shared_cache {
+                if shared.config.shared_cache {
                     reply.mark_shared();
                 }
-                self.reply(cx, id, reply);
+                self.reply(shared, id, reply);
             }
             Requester::Kernel(id) => {
-                cx.output(Output::KernelReply { id, path: result.copied().map_err(|attempt| attempt.failure) })
+                shared.output(Output::KernelReply { id, path: result.copied().map_err(|attempt| attempt.failure) })
             }
         }
     }
@@ -297,10 +302,10 @@ mod tests {
 
     #[test]
     fn missing_data_is_not_counted_as_an_error() {
-        let (mut cx, mut ports) = (Cx::new(Config::default(), 1.into()), Ports::new(1));
+        let (mut shared, mut ports) = (Shared::new(Config::default(), 1.into()), Ports::new(1));
         for status in [ClientStatus::SUCCESS, ClientStatus::ENODATA, ClientStatus::ETIMEDOUT, ClientStatus::EINVAL] {
-            Clients::count_status(&mut cx, &mut ports, None, status);
+            Clients::count_status(&mut shared, &mut ports, None, status);
         }
-        assert_eq!([Counter::NoData, Counter::Error].map(|counter| cx.counters().get(counter)), [1, 2]);
+        assert_eq!([Counter::NoData, Counter::Error].map(|counter| shared.counters().get(counter)), [1, 2]);
     }
 }

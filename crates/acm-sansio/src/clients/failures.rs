@@ -7,9 +7,9 @@ use crate::{
         failure::{Attempt, Failure, FailureKind, FailureSummary},
         id::EndpointId,
     },
-    cx::{Cx, timers::TimerKey},
     ports::Ports,
     retry::FAILURE_REPORT,
+    shared::{Shared, timers::TimerKey},
 };
 use acm_wire::Address;
 use ib_mad::{Gid, Lid, sa::PathRecord};
@@ -49,7 +49,7 @@ impl Clients {
     /// Counts a failed request and logs it.
     pub(crate) fn request_failed(
         &mut self,
-        cx: &mut Cx,
+        shared: &mut Shared,
         ports: &Ports,
         requester: Requester,
         attempt: Attempt,
@@ -59,35 +59,35 @@ impl Clients {
         // A NODELAY request that finds nothing in the cache is not a failure.
         if kind != FailureKind::NotYet {
             if self.failed.counts.total() == 0 {
-                self.failed.since = cx.now;
-                cx.timers.set(TimerKey::Failures, cx.now + FAILURE_REPORT);
+                self.failed.since = shared.now;
+                shared.timers.set(TimerKey::Failures, shared.now + FAILURE_REPORT);
             }
             self.failed.counts.count(kind);
         }
-        if !cx.logs(Level::Verbose) {
+        if !shared.logs(Level::Verbose) {
             return;
         }
         let is_source = attempt.failure == Failure::NoSource;
         let served = if is_source { served(ports, subject.source.as_ref()) } else { ServedAddresses::default() };
         let source = subject.source.filter(|_| is_source);
-        let (by, dest, endpoint) = (self.requested_by(cx, requester), subject.dest, subject.endpoint);
-        cx.log(Event::Failed(FailedRequest { by, dest, source, endpoint, attempt, served }.into()));
+        let (by, dest, endpoint) = (self.requested_by(shared, requester), subject.dest, subject.endpoint);
+        shared.log(Event::Failed(FailedRequest { by, dest, source, endpoint, attempt, served }.into()));
     }
 
     /// Logs the number of failed requests since the last summary, if there are any.
-    pub(crate) fn report_failures(&mut self, cx: &mut Cx) {
-        cx.timers.clear(TimerKey::Failures);
+    pub(crate) fn report_failures(&mut self, shared: &mut Shared) {
+        shared.timers.clear(TimerKey::Failures);
         let FailureSummary { counts, since } = core::mem::take(&mut self.failed);
         if counts.total() > 0 {
-            cx.log(Event::Failures(counts, cx.now.since(since)));
+            shared.log(Event::Failures(counts, shared.now.since(since)));
         }
     }
 
-    pub(crate) fn requested_by(&self, cx: &Cx, requester: Requester) -> RequestedBy {
+    pub(crate) fn requested_by(&self, shared: &Shared, requester: Requester) -> RequestedBy {
         match requester {
             Requester::Client { id, .. } => {
                 let account = self.connections.account(id).unwrap_or(DAEMON);
-                RequestedBy::Client(id, cx.accounts.account(account))
+                RequestedBy::Client(id, shared.accounts.account(account))
             }
             Requester::Kernel(id) => RequestedBy::Kernel(id),
         }

@@ -5,7 +5,7 @@ use super::{
 };
 use crate::{
     api::id::RequestId,
-    cx::{Cx, timers::TimerKey},
+    shared::{Shared, timers::TimerKey},
 };
 use core::time::Duration;
 
@@ -20,18 +20,18 @@ impl Clients {
     }
 
     /// Sets the deadline of a request, if the kernel sent it.
-    pub(crate) fn set_deadline(&self, cx: &mut Cx, requester: Requester, request: RequestId) {
+    pub(crate) fn set_deadline(&self, shared: &mut Shared, requester: Requester, request: RequestId) {
         if matches!(requester, Requester::Kernel(_)) {
             let ours = |timeout| timeout * OUR_PARTS / PARTS;
-            let deadline = self.kernel_timeout.map_or(cx.config.kernel_deadline, ours);
-            cx.timers.set(TimerKey::Kernel(request), cx.now + deadline);
+            let deadline = self.kernel_timeout.map_or(shared.config.kernel_deadline, ours);
+            shared.timers.set(TimerKey::Kernel(request), shared.now + deadline);
         }
     }
 
     /// Removes a kernel request whose deadline has passed.
-    pub(crate) fn take_late(&mut self, cx: &mut Cx, id: RequestId) -> Option<OpenRequest> {
-        let request = self.take_request(cx, id)?;
-        Self::record_request_latency(cx, &request);
+    pub(crate) fn take_late(&mut self, shared: &mut Shared, id: RequestId) -> Option<OpenRequest> {
+        let request = self.take_request(shared, id)?;
+        Self::record_request_latency(shared, &request);
         Some(request)
     }
 }

@@ -12,8 +12,8 @@ use crate::{
         failure::{Bound, Failure},
         id::{ClientId, RequestId},
     },
-    cx::Cx,
     ports::Ports,
+    shared::Shared,
 };
 use acm_wire::{
     Address,
@@ -60,21 +60,21 @@ pub(crate) enum Received<'a> {
 
 impl Clients {
     /// Returns the room for one more connection of an account.
-    pub(crate) fn room(&self, cx: &Cx, newcomer: AccountId) -> Room {
-        let share = cx.config.limits.connections;
-        if cx.accounts.may_take(newcomer, Holding::Connections, share) {
+    pub(crate) fn room(&self, shared: &Shared, newcomer: AccountId) -> Room {
+        let share = shared.config.limits.connections;
+        if shared.accounts.may_take(newcomer, Holding::Connections, share) {
             return Room::Free;
         }
         // An account whose share is used up loses a connection of its own. If no connection is left at all, the account
         // with the most connections that can give one up loses one.
-        let held = cx.accounts.held(newcomer, Holding::Connections);
+        let held = shared.accounts.held(newcomer, Holding::Connections);
         let larger = self.connections.most_first().take(LOOKED_AT);
         let larger =
             larger.filter(|(count, account)| *account != newcomer && *count > held).map(|(_, account)| account);
         let mut larger = larger.peekable();
         let is_smaller = larger.peek().is_some();
         let has_floor = held < CONNECTIONS_FLOOR && is_smaller;
-        let (used, total) = (cx.accounts.total().connections, share.total);
+        let (used, total) = (shared.accounts.total().connections, share.total);
         // A share of what is free is little when several accounts have theirs.
         if used < total && has_floor {
             return Room::Free;
@@ -82,7 +82,7 @@ impl Clients {
         // Each connection of a client that does not read keeps its memory, however many the account gives up.
         let gives_up = |account: &AccountId| self.connections.ending(*account) < ENDING;
         let victim = if used >= total && is_smaller {
-            larger.filter(gives_up).find_map(|account| self.connections.idle_for(account, cx.now, RECENT))
+            larger.filter(gives_up).find_map(|account| self.connections.idle_for(account, shared.now, RECENT))
         } else {
             Some(newcomer).filter(gives_up).and_then(|account| self.connections.longest_idle(account))
         };
@@ -94,32 +94,32 @@ impl Clients {
     }
 
     /// Adds a connection for which there is room.
-    pub(crate) fn open(&mut self, cx: &mut Cx, client: ClientId, account: Account) {
-        let id = cx.accounts.id(account);
-        cx.accounts.take(id, Holding::Connections);
-        self.connections.open(cx.now, client, id);
+    pub(crate) fn open(&mut self, shared: &mut Shared, client: ClientId, account: Account) {
+        let id = shared.accounts.id(account);
+        shared.accounts.take(id, Holding::Connections);
+        self.connections.open(shared.now, client, id);
     }
 
     /// Refuses a connection.
-    pub(crate) fn refuse_connection(cx: &mut Cx, client: ClientId, account: Account) {
-        cx.stats.connections_refused.count(account.kind());
-        cx.log(Event::ConnectionRefused(client, account));
-        cx.output(Output::CloseClient(client));
+    pub(crate) fn refuse_connection(shared: &mut Shared, client: ClientId, account: Account) {
+        shared.stats.connections_refused.count(account.kind());
+        shared.log(Event::ConnectionRefused(client, account));
+        shared.output(Output::CloseClient(client));
     }
 
     /// Requests that a connection is closed in favour of another. It has to end then.
-    pub(crate) fn evict(&self, cx: &mut Cx, victim: ClientId) {
-        let account = self.connections.account(victim).map_or(Account::Daemon, |id| cx.accounts.account(id));
-        cx.stats.connections_closed.count(account.kind());
-        cx.log(Event::ConnectionClosed(victim, account));
-        cx.output(Output::CloseClient(victim));
+    pub(crate) fn evict(&self, shared: &mut Shared, victim: ClientId) {
+        let account = self.connections.account(victim).map_or(Account::Daemon, |id| shared.accounts.account(id));
+        shared.stats.connections_closed.count(account.kind());
+        shared.log(Event::ConnectionClosed(victim, account));
+        shared.output(Output::CloseClient(victim));
     }
 
     /// Removes and returns the oldest open request of a client that disconnected.
-    pub(crate) fn abandon_next(&mut self, cx: &mut Cx, client: ClientId) -> Option<OpenRequest> {
+    pub(crate) fn abandon_next(&mut self, shared: &mut Shared, client: ClientId) -> Option<OpenRequest> {
         let id = self.connections.requests(client)?.first()?;
-        let request = self.take_request(cx, id)?;
-        cx.stats.requests_abandoned += 1;
+        let request = self.take_request(shared, id)?;
+        shared.stats.requests_abandoned += 1;
         Some(request)
     }
 
@@ -129,81 +129,81 @@ impl Clients {
     }
 
     /// Removes a connection without open requests.
-    pub(crate) fn close(&mut self, cx: &mut Cx, client: ClientId) {
-        if let Some(account) = cx.named(self.connections.close(client)) {
-            cx.accounts.give_back(account, Holding::Connections);
+    pub(crate) fn close(&mut self, shared: &mut Shared, client: ClientId) {
+        if let Some(account) = shared.named(self.connections.close(client)) {
+            shared.accounts.give_back(account, Holding::Connections);
         }
     }
 
     /// Reads a message.
-    pub(crate) fn receive<'a>(&mut self, cx: &mut Cx, client: ClientId, message: &'a [u8]) -> Received<'a> {
-        let Some(account) = cx.named(self.connections.account(client)) else { return Received::Nothing };
+    pub(crate) fn receive<'a>(&mut self, shared: &mut Shared, client: ClientId, message: &'a [u8]) -> Received<'a> {
+        let Some(account) = shared.named(self.connections.account(client)) else { return Received::Nothing };
         let frame = match next_frame(message) {
             Ok(Some(frame)) => frame,
             Ok(None) => {
-                cx.stats.bad_messages += 1;
+                shared.stats.bad_messages += 1;
                 return Received::Nothing;
             }
             Err(error) => {
-                cx.stats.bad_messages += 1;
-                cx.log(Event::BadFrame(client, error));
-                cx.output(Output::CloseClient(client));
+                shared.stats.bad_messages += 1;
+                shared.log(Event::BadFrame(client, error));
+                shared.output(Output::CloseClient(client));
                 return Received::End;
             }
         };
-        self.connections.touch(cx.now, client);
+        self.connections.touch(shared.now, client);
         Received::Request(account, frame.header.tid.0, ClientRequest::parse(&frame))
     }
 
     /// Answers a request that fails before any lookup.
     pub(crate) fn refuse(
         &mut self,
-        cx: &mut Cx,
+        shared: &mut Shared,
         ports: &mut Ports,
         requester: Requester,
         failure: Failure,
         subject: &RequestSubject,
     ) {
-        Self::count_status(cx, ports, None, failure.status());
-        self.request_failed(cx, ports, requester, failure.into(), subject);
+        Self::count_status(shared, ports, None, failure.status());
+        self.request_failed(shared, ports, requester, failure.into(), subject);
         match requester {
             Requester::Client { id, tid } => {
-                self.reply(cx, id, Reply::refused(Opcode::RESOLVE, tid, failure.status()));
+                self.reply(shared, id, Reply::refused(Opcode::RESOLVE, tid, failure.status()));
             }
-            Requester::Kernel(id) => cx.output(Output::KernelReply { id, path: Err(failure) }),
+            Requester::Kernel(id) => shared.output(Output::KernelReply { id, path: Err(failure) }),
         }
     }
 
     /// Reports whether a client may have one more open request.
-    pub(crate) fn takes_requests(&self, cx: &Cx, client: ClientId) -> bool {
-        let most = cx.config.limits.requests_per_client as usize;
+    pub(crate) fn takes_requests(&self, shared: &Shared, client: ClientId) -> bool {
+        let most = shared.config.limits.requests_per_client as usize;
         self.connections.requests(client).is_none_or(|requests| requests.len() < most)
     }
 
     /// Reports whether a requester may have one more open request, regardless of its account.
-    pub(crate) fn requester_may_wait(&self, cx: &Cx, requester: Requester) -> bool {
+    pub(crate) fn requester_may_wait(&self, shared: &Shared, requester: Requester) -> bool {
         match requester {
-            Requester::Client { id, .. } => self.takes_requests(cx, id),
+            Requester::Client { id, .. } => self.takes_requests(shared, id),
             Requester::Kernel(_) => true,
         }
     }
 
     /// Reports whether a request may wait, within the limits of its client and its account.
-    pub(crate) fn may_wait(&self, cx: &Cx, requester: Requester, account: AccountId) -> bool {
-        self.requester_may_wait(cx, requester)
-            && cx.accounts.may_take(account, Holding::Requests, cx.config.limits.requests)
+    pub(crate) fn may_wait(&self, shared: &Shared, requester: Requester, account: AccountId) -> bool {
+        self.requester_may_wait(shared, requester)
+            && shared.accounts.may_take(account, Holding::Requests, shared.config.limits.requests)
     }
 
     /// Counts a refused request by the kind of its account.
-    pub(crate) fn count_refused(cx: &mut Cx, account: AccountId) {
-        let kind = cx.accounts.account(account).kind();
-        cx.stats.requests_refused.count(kind);
+    pub(crate) fn count_refused(shared: &mut Shared, account: AccountId) {
+        let kind = shared.accounts.account(account).kind();
+        shared.stats.requests_refused.count(kind);
     }
 
     /// Requests the selection of the source address for a path to `dest` by the routing table.
     pub(crate) fn select_source(
         &mut self,
-        cx: &mut Cx,
+        shared: &mut Shared,
         ports: &mut Ports,
         requester: Requester,
         account: AccountId,
@@ -212,24 +212,24 @@ impl Clients {
     ) {
         let subject = RequestSubject::dest(&dest);
         let Some(ip) = dest.ip() else {
-            return self.refuse(cx, ports, requester, Failure::BadRequest(ClientStatus::EDESTTYPE), &subject);
+            return self.refuse(shared, ports, requester, Failure::BadRequest(ClientStatus::EDESTTYPE), &subject);
         };
         // The account's limit is checked later, when it is clear that the request must wait: the result may be cached.
-        if !self.requester_may_wait(cx, requester) {
-            Self::count_refused(cx, account);
-            return self.refuse(cx, ports, requester, Failure::TooMany(Bound::Requests), &subject);
+        if !self.requester_may_wait(shared, requester) {
+            Self::count_refused(shared, account);
+            return self.refuse(shared, ports, requester, Failure::TooMany(Bound::Requests), &subject);
         }
         let waiting = WaitingFor::Source { dest, no_delay: terms.no_delay };
-        let request = self.keep_request(cx, OpenRequest::new(requester, account, waiting));
+        let request = self.keep_request(shared, OpenRequest::new(requester, account, waiting));
         self.conditions.keep(request, terms.conditions);
-        cx.output(Output::SelectSource { request, dest: ip });
+        shared.output(Output::SelectSource { request, dest: ip });
     }
 
     /// Removes a request that waits for its source. Another id is counted as stale: the client may have disconnected.
-    pub(crate) fn take_source(&mut self, cx: &mut Cx, id: RequestId) -> Option<OpenRequest> {
+    pub(crate) fn take_source(&mut self, shared: &mut Shared, id: RequestId) -> Option<OpenRequest> {
         let found = self.requests.all.get(id);
-        cx.named(found.filter(|request| matches!(request.waiting, WaitingFor::Source { .. })))?;
-        self.take_request(cx, id)
+        shared.named(found.filter(|request| matches!(request.waiting, WaitingFor::Source { .. })))?;
+        self.take_request(shared, id)
     }
 }
 
@@ -241,12 +241,12 @@ mod tests {
     #[test]
     fn client_at_its_request_limit_is_not_read() {
         let limits = Limits { requests_per_client: 2, ..Limits::default() };
-        let mut cx = Cx::new(Config { limits, ..Config::default() }, 1.into());
+        let mut shared = Shared::new(Config { limits, ..Config::default() }, 1.into());
         let (mut clients, client) = (Clients::new(), ClientId::new(0, 0));
-        clients.open(&mut cx, client, Account::User(7));
+        clients.open(&mut shared, client, Account::User(7));
         let seen = [(); 3].map(|()| {
-            let seen = clients.takes_requests(&cx, client);
-            clients.keep_request(&mut cx, request(client));
+            let seen = clients.takes_requests(&shared, client);
+            clients.keep_request(&mut shared, request(client));
             seen
         });
         assert_eq!(seen, [true, true, false]);
@@ -254,24 +254,24 @@ mod tests {
 
     #[test]
     fn ids_of_closed_clients_and_other_requests_are_stale() {
-        let mut cx = Cx::new(Config::default(), 1.into());
+        let mut shared = Shared::new(Config::default(), 1.into());
         let (mut clients, client) = (Clients::new(), ClientId::new(0, 0));
-        assert!(matches!(clients.receive(&mut cx, client, &[]), Received::Nothing));
-        clients.close(&mut cx, client);
-        assert_eq!(cx.stats.stale_inputs, 2);
-        clients.open(&mut cx, client, Account::User(7));
-        let lookup = clients.keep_request(&mut cx, request(client));
-        assert!(clients.take_source(&mut cx, lookup).is_none(), "it waits for a lookup");
-        assert!(clients.take_source(&mut cx, RequestId::new(9, 9)).is_none());
-        assert_eq!((cx.stats.stale_inputs, clients.requests.all.len()), (4, 1));
+        assert!(matches!(clients.receive(&mut shared, client, &[]), Received::Nothing));
+        clients.close(&mut shared, client);
+        assert_eq!(shared.stats.stale_inputs, 2);
+        clients.open(&mut shared, client, Account::User(7));
+        let lookup = clients.keep_request(&mut shared, request(client));
+        assert!(clients.take_source(&mut shared, lookup).is_none(), "it waits for a lookup");
+        assert!(clients.take_source(&mut shared, RequestId::new(9, 9)).is_none());
+        assert_eq!((shared.stats.stale_inputs, clients.requests.all.len()), (4, 1));
     }
 
     #[test]
     fn refused_connection_is_counted_and_closed() {
-        let mut cx = Cx::new(Config::default(), 1.into());
+        let mut shared = Shared::new(Config::default(), 1.into());
         let client = ClientId::new(0, 0);
-        Clients::refuse_connection(&mut cx, client, Account::User(7));
-        assert_eq!(cx.stats.connections_refused.total(), 1);
-        assert_eq!(cx.outputs.back(), Some(&Output::CloseClient(client)));
+        Clients::refuse_connection(&mut shared, client, Account::User(7));
+        assert_eq!(shared.stats.connections_refused.total(), 1);
+        assert_eq!(shared.outputs.back(), Some(&Output::CloseClient(client)));
     }
 }

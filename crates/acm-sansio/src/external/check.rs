@@ -4,8 +4,8 @@ use super::{
     token::Task,
 };
 use crate::{
-    cx::ensure,
     provider::{Context, Endpoint},
+    shared::ensure,
 };
 use alloc::{format, string::String};
 
@@ -13,7 +13,7 @@ pub(super) fn external(provider: &External, cx: &Context) -> Result<(), String> 
     let mut called = 0;
     for (id, request) in provider.requests.iter() {
         let token = provider.token(Task::Request(id));
-        ensure(cx.timer(token).is_some(), || format!("{id} has no deadline"))?;
+        ensure(cx.shared.timer(token).is_some(), || format!("{id} has no deadline"))?;
         let waiting = cx.waiting_for(token);
         ensure(waiting == usize::from(request.waited_for), || {
             format!("{id}: {waiting} requests wait, expected: {}", request.waited_for)
@@ -32,7 +32,7 @@ pub(super) fn external(provider: &External, cx: &Context) -> Result<(), String> 
     ensure(held <= MAX_UNANSWERED, || format!("{held} requests are called"))?;
     let calls = provider.calls.len();
     ensure(calls <= MAX_CALLS + 1, || format!("{calls} calls"))?;
-    let is_timed = cx.timer(provider.token(Task::Call)).is_some();
+    let is_timed = cx.shared.timer(provider.token(Task::Call)).is_some();
     ensure(is_timed == (calls > 0 && !provider.hangs), || format!("{calls} calls, timer: {is_timed}"))?;
     ensure(!provider.hangs || calls > 0, || "the provider hangs without a call".into())?;
     let lifecycle = provider.lifecycle.is_none_or(|call| provider.calls.get(call).is_some());

@@ -10,9 +10,9 @@ use crate::{
         failure::Failure,
         id::{EndpointId, PortId},
     },
-    cx::Running,
     provider::Context,
     retry::OPEN_ENDPOINT,
+    shared::Running,
 };
 use acm_wire::Address;
 use alloc::{boxed::Box, vec::Vec};
@@ -21,7 +21,7 @@ impl External {
     /// Records that a port is active, with its current attributes.
     pub(super) fn port_active(&mut self, cx: &mut Context, port: PortId) {
         let attributes = cx.ports.attributes(port).cloned();
-        let Some(attributes) = cx.existing(attributes) else { return };
+        let Some(attributes) = cx.shared.existing(attributes) else { return };
         let state = self.ports.entry(port).or_default();
         if state.target.as_deref() != Some(&attributes) {
             state.target = Some(Box::new(attributes));
@@ -32,7 +32,7 @@ impl External {
 
     /// Records that a port is down, or that another provider serves it.
     pub(super) fn port_inactive(&mut self, cx: &mut Context, port: PortId) {
-        let Some(state) = cx.existing(self.ports.get_mut(&port)) else { return };
+        let Some(state) = cx.shared.existing(self.ports.get_mut(&port)) else { return };
         state.target = None;
         (state.reregister, state.other_manager) = (false, false);
         self.end_port_pause(cx, port);
@@ -40,7 +40,7 @@ impl External {
     }
 
     pub(super) fn end_port_pause(&mut self, cx: &mut Context, port: PortId) {
-        cx.clear_timer(self.token(Task::Port(port)));
+        cx.shared.clear_timer(self.token(Task::Port(port)));
         if let Some(state) = self.ports.get_mut(&port) {
             state.paused = false;
         }
@@ -64,7 +64,7 @@ impl External {
     /// Records that the core has an endpoint, or retries to open it.
     pub(super) fn endpoint_present(&mut self, cx: &mut Context, endpoint: EndpointId) {
         let found = cx.endpoint(endpoint).map(|found| (found.port, found.pkey));
-        let Some((port, pkey)) = cx.existing(found) else { return };
+        let Some((port, pkey)) = cx.shared.existing(found) else { return };
         let state = self.endpoints.entry(endpoint).or_insert_with(|| EndpointState::new(port, pkey));
         state.paused = false;
         self.proceed(cx);
@@ -108,7 +108,7 @@ impl External {
 
     /// Makes the next call that opens or closes something, unless one is in progress.
     pub(super) fn sync(&mut self, cx: &mut Context) {
-        if self.lifecycle.is_some() || self.hangs || cx.running == Running::Stopped {
+        if self.lifecycle.is_some() || self.hangs || cx.shared.running == Running::Stopped {
             return;
         }
         self.endpoints.retain(|_, endpoint| endpoint.exists || endpoint.open);
@@ -122,7 +122,7 @@ impl External {
             LifecycleCall::Reregister(port) => ProviderCall::Reregister(*port),
             LifecycleCall::ManagerChanged(port) => ProviderCall::ManagerChanged(*port),
             LifecycleCall::OpenEndpoint(endpoint) => {
-                let Some(state) = cx.existing(self.endpoints.get(endpoint)) else { return };
+                let Some(state) = cx.shared.existing(self.endpoints.get(endpoint)) else { return };
                 ProviderCall::OpenEndpoint { endpoint: *endpoint, port: state.port, pkey: state.pkey }
             }
             LifecycleCall::CloseEndpoint(endpoint) => ProviderCall::CloseEndpoint(*endpoint),
@@ -244,7 +244,7 @@ impl External {
         attributes: Box<crate::api::port::PortAttributes>,
         is_ok: bool,
     ) {
-        let Some(state) = cx.existing(self.ports.get_mut(&port)) else { return };
+        let Some(state) = cx.shared.existing(self.ports.get_mut(&port)) else { return };
         if is_ok {
             state.open = Some(attributes);
             state.failures = 0;
@@ -252,16 +252,16 @@ impl External {
         }
         state.failures = state.failures.saturating_add(1);
         state.paused = true;
-        let pause = cx.jitter(OPEN_ENDPOINT.pause(state.failures));
-        cx.stats.provider_refused += 1;
+        let pause = cx.shared.jitter(OPEN_ENDPOINT.pause(state.failures));
+        cx.shared.stats.provider_refused += 1;
         let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
-        cx.log(Event::Provider(self.id, ProviderEvent::PortRefused(port, pause_ms)));
-        let at = cx.now() + pause;
-        cx.set_timer(self.token(Task::Port(port)), at);
+        cx.shared.log(Event::Provider(self.id, ProviderEvent::PortRefused(port, pause_ms)));
+        let at = cx.shared.now() + pause;
+        cx.shared.set_timer(self.token(Task::Port(port)), at);
     }
 
     fn endpoint_opened(&mut self, cx: &mut Context, endpoint: EndpointId, is_ok: bool) {
-        let Some(state) = cx.existing(self.endpoints.get_mut(&endpoint)) else { return };
+        let Some(state) = cx.shared.existing(self.endpoints.get_mut(&endpoint)) else { return };
         if is_ok {
             state.open = true;
             self.resume_serving(cx);
@@ -272,11 +272,11 @@ impl External {
     }
 
     fn address_added(&mut self, cx: &mut Context, endpoint: EndpointId, address: Address, is_ok: bool) {
-        let Some(state) = cx.existing(self.endpoints.get_mut(&endpoint)) else { return };
+        let Some(state) = cx.shared.existing(self.endpoints.get_mut(&endpoint)) else { return };
         state.addresses.push((address, is_ok));
         if !is_ok {
-            cx.stats.provider_refused += 1;
-            cx.log(Event::Provider(self.id, ProviderEvent::AddressRefused(endpoint, address)));
+            cx.shared.stats.provider_refused += 1;
+            cx.shared.log(Event::Provider(self.id, ProviderEvent::AddressRefused(endpoint, address)));
         }
     }
 

@@ -19,7 +19,7 @@ impl External {
             ProviderMessage::ResolveResponse { request, ref message } => {
                 let Some(id) = self.awaiting_response(cx, request, false) else { return };
                 let reply = resolve_message::parse(message);
-                cx.stats.provider_bad_answers += u64::from(reply == ResolveReply::Garbage);
+                cx.shared.stats.provider_bad_answers += u64::from(reply == ResolveReply::Garbage);
                 let end = match &reply {
                     ResolveReply::Path(path) => End::Path(path),
                     ResolveReply::Status(status) => End::Failed(Failure::ProviderRefused(*status)),
@@ -36,7 +36,7 @@ impl External {
                 self.pump(cx);
             }
             ProviderMessage::SaRequest { id, endpoint, ref mad } => self.sa_requested(cx, id, endpoint, mad),
-            ProviderMessage::IncrementCounter(counter) => cx.count_total(counter),
+            ProviderMessage::IncrementCounter(counter) => cx.shared.count_total(counter),
         }
     }
 
@@ -52,6 +52,6 @@ impl External {
             matches!(request.stage, Stage::Called(_)) && matches!(request.query, Query::Counters) == counters
         };
         let id = PendingRequestId::from_external_id(request, self.id);
-        cx.named(id.filter(|id| self.requests.get(*id).is_some_and(fits)))
+        cx.shared.named(id.filter(|id| self.requests.get(*id).is_some_and(fits)))
     }
 }

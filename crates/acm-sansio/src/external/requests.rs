@@ -30,7 +30,7 @@ pub(super) enum End<'a> {
 
 /// Returns the time limit for a response: a multicast request and a query to the SA, each with all retries.
 pub(super) fn response_time_limit(cx: &Context) -> Duration {
-    cx.config().sa_time().saturating_mul(2) + SENDER_MARGIN
+    cx.shared.config().sa_time().saturating_mul(2) + SENDER_MARGIN
 }
 
 impl External {
@@ -48,7 +48,7 @@ impl External {
         if need.if_pending == IfPending::MayNotWait {
             return Err(Failure::TooMany(Bound::Requests));
         }
-        cx.charge_lookup(need.account).map_err(Failure::TooMany)?;
+        cx.shared.charge_lookup(need.account).map_err(Failure::TooMany)?;
         let stage = Stage::Queued(QueuePositions::default());
         let id =
             self.requests.insert(PendingRequest { endpoint, account: need.account, query, stage, waited_for: true });
@@ -56,8 +56,8 @@ impl External {
             self.queue.join(positions, need.account, need.urgency(), id);
         }
         let token = self.token(Task::Request(id));
-        let deadline = cx.now() + cx.config().queue_deadline;
-        cx.set_timer(token, deadline);
+        let deadline = cx.shared.now() + cx.shared.config().queue_deadline;
+        cx.shared.set_timer(token, deadline);
         self.pump(cx);
         Ok(token)
     }
@@ -66,7 +66,7 @@ impl External {
     pub(super) fn pump(&mut self, cx: &mut Context) {
         while !self.hangs && self.calls.len() < MAX_CALLS {
             let Some((id, credit)) = self.queue.next(MAX_UNANSWERED) else { return };
-            let Some(request) = cx.existing(self.requests.get_mut(id)) else { continue };
+            let Some(request) = cx.shared.existing(self.requests.get_mut(id)) else { continue };
             if let Stage::Queued(mut positions) = core::mem::replace(&mut request.stage, Stage::Called(credit)) {
                 self.queue.leave_all(&mut positions);
             }
@@ -79,22 +79,22 @@ impl External {
                     ProviderCall::Resolve { request: external, endpoint, source, message }
                 }
             };
-            let deadline = cx.now() + response_time_limit(cx);
-            cx.set_timer(self.token(Task::Request(id)), deadline);
+            let deadline = cx.shared.now() + response_time_limit(cx);
+            cx.shared.set_timer(self.token(Task::Request(id)), deadline);
             self.call(cx, what, None);
         }
     }
 
     /// Handles the time-out of a request.
     pub(super) fn request_due(&mut self, cx: &mut Context, id: PendingRequestId) {
-        let Some(request) = cx.existing(self.requests.get(id)) else { return };
+        let Some(request) = cx.shared.existing(self.requests.get(id)) else { return };
         let failure = match request.stage {
             Stage::Queued(_) => {
-                cx.stats.provider_no_turn += 1;
+                cx.shared.stats.provider_no_turn += 1;
                 Failure::NoTurn
             }
             Stage::Called(_) => {
-                cx.stats.provider_silent += 1;
+                cx.shared.stats.provider_silent += 1;
                 Failure::ProviderSilent
             }
         };
@@ -104,14 +104,14 @@ impl External {
 
     /// Ends a request: frees its queue position or credit, refunds the account, and answers the requester.
     pub(super) fn end(&mut self, cx: &mut Context, id: PendingRequestId, end: End<'_>) {
-        let Some(request) = cx.existing(self.requests.remove(id)) else { return };
+        let Some(request) = cx.shared.existing(self.requests.remove(id)) else { return };
         let token = self.token(Task::Request(id));
-        cx.clear_timer(token);
+        cx.shared.clear_timer(token);
         match request.stage {
             Stage::Queued(mut positions) => self.queue.leave_all(&mut positions),
             Stage::Called(credit) => self.queue.give_back(credit),
         }
-        cx.refund_lookup(request.account);
+        cx.shared.refund_lookup(request.account);
         match (&request.query, end) {
             (Query::Counters, End::Counters(counters)) => cx.complete_counters(token, Ok(counters)),
             (Query::Counters, End::Failed(failure)) => cx.complete_counters(token, Err(failure)),
@@ -143,7 +143,7 @@ impl External {
     /// Handles the disconnection of a requester. A request that the provider already has continues, charged to the
     /// account.
     pub(super) fn requester_left(&mut self, cx: &mut Context, id: PendingRequestId, ticket: bool) {
-        let Some(request) = cx.existing(self.requests.get_mut(id)) else { return };
+        let Some(request) = cx.shared.existing(self.requests.get_mut(id)) else { return };
         request.waited_for = false;
         match &mut request.stage {
             Stage::Queued(positions) if ticket => self.queue.join(positions, request.account, Urgency::Ticket, id),

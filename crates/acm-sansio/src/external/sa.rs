@@ -20,7 +20,7 @@ impl External {
     /// Handles a request of the provider. It is charged to the daemon, and the number of requests is limited.
     pub(super) fn sa_requested(&mut self, cx: &mut Context, id: ExternalSaId, endpoint: EndpointId, bytes: &[u8]) {
         if self.sa.contains_key(&id) {
-            cx.stats.stale_inputs += 1;
+            cx.shared.stats.stale_inputs += 1;
             return;
         }
         match self.send_sa_request(cx, id, endpoint, bytes) {
@@ -28,7 +28,7 @@ impl External {
                 self.sa.insert(id, request);
             }
             Err(error) => {
-                cx.stats.provider_sa_refused += u64::from(error == SaError::NotSent);
+                cx.shared.stats.provider_sa_refused += u64::from(error == SaError::NotSent);
                 cx.call(self.id, None, ProviderCall::SaFailed { id, error });
             }
         }
@@ -59,7 +59,7 @@ impl External {
 
     /// Passes the result of a request to the provider.
     pub(super) fn sa_request_done(&mut self, cx: &mut Context, id: ExternalSaId, result: Result<&SaMad, SaError>) {
-        let Some(request) = cx.existing(self.sa.remove(&id)) else { return };
+        let Some(request) = cx.shared.existing(self.sa.remove(&id)) else { return };
         let call = match result {
             Ok(mad) => {
                 let mut mad = Box::new(*mad);

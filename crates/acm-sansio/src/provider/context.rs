@@ -10,42 +10,28 @@ use crate::{
         port::PortAttributes,
     },
     clients::Clients,
-    cx::{
-        Cx,
-        random::{self, Random, Seed},
-        timers::TimerKey,
-    },
     ports::{Endpoint, Ports},
     retry,
     sa::{Purpose, SaClient, SaQuery},
+    shared::{
+        Shared,
+        random::{self, Random, Seed},
+        timers::TimerKey,
+    },
 };
 use acm_wire::client::{Counter, Counters};
 use alloc::vec::Vec;
-use core::ops::{Deref, DerefMut};
 use ib_mad::{Gid, Lid, Qpn, acm::AcmMad, id::Lmc, sa::PathRecord};
 
 /// The shared state, and the components that a provider uses: ports, the client of the subnet administrator (SA), and
 /// the clients that wait for results. A provider acts only through it.
 #[derive(Debug)]
 pub struct Context {
-    pub(crate) cx: Cx,
+    /// Time, options, random numbers, timers, outputs, accounts and counters.
+    pub shared: Shared,
     pub(crate) ports: Ports,
     pub(crate) sa: SaClient,
     pub(crate) clients: Clients,
-}
-
-impl Deref for Context {
-    type Target = Cx;
-
-    fn deref(&self) -> &Cx {
-        &self.cx
-    }
-}
-
-impl DerefMut for Context {
-    fn deref_mut(&mut self) -> &mut Cx {
-        &mut self.cx
-    }
 }
 
 impl Context {
@@ -55,7 +41,7 @@ impl Context {
             ports: Ports::new(maps.next()),
             sa: SaClient::new(config.sa_depth),
             clients: Clients::new(),
-            cx: Cx::new(config, seed),
+            shared: Shared::new(config, seed),
         }
     }
 
@@ -94,65 +80,65 @@ impl Context {
     #[must_use]
     pub fn move_slot(&self, endpoint: EndpointId) -> Time {
         let number = self.port_of(endpoint).map_or(0, |port| port.lid.get() >> port.lmc.get());
-        self.now + retry::MOVE_SLOT * u32::from(number)
+        self.shared.now + retry::MOVE_SLOT * u32::from(number)
     }
 
     /// Increments a counter of the endpoint and of the daemon.
     pub fn count(&mut self, endpoint: EndpointId, counter: Counter) {
-        self.count_total(counter);
+        self.shared.count_total(counter);
         self.ports.count(endpoint, counter);
     }
 
     /// Sends a datagram.
     pub fn send(&mut self, endpoint: EndpointId, to: SendTo, mad: AcmMad) {
-        self.output(Output::Send { endpoint, to, mad });
+        self.shared.output(Output::Send { endpoint, to, mad });
     }
 
     /// Attaches an endpoint to a group.
     pub fn attach(&mut self, endpoint: EndpointId, mgid: Gid, mlid: Lid) {
-        self.output(Output::Attach { endpoint, mgid, mlid });
+        self.shared.output(Output::Attach { endpoint, mgid, mlid });
     }
 
     /// Detaches an endpoint from a group.
     pub fn detach(&mut self, endpoint: EndpointId, mgid: Gid, mlid: Lid) {
-        self.output(Output::Detach { endpoint, mgid, mlid });
+        self.shared.output(Output::Detach { endpoint, mgid, mlid });
     }
 
     /// Records that an endpoint is open: with a queue pair of the core, or by its provider without one.
     pub(crate) fn endpoint_opened(&mut self, id: EndpointId, qpn: Option<Qpn>) {
-        if let Some(endpoint) = self.cx.existing(self.ports.endpoint_mut(id)) {
+        if let Some(endpoint) = self.shared.existing(self.ports.endpoint_mut(id)) {
             endpoint.opened(qpn);
-            self.timers.clear(TimerKey::Endpoint(id));
+            self.shared.timers.clear(TimerKey::Endpoint(id));
         }
     }
 
     /// Records that the provider of an endpoint closed it. The provider will open it again on its own.
     pub(crate) fn endpoint_closed(&mut self, id: EndpointId) {
-        if let Some(endpoint) = self.cx.existing(self.ports.endpoint_mut(id)) {
+        if let Some(endpoint) = self.shared.existing(self.ports.endpoint_mut(id)) {
             endpoint.closed_by_provider();
         }
     }
 
     /// Records that an endpoint could not be opened. It is retried after a pause, and at the port's next change.
     pub(crate) fn endpoint_open_failed(&mut self, id: EndpointId) {
-        let Some(endpoint) = self.cx.existing(self.ports.endpoint_mut(id)) else { return };
+        let Some(endpoint) = self.shared.existing(self.ports.endpoint_mut(id)) else { return };
         let (provider, pause) = (endpoint.provider, retry::OPEN_ENDPOINT.pause(endpoint.open_failed()));
-        let pause = self.jitter(pause);
+        let pause = self.shared.jitter(pause);
         let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
         if provider.is_external() {
-            self.stats.provider_refused += 1;
-            self.log(Event::Provider(provider, ProviderEvent::EndpointRefused(id, pause_ms)));
+            self.shared.stats.provider_refused += 1;
+            self.shared.log(Event::Provider(provider, ProviderEvent::EndpointRefused(id, pause_ms)));
         } else {
-            self.stats.endpoints_failed += 1;
-            self.log(Event::EndpointFailed(id, pause_ms));
+            self.shared.stats.endpoints_failed += 1;
+            self.shared.log(Event::EndpointFailed(id, pause_ms));
         }
-        let at = self.now + pause;
-        self.timers.set(TimerKey::Endpoint(id), at);
+        let at = self.shared.now + pause;
+        self.shared.timers.set(TimerKey::Endpoint(id), at);
     }
 
     /// Calls a provider outside of the core.
     pub(crate) fn call(&mut self, provider: ProviderId, call: Option<CallId>, what: ProviderCall) {
-        self.output(Output::Provider { provider, call, what });
+        self.shared.output(Output::Provider { provider, call, what });
     }
 
     /// Starts a query to the SA for the provider. [`Provider::sa_done`](crate::provider::Provider::sa_done) follows
@@ -184,60 +170,60 @@ impl Context {
         account: AccountId,
     ) -> Result<SaQueryId, SaError> {
         let port = self.port_id(endpoint).ok_or(SaError::PortDown)?;
-        self.sa.request(&mut self.cx, &self.ports, port, purpose, query, account)
+        self.sa.request(&mut self.shared, &self.ports, port, purpose, query, account)
     }
 
     /// Records that another account needs the response: the query also gets that account's turns. The urgency of an
     /// account that needs it already changes.
     pub fn sa_join(&mut self, id: SaQueryId, account: AccountId, urgency: Urgency) {
-        self.sa.join(&mut self.cx, id, account, urgency);
+        self.sa.join(&mut self.shared, id, account, urgency);
     }
 
     /// Records that an account no longer needs the response.
     pub fn sa_leave(&mut self, id: SaQueryId, account: AccountId) {
-        self.sa.leave(&mut self.cx, id, account);
+        self.sa.leave(&mut self.shared, id, account);
     }
 
     /// Cancels a query that is not in flight. Returns `true` if it was cancelled; no result follows then.
     pub fn sa_cancel(&mut self, id: SaQueryId) -> bool {
-        self.sa.cancel(&mut self.cx, id)
+        self.sa.cancel(&mut self.shared, id)
     }
 
     /// Cancels a query, or ignores its response if it is in flight: no result follows.
     pub fn sa_discard(&mut self, id: SaQueryId) {
-        self.sa.discard(&mut self.cx, id);
+        self.sa.discard(&mut self.shared, id);
     }
 
     /// Returns the expiry time of an address that is found now, or of a port given by LID or GID.
     pub(crate) fn addr_end(&mut self) -> Option<Time> {
-        self.config().addr_timeout.map(|timeout| self.expiry_of(timeout))
+        self.shared.config().addr_timeout.map(|timeout| self.shared.expiry_of(timeout))
     }
 
     /// Returns the expiry time of a path that is found now.
     pub(crate) fn route_end(&mut self) -> Option<Time> {
-        self.config().route_timeout.map(|timeout| self.expiry_of(timeout))
+        self.shared.config().route_timeout.map(|timeout| self.shared.expiry_of(timeout))
     }
 
     /// Returns the duration of a query from an endpoint since `since`, or `None` if the port is down.
     #[must_use]
     pub fn sa_attempt(&self, endpoint: EndpointId, since: Time) -> Option<SaAttempt> {
-        Some(SaAttempt { lid: self.port_of(endpoint)?.sm_lid, time: self.now.since(since) })
+        Some(SaAttempt { lid: self.port_of(endpoint)?.sm_lid, time: self.shared.now.since(since) })
     }
 
     /// Completes a [`Resolution::Pending`](crate::provider::Resolution::Pending): all requests that wait for `token`
     /// are answered.
     pub fn complete(&mut self, token: Token, result: Result<&PathRecord, Attempt>) {
-        self.clients.complete(&mut self.cx, &mut self.ports, token, result);
+        self.clients.complete(&mut self.shared, &mut self.ports, token, result);
     }
 
     /// Fails the requests of one account that wait for `token`. The requests of other accounts wait on.
     pub fn fail_for(&mut self, token: Token, account: AccountId, failure: Failure) {
-        self.clients.fail_for(&mut self.cx, &mut self.ports, token, account, failure);
+        self.clients.fail_for(&mut self.shared, &mut self.ports, token, account, failure);
     }
 
     /// Answers all requests for counters that wait for `token`.
     pub(crate) fn complete_counters(&mut self, token: Token, result: Result<&Counters, Failure>) {
-        self.clients.complete_counters(&mut self.cx, &self.ports, token, result);
+        self.clients.complete_counters(&mut self.shared, &self.ports, token, result);
     }
 
     /// Returns the number of requests that wait for a token.
@@ -270,15 +256,15 @@ mod tests {
         let id = cx.ports.open(PortId(3), 0, ib_mad::Pkey::DEFAULT_FULL, ProviderId::BUILT_IN);
         let mut pauses = [(); 3].map(|()| {
             cx.endpoint_open_failed(id);
-            cx.timers.get(TimerKey::Endpoint(id)).unwrap()
+            cx.shared.timers.get(TimerKey::Endpoint(id)).unwrap()
         });
-        assert!(pauses.is_sorted() && pauses[0] > cx.now(), "{pauses:?}");
+        assert!(pauses.is_sorted() && pauses[0] > cx.shared.now(), "{pauses:?}");
         pauses.reverse();
         cx.endpoint_opened(id, Some(Qpn::of::<7>()));
-        assert_eq!((cx.timers.next(), cx.stats.endpoints_failed), (None, 3));
+        assert_eq!((cx.shared.timers.next(), cx.shared.stats.endpoints_failed), (None, 3));
         assert_eq!(cx.endpoint(id).and_then(Endpoint::qpn), Some(Qpn::of::<7>()));
         cx.endpoint_open_failed(id);
-        assert!(cx.timers.get(TimerKey::Endpoint(id)) < Some(pauses[0]), "the pauses begin again");
+        assert!(cx.shared.timers.get(TimerKey::Endpoint(id)) < Some(pauses[0]), "the pauses begin again");
         cx.endpoint_closed(id);
         assert!(!cx.endpoint(id).unwrap().is_open());
     }

@@ -48,7 +48,7 @@ impl Ibacmp {
         self.endpoints.leave_all(cx, endpoint);
         self.endpoints.prefetch_changed(cx, endpoint, PortEvent::Down);
         self.reset_service_ids(cx, endpoint);
-        cx.clear_timer(Task::Announce(endpoint).token());
+        cx.shared.clear_timer(Task::Announce(endpoint).token());
         self.endpoints.remove(endpoint);
         let addresses = cx.endpoint(endpoint).map(|endpoint| endpoint.addresses.clone()).unwrap_or_default();
         addresses.iter().for_each(|address| self.endpoints.note_removed(cx, address));
@@ -152,7 +152,7 @@ impl Ibacmp {
         self.endpoints.entry(endpoint).mark_stale();
         // Every node of the subnet does the same now.
         if let Some(port) = cx.port_id(endpoint) {
-            cx.sa.renewals_storm(&mut cx.cx, port);
+            cx.sa.renewals_storm(&mut cx.shared, port);
             self.schedule_renewals(cx, port);
         }
         self.hurry_sweep(cx);
@@ -161,7 +161,7 @@ impl Ibacmp {
 
     /// Adds a local address to the cache.
     fn add_loopback(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
-        if !cx.config().loopback {
+        if !cx.shared.config().loopback {
             return;
         }
         let Some(path) = paths::loopback(cx, endpoint) else { return };

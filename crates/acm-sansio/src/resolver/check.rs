@@ -6,8 +6,8 @@ use super::{
 };
 use crate::{
     api::{account::AccountId, config::MOST_MULTICASTS, id::EndpointId},
-    cx::ensure,
     provider::Context,
+    shared::ensure,
 };
 use alloc::{
     collections::{BTreeMap, BTreeSet},
@@ -73,10 +73,10 @@ pub(crate) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
         let credits = counted.credits.get(&id).copied().unwrap_or(0);
         let held = state.queue.held();
         ensure(held == credits, || format!("{id}: {held} credits are held, {credits} are used"))?;
-        let most = cx.widest.resolve_depth.or(MOST_MULTICASTS);
+        let most = cx.shared.widest.resolve_depth.or(MOST_MULTICASTS);
         ensure(state.queue.is_within(most), || format!("{id}: {held} credits exceed the depth"))?;
         for group in &state.groups {
-            let is_due = group.join.is_some() || cx.timer(Task::Group(id, group.index).token()).is_some();
+            let is_due = group.join.is_some() || cx.shared.timer(Task::Group(id, group.index).token()).is_some();
             ensure(group.failures == 0 || is_due, || format!("{id}: failed joins of {} have no retry", group.mgid))?;
         }
     }
@@ -86,16 +86,16 @@ pub(crate) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
     ensure(provider.cache.located_count() == located, || {
         format!("{located} are located, {} are indexed by GID", provider.cache.located_count())
     })?;
-    let is_timed = provider.stale_gids.is_empty() || cx.timer(Task::StaleGids.token()).is_some();
+    let is_timed = provider.stale_gids.is_empty() || cx.shared.timer(Task::StaleGids.token()).is_some();
     ensure(is_timed, || "stale GIDs without a timer".into())?;
     ensure(provider.by_tid.len() == counted.requests, || "transaction ids and requests differ".into())?;
-    let limits = &cx.widest.limits;
+    let limits = &cx.shared.widest.limits;
     let failed = provider.cache.iter().filter(|(_, dest)| matches!(dest.state, DestState::Failed(_))).count();
     let cached = provider.negatives.len();
     ensure(failed <= cached && cached <= limits.negatives, || format!("{failed} failures, {cached} expiry times"))?;
     let longest = provider.renewals.values().map(RenewalQueue::longest).max().unwrap_or(0);
     ensure(longest <= limits.renewals, || format!("{longest} destinations wait for a renewal"))?;
-    let due = cx.timer(Task::Negatives.token()).is_some();
+    let due = cx.shared.timer(Task::Negatives.token()).is_some();
     ensure(due != provider.negatives.is_empty(), || format!("{cached} cached failures, timer: {due}"))?;
     // Each destination that was not found has a lookup or a cached failure.
     let sought = limits.lookups.total + limits.remote_lookups + limits.negatives;
@@ -139,7 +139,7 @@ fn multicast_request(
     endpoint: EndpointId,
     request: &MulticastRequest,
 ) -> Result<(), String> {
-    ensure(cx.timer(Task::Lookup(id).token()).is_some(), || format!("{id} has no deadline"))?;
+    ensure(cx.shared.timer(Task::Lookup(id).token()).is_some(), || format!("{id} has no deadline"))?;
     match &request.stage {
         Stage::Queued(positions) => {
             ensure(positions.len() > 0, || format!("{id} waits without a queue position"))?;
@@ -148,7 +148,9 @@ fn multicast_request(
         Stage::Paused => return Ok(()),
         Stage::Sent(_) => {
             *counted.credits.entry(endpoint).or_default() += 1;
-            ensure(cx.timer(Task::Credit(id).token()).is_some(), || format!("{id} has no timer for its credit"))?;
+            ensure(cx.shared.timer(Task::Credit(id).token()).is_some(), || {
+                format!("{id} has no timer for its credit")
+            })?;
         }
         Stage::Late => {}
     }

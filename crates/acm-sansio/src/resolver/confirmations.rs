@@ -1,8 +1,8 @@
 //! Progress of the confirmation of paths in use: a hand that passes over the cache again and again.
 use crate::{
     api::Time,
-    cx::random::{Purpose, Random, Seed},
     retry,
+    shared::random::{Purpose, Random, Seed},
 };
 use core::time::Duration;
 

@@ -41,19 +41,21 @@ impl Ibacmp {
             return;
         }
         let no_check_before = dest.state.ready().and_then(|ready| ready.no_check_before);
-        let start = no_check_before.map_or(cx.now(), |time| time.max(cx.now()));
+        let start = no_check_before.map_or(cx.shared.now(), |time| time.max(cx.shared.now()));
         let source = source(cx, dest.endpoint);
-        let Some((source, Ok(lookup))) = source.map(|source| (source, Lookup::for_remote(cx))) else { return };
-        let mut request = MulticastRequest::new(cx.now(), cx.transaction_id(), source, lookup);
+        let Some((source, Ok(lookup))) = source.map(|source| (source, Lookup::for_remote(&mut cx.shared))) else {
+            return;
+        };
+        let mut request = MulticastRequest::new(cx.shared.now(), cx.shared.transaction_id(), source, lookup);
         request.stage = Stage::Paused;
         self.cache.set_in_doubt(id, false);
-        let until = start + cx.config().timeout;
+        let until = start + cx.shared.config().timeout;
         self.cache.change(id, |ready| {
             request.to = ready.remote;
             ready.check = Some(Box::new(HostCheck { request, reason: CheckReason::Doubt }));
             ready.no_check_before = Some(until);
         });
-        let at = start + retry::CLAIM_DEFENCE + cx.spread(retry::CLAIM_SPREAD);
-        cx.set_timer(Task::Lookup(id).token(), at);
+        let at = start + retry::CLAIM_DEFENCE + cx.shared.spread(retry::CLAIM_SPREAD);
+        cx.shared.set_timer(Task::Lookup(id).token(), at);
     }
 }

@@ -48,7 +48,7 @@ impl Ibacmp {
                 let group = self.endpoints.at(dest.endpoint).base_group().map(|member| MulticastAttempt {
                     mgid: member.mgid,
                     times: request.times_sent,
-                    time: cx.now().since(request.since),
+                    time: cx.shared.now().since(request.since),
                 });
                 AttemptDetails { group, ..AttemptDetails::default() }
             }
@@ -65,7 +65,7 @@ impl Ibacmp {
 
     /// Returns the service id that the path for a service is cached by.
     pub(crate) fn canonical_id(&self, cx: &Context, endpoint: EndpointId, id: ServiceId) -> ServiceId {
-        match (&cx.config().path_service_ids, self.endpoints.get(endpoint)) {
+        match (&cx.shared.config().path_service_ids, self.endpoints.get(endpoint)) {
             (ServiceIds::Auto, Some(state)) if !id.is_zero() => state.id_rules.canonical(id),
             (option, _) => option.canonical(id),
         }

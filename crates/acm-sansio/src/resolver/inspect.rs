@@ -35,7 +35,7 @@ impl Ibacmp {
                 DestState::Ready(ready) => self.endpoints.refute_prefetched(&mut self.stats, endpoint, ready.path.dgid),
                 DestState::Unknown | DestState::Failed(_) | DestState::Located { .. } => {}
             }
-            self.end_operations(cx, *id).end(cx);
+            self.end_operations(cx, *id).end(&mut cx.shared);
             self.cache.remove(*id);
             self.stats.destinations_flushed += 1;
         }

@@ -22,7 +22,7 @@ impl Ibacmp {
     /// Returns the policy of the open request of a destination. A host that is asked in order to check a claim about a
     /// path in use has less time than the group.
     pub(crate) fn retry(&self, cx: &Context, id: DestId) -> RequestRetry {
-        let (dest, config) = (self.cache.at(id), cx.config());
+        let (dest, config) = (self.cache.at(id), cx.shared.config());
         if dest.state.asks_host() {
             let round_trip = &self.endpoints.at(dest.endpoint).round_trip;
             RequestRetry::of_host(round_trip.likely(Duration::ZERO, config.timeout))
@@ -48,8 +48,8 @@ impl Ibacmp {
             }
         }
         cx.count(endpoint, Counter::AddrQuery);
-        let deadline = cx.now() + cx.config().queue_deadline;
-        cx.set_timer(Task::Lookup(id).token(), deadline);
+        let deadline = cx.shared.now() + cx.shared.config().queue_deadline;
+        cx.shared.set_timer(Task::Lookup(id).token(), deadline);
         self.pump(cx, endpoint);
     }
 
@@ -58,12 +58,12 @@ impl Ibacmp {
         if self.endpoints.awaits_base_group(cx, endpoint) {
             return;
         }
-        let least_credit = handling_time(cx.fabric_size());
+        let least_credit = handling_time(cx.shared.fabric_size());
         while let Some(state) = self.endpoints.at_mut(endpoint)
             && let Some((id, credit)) = state.queue.next(state.depth(cx))
         {
-            state.window.request_sent(cx.now());
-            let likely = state.round_trip.likely(least_credit, cx.config().timeout);
+            state.window.request_sent(cx.shared.now());
+            let likely = state.round_trip.likely(least_credit, cx.shared.config().timeout);
             let Some(request) = self.cache.request_mut(id) else {
                 state.queue.give_back(credit);
                 continue;
@@ -73,8 +73,8 @@ impl Ibacmp {
             }
             request.stage = Stage::Sent(credit);
             self.by_tid.insert(request.tid.get(), id);
-            let at = cx.now() + likely;
-            cx.set_timer(Task::Credit(id).token(), at);
+            let at = cx.shared.now() + likely;
+            cx.shared.set_timer(Task::Credit(id).token(), at);
             self.send_request(cx, id);
         }
     }
@@ -102,12 +102,12 @@ impl Ibacmp {
         let Some(dest) = self.cache.at_mut(id) else { return };
         let name = dest.name();
         let Some(request) = dest.state.multicast_request_mut() else { return };
-        request.sent(cx.now());
+        request.sent(cx.shared.now());
         let MulticastRequest { tid, times_sent, source, to: host, .. } = *request;
         self.stats.requests_repeated += u64::from(times_sent > 1);
-        let deadline = cx.now() + retry.timeout(times_sent);
-        cx.set_timer(Task::Lookup(id).token(), deadline);
-        cx.log(ResolverEvent::RequestSent(endpoint, name, times_sent).into());
+        let deadline = cx.shared.now() + retry.timeout(times_sent);
+        cx.shared.set_timer(Task::Lookup(id).token(), deadline);
+        cx.shared.log(ResolverEvent::RequestSent(endpoint, name, times_sent).into());
         if let Some(to) = self.receiver(cx, id, host) {
             self.endpoints.send(cx, endpoint, to, multicast::request(tid, &name, &source, &groups));
         }
@@ -157,8 +157,8 @@ impl Ibacmp {
 
     /// Ends a request: frees what it holds, and its timers. Returns its lookup.
     pub(crate) fn end_request(&mut self, cx: &mut Context, id: DestId, request: MulticastRequest) -> Lookup {
-        cx.clear_timer(Task::Lookup(id).token());
-        cx.clear_timer(Task::Credit(id).token());
+        cx.shared.clear_timer(Task::Lookup(id).token());
+        cx.shared.clear_timer(Task::Credit(id).token());
         self.by_tid.remove(&request.tid.get());
         let endpoint = self.cache.at(id).endpoint;
         self.release(cx, endpoint, request.stage);
@@ -229,10 +229,10 @@ impl Ibacmp {
         self.stats.lookups_unneeded += 1;
         match self.cache.enter(id, DestState::Unknown) {
             DestState::Locating(request) => {
-                self.end_request(cx, id, *request).end(cx);
+                self.end_request(cx, id, *request).end(&mut cx.shared);
             }
             DestState::Routing(routing) => {
-                routing.lookup.end(cx);
+                routing.lookup.end(&mut cx.shared);
                 if let Some(remote) = routing.remote {
                     self.cache.enter(id, DestState::Located { remote, addr_until: routing.addr_until });
                 }
@@ -249,11 +249,11 @@ impl Ibacmp {
         if let Some(check) = checks.check {
             // The reason for the check remains.
             self.cache.set_in_doubt(id, true);
-            self.end_request(cx, id, check.request).end(cx);
+            self.end_request(cx, id, check.request).end(&mut cx.shared);
         }
         if let Some(renewal) = checks.renewal {
             cx.sa_discard(renewal.query);
-            renewal.lookup.end(cx);
+            renewal.lookup.end(&mut cx.shared);
         }
     }
 

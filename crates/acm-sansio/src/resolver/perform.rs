@@ -100,7 +100,7 @@ impl Ibacmp {
         lookup: Lookup,
     ) -> Resolution {
         let Some(first) = lookup.accounts().next() else {
-            lookup.end(cx);
+            lookup.end(&mut cx.shared);
             self.cache.remove_if_not_found(id);
             return Failure::EndpointClosed.into();
         };
@@ -110,14 +110,14 @@ impl Ibacmp {
             return self.give_up(cx, id, lookup, Failure::EndpointClosed.into());
         };
         cx.count(endpoint, Counter::RouteQuery);
-        cx.log(ResolverEvent::RouteRequested(endpoint, name).into());
+        cx.shared.log(ResolverEvent::RouteRequested(endpoint, name).into());
         match cx.sa_query(endpoint, Task::Route(id).token(), query, first) {
             Err(error) => self.give_up(cx, id, lookup, Failure::Sa(error).into()),
             Ok(query) => {
                 for (account, urgency) in lookup.needs() {
                     cx.sa_join(query, account, urgency);
                 }
-                let routing = Routing { remote, addr_until, query, since: cx.now(), lookup };
+                let routing = Routing { remote, addr_until, query, since: cx.shared.now(), lookup };
                 self.cache.enter(id, DestState::Routing(routing));
                 Resolution::Pending(Task::Lookup(id).token())
             }
@@ -139,7 +139,7 @@ impl Ibacmp {
             for (account, urgency) in lookup.needs() {
                 cx.sa_join(routing.query, account, urgency);
             }
-            lookup.absorb(cx, routing.lookup);
+            lookup.absorb(&mut cx.shared, routing.lookup);
             let remote = Some(remote);
             self.cache.enter(id, DestState::Routing(Routing { remote, addr_until, lookup, ..routing }));
         }
@@ -169,8 +169,8 @@ impl Ibacmp {
         if let Some(dest) = self.cache.at_mut(id) {
             dest.in_doubt &= dest.is_address();
         }
-        cx.log(ResolverEvent::RouteFound(endpoint, name).into());
-        let responders = lookup.end(cx);
+        cx.shared.log(ResolverEvent::RouteFound(endpoint, name).into());
+        let responders = lookup.end(&mut cx.shared);
         self.publish(cx, id);
         cx.complete(Task::Lookup(id).token(), Ok(&path));
         for responder in &responders {
@@ -199,7 +199,7 @@ impl Ibacmp {
         };
         match known.source {
             PathSource::Table(_) => addr_until = cx.addr_end(),
-            _ => cx.log(ResolverEvent::Preloaded(endpoint, name).into()),
+            _ => cx.shared.log(ResolverEvent::Preloaded(endpoint, name).into()),
         }
         self.enter_ready(cx, id, remote, addr_until, known, None);
         Some(known.path)
@@ -225,7 +225,7 @@ impl Ibacmp {
         // A location from a file is valid until the next load, too.
         let is_from_file = source == PathSource::File || remote.is_some_and(|remote| remote.is_from_file());
         let preloaded = is_from_file.then(|| self.preload.loads());
-        let history = History::new(source.origin(), cx.now());
+        let history = History::new(source.origin(), cx.shared.now());
         self.note_source(endpoint, source);
         self.stats.preload_used += u64::from(source == PathSource::File);
         let mut ready = Ready { history, ..Ready::new(remote, path, self.epoch(endpoint)) };
@@ -255,7 +255,7 @@ impl Ibacmp {
     /// Records that a request of an account got the path of a destination, if there is one.
     pub(crate) fn note_user(&mut self, cx: &Context, id: DestId, account: AccountId) {
         if let Some(DestState::Ready(ready)) = self.cache.get_mut(id).map(|dest| &mut dest.state) {
-            ready.history.used(cx.now(), cx.accounts.account(account));
+            ready.history.used(cx.shared.now(), cx.shared.accounts.account(account));
         }
     }
 
@@ -275,9 +275,9 @@ impl Ibacmp {
         if waiting > 0 {
             let dest = self.cache.at(id);
             self.stats.lookups_failed += 1;
-            cx.log(ResolverEvent::LookupFailed(dest.endpoint, dest.name(), attempt, waiting).into());
+            cx.shared.log(ResolverEvent::LookupFailed(dest.endpoint, dest.name(), attempt, waiting).into());
         }
-        lookup.end(cx);
+        lookup.end(&mut cx.shared);
         cx.complete(token, Err(attempt));
         self.cache_failure(cx, id, attempt);
         self.cache.remove_if_not_found(id);

@@ -19,7 +19,7 @@ use ib_mad::{Gid, MadRef, acm::AcmMad, sa::PathRecord};
 impl Ibacmp {
     fn bad_datagram(&mut self, cx: &mut Context, event: ResolverEvent) {
         self.stats.bad_datagrams += 1;
-        cx.log(event.into());
+        cx.shared.log(event.into());
     }
 }
 

@@ -42,12 +42,12 @@ impl Ibacmp {
 
     /// Publishes the path that a request got.
     pub(crate) fn publish(&mut self, cx: &Context, id: DestId) {
-        if !cx.config().shared_cache {
+        if !cx.shared.config().shared_cache {
             return;
         }
         let Some(ready) = self.fresh(cx, id) else { return };
         let ends = [ready.freshness.addr_until, ready.freshness.route_until].into_iter().flatten();
-        let lifetime = ends.map(|until| until.since(cx.now())).fold(LEASE, Duration::min);
+        let lifetime = ends.map(|until| until.since(cx.shared.now())).fold(LEASE, Duration::min);
         let path = ready.path;
         if let Some(dest) = self.cache.at_mut(id)
             && let Some(address) = dest.plain_dest()
@@ -60,19 +60,19 @@ impl Ibacmp {
 
     /// Withdraws all paths from an endpoint: an event may have made them wrong.
     pub(crate) fn withdraw_all(&mut self, cx: &Context, endpoint: EndpointId) {
-        if cx.config().shared_cache {
+        if cx.shared.config().shared_cache {
             self.cache.publications.push(Publication::AllWithdrawn(endpoint));
         }
     }
 
     /// Emits the changes of an input before its other outputs.
     pub(super) fn emit_changes(&mut self, cx: &mut Context) {
-        if !cx.config().shared_cache {
+        if !cx.shared.config().shared_cache {
             // Paths that were published before the option was switched off have been withdrawn.
             self.cache.publications.clear();
         }
         while let Some(publication) = self.cache.publications.pop() {
-            cx.outputs.push_front(Output::Publish(publication));
+            cx.shared.outputs.push_front(Output::Publish(publication));
         }
     }
 

@@ -46,7 +46,7 @@ impl Ibacmp {
         if let Some(resolution) = self.cached_resolution(cx, id, endpoint, need) {
             return resolution;
         }
-        let lookup = match Lookup::begin(cx, need) {
+        let lookup = match Lookup::begin(&mut cx.shared, need) {
             Ok(lookup) => lookup,
             Err(failure) => {
                 self.cache.remove_if_not_found(id);
@@ -78,7 +78,7 @@ impl Ibacmp {
         claimant: Option<Claimant>,
         lookup: Lookup,
     ) -> Resolution {
-        let request = MulticastRequest::new(cx.now(), cx.transaction_id(), source, lookup);
+        let request = MulticastRequest::new(cx.shared.now(), cx.shared.transaction_id(), source, lookup);
         // Without a group there is no receiver for the request. It waits for a join that has not failed.
         let endpoint = self.cache.at(id).endpoint;
         if self.endpoints.at(endpoint).base_group().is_none() && !self.endpoints.awaits_base_group(cx, endpoint) {
@@ -108,7 +108,7 @@ impl Ibacmp {
             return None;
         };
         let may_ask = dest.origin != Origin::Doubtful && remote.can_respond();
-        self.end_operations(cx, id).end(cx);
+        self.end_operations(cx, id).end(&mut cx.shared);
         may_ask.then_some(Claimant { host: remote, is_known })
     }
 
@@ -131,7 +131,7 @@ impl Ibacmp {
             DestState::Ready(ready) => {
                 let (path, stale) = (ready.path, ready.freshness.stale);
                 ready.freshness.note_use();
-                ready.history.used(cx.now(), cx.accounts.account(need.account));
+                ready.history.used(cx.shared.now(), cx.shared.accounts.account(need.account));
                 cx.count(endpoint, Counter::RouteCache);
                 if stale {
                     self.queue_renewal(cx, id, RenewalReason::Used);
@@ -149,7 +149,7 @@ impl Ibacmp {
                 Err(failure) => failure.into(),
             }),
             DestState::Failed(failed) => {
-                let attempt = failed.again(cx.now());
+                let attempt = failed.again(cx.shared.now());
                 self.stats.negative_answers += 1;
                 Some(Resolution::Failed(attempt))
             }
@@ -204,7 +204,7 @@ impl Ibacmp {
     }
 
     fn create(&mut self, cx: &mut Context, endpoint: EndpointId, key: DestKey, class: EvictionClass) -> Option<DestId> {
-        match self.cache.make_room(class, &cx.config().limits) {
+        match self.cache.make_room(class, &cx.shared.config().limits) {
             Eviction::NotNeeded => {}
             Eviction::Done => self.stats.destinations_evicted += 1,
             Eviction::Impossible => {
@@ -220,7 +220,7 @@ impl Ibacmp {
     /// Adds a requester to the lookup in progress.
     fn share_lookup(&mut self, cx: &mut Context, id: DestId, need: Need) -> Result<(), Failure> {
         if let Some(lookup) = self.cache.lookup_mut(id) {
-            let urgency = lookup.join(cx, need)?;
+            let urgency = lookup.join(&mut cx.shared, need)?;
             self.join_queue(cx, id, need.account, urgency);
         }
         Ok(())
@@ -229,7 +229,7 @@ impl Ibacmp {
     /// Removes a waiting request of an account from a lookup.
     pub(crate) fn remove_waiter(&mut self, cx: &mut Context, id: DestId, account: AccountId, ticket: bool) {
         let Some(lookup) = self.cache.lookup_mut(id) else { return };
-        match lookup.leave(cx, account, ticket) {
+        match lookup.leave(&mut cx.shared, account, ticket) {
             Some(urgency) => self.join_queue(cx, id, account, urgency),
             None => self.leave_queue(cx, id, account),
         }
@@ -248,7 +248,7 @@ impl Ibacmp {
         });
         let Some(id) = id else { return false };
         let Some(lookup) = self.cache.lookup_mut(id) else { return false };
-        lookup.remove(cx, account);
+        lookup.remove(&mut cx.shared, account);
         self.leave_queue(cx, id, account);
         cx.fail_for(Task::Lookup(id).token(), account, Failure::TooMany(Bound::Lookups));
         true

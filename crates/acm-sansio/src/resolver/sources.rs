@@ -32,7 +32,7 @@ impl Ibacmp {
     pub(crate) fn way_to(&self, cx: &Context, endpoint: EndpointId, remote: &Remote, lookup: &Lookup) -> Way {
         let listed = || self.table_path_to(cx, endpoint, remote).or_else(|| self.file_path_to(cx, endpoint, remote));
         let copy = || self.copied_path_to(cx, endpoint, remote).filter(|known| !known.is_stale);
-        let is_by_sa = cx.config().route_protocol == RouteProtocol::Sa;
+        let is_by_sa = cx.shared.config().route_protocol == RouteProtocol::Sa;
         if let Some(known) = listed().or_else(|| copy().filter(|_| is_by_sa)) {
             return Way::Known(known);
         }
@@ -53,7 +53,7 @@ impl Ibacmp {
         if let Some(known) = self.file_path_to(cx, endpoint, remote) {
             return Some(known);
         }
-        if cx.config().route_protocol == RouteProtocol::Acm {
+        if cx.shared.config().route_protocol == RouteProtocol::Acm {
             return self.group_path_to(cx, endpoint, remote);
         }
         self.table_path_to(cx, endpoint, remote).or_else(|| self.copied_path_to(cx, endpoint, remote))
@@ -85,11 +85,11 @@ impl Ibacmp {
 
     /// Returns the path for a request by LID or GID from the endpoint's table of all paths.
     pub(crate) fn table_path(&self, cx: &Context, endpoint: EndpointId, key: &RouteKey) -> Option<Known> {
-        if cx.config().prefetch == Prefetch::Off {
+        if cx.shared.config().prefetch == Prefetch::Off {
             return None;
         }
         let port = cx.port_of(endpoint)?;
-        let table = self.endpoints.get(endpoint)?.prefetch.table(cx.now())?;
+        let table = self.endpoints.get(endpoint)?.prefetch.table(cx.shared.now())?;
         let path = table.paths.path(key).filter(|path| !port.is_too_much(path))?;
         Some(Known::new(path, PathSource::Table(table.route_until)))
     }
@@ -149,7 +149,7 @@ impl Ibacmp {
     /// Returns the service id that a path of the files, which have none, must be for. While the subnet administrator is
     /// silent, the files have the only paths, and any id gets them.
     fn id_in_files(&self, cx: &Context, endpoint: EndpointId, id: ServiceId) -> ServiceId {
-        match (&cx.config().path_service_ids, self.endpoints.get(endpoint)) {
+        match (&cx.shared.config().path_service_ids, self.endpoints.get(endpoint)) {
             (ServiceIds::Auto, Some(state)) if state.id_rules.is_silent() => ServiceId::default(),
             _ => id,
         }
@@ -159,5 +159,5 @@ impl Ibacmp {
 /// Reports whether the path to a location comes from the shared group (`route_prot acm`). A location from a file has no
 /// group.
 fn is_by_group(cx: &Context, remote: &Remote) -> bool {
-    cx.config().route_protocol == RouteProtocol::Acm && !remote.is_from_file()
+    cx.shared.config().route_protocol == RouteProtocol::Acm && !remote.is_from_file()
 }

@@ -7,7 +7,7 @@ use crate::{
         Time,
         id::{EndpointId, PortId},
     },
-    cx::random::Seed,
+    shared::random::Seed,
 };
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use ib_mad::Gid;

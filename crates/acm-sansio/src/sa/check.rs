@@ -2,20 +2,20 @@
 use super::{client::SaClient, queue::Progress};
 use crate::{
     api::{config::MOST_QUERIES, id::SaQueryId},
-    cx::{Cx, ensure, timers::TimerKey},
+    shared::{Shared, ensure, timers::TimerKey},
 };
 use alloc::{collections::BTreeMap, format, string::String};
 
 impl SaClient {
     /// Checks its invariants.
-    pub(crate) fn check(&self, cx: &Cx) -> Result<(), String> {
+    pub(crate) fn check(&self, shared: &Shared) -> Result<(), String> {
         for (port, state) in &self.notices {
-            let is_asked_for = !state.waits() || cx.timers.get(TimerKey::Notices(*port)).is_some();
+            let is_asked_for = !state.waits() || shared.timers.get(TimerKey::Notices(*port)).is_some();
             ensure(is_asked_for, || format!("port {}: no timer for subscriptions: {state:?}", port.0))?;
         }
         let (mut requests, mut in_flight) = (0, BTreeMap::new());
         for (id, pending) in self.queues.queries.iter() {
-            ensure(cx.timers.get(TimerKey::SaQuery(id)).is_some(), || format!("{id} has no deadline"))?;
+            ensure(shared.timers.get(TimerKey::SaQuery(id)).is_some(), || format!("{id} has no deadline"))?;
             match &pending.progress {
                 Progress::Waiting => {
                     let has_lane = pending.query.is_membership() || pending.query.is_table();
@@ -41,7 +41,7 @@ impl SaClient {
                     port_queue.queue.held()
                 )
             })?;
-            let most = cx.widest.sa_depth.or(MOST_QUERIES);
+            let most = shared.widest.sa_depth.or(MOST_QUERIES);
             ensure(port_queue.queue.is_within(most), || {
                 format!("port {}: {counted} in flight exceed {most}, or a part of it", port.0)
             })?;

@@ -6,8 +6,8 @@ use crate::{
         config::{Depth, MOST_QUERIES},
         id::PortId,
     },
-    cx::{Cx, timers::TimerKey},
     retry::{AT_ONCE, JOIN_SPREAD, SA_TURN},
+    shared::{Shared, timers::TimerKey},
 };
 use core::time::Duration;
 
@@ -18,8 +18,8 @@ const SLOW: Duration = Duration::from_millis(25);
 
 impl SaClient {
     /// Delays the renewals of a port after a change that every node learns of.
-    pub(crate) fn renewals_storm(&mut self, cx: &mut Cx, port: PortId) {
-        let (now, size, random) = (cx.now, cx.fabric_size(), cx.random());
+    pub(crate) fn renewals_storm(&mut self, shared: &mut Shared, port: PortId) {
+        let (now, size, random) = (shared.now, shared.fabric_size(), shared.random());
         self.queues.port_mut(port).pacer.storm(now, size, random);
     }
 
@@ -36,43 +36,43 @@ impl SaClient {
     }
 
     /// Records that a renewal of a port starts, or has to wait for its next turn.
-    pub(crate) fn renewal_started(&mut self, cx: &mut Cx, port: PortId) {
-        let (now, size, random) = (cx.now, cx.fabric_size(), cx.random());
+    pub(crate) fn renewal_started(&mut self, shared: &mut Shared, port: PortId) {
+        let (now, size, random) = (shared.now, shared.fabric_size(), shared.random());
         self.queues.port_mut(port).pacer.started(now, size, random);
     }
 
     /// Records that the SA was busy or did not respond to a renewal.
-    pub(crate) fn renewal_failed(&mut self, cx: &mut Cx, port: PortId) {
-        let (now, size, random) = (cx.now, cx.fabric_size(), cx.random());
+    pub(crate) fn renewal_failed(&mut self, shared: &mut Shared, port: PortId) {
+        let (now, size, random) = (shared.now, shared.fabric_size(), shared.random());
         self.queues.port_mut(port).pacer.failed(now, size, random);
     }
 
     /// Sends no query of a port that needs a credit for this time.
-    fn hold(&mut self, cx: &mut Cx, port: PortId, pause: Duration) {
+    fn hold(&mut self, shared: &mut Shared, port: PortId, pause: Duration) {
         let port_queue = self.queues.port_mut(port);
-        port_queue.resume = port_queue.resume.max(cx.now + pause);
-        cx.timers.set(TimerKey::SaTurn(port), port_queue.resume);
+        port_queue.resume = port_queue.resume.max(shared.now + pause);
+        shared.timers.set(TimerKey::SaTurn(port), port_queue.resume);
     }
 
     /// Delays the queries of a port that has come up in a large fabric, because all ports may come up at once.
-    pub(crate) fn came_up(&mut self, cx: &mut Cx, port: PortId) {
-        if cx.fabric_size() > AT_ONCE {
-            let pause = JOIN_SPREAD.below(cx.fabric_size()) + cx.spread(SA_TURN);
-            self.hold(cx, port, pause);
+    pub(crate) fn came_up(&mut self, shared: &mut Shared, port: PortId) {
+        if shared.fabric_size() > AT_ONCE {
+            let pause = JOIN_SPREAD.below(shared.fabric_size()) + shared.spread(SA_TURN);
+            self.hold(shared, port, pause);
         }
     }
 
     /// Adapts the number of queries in flight to the time that a response took.
-    pub(super) fn adapt(&mut self, cx: &mut Cx, port: PortId, sent: Time, latency: Duration) {
-        let now = cx.now;
+    pub(super) fn adapt(&mut self, shared: &mut Shared, port: PortId, sent: Time, latency: Duration) {
+        let now = shared.now;
         let port_queue = self.queues.port_mut(port);
         if latency < QUICK && port_queue.queue.has_waiting() {
             port_queue.window.response_received(MOST_QUERIES);
         } else if latency >= SLOW {
             port_queue.window.congested(now, sent);
             if self.queues.depth == Depth::Auto {
-                let pause = cx.spread(SA_TURN);
-                self.hold(cx, port, pause);
+                let pause = shared.spread(SA_TURN);
+                self.hold(shared, port, pause);
             }
         }
     }

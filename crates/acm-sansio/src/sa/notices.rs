@@ -13,9 +13,9 @@ use super::{
 };
 use crate::{
     api::{Event, Output, SaError, account::DAEMON, id::PortId},
-    cx::{Cx, Running, timers::TimerKey},
     ports::Ports,
     retry::{JOIN_SPREAD, NOTICES, NOTICES_RENEWED, NOTICES_SPREAD},
+    shared::{Running, Shared, timers::TimerKey},
 };
 use ib_mad::{
     AttributeId, Gid, Lid, Method, MgmtClass, Qpn, Wire,
@@ -39,9 +39,9 @@ pub enum Notice {
 impl SaClient {
     /// Schedules all subscriptions of a port after a random pause, because every node of the subnet may do the same.
     /// The joins of all nodes go first.
-    pub(crate) fn renew_notices(&mut self, cx: &mut Cx, ports: &Ports, port: PortId) {
+    pub(crate) fn renew_notices(&mut self, shared: &mut Shared, ports: &Ports, port: PortId) {
         let takes_reports = ports.attributes(port).is_some_and(|attributes| attributes.takes_reports);
-        if !(takes_reports && cx.config.sa_notices && cx.running == Running::Serving) {
+        if !(takes_reports && shared.config.sa_notices && shared.running == Running::Serving) {
             return;
         }
         let state = self.notices.entry(port).or_default();
@@ -49,65 +49,65 @@ impl SaClient {
         (state.failures, state.error) = (0, None);
         state.restart = state.pending.is_some();
         let restart = state.restart;
-        let (key, size) = (TimerKey::Notices(port), cx.fabric_size());
-        let first = cx.now + JOIN_SPREAD.below(size);
+        let (key, size) = (TimerKey::Notices(port), shared.fabric_size());
+        let first = shared.now + JOIN_SPREAD.below(size);
         // Repeated changes do not postpone the subscription.
-        if !restart && cx.timers.get(key).is_none_or(|due| due > first + NOTICES_SPREAD.below(size)) {
-            let at = first + cx.spread(NOTICES_SPREAD);
-            cx.timers.set(key, at);
+        if !restart && shared.timers.get(key).is_none_or(|due| due > first + NOTICES_SPREAD.below(size)) {
+            let at = first + shared.spread(NOTICES_SPREAD);
+            shared.timers.set(key, at);
         }
     }
 
     /// Schedules the subscriptions of a port that is seen for the first time, if it receives reports.
-    pub(crate) fn begin_notices(&mut self, cx: &mut Cx, ports: &Ports, port: PortId) {
+    pub(crate) fn begin_notices(&mut self, shared: &mut Shared, ports: &Ports, port: PortId) {
         if !self.notices.contains_key(&port) {
-            self.renew_notices(cx, ports, port);
+            self.renew_notices(shared, ports, port);
         }
     }
 
     /// Drops the subscriptions of a port that is down; the subnet manager ends them.
-    pub(crate) fn drop_notices(&mut self, cx: &mut Cx, port: PortId) {
-        cx.timers.clear(TimerKey::Notices(port));
+    pub(crate) fn drop_notices(&mut self, shared: &mut Shared, port: PortId) {
+        shared.timers.clear(TimerKey::Notices(port));
         self.notices.remove(&port);
     }
 
     /// Ends all subscriptions. No result follows.
-    pub(crate) fn end_notices(&mut self, cx: &mut Cx, ports: &Ports) {
+    pub(crate) fn end_notices(&mut self, shared: &mut Shared, ports: &Ports) {
         for (port, state) in core::mem::take(&mut self.notices) {
-            cx.timers.clear(TimerKey::Notices(port));
+            shared.timers.clear(TimerKey::Notices(port));
             let in_flight = state.pending.map(|(index, query)| {
-                self.discard(cx, query);
+                self.discard(shared, query);
                 index
             });
             for (index, trap) in TRAPS.into_iter().enumerate() {
                 if state.granted.get(index) == Some(&true) || in_flight == Some(index) {
                     // A port that is down has no subscriptions any more.
-                    let _ = self.request(cx, ports, port, Purpose::Discard, SaQuery::unsubscribe(trap), DAEMON);
+                    let _ = self.request(shared, ports, port, Purpose::Discard, SaQuery::unsubscribe(trap), DAEMON);
                 }
             }
         }
     }
 
     /// Starts a round of subscriptions when the timer is due.
-    pub(crate) fn notices_due(&mut self, cx: &mut Cx, ports: &Ports, port: PortId) {
+    pub(crate) fn notices_due(&mut self, shared: &mut Shared, ports: &Ports, port: PortId) {
         // Joins go first. They end within their time-out.
         if self.queues.ports.get(&port).is_some_and(PortQueue::has_memberships) {
-            let at = cx.now + cx.spread(NOTICES_SPREAD);
-            return cx.timers.set(TimerKey::Notices(port), at);
+            let at = shared.now + shared.spread(NOTICES_SPREAD);
+            return shared.timers.set(TimerKey::Notices(port), at);
         }
-        let Some(state) = cx.existing(self.notices.get_mut(&port)) else { return };
+        let Some(state) = shared.existing(self.notices.get_mut(&port)) else { return };
         if state.due == [false; TRAPS.len()] {
             state.due = [true; TRAPS.len()];
         }
-        self.subscribe_from(cx, ports, port, 0);
+        self.subscribe_from(shared, ports, port, 0);
     }
 
     /// Requests the next subscription that is due, from index `first` on. Without one, the round is over.
-    fn subscribe_from(&mut self, cx: &mut Cx, ports: &Ports, port: PortId, first: usize) {
+    fn subscribe_from(&mut self, shared: &mut Shared, ports: &Ports, port: PortId, first: usize) {
         let Some(state) = self.notices.get_mut(&port).filter(|state| state.pending.is_none()) else { return };
         let next = TRAPS.into_iter().enumerate().zip(state.due).skip(first).find(|(_, due)| *due);
-        let Some(((index, trap), _)) = next else { return self.round_over(cx, port) };
-        if let Ok(query) = self.request(cx, ports, port, Purpose::Notices, SaQuery::subscribe(trap), DAEMON)
+        let Some(((index, trap), _)) = next else { return self.round_over(shared, port) };
+        if let Ok(query) = self.request(shared, ports, port, Purpose::Notices, SaQuery::subscribe(trap), DAEMON)
             && let Some(state) = self.notices.get_mut(&port)
         {
             state.pending = Some((index, query));
@@ -115,7 +115,13 @@ impl SaClient {
     }
 
     /// Handles the result of a subscription.
-    pub(crate) fn subscribed(&mut self, cx: &mut Cx, ports: &Ports, port: PortId, result: Result<&SaMad, SaError>) {
+    pub(crate) fn subscribed(
+        &mut self,
+        shared: &mut Shared,
+        ports: &Ports,
+        port: PortId,
+        result: Result<&SaMad, SaError>,
+    ) {
         // If the port is down, its subscriptions were dropped.
         let Some((state, (index, _))) =
             self.notices.get_mut(&port).and_then(|state| state.pending.take().map(|pending| (state, pending)))
@@ -123,7 +129,7 @@ impl SaClient {
             return;
         };
         if core::mem::take(&mut state.restart) {
-            return self.renew_notices(cx, ports, port);
+            return self.renew_notices(shared, ports, port);
         }
         let fits = |mad: &SaMad| {
             let echo = InformInfo::parse_prefix(&mad.data.0);
@@ -141,13 +147,13 @@ impl SaClient {
         state.error = state.error.or(error);
         // If the SA does not respond, skip the rest of the round.
         match error {
-            Some(error) if !matches!(error, SaError::Status(_)) => self.round_over(cx, port),
-            _ => self.subscribe_from(cx, ports, port, index + 1),
+            Some(error) if !matches!(error, SaError::Status(_)) => self.round_over(shared, port),
+            _ => self.subscribe_from(shared, ports, port, index + 1),
         }
     }
 
-    fn round_over(&mut self, cx: &mut Cx, port: PortId) {
-        let Some(state) = cx.existing(self.notices.get_mut(&port)) else { return };
+    fn round_over(&mut self, shared: &mut Shared, port: PortId) {
+        let Some(state) = shared.existing(self.notices.get_mut(&port)) else { return };
         let (pause, event) = match state.error.take() {
             None => {
                 let was_refused = core::mem::take(&mut state.failure_logged);
@@ -155,30 +161,30 @@ impl SaClient {
                 (NOTICES_RENEWED, Some(Event::Subscribed(port, was_refused)))
             }
             Some(error) => {
-                cx.stats.subscriptions_failed += 1;
+                shared.stats.subscriptions_failed += 1;
                 state.failures = state.failures.saturating_add(1);
                 let is_first = !core::mem::replace(&mut state.failure_logged, true);
                 (NOTICES.pause(state.failures), is_first.then_some(Event::NotSubscribed(port, error)))
             }
         };
         if let Some(event) = event {
-            cx.log(event);
+            shared.log(event);
         }
-        let at = cx.now + cx.jitter(pause);
-        cx.timers.set(TimerKey::Notices(port), at);
+        let at = shared.now + shared.jitter(pause);
+        shared.timers.set(TimerKey::Notices(port), at);
     }
 
     /// Handles a report. If it comes from the subnet administrator, responds to it and returns the notice.
     pub(crate) fn handle_report(
         &mut self,
-        cx: &mut Cx,
+        shared: &mut Shared,
         ports: &Ports,
         port: PortId,
         lid: Lid,
         qpn: Qpn,
         bytes: &[u8],
     ) -> Option<Notice> {
-        let attributes = cx.named(ports.attributes(port))?;
+        let attributes = shared.named(ports.attributes(port))?;
         let is_report = |mad: &&SaMad| {
             let header = &mad.header;
             (header.mgmt_class, header.class_version) == (MgmtClass::SUBN_ADM, SA_CLASS_VERSION)
@@ -188,20 +194,20 @@ impl SaClient {
         let mut to = attributes.sa_address();
         to.lid = lid;
         let Some(mad) = SaMad::parse(bytes).ok().filter(is_report).filter(|_| from_manager) else {
-            cx.stats.reports_not_believed += 1;
+            shared.stats.reports_not_believed += 1;
             return None;
         };
-        let most = cx.config.limits.reports;
-        if !self.notices.entry(port).or_default().budget.take(cx.now, most) {
+        let most = shared.config.limits.reports;
+        if !self.notices.entry(port).or_default().budget.take(shared.now, most) {
             // Without a response, the report is sent again.
-            cx.stats.reports_refused += 1;
+            shared.stats.reports_refused += 1;
             return None;
         }
         let mut response = *mad;
         response.header.method = Method::REPORT_RESP;
-        cx.output(Output::SaReply { port, to, mad: response });
+        shared.output(Output::SaReply { port, to, mad: response });
         let notice = notice_of(mad)?;
-        cx.stats.notices += 1;
+        shared.stats.notices += 1;
         Some(notice)
     }
 }

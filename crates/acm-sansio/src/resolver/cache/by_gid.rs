@@ -3,11 +3,11 @@
 use crate::{
     api::id::EndpointId,
     collections::{arena::Arena, list::List},
-    cx::random::{Purpose, Random, Seed},
     resolver::{
         dest::{BY_GID, Dest},
         token::DestId,
     },
+    shared::random::{Purpose, Random, Seed},
 };
 use core::hash::BuildHasher;
 use hashbrown::HashTable;

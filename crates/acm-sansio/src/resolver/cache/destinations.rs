@@ -3,7 +3,6 @@ use super::by_gid::{ByGid, Place};
 use crate::{
     api::{Publication, id::EndpointId},
     collections::{arena::Arena, list::List},
-    cx::random::{Purpose, Random, Seed},
     resolver::{
         dest::{
             BY_CLASS, Dest, DestKey, DestState, EvictionClass, Lookup, MulticastRequest, Ready, RouteKey, Routing,
@@ -11,6 +10,7 @@ use crate::{
         },
         token::DestId,
     },
+    shared::random::{Purpose, Random, Seed},
 };
 use alloc::{
     collections::{BTreeMap, BTreeSet},

@@ -79,7 +79,7 @@ fn fails(cx: &Context, ibacmp: &Ibacmp, with: &str) {
 fn wait_for(cx: &mut Context, endpoint: EndpointId, id: DestId) {
     let token = Task::Lookup(id).token();
     let waiting = WaitingFor::Lookup { endpoint, token, dest: name("there"), chosen_source: None, conditional: false };
-    cx.clients.keep_request(&mut cx.cx, OpenRequest::new(Requester::Kernel(KernelRequestId(1)), KERNEL, waiting));
+    cx.clients.keep_request(&mut cx.shared, OpenRequest::new(Requester::Kernel(KernelRequestId(1)), KERNEL, waiting));
 }
 
 fn stage(ibacmp: &mut Ibacmp, id: DestId) -> &mut Stage {
@@ -99,9 +99,9 @@ fn transaction_id_belongs_to_its_destination() {
 #[test]
 fn multicast_request_has_deadlines() {
     let (mut cx, ibacmp, _, id) = locating();
-    cx.clear_timer(Task::Credit(id).token());
+    cx.shared.clear_timer(Task::Credit(id).token());
     fails(&cx, &ibacmp, "has no timer for its credit");
-    cx.clear_timer(Task::Lookup(id).token());
+    cx.shared.clear_timer(Task::Lookup(id).token());
     fails(&cx, &ibacmp, "has no deadline");
 }
 
@@ -110,9 +110,9 @@ fn held_credits_match_requests() {
     let (mut cx, mut ibacmp, endpoint) = joined(2);
     let [_, second] = ["a", "b"].map(|dest| start_lookup(&mut cx, &mut ibacmp, endpoint, dest));
     assert_eq!(check(&cx, &ibacmp), Ok(()));
-    cx.widest.resolve_depth = Depth::Fixed(1);
+    cx.shared.widest.resolve_depth = Depth::Fixed(1);
     fails(&cx, &ibacmp, "2 credits");
-    cx.widest.resolve_depth = Depth::Fixed(2);
+    cx.shared.widest.resolve_depth = Depth::Fixed(2);
     *stage(&mut ibacmp, second) = Stage::Late;
     fails(&cx, &ibacmp, "2 credits are held, 1 are used");
 }
@@ -145,7 +145,7 @@ fn waiting_requests_have_a_lookup() {
 #[test]
 fn each_account_is_charged_once_for_a_lookup() {
     let (mut cx, mut ibacmp, endpoint, _) = locating();
-    let user = cx.accounts.id(crate::api::account::Account::User(7));
+    let user = cx.shared.accounts.id(crate::api::account::Account::User(7));
     for account in [KERNEL, user, user] {
         let need = Need { account, ..NEED };
         let target = Target::Address { source: &name("here"), dest: &name("there") };
@@ -207,7 +207,7 @@ fn destinations_are_within_their_limit() {
     let (mut cx, mut ibacmp, endpoint, _) = locating();
     // One destination is being looked up.
     let limits = Limits { destinations: 1, remote_lookups: 0, negatives: 0, ..Limits::default() };
-    cx.widest.limits = Limits { lookups: Share { total: 1, percent: 100 }, ..limits };
+    cx.shared.widest.limits = Limits { lookups: Share { total: 1, percent: 100 }, ..limits };
     ibacmp.cache.insert(endpoint, DestKey::Address(name("another")), EvictionClass::Requested);
     assert_eq!(check(&cx, &ibacmp), Ok(()));
     ibacmp.cache.insert(endpoint, DestKey::Address(name("third")), EvictionClass::Requested);

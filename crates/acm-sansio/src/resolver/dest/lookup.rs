@@ -6,7 +6,8 @@ use crate::{
         account::{AccountId, REMOTE},
         failure::{Bound, Failure},
     },
-    provider::{Context, IfPending, Need},
+    provider::{IfPending, Need},
+    shared::Shared,
 };
 use alloc::vec::Vec;
 use ib_mad::TransactionId;
@@ -49,9 +50,9 @@ pub(crate) struct Lookup {
 
 impl Lookup {
     /// Creates a lookup that a requester needs.
-    pub(crate) fn begin(cx: &mut Context, need: Need) -> Result<Self, Failure> {
+    pub(crate) fn begin(shared: &mut Shared, need: Need) -> Result<Self, Failure> {
         let mut lookup = Self::default();
-        lookup.join(cx, need)?;
+        lookup.join(shared, need)?;
         Ok(lookup)
     }
 
@@ -63,18 +64,18 @@ impl Lookup {
     }
 
     /// Creates a lookup that only remote hosts need.
-    pub(crate) fn for_remote(cx: &mut Context) -> Result<Self, Bound> {
+    pub(crate) fn for_remote(shared: &mut Shared) -> Result<Self, Bound> {
         let mut lookup = Self::default();
-        lookup.charge(cx, REMOTE)?;
+        lookup.charge(shared, REMOTE)?;
         Ok(lookup)
     }
 
     /// Adds a requester. Returns the urgency of its account's need.
-    pub(crate) fn join(&mut self, cx: &mut Context, need: Need) -> Result<Urgency, Failure> {
+    pub(crate) fn join(&mut self, shared: &mut Shared, need: Need) -> Result<Urgency, Failure> {
         if need.if_pending == IfPending::MayNotWait {
             return Err(Failure::TooMany(Bound::Requests));
         }
-        self.charge(cx, need.account).map_err(Failure::TooMany)?;
+        self.charge(shared, need.account).map_err(Failure::TooMany)?;
         let Some(share) = self.shares.iter_mut().find(|share| share.account == need.account) else {
             return Ok(need.urgency());
         };
@@ -86,9 +87,9 @@ impl Lookup {
     }
 
     /// Charges an account, unless it is charged already.
-    fn charge(&mut self, cx: &mut Context, account: AccountId) -> Result<(), Bound> {
+    fn charge(&mut self, shared: &mut Shared, account: AccountId) -> Result<(), Bound> {
         if !self.shares.iter().any(|share| share.account == account) {
-            cx.charge_lookup(account)?;
+            shared.charge_lookup(account)?;
             self.shares.push(Share { account, waiters: 0, ticket: false });
         }
         Ok(())
@@ -96,25 +97,25 @@ impl Lookup {
 
     /// Removes a waiting request of an account, with or without a ticket. Returns the urgency of the account's need, or
     /// `None` if it no longer needs the lookup.
-    pub(crate) fn leave(&mut self, cx: &mut Context, account: AccountId, ticket: bool) -> Option<Urgency> {
+    pub(crate) fn leave(&mut self, shared: &mut Shared, account: AccountId, ticket: bool) -> Option<Urgency> {
         let share = self.shares.iter_mut().find(|share| share.account == account)?;
         share.waiters = share.waiters.saturating_sub(1);
         share.ticket |= ticket;
         if share.waiters > 0 || share.ticket {
             return Some(share.urgency());
         }
-        self.remove(cx, account);
+        self.remove(shared, account);
         None
     }
 
     /// Adds all accounts and remote hosts of another lookup.
-    pub(crate) fn absorb(&mut self, cx: &mut Context, other: Self) {
+    pub(crate) fn absorb(&mut self, shared: &mut Shared, other: Self) {
         for share in other.shares {
             match self.shares.iter_mut().find(|own| own.account == share.account) {
                 Some(own) => {
                     own.waiters += share.waiters;
                     own.ticket |= share.ticket;
-                    cx.refund_lookup(share.account);
+                    shared.refund_lookup(share.account);
                 }
                 None => self.shares.push(share),
             }
@@ -123,20 +124,20 @@ impl Lookup {
     }
 
     /// Removes an account with its requests and its ticket.
-    pub(crate) fn remove(&mut self, cx: &mut Context, account: AccountId) {
+    pub(crate) fn remove(&mut self, shared: &mut Shared, account: AccountId) {
         if let Some(index) = self.shares.iter().position(|share| share.account == account) {
             self.shares.remove(index);
-            cx.refund_lookup(account);
+            shared.refund_lookup(account);
         }
     }
 
     /// Adds a remote host that waits for a response. Returns `false` if a limit is reached.
-    pub(crate) fn add_responder(&mut self, cx: &mut Context, responder: Responder) -> bool {
+    pub(crate) fn add_responder(&mut self, shared: &mut Shared, responder: Responder) -> bool {
         // A repeated request counts once.
         if self.responders.iter().any(|other| other.tid == responder.tid) {
             return true;
         }
-        if self.responders.len() >= cx.config().limits.responders || self.charge(cx, REMOTE).is_err() {
+        if self.responders.len() >= shared.config().limits.responders || self.charge(shared, REMOTE).is_err() {
             return false;
         }
         self.responders.push(responder);
@@ -163,9 +164,9 @@ impl Lookup {
     }
 
     /// Ends the lookup: returns all charges, and the remote hosts that wait for a response.
-    pub(crate) fn end(self, cx: &mut Context) -> Vec<Responder> {
+    pub(crate) fn end(self, shared: &mut Shared) -> Vec<Responder> {
         for share in &self.shares {
-            cx.refund_lookup(share.account);
+            shared.refund_lookup(share.account);
         }
         self.responders
     }
@@ -182,105 +183,105 @@ mod tests {
         },
     };
 
-    fn context(lookups: usize) -> Context {
+    fn context(lookups: usize) -> Shared {
         let limits = Limits {
             lookups: config::Share { total: lookups, percent: 100 },
             responders: 2,
             remote_lookups: 1,
             ..Limits::default()
         };
-        Context::new(Config { limits, ..Config::default() }, 1.into())
+        Shared::new(Config { limits, ..Config::default() }, 1.into())
     }
-    fn held(cx: &Context, account: AccountId) -> usize {
-        cx.accounts.held(account, Holding::Lookups)
+    fn held(shared: &Shared, account: AccountId) -> usize {
+        shared.accounts.held(account, Holding::Lookups)
     }
 
     #[test]
     fn account_is_charged_once_while_it_needs_the_lookup() {
-        let mut cx = context(9);
-        let user = cx.accounts.id(Account::User(1));
+        let mut shared = context(9);
+        let user = shared.accounts.id(Account::User(1));
         let waits = |account| Need { account, if_pending: IfPending::Waits };
-        let mut lookup = Lookup::begin(&mut cx, waits(user)).unwrap();
-        assert_eq!(lookup.join(&mut cx, waits(user)), Ok(Urgency::Waited));
+        let mut lookup = Lookup::begin(&mut shared, waits(user)).unwrap();
+        assert_eq!(lookup.join(&mut shared, waits(user)), Ok(Urgency::Waited));
         let ticket = Need { account: KERNEL, if_pending: IfPending::LeavesTicket };
-        assert_eq!(lookup.join(&mut cx, ticket), Ok(Urgency::Ticket));
-        assert_eq!((held(&cx, user), held(&cx, KERNEL), lookup.waiters()), (1, 1, 2));
-        let left = [(); 2].map(|()| lookup.leave(&mut cx, user, false));
+        assert_eq!(lookup.join(&mut shared, ticket), Ok(Urgency::Ticket));
+        assert_eq!((held(&shared, user), held(&shared, KERNEL), lookup.waiters()), (1, 1, 2));
+        let left = [(); 2].map(|()| lookup.leave(&mut shared, user, false));
         assert_eq!(left, [Some(Urgency::Waited), None]);
-        assert_eq!((held(&cx, user), lookup.is_needed()), (0, true), "the ticket keeps the lookup");
+        assert_eq!((held(&shared, user), lookup.is_needed()), (0, true), "the ticket keeps the lookup");
         assert_eq!(lookup.accounts().collect::<Vec<_>>(), [KERNEL]);
-        lookup.end(&mut cx);
-        assert_eq!(held(&cx, KERNEL), 0);
+        lookup.end(&mut shared);
+        assert_eq!(held(&shared, KERNEL), 0);
     }
 
     // docs/deviations.md: lookup-end
     #[test]
     fn waiter_can_leave_a_ticket() {
-        let mut cx = context(9);
-        let mut lookup = Lookup::begin(&mut cx, Need { account: KERNEL, if_pending: IfPending::Waits }).unwrap();
-        assert_eq!(lookup.leave(&mut cx, KERNEL, true), Some(Urgency::Ticket));
+        let mut shared = context(9);
+        let mut lookup = Lookup::begin(&mut shared, Need { account: KERNEL, if_pending: IfPending::Waits }).unwrap();
+        assert_eq!(lookup.leave(&mut shared, KERNEL, true), Some(Urgency::Ticket));
         let waits = Need { account: KERNEL, if_pending: IfPending::Waits };
-        assert_eq!(lookup.join(&mut cx, waits), Ok(Urgency::Waited), "a request waits beside the ticket");
-        assert_eq!(lookup.leave(&mut cx, KERNEL, false), Some(Urgency::Ticket));
+        assert_eq!(lookup.join(&mut shared, waits), Ok(Urgency::Waited), "a request waits beside the ticket");
+        assert_eq!(lookup.leave(&mut shared, KERNEL, false), Some(Urgency::Ticket));
         assert!(lookup.is_needed() && lookup.waiters() == 0);
-        lookup.end(&mut cx);
+        lookup.end(&mut shared);
     }
 
     #[test]
     fn absorbed_lookup_is_charged_once() {
-        let mut cx = context(9);
+        let mut shared = context(9);
         let need = |account| Need { account, if_pending: IfPending::Waits };
-        let user = cx.accounts.id(Account::User(1));
-        let [mut own, mut other] = [user, user].map(|account| Lookup::begin(&mut cx, need(account)).unwrap());
+        let user = shared.accounts.id(Account::User(1));
+        let [mut own, mut other] = [user, user].map(|account| Lookup::begin(&mut shared, need(account)).unwrap());
         let responder = Responder { tid: TransactionId::new(1), remote: Remote::default(), generation: 0 };
-        assert!(other.add_responder(&mut cx, responder));
-        own.absorb(&mut cx, other);
-        assert_eq!((held(&cx, user), held(&cx, REMOTE), own.waiters()), (1, 1, 2));
-        assert_eq!(own.end(&mut cx), [responder]);
-        assert_eq!((held(&cx, user), held(&cx, REMOTE)), (0, 0));
+        assert!(other.add_responder(&mut shared, responder));
+        own.absorb(&mut shared, other);
+        assert_eq!((held(&shared, user), held(&shared, REMOTE), own.waiters()), (1, 1, 2));
+        assert_eq!(own.end(&mut shared), [responder]);
+        assert_eq!((held(&shared, user), held(&shared, REMOTE)), (0, 0));
     }
 
     #[test]
     fn refusal_names_its_limit_and_charges_nothing() {
-        let mut cx = context(1);
-        let (a, b) = (cx.accounts.id(Account::User(1)), cx.accounts.id(Account::User(2)));
+        let mut shared = context(1);
+        let (a, b) = (shared.accounts.id(Account::User(1)), shared.accounts.id(Account::User(2)));
         let need = |account, if_pending| Need { account, if_pending };
-        let none = Lookup::begin(&mut cx, need(a, IfPending::MayNotWait)).map(|_| ());
+        let none = Lookup::begin(&mut shared, need(a, IfPending::MayNotWait)).map(|_| ());
         assert_eq!(none, Err(Failure::TooMany(Bound::Requests)));
-        let lookup = Lookup::begin(&mut cx, need(a, IfPending::Waits)).unwrap();
-        let refused = Lookup::begin(&mut cx, need(b, IfPending::Waits)).map(|_| ());
-        assert_eq!((refused, held(&cx, b)), (Err(Failure::TooMany(Bound::Lookups)), 0));
-        assert_eq!(cx.stats.lookups_refused.of(crate::api::account::AccountKind::User), 1);
-        lookup.end(&mut cx);
+        let lookup = Lookup::begin(&mut shared, need(a, IfPending::Waits)).unwrap();
+        let refused = Lookup::begin(&mut shared, need(b, IfPending::Waits)).map(|_| ());
+        assert_eq!((refused, held(&shared, b)), (Err(Failure::TooMany(Bound::Lookups)), 0));
+        assert_eq!(shared.stats.lookups_refused.of(crate::api::account::AccountKind::User), 1);
+        lookup.end(&mut shared);
     }
 
     #[test]
     fn responders_are_charged_to_the_remote_account() {
-        let mut cx = context(9);
+        let mut shared = context(9);
         let mut lookup = Lookup::default();
         let responder = |tid| Responder { tid: TransactionId::new(tid), remote: Remote::default(), generation: 0 };
-        assert!([1, 1, 2].iter().all(|tid| lookup.add_responder(&mut cx, responder(*tid))));
-        assert!(!lookup.add_responder(&mut cx, responder(3)), "the limit is two");
-        assert!(lookup.add_responder(&mut cx, responder(2)), "already present");
-        assert_eq!(held(&cx, REMOTE), 1);
+        assert!([1, 1, 2].iter().all(|tid| lookup.add_responder(&mut shared, responder(*tid))));
+        assert!(!lookup.add_responder(&mut shared, responder(3)), "the limit is two");
+        assert!(lookup.add_responder(&mut shared, responder(2)), "already present");
+        assert_eq!(held(&shared, REMOTE), 1);
         let mut other = Lookup::default();
-        assert!(!other.add_responder(&mut cx, responder(4)), "the limit of remote lookups is reached");
-        assert_eq!(lookup.end(&mut cx).len(), 2);
-        assert_eq!((held(&cx, REMOTE), other.is_needed()), (0, false));
-        other.end(&mut cx);
+        assert!(!other.add_responder(&mut shared, responder(4)), "the limit of remote lookups is reached");
+        assert_eq!(lookup.end(&mut shared).len(), 2);
+        assert_eq!((held(&shared, REMOTE), other.is_needed()), (0, false));
+        other.end(&mut shared);
     }
 
     #[test]
     fn lookup_for_remote_hosts_is_charged_to_the_remote_account() {
-        let mut cx = context(9);
-        let lookup = Lookup::for_remote(&mut cx).unwrap();
-        assert_eq!((held(&cx, REMOTE), lookup.accounts().collect::<Vec<_>>()), (1, Vec::from([REMOTE])));
+        let mut shared = context(9);
+        let lookup = Lookup::for_remote(&mut shared).unwrap();
+        assert_eq!((held(&shared, REMOTE), lookup.accounts().collect::<Vec<_>>()), (1, Vec::from([REMOTE])));
         assert_eq!(
-            Lookup::for_remote(&mut cx).map(|_| ()),
+            Lookup::for_remote(&mut shared).map(|_| ()),
             Err(Bound::Lookups),
             "the limit of remote lookups is reached"
         );
-        lookup.end(&mut cx);
-        assert_eq!(held(&cx, REMOTE), 0);
+        lookup.end(&mut shared);
+        assert_eq!(held(&shared, REMOTE), 0);
     }
 }

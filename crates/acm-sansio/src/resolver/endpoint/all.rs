@@ -7,13 +7,13 @@ use crate::{
         id::{EndpointId, PortId},
         port::PortAttributes,
     },
-    cx::random::{Purpose, Random, Seed},
     provider::Context,
     resolver::{
         dest::{Remote, Responder},
         paths,
         token::Task,
     },
+    shared::random::{Purpose, Random, Seed},
 };
 use acm_wire::{Address, multicast};
 use alloc::collections::{BTreeMap, VecDeque};
@@ -185,10 +185,10 @@ fn send_along(cx: &mut Context, endpoint: EndpointId, path: &PathRecord, to: &Re
 }
 
 fn send(cx: &mut Context, endpoint: EndpointId, to: SendTo, mad: AcmMad, generation: u16) {
-    let generation = if cx.config().witness { generation } else { 0 };
+    let generation = if cx.shared.config().witness { generation } else { 0 };
     cx.send(endpoint, to, multicast::with_generation(mad, generation));
 }
 
 fn is_join_due(cx: &Context, endpoint: EndpointId, group: &Group) -> bool {
-    cx.timer(Task::Group(endpoint, group.index).token()).is_some()
+    cx.shared.timer(Task::Group(endpoint, group.index).token()).is_some()
 }

@@ -58,11 +58,11 @@ impl Endpoints {
     pub(crate) fn announce_soon(&mut self, cx: &mut Context, endpoint: EndpointId) {
         let token = Task::Announce(endpoint).token();
         let Announcement { next, not_before, .. } = self.at(endpoint).announcement;
-        if next.is_none() || self.at(endpoint).base_group().is_none() || cx.timer(token).is_some() {
+        if next.is_none() || self.at(endpoint).base_group().is_none() || cx.shared.timer(token).is_some() {
             return;
         }
-        let at = cx.now() + cx.spread(retry::ANNOUNCE_SPREAD);
-        cx.set_timer(token, not_before.map_or(at, |time| time.max(at)));
+        let at = cx.shared.now() + cx.shared.spread(retry::ANNOUNCE_SPREAD);
+        cx.shared.set_timer(token, not_before.map_or(at, |time| time.max(at)));
     }
 
     /// Announces a local address that another host claims, so that the other nodes keep their paths to this port.
@@ -74,7 +74,7 @@ impl Endpoints {
         address: &Address,
         other: Gid,
     ) {
-        let now = cx.now();
+        let now = cx.shared.now();
         let state = self.get_mut(endpoint);
         if !state.is_some_and(|state| state.defences.on_claim(now, address)) {
             return;
@@ -83,7 +83,7 @@ impl Endpoints {
         if !self.has_port(cx, |port| port.gids.contains(&other)) {
             stats.address_conflicts += 1;
             let here = cx.port_of(endpoint).map(PortAttributes::gid).unwrap_or_default();
-            cx.log(ResolverEvent::AddressConflict(endpoint, *address, here, other).into());
+            cx.shared.log(ResolverEvent::AddressConflict(endpoint, *address, here, other).into());
         }
         stats.defences += 1;
         self.send_announcement(cx, endpoint, address);
@@ -97,7 +97,7 @@ impl Endpoints {
         endpoint: EndpointId,
         address: &Address,
     ) {
-        let now = cx.now();
+        let now = cx.shared.now();
         let state = self.get_mut(endpoint);
         if state.is_some_and(|state| state.defences.on_check(now, address)) {
             stats.defences += 1;
@@ -120,7 +120,7 @@ impl Endpoints {
         let groups: Vec<Gid> = self.at(endpoint).joined().map(|member| member.mgid).collect();
         if let Some((member, port)) = self.at(endpoint).base_group().zip(cx.port_of(endpoint)) {
             let to = paths::send_to_group(member, port);
-            let mad = mad(cx.transaction_id(), &groups);
+            let mad = mad(cx.shared.transaction_id(), &groups);
             self.send(cx, endpoint, to, mad);
         }
     }
@@ -130,13 +130,13 @@ impl Endpoints {
             return;
         }
         let addresses = cx.endpoint(endpoint).map(|endpoint| endpoint.addresses.clone()).unwrap_or_default();
-        let now = cx.now();
+        let now = cx.shared.now();
         let Some(EndpointState { announcement, .. }) = self.at_mut(endpoint) else { return };
         let Some(first) = announcement.next.take() else { return };
         let rest = addresses.get(first..).unwrap_or_default();
         if rest.len() > AT_A_TIME {
             announcement.next = Some(first + AT_A_TIME);
-            cx.set_timer(Task::Announce(endpoint).token(), now + PAUSE);
+            cx.shared.set_timer(Task::Announce(endpoint).token(), now + PAUSE);
         } else {
             announcement.not_before = Some(now + retry::ANNOUNCE_PAUSE);
         }

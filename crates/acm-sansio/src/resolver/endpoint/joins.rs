@@ -22,7 +22,7 @@ impl Endpoints {
     /// Joins all groups of an endpoint, including those that it is already in. In a large fabric all ports may come up
     /// at once, so that the joins are spread; the subnet administrator can queue those of a small fabric.
     pub(crate) fn join_all(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        let is_large = cx.fabric_size() > AT_ONCE;
+        let is_large = cx.shared.fabric_size() > AT_ONCE;
         for index in self.choose_groups(cx, endpoint) {
             if is_large {
                 Self::join_soon(cx, endpoint, index);
@@ -37,7 +37,7 @@ impl Endpoints {
     /// memberships causes two events at once. An earlier join that is in flight is repeated, because the subnet manager
     /// may have lost it. Earlier failures do not count, because they may be those of another subnet manager.
     pub(crate) fn join_all_soon(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        let now = cx.now();
+        let now = cx.shared.now();
         for index in self.choose_groups(cx, endpoint) {
             let Some(group) = self.group_mut(endpoint, index) else { return };
             group.forget_failures();
@@ -51,17 +51,17 @@ impl Endpoints {
     fn join_soon(cx: &mut Context, endpoint: EndpointId, index: u32) {
         let token = Task::Group(endpoint, index).token();
         // The pause after a failed join may be longer.
-        let latest = cx.now() + JOIN_SPREAD.below(cx.fabric_size());
-        if cx.timer(token).is_none_or(|due| due > latest) {
-            let at = cx.now() + cx.spread(JOIN_SPREAD);
-            cx.set_timer(token, at);
+        let latest = cx.shared.now() + JOIN_SPREAD.below(cx.shared.fabric_size());
+        if cx.shared.timer(token).is_none_or(|due| due > latest) {
+            let at = cx.shared.now() + cx.shared.spread(JOIN_SPREAD);
+            cx.shared.set_timer(token, at);
         }
     }
 
     /// Chooses the groups of an endpoint by its port and the options, and leaves all others. Returns the indexes.
     fn choose_groups(&mut self, cx: &mut Context, endpoint: EndpointId) -> Vec<u32> {
         let (Some(here), Some(port)) = (cx.endpoint(endpoint), cx.port_of(endpoint)) else { return Vec::new() };
-        let (pkey, chosen) = (here.pkey, group_plan::groups(cx.config(), port));
+        let (pkey, chosen) = (here.pkey, group_plan::groups(cx.shared.config(), port));
         let state = self.entry(endpoint);
         let mut before = core::mem::take(&mut state.groups);
         let mut taken: Vec<u32> = before.iter().map(|group| group.index).collect();
@@ -81,7 +81,7 @@ impl Endpoints {
             .collect();
         let indexes = state.groups.iter().map(|group| group.index).collect();
         for group in before {
-            cx.clear_timer(Task::Group(endpoint, group.index).token());
+            cx.shared.clear_timer(Task::Group(endpoint, group.index).token());
             self.leave(cx, endpoint, &group);
         }
         indexes
@@ -91,7 +91,7 @@ impl Endpoints {
     /// lost the memberships without an event here.
     pub(crate) fn rejoin(&mut self, cx: &mut Context, endpoint: EndpointId) {
         for Group { index, member, join, .. } in self.groups(endpoint) {
-            if join.is_some() || cx.timer(Task::Group(endpoint, index).token()).is_some() {
+            if join.is_some() || cx.shared.timer(Task::Group(endpoint, index).token()).is_some() {
                 continue;
             }
             if let Some(group) = self.group_mut(endpoint, index) {
@@ -104,7 +104,7 @@ impl Endpoints {
     /// Joins a group, unless a join is in flight.
     pub(crate) fn join(&mut self, cx: &mut Context, endpoint: EndpointId, index: u32) {
         let Some(pkey) = cx.endpoint(endpoint).map(|endpoint| endpoint.pkey) else { return };
-        let (now, sl) = (cx.now(), cx.config().group_sl);
+        let (now, sl) = (cx.shared.now(), cx.shared.config().group_sl);
         let Some(group) = self.group_mut(endpoint, index) else { return };
         if group.join.is_some() {
             return;
@@ -112,7 +112,7 @@ impl Endpoints {
         (group.requested_at, group.rejoin) = (Some(now), false);
         let query = group.join_query(pkey, sl);
         let token = Task::Group(endpoint, index).token();
-        cx.clear_timer(token);
+        cx.shared.clear_timer(token);
         match cx.sa_query(endpoint, token, query, DAEMON) {
             // The port joins again when it comes back.
             Err(_) => {}
@@ -150,8 +150,8 @@ impl Endpoints {
         }
         stats.joins += 1;
         let (mgid, mlid) = (record.mgid, record.mlid);
-        let at = cx.now() + jitter(REJOIN, self.intervals.next());
-        cx.set_timer(Task::Rejoin(endpoint).token(), at);
+        let at = cx.shared.now() + jitter(REJOIN, self.intervals.next());
+        cx.shared.set_timer(Task::Rejoin(endpoint).token(), at);
         // The membership under the port's previous GID still exists.
         if let Some(gid) = old.map(|old| old.port_gid).filter(|gid| !gid.is_zero() && *gid != record.port_gid) {
             Self::leave_as(cx, endpoint, mgid, gid);
@@ -169,7 +169,7 @@ impl Endpoints {
             // Peers do not reach this node before its queue pair is attached.
             Some(base) if !base.is_attached => {}
             _ if repeats && old == Some(record) => {}
-            _ => cx.log(join_event(endpoint, &record)),
+            _ => cx.shared.log(join_event(endpoint, &record)),
         }
         if is_base {
             if let Some(state) = self.at_mut(endpoint) {
@@ -191,7 +191,7 @@ impl Endpoints {
         let Some(record) = base.member.filter(|member| (member.mgid, member.mlid) == (mgid, mlid)) else { return };
         // The end of a join that is in flight is logged.
         if !core::mem::replace(&mut base.is_attached, true) && base.join.is_none() {
-            cx.log(join_event(endpoint, &record));
+            cx.shared.log(join_event(endpoint, &record));
         }
     }
 
@@ -220,21 +220,21 @@ impl Endpoints {
         };
         (group.failures, group.repeats) = (group.failures.saturating_add(1), false);
         let (mgid, pause) = (group.mgid, JOIN.pause(group.failures));
-        let pause = cx.jitter(pause);
+        let pause = cx.shared.jitter(pause);
         stats.joins_failed += 1;
         let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
-        cx.log(ResolverEvent::JoinFailed(endpoint, mgid, error, pause_ms).into());
-        let at = cx.now() + pause;
-        cx.set_timer(Task::Group(endpoint, index).token(), at);
+        cx.shared.log(ResolverEvent::JoinFailed(endpoint, mgid, error, pause_ms).into());
+        let at = cx.shared.now() + pause;
+        cx.shared.set_timer(Task::Group(endpoint, index).token(), at);
         if self.at(endpoint).base_group().is_none() { JoinEnd::WithoutGroup } else { JoinEnd::Unchanged }
     }
 
     /// Leaves all groups of an endpoint.
     pub(crate) fn leave_all(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        cx.clear_timer(Task::Rejoin(endpoint).token());
-        cx.clear_timer(Task::Witness(endpoint).token());
+        cx.shared.clear_timer(Task::Rejoin(endpoint).token());
+        cx.shared.clear_timer(Task::Witness(endpoint).token());
         for (rank, group) in self.groups(endpoint).into_iter().enumerate() {
-            cx.clear_timer(Task::Group(endpoint, group.index).token());
+            cx.shared.clear_timer(Task::Group(endpoint, group.index).token());
             if let (0, Some(member)) = (rank, group.member) {
                 cx.detach(endpoint, group.mgid, member.mlid);
             }
@@ -262,10 +262,10 @@ impl Endpoints {
 
     /// Drops the memberships of a port that is down. The subnet manager removes the port from all groups.
     pub(crate) fn drop_memberships(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        cx.clear_timer(Task::Rejoin(endpoint).token());
-        cx.clear_timer(Task::Witness(endpoint).token());
+        cx.shared.clear_timer(Task::Rejoin(endpoint).token());
+        cx.shared.clear_timer(Task::Witness(endpoint).token());
         for (rank, group) in self.groups(endpoint).into_iter().enumerate() {
-            cx.clear_timer(Task::Group(endpoint, group.index).token());
+            cx.shared.clear_timer(Task::Group(endpoint, group.index).token());
             if let (0, Some(member)) = (rank, group.member) {
                 cx.detach(endpoint, group.mgid, member.mlid);
             }
@@ -303,12 +303,12 @@ impl Endpoints {
         let token = Task::Group(endpoint, index).token();
         // However many notices arrive, only one join is sent in the time that a join may take.
         let requested_at = self.group_mut(endpoint, index).and_then(|group| group.requested_at);
-        let after = requested_at.map(|requested_at| requested_at + cx.config().timeout);
-        let first = after.map_or(cx.now(), |after| cx.now().max(after));
-        if cx.timer(token).is_none_or(|due| due > first + JOIN_SPREAD.below(cx.fabric_size())) {
+        let after = requested_at.map(|requested_at| requested_at + cx.shared.config().timeout);
+        let first = after.map_or(cx.shared.now(), |after| cx.shared.now().max(after));
+        if cx.shared.timer(token).is_none_or(|due| due > first + JOIN_SPREAD.below(cx.shared.fabric_size())) {
             stats.groups_noticed += 1;
-            let at = first + cx.spread(JOIN_SPREAD);
-            cx.set_timer(token, at);
+            let at = first + cx.shared.spread(JOIN_SPREAD);
+            cx.shared.set_timer(token, at);
         }
     }
 

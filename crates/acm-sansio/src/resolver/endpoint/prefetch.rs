@@ -43,30 +43,30 @@ impl Endpoints {
     /// Requests the table at a random time after `pause`, because other nodes may do the same now. The joins and
     /// subscriptions of all nodes go first.
     fn prefetch_later(cx: &mut Context, endpoint: EndpointId, pause: Duration) {
-        if cx.config().prefetch != Prefetch::Off {
-            let ports = cx.fabric_size();
+        if cx.shared.config().prefetch != Prefetch::Off {
+            let ports = cx.shared.fabric_size();
             let others = JOIN_SPREAD.below(ports) + NOTICES_SPREAD.below(ports);
-            let at = cx.now() + pause + others + cx.spread(prefetch_spread(ports, PREFETCH_LATER));
-            cx.set_timer(Task::Prefetch(endpoint).token(), at);
+            let at = cx.shared.now() + pause + others + cx.shared.spread(prefetch_spread(ports, PREFETCH_LATER));
+            cx.shared.set_timer(Task::Prefetch(endpoint).token(), at);
         }
     }
 
     /// Handles the join of the base group.
     pub(crate) fn prefetch_joined(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        let now = cx.now();
-        let is_idle = cx.timer(Task::Prefetch(endpoint).token()).is_none();
+        let now = cx.shared.now();
+        let is_idle = cx.shared.timer(Task::Prefetch(endpoint).token()).is_none();
         let Some(state) = self.prefetch(endpoint) else { return };
         let is_needed = state.query.is_none() && state.table(now).is_none();
-        if cx.config().prefetch == Prefetch::On && is_idle && is_needed {
+        if cx.shared.config().prefetch == Prefetch::On && is_idle && is_needed {
             Self::prefetch_later(cx, endpoint, Duration::ZERO);
         }
     }
 
     /// Counts a lookup that needed a query although a table may have its path. Requests the table if there are many.
     pub(crate) fn count_cold_lookup(&mut self, cx: &mut Context, endpoint: EndpointId, key: &RouteKey) {
-        let (now, mode, ports) = (cx.now(), cx.config().prefetch, cx.fabric_size());
+        let (now, mode, ports) = (cx.shared.now(), cx.shared.config().prefetch, cx.shared.fabric_size());
         let token = Task::Prefetch(endpoint).token();
-        let due = cx.timer(token);
+        let due = cx.shared.timer(token);
         let is_local =
             cx.port_of(endpoint).is_some_and(|port| key.dgid.is_zero() || key.dgid.prefix() == port.gid().prefix());
         let Some(EndpointState { prefetch: state, .. }) = self.get_mut(endpoint) else { return };
@@ -84,8 +84,8 @@ impl Endpoints {
             }
             let spread = prefetch_spread(ports, PREFETCH_SOON);
             if due.is_none_or(|due| due > now + spread.below(ports)) {
-                let at = now + cx.spread(spread);
-                cx.set_timer(token, at);
+                let at = now + cx.shared.spread(spread);
+                cx.shared.set_timer(token, at);
             }
         } else if mode == Prefetch::On && !has_table && due.is_none() {
             Self::prefetch_later(cx, endpoint, Duration::ZERO);
@@ -94,7 +94,7 @@ impl Endpoints {
 
     /// Requests the table, unless it is no longer needed.
     pub(crate) fn request_table(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        let is_off = cx.config().prefetch == Prefetch::Off;
+        let is_off = cx.shared.config().prefetch == Prefetch::Off;
         let Some(pkey) = cx.endpoint(endpoint).map(|endpoint| endpoint.pkey) else { return };
         let Some(state) = self.prefetch(endpoint) else { return };
         // A table that nobody used is not worth another one, until lookups need it.
@@ -114,7 +114,7 @@ impl Endpoints {
         endpoint: EndpointId,
         error: SaError,
     ) {
-        let now = cx.now();
+        let now = cx.shared.now();
         let Some(state) = self.prefetch(endpoint) else { return };
         state.query = None;
         state.table.take_if(|table| !table.is_valid(now));
@@ -125,8 +125,8 @@ impl Endpoints {
         state.failures = state.failures.saturating_add(1);
         let pause = PREFETCH.pause(state.failures);
         stats.prefetches_failed += 1;
-        let pause = cx.jitter(pause);
-        cx.log(ResolverEvent::PrefetchFailed(endpoint, error, pause.as_secs()).into());
+        let pause = cx.shared.jitter(pause);
+        cx.shared.log(ResolverEvent::PrefetchFailed(endpoint, error, pause.as_secs()).into());
         Self::prefetch_later(cx, endpoint, pause);
     }
 
@@ -139,9 +139,9 @@ impl Endpoints {
         paths: PathTable,
         waiting: Vec<DestId>,
     ) -> bool {
-        let (since, route_until) = (cx.now(), cx.route_end());
-        let life = cx.config().route_timeout.map_or(LIFE, |timeout| timeout.min(LIFE));
-        let is_off = cx.config().prefetch == Prefetch::Off;
+        let (since, route_until) = (cx.shared.now(), cx.route_end());
+        let life = cx.shared.config().route_timeout.map_or(LIFE, |timeout| timeout.min(LIFE));
+        let is_off = cx.shared.config().prefetch == Prefetch::Off;
         let Some(state) = self.prefetch(endpoint) else { return false };
         if is_off {
             *state = EndpointPrefetch::default();
@@ -151,7 +151,7 @@ impl Endpoints {
         let event = ResolverEvent::Prefetched(endpoint, paths.len(), paths.left_out());
         state.table = Some(Fetched { paths, since, life, route_until, used: false });
         stats.prefetches += 1;
-        cx.log(event.into());
+        cx.shared.log(event.into());
         true
     }
 
@@ -165,11 +165,11 @@ impl Endpoints {
     pub(crate) fn schedule_prefetch(&mut self, cx: &mut Context, endpoint: EndpointId) {
         let Some(state) = self.prefetch(endpoint) else { return };
         if !state.waiting.is_empty() {
-            let at = cx.now() + PAUSE;
-            return cx.set_timer(Task::Prefetch(endpoint).token(), at);
+            let at = cx.shared.now() + PAUSE;
+            return cx.shared.set_timer(Task::Prefetch(endpoint).token(), at);
         }
         let life = state.table.as_ref().map_or(LIFE, |table| table.life);
-        let pause = cx.jitter(life / 2);
+        let pause = cx.shared.jitter(life / 2);
         Self::prefetch_later(cx, endpoint, pause);
     }
 
@@ -200,12 +200,12 @@ impl Endpoints {
     pub(crate) fn prefetch_changed(&mut self, cx: &mut Context, endpoint: EndpointId, event: PortEvent) {
         let Some(state) = self.get_mut(endpoint).map(|state| &mut state.prefetch) else { return };
         let before = core::mem::take(state);
-        cx.clear_timer(Task::Prefetch(endpoint).token());
+        cx.shared.clear_timer(Task::Prefetch(endpoint).token());
         if let Some(query) = before.query {
             cx.sa_discard(query);
         }
         let was_needed = before.query.is_some() || before.table.is_some_and(|table| table.used);
-        if event != PortEvent::Down && (was_needed || cx.config().prefetch == Prefetch::On) {
+        if event != PortEvent::Down && (was_needed || cx.shared.config().prefetch == Prefetch::On) {
             Self::prefetch_later(cx, endpoint, Duration::ZERO);
         }
     }

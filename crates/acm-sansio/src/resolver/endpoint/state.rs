@@ -58,7 +58,7 @@ pub(crate) struct EndpointState {
 impl EndpointState {
     /// Returns how many multicast requests may be in flight.
     pub(crate) fn depth(&self, cx: &Context) -> u32 {
-        cx.config().resolve_depth.or(self.window.depth().min(most_requests(cx.fabric_size())))
+        cx.shared.config().resolve_depth.or(self.window.depth().min(most_requests(cx.shared.fabric_size())))
     }
 
     /// Returns the number of groups that the endpoint is a member of. Peers do not reach it through the base group before

@@ -21,15 +21,15 @@ impl Endpoints {
     /// Schedules the next witness of an endpoint, and the next look for silent hosts.
     pub(crate) fn schedule_witness(&mut self, cx: &mut Context, endpoint: EndpointId) {
         let token = Task::Witness(endpoint).token();
-        if !cx.config().witness || cx.timer(token).is_some() {
+        if !cx.shared.config().witness || cx.shared.timer(token).is_some() {
             return;
         }
-        let (now, interval) = (cx.now(), retry::WITNESS.below(cx.fabric_size()));
+        let (now, interval) = (cx.shared.now(), retry::WITNESS.below(cx.shared.fabric_size()));
         let before = self.at(endpoint).announcement.next_witness.filter(|at| *at > now);
         let at = before.unwrap_or_else(|| now + retry::jitter(interval, self.intervals.next()));
         let Some(state) = self.at_mut(endpoint) else { return };
         state.announcement.next_witness = Some(at);
-        cx.set_timer(token, at.min(now + interval / LOOKS));
+        cx.shared.set_timer(token, at.min(now + interval / LOOKS));
     }
 
     /// Sends the next witness of an endpoint if it is due. Returns the hosts that send none any more, with their LIDs.
@@ -39,10 +39,10 @@ impl Endpoints {
         stats: &mut IbacmpStats,
         endpoint: EndpointId,
     ) -> Vec<(Lid, Gid)> {
-        if !cx.config().witness {
+        if !cx.shared.config().witness {
             return Vec::new();
         }
-        if self.at(endpoint).announcement.next_witness.is_none_or(|at| at <= cx.now()) {
+        if self.at(endpoint).announcement.next_witness.is_none_or(|at| at <= cx.shared.now()) {
             self.send_witness(cx, stats, endpoint);
         }
         let silent = self.take_silent_hosts(cx, endpoint);
@@ -64,12 +64,12 @@ impl Endpoints {
     /// Returns the hosts that send no witnesses any more. If no host sends any, this node may have lost its groups, and
     /// joins them again.
     fn take_silent_hosts(&mut self, cx: &mut Context, endpoint: EndpointId) -> Vec<(Lid, Gid)> {
-        let silence = retry::WITNESS.below(cx.fabric_size()) * SILENCE.0 / SILENCE.1;
+        let silence = retry::WITNESS.below(cx.shared.fabric_size()) * SILENCE.0 / SILENCE.1;
         let Some(EndpointState { hosts, .. }) = self.at_mut(endpoint) else { return Vec::new() };
-        let silent = hosts.take_silent(cx.now(), silence);
+        let silent = hosts.take_silent(cx.shared.now(), silence);
         if !silent.is_empty() && !hosts.sends_witnesses() {
-            let at = cx.now() + cx.spread(retry::JOIN_SPREAD);
-            cx.set_timer(Task::Rejoin(endpoint).token(), at);
+            let at = cx.shared.now() + cx.shared.spread(retry::JOIN_SPREAD);
+            cx.shared.set_timer(Task::Rejoin(endpoint).token(), at);
         }
         silent
     }

@@ -39,7 +39,7 @@ impl Ibacmp {
         let ours = request.dest.filter(|dest| found.has(dest));
         let Some(group) = self.endpoints.at(endpoint).best_shared(request.groups) else {
             self.stats.no_shared_group += 1;
-            return cx.log(ResolverEvent::NoSharedGroup(endpoint, request.source).into());
+            return cx.shared.log(ResolverEvent::NoSharedGroup(endpoint, request.source).into());
         };
         let remote = Remote::sender(source, gid, group, request.generation);
         let key = DestKey::Address(request.source);
@@ -55,7 +55,7 @@ impl Ibacmp {
         if let Some(also) = request.also {
             let lid = source.lid.base(cx.lmc_of(endpoint));
             if let Some(state) = self.endpoints.at_mut(endpoint) {
-                state.hosts.note_witness(lid, gid, cx.now());
+                state.hosts.note_witness(lid, gid, cx.shared.now());
             }
             if let Some(id) = self.cache.find(endpoint, &DestKey::Address(also)) {
                 self.learn(cx, endpoint, id, remote, is_to_group);
@@ -155,10 +155,10 @@ impl Ibacmp {
     fn contradict_route(&mut self, cx: &mut Context, id: DestId) {
         let is_requested = self.cache.at(id).is_requested();
         let Some(ready) = self.cache.at(id).state.ready() else { return };
-        if ready.no_check_before.is_some_and(|until| cx.now() < until) {
+        if ready.no_check_before.is_some_and(|until| cx.shared.now() < until) {
             self.stats.claims_ignored += 1;
         } else if is_requested && ready.freshness.is_in_use() {
-            let until = cx.now() + cx.config().timeout;
+            let until = cx.shared.now() + cx.shared.config().timeout;
             self.cache.set_in_doubt(id, true);
             self.cache.change(id, |ready| (ready.freshness.stale, ready.no_check_before) = (true, Some(until)));
             self.queue_renewal(cx, id, RenewalReason::Moved);
@@ -191,7 +191,7 @@ impl Ibacmp {
         });
         let key = DestKey::Route(self.endpoints.at(endpoint).route_key_to(responder.remote.gid));
         let Some(id) = claimed.or_else(|| self.acquire_unsolicited(cx, endpoint, key)) else { return };
-        let now = cx.now();
+        let now = cx.shared.now();
         let Some(dest) = self.cache.at_mut(id) else { return };
         let pending = match &mut dest.state {
             DestState::Routing(routing) => Some((&mut routing.lookup, routing.query)),
@@ -202,13 +202,13 @@ impl Ibacmp {
                     self.stats.claims_ignored += 1;
                     return;
                 }
-                ready.no_check_before = Some(now + cx.config().timeout);
+                ready.no_check_before = Some(now + cx.shared.config().timeout);
                 None
             }
             _ => None,
         };
         if let Some((lookup, query)) = pending {
-            if lookup.add_responder(cx, responder) {
+            if lookup.add_responder(&mut cx.shared, responder) {
                 cx.sa_join(query, REMOTE, Urgency::Waited);
             } else {
                 self.stats.responders_refused += 1;
@@ -217,9 +217,9 @@ impl Ibacmp {
         }
         let is_ready = matches!(dest.state, DestState::Ready(_));
         let mut lookup = Lookup::default();
-        if !lookup.add_responder(cx, responder) {
+        if !lookup.add_responder(&mut cx.shared, responder) {
             self.stats.responders_refused += 1;
-            lookup.end(cx);
+            lookup.end(&mut cx.shared);
         } else if is_ready {
             self.request_renewal(cx, id, lookup);
         } else {

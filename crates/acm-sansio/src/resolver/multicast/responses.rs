@@ -60,11 +60,11 @@ impl Ibacmp {
         match location {
             Err(failure) => {
                 self.stats.refusals += 1;
-                cx.log(ResolverEvent::Refused(endpoint, name, failure).into());
+                cx.shared.log(ResolverEvent::Refused(endpoint, name, failure).into());
             }
             Ok(remote) => {
                 self.measure(cx, id, response.tid, gid);
-                cx.log(ResolverEvent::Located(endpoint, name, gid, remote.lid).into());
+                cx.shared.log(ResolverEvent::Located(endpoint, name, gid, remote.lid).into());
             }
         }
         let action = self.cache.at_mut(id).map(|dest| dest.on_response(location, lmc));
@@ -81,14 +81,14 @@ impl Ibacmp {
         let in_time = once && matches!(request.stage, Stage::Sent(_));
         // Silence is no congestion: nobody may have the address. A response after a repetition shows a loss.
         if is_multicast && in_time {
-            state.window.response_received(most_requests(cx.fabric_size()));
+            state.window.response_received(most_requests(cx.shared.fabric_size()));
         } else if is_multicast && is_lookup && (!once || state.round_trip.is_known()) {
-            state.window.congested(cx.now(), request.since);
+            state.window.congested(cx.shared.now(), request.since);
         }
         if once {
-            let time = cx.now().since(request.since);
+            let time = cx.shared.now().since(request.since);
             state.round_trip.sample(time);
-            cx.record_latency(Phase::MulticastRoundTrip, time);
+            cx.shared.record_latency(Phase::MulticastRoundTrip, time);
         }
         if is_lookup {
             state.answered.record(tid, id, host);

@@ -162,12 +162,12 @@ fn query_has_the_traffic_class_of_the_base_group() {
     let mut ibacmp = Ibacmp::new(1);
     ibacmp.endpoints.entry(endpoint).groups.push(group);
     let id = ibacmp.acquire(&mut cx, endpoint, DestKey::Address(acm_wire::Address::from_text("a"))).unwrap();
-    let lookup = Lookup::begin(&mut cx, Need { account: KERNEL, if_pending: IfPending::LeavesTicket }).unwrap();
+    let lookup = Lookup::begin(&mut cx.shared, Need { account: KERNEL, if_pending: IfPending::LeavesTicket }).unwrap();
     ibacmp.find_route(&mut cx, id, Remote { gid: gid("fe80::9"), ..Remote::default() }, lookup);
     let of = |output: &Output| match output {
         Output::SaSend(send) => Some(*send.mad.record::<PathRecord>().unwrap()),
         _ => None,
     };
-    let requested = cx.outputs.iter().find_map(of).unwrap();
+    let requested = cx.shared.outputs.iter().find_map(of).unwrap();
     assert_eq!((requested.dgid, requested.traffic_class), (gid("fe80::9"), 7));
 }

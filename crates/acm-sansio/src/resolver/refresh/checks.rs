@@ -32,7 +32,7 @@ impl Ibacmp {
         };
         let checked = check.as_ref().and_then(|check| check.reason.claimant());
         let source = source(cx, endpoint).filter(|_| check.is_none());
-        let Some((source, Ok(lookup))) = source.map(|source| (source, Lookup::for_remote(cx))) else {
+        let Some((source, Ok(lookup))) = source.map(|source| (source, Lookup::for_remote(&mut cx.shared))) else {
             self.stats.claims_ignored += 1;
             // The check that is open may prove what was true before this claim.
             if checked != Some(claimant) {
@@ -43,23 +43,23 @@ impl Ibacmp {
         // A host without a queue pair is from a file. Only the group can be asked for it.
         let to = Some(*owner).filter(Remote::can_respond);
         let is_move = owner.gid == claimant.gid;
-        let start = no_check_before.map_or(cx.now(), |time| time.max(cx.now()));
-        let at = start + retry::CLAIM_DEFENCE + cx.spread(retry::CLAIM_SPREAD);
+        let start = no_check_before.map_or(cx.shared.now(), |time| time.max(cx.shared.now()));
+        let at = start + retry::CLAIM_DEFENCE + cx.shared.spread(retry::CLAIM_SPREAD);
         // After a pause without claims, the count of those that were refuted starts again.
-        let is_in_a_row = no_check_before.is_some_and(|time| time + retry::CLAIM_PAUSE > cx.now());
+        let is_in_a_row = no_check_before.is_some_and(|time| time + retry::CLAIM_PAUSE > cx.shared.now());
         let refuted = if is_in_a_row { *claims_refuted } else { 0 };
-        let pauses = retry::RetryPolicy { first: cx.config().timeout, longest: retry::CLAIM_PAUSE };
+        let pauses = retry::RetryPolicy { first: cx.shared.config().timeout, longest: retry::CLAIM_PAUSE };
         let until = start + pauses.pause(refuted + 1);
-        let mut request = MulticastRequest::new(cx.now(), cx.transaction_id(), source, lookup);
+        let mut request = MulticastRequest::new(cx.shared.now(), cx.shared.transaction_id(), source, lookup);
         (request.stage, request.to) = (Stage::Paused, to);
         let check = HostCheck { request, reason: CheckReason::Claim(Claim::new(claimant)) };
         self.cache.change(id, |ready| {
             ready.check = Some(Box::new(check));
             (ready.no_check_before, ready.claims_refuted) = (Some(until), refuted);
         });
-        cx.set_timer(Task::Lookup(id).token(), at);
+        cx.shared.set_timer(Task::Lookup(id).token(), at);
         self.stats.claims_checked += 1;
-        cx.log(ResolverEvent::ClaimChecked(endpoint, name, claimant.gid).into());
+        cx.shared.log(ResolverEvent::ClaimChecked(endpoint, name, claimant.gid).into());
         // The subnet administrator knows where a GID is. Each node has a slot for its query.
         if is_move {
             self.queue_renewal(cx, id, RenewalReason::Moved);
@@ -69,8 +69,10 @@ impl Ibacmp {
     /// Sends a request to the peer itself, to find out whether it still has the address.
     pub(super) fn check_before_renewal(&mut self, cx: &mut Context, id: DestId) {
         let source = source(cx, self.cache.at(id).endpoint);
-        let Some((source, Ok(lookup))) = source.map(|source| (source, Self::background(cx))) else { return };
-        let mut request = MulticastRequest::new(cx.now(), cx.transaction_id(), source, lookup);
+        let Some((source, Ok(lookup))) = source.map(|source| (source, Self::background(&mut cx.shared))) else {
+            return;
+        };
+        let mut request = MulticastRequest::new(cx.shared.now(), cx.shared.transaction_id(), source, lookup);
         self.cache.set_in_doubt(id, false);
         self.cache.change(id, |ready| {
             request.to = ready.remote;
@@ -102,7 +104,7 @@ impl Ibacmp {
         }
         if has_changed {
             let dest = self.cache.at(id);
-            cx.log(ResolverEvent::PeerChanged(dest.endpoint, dest.name()).into());
+            cx.shared.log(ResolverEvent::PeerChanged(dest.endpoint, dest.name()).into());
         }
         if renews {
             self.queue_renewal(cx, id, RenewalReason::Moved);
@@ -122,8 +124,8 @@ impl Ibacmp {
             (Outcome::Conflict, Some(claimant)) => self.report_conflict(cx, id, owner.gid, claimant.gid),
             (Outcome::Refuted, _) => self.count_refuted(cx, id, owner.gid),
             (Outcome::Gone, _) => {
-                cx.log(ResolverEvent::PeerChanged(endpoint, name).into());
-                self.end_operations(cx, id).end(cx);
+                cx.shared.log(ResolverEvent::PeerChanged(endpoint, name).into());
+                self.end_operations(cx, id).end(&mut cx.shared);
                 return Action::Nothing;
             }
             _ => {}
@@ -146,7 +148,7 @@ impl Ibacmp {
         self.stats.claims_refuted += 1;
         self.cache.change(id, |ready| ready.claims_refuted = ready.claims_refuted.saturating_add(1));
         let dest = self.cache.at(id);
-        cx.log(ResolverEvent::ClaimRefuted(dest.endpoint, dest.name(), owner).into());
+        cx.shared.log(ResolverEvent::ClaimRefuted(dest.endpoint, dest.name(), owner).into());
     }
 
     /// Counts that two hosts have an address. It is logged once for each cache entry, because the adapters of a host
@@ -157,7 +159,7 @@ impl Ibacmp {
         if let Some(dest) = self.cache.get_mut(id)
             && !core::mem::replace(&mut dest.conflict_logged, true)
         {
-            cx.log(ResolverEvent::AddressConflict(dest.endpoint, dest.name(), used, other).into());
+            cx.shared.log(ResolverEvent::AddressConflict(dest.endpoint, dest.name(), used, other).into());
         }
     }
 
@@ -166,7 +168,7 @@ impl Ibacmp {
         self.stats.claims_confirmed += 1;
         let dest = self.cache.at(id);
         let name = dest.name();
-        cx.log(ResolverEvent::PeerChanged(dest.endpoint, name).into());
+        cx.shared.log(ResolverEvent::PeerChanged(dest.endpoint, name).into());
         self.compare_host(&name, claimant.gid);
         if owner.gid != claimant.gid {
             return Action::FindRoute(claimant);
@@ -194,7 +196,7 @@ impl Ibacmp {
     pub(super) fn renew_path(&mut self, cx: &mut Context, id: DestId) {
         let dest = self.cache.at(id);
         let remote = dest.state.ready().and_then(|ready| ready.remote);
-        if cx.config().route_protocol == RouteProtocol::Acm && dest.is_address() {
+        if cx.shared.config().route_protocol == RouteProtocol::Acm && dest.is_address() {
             let path = remote.and_then(|remote| self.endpoints.path_by_group(cx, dest.endpoint, &remote));
             if let Some(path) = path {
                 self.apply_renewal(cx, id, &path, PathOrigin::Group);
@@ -205,7 +207,7 @@ impl Ibacmp {
     }
 
     fn query_renewal(&mut self, cx: &mut Context, id: DestId) {
-        if let Ok(lookup) = Self::background(cx) {
+        if let Ok(lookup) = Self::background(&mut cx.shared) {
             self.request_renewal(cx, id, lookup);
         }
     }
@@ -220,7 +222,7 @@ impl Ibacmp {
         let query =
             query.zip(lookup.accounts().next()).map(|(query, first)| cx.sa_query(endpoint, token, query, first));
         let Some(Ok(query)) = query else {
-            lookup.end(cx);
+            lookup.end(&mut cx.shared);
             return;
         };
         let epoch = self.epoch(endpoint);
@@ -233,7 +235,7 @@ impl Ibacmp {
         let renewal = self.cache.change(id, |ready| Some((ready.renewal.take()?, ready.remote)));
         let Some(Some((renewal, remote))) = renewal else { return self.cache.note_lost(id) };
         let Renewal { lookup, epoch, .. } = *renewal;
-        let responders = lookup.end(cx);
+        let responders = lookup.end(&mut cx.shared);
         let result = result.and_then(|mad| mad.record::<PathRecord>().map_err(|_| SaError::BadResponse));
         if let Some((endpoint, key)) = self.route_key(id, remote.as_ref()) {
             self.endpoints.compare_prefetched(&mut self.stats, endpoint, &key, result);
@@ -259,8 +261,8 @@ impl Ibacmp {
             Err(error) if error.is_no_path() => {
                 self.stats.renewals_failed += 1;
                 let dest = self.cache.at(id);
-                cx.log(ResolverEvent::RouteRemoved(dest.endpoint, dest.name()).into());
-                self.end_operations(cx, id).end(cx);
+                cx.shared.log(ResolverEvent::RouteRemoved(dest.endpoint, dest.name()).into());
+                self.end_operations(cx, id).end(&mut cx.shared);
             }
             Err(_) => self.renewal_failed(cx, id),
         }
@@ -269,7 +271,7 @@ impl Ibacmp {
     /// Returns the path by the parameters of the group to the LID of a path of the SA, with `route_prot acm`.
     fn path_by_group_to(&self, cx: &Context, id: DestId, remote: &Remote, path: &PathRecord) -> Option<PathRecord> {
         let dest = self.cache.at(id);
-        let is_by_group = cx.config().route_protocol == RouteProtocol::Acm && dest.is_address();
+        let is_by_group = cx.shared.config().route_protocol == RouteProtocol::Acm && dest.is_address();
         let remote = remote.at_end_of(path, cx.lmc_of(dest.endpoint));
         self.endpoints.path_by_group(cx, dest.endpoint, &remote).filter(|_| is_by_group)
     }
@@ -278,7 +280,7 @@ impl Ibacmp {
     fn renewal_failed(&mut self, cx: &mut Context, id: DestId) {
         self.stats.renewals_failed += 1;
         if let Some(port) = cx.port_id(self.cache.at(id).endpoint) {
-            cx.sa.renewal_failed(&mut cx.cx, port);
+            cx.sa.renewal_failed(&mut cx.shared, port);
             self.schedule_renewals(cx, port);
         }
         self.queue_renewal(cx, id, RenewalReason::Found);
@@ -293,7 +295,7 @@ impl Ibacmp {
         // Through `Cache::enter`, because the GID may change.
         let DestState::Ready(mut ready) = self.cache.enter(id, DestState::Unknown) else { return };
         let moved = ready.path.dlid.base(lmc) != path.dlid.base(lmc);
-        ready.history.confirmed(origin, cx.now());
+        ready.history.confirmed(origin, cx.shared.now());
         (ready.path, ready.freshness.stale, ready.freshness.route_until) = (*path, false, route_until);
         match &mut ready.remote {
             None => ready.freshness.addr_until = addr_end,
@@ -309,14 +311,14 @@ impl Ibacmp {
             dest.in_doubt = dest.is_address() && (dest.in_doubt || moved);
         }
         let event = if moved { ResolverEvent::PeerChanged } else { ResolverEvent::RouteFound };
-        cx.log(event(endpoint, name).into());
+        cx.shared.log(event(endpoint, name).into());
         self.settle_doubt(cx, id);
     }
 
     /// Ends a check without a change of location. A doubt that came during it is settled next.
     pub(crate) fn close_check(&mut self, cx: &mut Context, id: DestId) {
         if let Some(check) = self.cache.change(id, |ready| ready.check.take()).flatten() {
-            self.end_request(cx, id, check.request).end(cx);
+            self.end_request(cx, id, check.request).end(&mut cx.shared);
         }
         self.settle_doubt(cx, id);
     }

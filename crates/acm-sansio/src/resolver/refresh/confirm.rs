@@ -27,9 +27,9 @@ impl Ibacmp {
         if self.confirmations.is_under_way() {
             return self.confirmations.found();
         }
-        let at = cx.now() + self.confirmations.jitter(after);
+        let at = cx.shared.now() + self.confirmations.jitter(after);
         self.confirmations.start(at);
-        cx.set_timer(Task::Confirm.token(), at);
+        cx.shared.set_timer(Task::Confirm.token(), at);
     }
 
     /// Moves the hand to the next path in use.
@@ -37,8 +37,8 @@ impl Ibacmp {
         let mut pause = PAUSE;
         for _ in 0..SLICE {
             let Some(slot) = self.confirmations.next(self.cache.slots()) else {
-                let at = self.confirmations.end_pass(cx.now() + pause);
-                at.into_iter().for_each(|at| cx.set_timer(Task::Confirm.token(), at));
+                let at = self.confirmations.end_pass(cx.shared.now() + pause);
+                at.into_iter().for_each(|at| cx.shared.set_timer(Task::Confirm.token(), at));
                 return;
             };
             let Some(id) = self.cache.key_at(slot) else { continue };
@@ -47,7 +47,7 @@ impl Ibacmp {
                 if self.queue_renewal(cx, id, RenewalReason::Found) {
                     self.cache.change(id, |ready| ready.freshness.confirmation_queued());
                 }
-                pause = CONFIRM_INTERVAL.below(cx.fabric_size());
+                pause = CONFIRM_INTERVAL.below(cx.shared.fabric_size());
                 break;
             }
             if self.needs_proof(id) {
@@ -56,8 +56,8 @@ impl Ibacmp {
                 break;
             }
         }
-        let at = cx.now() + self.confirmations.jitter(pause);
-        cx.set_timer(Task::Confirm.token(), at);
+        let at = cx.shared.now() + self.confirmations.jitter(pause);
+        cx.shared.set_timer(Task::Confirm.token(), at);
     }
 
     /// Reports whether an event may have moved an address that is not in use. The host is asked, and not the SA.

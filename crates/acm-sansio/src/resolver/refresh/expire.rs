@@ -13,7 +13,7 @@ impl Ibacmp {
     /// Reports whether a cached path is served: it has not expired, and still matches the port and the files.
     pub(crate) fn is_served(&self, cx: &Context, dest: &Dest, ready: &Ready) -> bool {
         dest.class == EvictionClass::Local
-            || ready.freshness.is_lasting(cx.now(), self.preload.loads()) && self.fits(cx, dest.endpoint, ready)
+            || ready.freshness.is_lasting(cx.shared.now(), self.preload.loads()) && self.fits(cx, dest.endpoint, ready)
     }
 
     /// Reports whether a path matches the port, which may have moved, or have got another link.
@@ -27,18 +27,20 @@ impl Ibacmp {
 
     /// Drops what has expired of a destination, and a path that no longer matches the port.
     pub(crate) fn drop_expired(&mut self, cx: &mut Context, id: DestId) {
-        let over = |until: Option<Time>| until.is_some_and(|until| until <= cx.now());
+        let over = |until: Option<Time>| until.is_some_and(|until| until <= cx.shared.now());
         let dest = self.cache.at(id);
         let is_over = match &dest.state {
             DestState::Ready(ready) if dest.class != EvictionClass::Local => {
                 let is_current =
                     self.endpoints.get(dest.endpoint).is_some_and(|state| state.epoch() == ready.freshness.epoch);
-                if !is_current || !ready.freshness.is_lasting(cx.now(), self.preload.loads()) {
+                if !is_current || !ready.freshness.is_lasting(cx.shared.now(), self.preload.loads()) {
                     self.follow_events(cx, id);
                 }
                 return;
             }
-            DestState::Failed(failed) => !failed.is_valid(cx.now(), self.endpoints.at(dest.endpoint).failures_epoch()),
+            DestState::Failed(failed) => {
+                !failed.is_valid(cx.shared.now(), self.endpoints.at(dest.endpoint).failures_epoch())
+            }
             // A location from a table of hosts is dropped if the table no longer contains it.
             DestState::Located { remote, addr_until } => {
                 over(*addr_until) || remote.is_from_file() && !self.preload.has(&dest.key, remote.gid)
@@ -68,7 +70,7 @@ impl Ibacmp {
             }
             return;
         }
-        let next = if addr_until.is_some_and(|until| until <= cx.now()) {
+        let next = if addr_until.is_some_and(|until| until <= cx.shared.now()) {
             DestState::Unknown
         } else if is_outdated {
             // A location from a multicast response stays.

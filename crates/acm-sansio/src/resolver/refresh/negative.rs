@@ -24,14 +24,14 @@ fn is_cacheable(failure: Failure) -> bool {
 impl Ibacmp {
     /// Caches the failure of a destination without other cached data.
     pub(crate) fn cache_failure(&mut self, cx: &mut Context, id: DestId, attempt: Attempt) {
-        let Some(timeout) = cx.config().negative_timeout.filter(|_| is_cacheable(attempt.failure)) else {
+        let Some(timeout) = cx.shared.config().negative_timeout.filter(|_| is_cacheable(attempt.failure)) else {
             return;
         };
         let endpoint = self.cache.at(id).endpoint;
         let epoch = self.endpoints.at(endpoint).failures_epoch();
-        let until = cx.now() + timeout;
+        let until = cx.shared.now() + timeout;
         self.cache.enter(id, DestState::Failed(Failed { attempt, until, epoch }));
-        if self.negatives.len() >= cx.config().limits.negatives
+        if self.negatives.len() >= cx.shared.config().limits.negatives
             && let Some((until, oldest)) = self.negatives.pop_front()
         {
             self.stats.negatives_evicted += u64::from(self.remove_failed(oldest, until));
@@ -63,7 +63,7 @@ impl Ibacmp {
     fn schedule_negatives(&mut self, cx: &mut Context) {
         let token = Task::Negatives.token();
         match self.negatives.front() {
-            Some((until, _)) if cx.timer(token).is_none() => cx.set_timer(token, *until),
+            Some((until, _)) if cx.shared.timer(token).is_none() => cx.shared.set_timer(token, *until),
             _ => {}
         }
     }
@@ -71,7 +71,7 @@ impl Ibacmp {
     /// Removes expired failures.
     pub(crate) fn negatives_due(&mut self, cx: &mut Context) {
         while let Some((until, id)) = self.negatives.front().copied()
-            && until <= cx.now()
+            && until <= cx.shared.now()
         {
             self.negatives.pop_front();
             self.remove_failed(id, until);
@@ -135,17 +135,17 @@ mod tests {
         let (mut cx, mut ibacmp) = (Context::new(Config { limits, ..Config::default() }, 1.into()), Ibacmp::new(1));
         let failure = Failure::NoResponse;
         let ids = ["a", "b", "c"].map(|name| {
-            cx.now = cx.now + Duration::from_millis(100);
+            cx.shared.now = cx.shared.now + Duration::from_millis(100);
             fail(&mut ibacmp, &mut cx, name, failure)
         });
         assert_eq!((ibacmp.cache.get(ids[0]).is_none(), ibacmp.negatives.len()), (true, 2));
         assert_eq!(ibacmp.stats.negatives_evicted, 1);
         // The state of the second one has changed: it stays.
         ibacmp.cache.enter(ids[1], DestState::Unknown);
-        cx.now = Time::ZERO + Duration::from_millis(1200);
+        cx.shared.now = Time::ZERO + Duration::from_millis(1200);
         ibacmp.negatives_due(&mut cx);
         assert!(ibacmp.cache.get(ids[1]).is_some() && is_failed(&ibacmp, ids[2]));
-        cx.now = Time::ZERO + Duration::from_millis(1300);
+        cx.shared.now = Time::ZERO + Duration::from_millis(1300);
         ibacmp.negatives_due(&mut cx);
         assert!(ibacmp.cache.get(ids[2]).is_none() && ibacmp.negatives.is_empty());
         assert_eq!(ibacmp.stats.negatives_evicted, 1, "expired failures are not counted as evicted");

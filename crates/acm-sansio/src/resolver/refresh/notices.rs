@@ -53,8 +53,8 @@ impl Ibacmp {
                 };
                 while let Some(id) = first(&self.cache) {
                     if left == 0 {
-                        let at = cx.now() + PAUSE;
-                        return cx.set_timer(Task::StaleGids.token(), at);
+                        let at = cx.shared.now() + PAUSE;
+                        return cx.shared.set_timer(Task::StaleGids.token(), at);
                     }
                     left -= 1;
                     self.invalidate(cx, id);
@@ -68,6 +68,6 @@ impl Ibacmp {
     fn invalidate(&mut self, cx: &mut Context, id: DestId) {
         self.stats.destinations_left += 1;
         // A check or renewal of invalid data is useless.
-        self.end_operations(cx, id).end(cx);
+        self.end_operations(cx, id).end(&mut cx.shared);
     }
 }

@@ -8,6 +8,7 @@ use crate::{
         state::{Ibacmp, RenewalReason},
         token::{DestId, Task},
     },
+    shared::Shared,
 };
 
 impl Ibacmp {
@@ -20,7 +21,7 @@ impl Ibacmp {
         let endpoint = dest.endpoint;
         let Some(port) = cx.port_id(endpoint) else { return true };
         let queue = self.renewals.entry(port).or_default();
-        let is_full = queue.len(reason) >= cx.config().limits.renewals;
+        let is_full = queue.len(reason) >= cx.shared.config().limits.renewals;
         if let DestState::Ready(ready) = &mut dest.state {
             if ready.freshness.queued || ready.renewal.is_some() {
                 return true;
@@ -37,15 +38,15 @@ impl Ibacmp {
     }
 
     pub(crate) fn schedule_renewals(&self, cx: &mut Context, port: PortId) {
-        let now = cx.now();
+        let now = cx.shared.now();
         if let Some(at) = self.renewals.get(&port).and_then(|queue| queue.next_time(now)) {
             let at = at.max(cx.sa.next_renewal(port));
-            cx.set_timer(Task::Renewals(port).token(), at);
+            cx.shared.set_timer(Task::Renewals(port).token(), at);
         }
     }
 
     /// Creates a lookup that only the daemon needs.
-    pub(crate) fn background(cx: &mut Context) -> Result<Lookup, Failure> {
-        Lookup::begin(cx, Need { account: DAEMON, if_pending: IfPending::LeavesTicket })
+    pub(crate) fn background(shared: &mut Shared) -> Result<Lookup, Failure> {
+        Lookup::begin(shared, Need { account: DAEMON, if_pending: IfPending::LeavesTicket })
     }
 }

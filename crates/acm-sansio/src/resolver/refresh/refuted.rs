@@ -23,7 +23,7 @@ impl Ibacmp {
                 self.endpoints.refute_prefetched(&mut self.stats, endpoint, dgid);
                 self.stats.paths_refuted += 1;
                 if let Some(dest) = self.cache.get(id) {
-                    cx.log(ResolverEvent::RouteRemoved(endpoint, dest.name()).into());
+                    cx.shared.log(ResolverEvent::RouteRemoved(endpoint, dest.name()).into());
                 }
                 // The peer may be elsewhere: the next request starts with the address.
                 self.drop_path(cx, id);

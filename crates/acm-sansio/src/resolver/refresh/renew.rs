@@ -20,7 +20,7 @@ impl Ibacmp {
         let dest = self.cache.at(id);
         let Some(ready) = dest.state.ready() else { return true };
         match dest.class {
-            EvictionClass::Requested if ready.freshness.is_due(cx.now(), cx.config()) => {
+            EvictionClass::Requested if ready.freshness.is_due(cx.shared.now(), cx.shared.config()) => {
                 self.queue_renewal(cx, id, RenewalReason::Found)
             }
             // An entry that no local user requested is not worth a query.
@@ -34,18 +34,18 @@ impl Ibacmp {
 
     /// Starts the next renewal of a port, or waits for its next turn.
     pub(crate) fn renewals_due(&mut self, cx: &mut Context, port: PortId) {
-        let is_busy = cx.accounts.held(DAEMON, Holding::Lookups) >= UNDER_WAY;
+        let is_busy = cx.shared.accounts.held(DAEMON, Holding::Lookups) >= UNDER_WAY;
         let mut is_over = is_busy || self.endpoints.is_joining(cx, port) || !cx.sa.may_renew(port);
         if is_over {
-            cx.sa.renewal_started(&mut cx.cx, port);
+            cx.sa.renewal_started(&mut cx.shared, port);
         }
         // A destination that needs no query takes no turn.
         while !is_over {
-            let now = cx.now();
+            let now = cx.shared.now();
             let Some(id) = self.renewals.get_mut(&port).and_then(|queue| queue.next(now)) else { break };
             is_over = self.renew(cx, id);
             if is_over {
-                cx.sa.renewal_started(&mut cx.cx, port);
+                cx.sa.renewal_started(&mut cx.shared, port);
             }
         }
         self.schedule_renewals(cx, port);
@@ -58,9 +58,9 @@ impl Ibacmp {
             return false;
         }
         self.drop_expired(cx, id);
-        let before = cx.accounts.held(DAEMON, Holding::Lookups);
+        let before = cx.shared.accounts.held(DAEMON, Holding::Lookups);
         self.start_renewal(cx, id);
-        cx.accounts.held(DAEMON, Holding::Lookups) > before
+        cx.shared.accounts.held(DAEMON, Holding::Lookups) > before
     }
 
     fn start_renewal(&mut self, cx: &mut Context, id: DestId) {
@@ -84,7 +84,7 @@ impl Ibacmp {
             // The path was invalid and is already dropped.
             (DestState::Located { remote, .. }, EvictionClass::Requested) => {
                 let remote = *remote;
-                if let Ok(lookup) = Self::background(cx) {
+                if let Ok(lookup) = Self::background(&mut cx.shared) {
                     self.find_route(cx, id, remote, lookup);
                 }
             }

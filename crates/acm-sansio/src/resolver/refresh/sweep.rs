@@ -24,7 +24,7 @@ impl Ibacmp {
     /// Schedules the next slice of the sweep, if anything in the cache can expire.
     pub(crate) fn schedule_sweep(&mut self, cx: &mut Context) {
         // Entries with a lifetime of zero are not renewed, so they need no frequent sweeps.
-        let lives = [cx.config().addr_timeout, cx.config().route_timeout].into_iter().flatten();
+        let lives = [cx.shared.config().addr_timeout, cx.shared.config().route_timeout].into_iter().flatten();
         let shortest = lives.map(|life| if life.is_zero() { ROUND } else { life / ROUNDS_OF_A_LIFE }).min();
         if self.sweep.scheduled || self.cache.len() == 0 || shortest.is_none() && self.sweep.hurried_slots == 0 {
             return;
@@ -38,8 +38,8 @@ impl Ibacmp {
             Sweep { hurried_slots: 1.., .. } => HURRY,
             _ => (round / slices).max(HURRY),
         };
-        let at = cx.now() + pause;
-        cx.set_timer(Task::Sweep.token(), at);
+        let at = cx.shared.now() + pause;
+        cx.shared.set_timer(Task::Sweep.token(), at);
     }
 
     /// Sweeps the whole cache soon, because an endpoint was closed or its paths became stale.
@@ -75,7 +75,7 @@ impl Ibacmp {
         let endpoint = dest.endpoint;
         // An entry that expired unused is not renewed.
         let had_path = dest.state.ready().is_some_and(|ready| {
-            ready.freshness.is_in_use() && ready.freshness.route_until.is_none_or(|until| until > cx.now())
+            ready.freshness.is_in_use() && ready.freshness.route_until.is_none_or(|until| until > cx.shared.now())
         });
         let had_path = had_path || self.sweep.stalled_at.take() == Some(id);
         self.drop_expired(cx, id);
@@ -118,7 +118,7 @@ mod tests {
         ] {
             let config = Config { addr_timeout, route_timeout, ..Config::default() };
             let (mut cx, mut ibacmp) = (Context::new(config, 1.into()), Ibacmp::new(1));
-            let due = |cx: &Context| cx.timer(Task::Sweep.token());
+            let due = |cx: &Context| cx.shared.timer(Task::Sweep.token());
             ibacmp.schedule_sweep(&mut cx);
             assert_eq!(due(&cx), None, "the cache is empty");
             let key = DestKey::Address(Address::from_text("a"));
@@ -193,7 +193,7 @@ mod tests {
         }
         ibacmp.sweep(&mut cx);
         assert_eq!(ibacmp.cache.len(), 1);
-        assert_eq!(cx.timer(Task::Sweep.token()), Some(Time::ZERO + ROUND / 2), "two slices");
+        assert_eq!(cx.shared.timer(Task::Sweep.token()), Some(Time::ZERO + ROUND / 2), "two slices");
         ibacmp.sweep(&mut cx);
         assert_eq!(ibacmp.cache.len(), 0);
     }
@@ -204,9 +204,9 @@ mod tests {
         let (mut cx, mut ibacmp) = (Context::new(config, 1.into()), Ibacmp::new(1));
         let key = DestKey::Address(Address::from_text("a"));
         assert!(ibacmp.acquire(&mut cx, EndpointId::new(0, 0), key).is_some());
-        assert_eq!(cx.timer(Task::Sweep.token()), None);
+        assert_eq!(cx.shared.timer(Task::Sweep.token()), None);
         ibacmp.hurry_sweep(&mut cx);
-        assert_eq!(cx.timer(Task::Sweep.token()), Some(Time::ZERO + HURRY));
+        assert_eq!(cx.shared.timer(Task::Sweep.token()), Some(Time::ZERO + HURRY));
         ibacmp.sweep(&mut cx);
         assert_eq!(ibacmp.cache.len(), 0, "entries of a closed endpoint are removed");
     }

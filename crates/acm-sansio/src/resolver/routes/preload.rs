@@ -120,7 +120,7 @@ impl Ibacmp {
         }
         if news {
             self.stats.preload_refuted += 1;
-            cx.log(ResolverEvent::PreloadRefuted(endpoint, name).into());
+            cx.shared.log(ResolverEvent::PreloadRefuted(endpoint, name).into());
         }
         news
     }

@@ -36,10 +36,10 @@ impl Ibacmp {
         id: ServiceId,
         need: Need,
     ) -> ServiceId {
-        if id.is_zero() || cx.config().path_service_ids != ServiceIds::Auto {
-            return cx.config().path_service_ids.canonical(id);
+        if id.is_zero() || cx.shared.config().path_service_ids != ServiceIds::Auto {
+            return cx.shared.config().path_service_ids.canonical(id);
         }
-        let now = cx.now();
+        let now = cx.shared.now();
         let rules = &mut self.endpoints.entry(endpoint).id_rules;
         if rules.needs_capabilities(now) {
             let query = SaMad::request(Method::GET, AttributeId::CLASS_PORT_INFO, TransactionId::default());
@@ -58,7 +58,7 @@ impl Ibacmp {
         if let Some(Dest { key: DestKey::Route(RouteKey { service_id, .. }), state, .. }) = self.cache.get(id)
             && !service_id.is_zero()
             && state.is_busy()
-            && cx.config().path_service_ids == ServiceIds::Auto
+            && cx.shared.config().path_service_ids == ServiceIds::Auto
             && let Some(endpoint) = self.endpoints.get_mut(endpoint)
         {
             endpoint.id_rules.note_lookup(*service_id, id);
@@ -74,8 +74,8 @@ impl Ibacmp {
     ) {
         let Some(state) = self.endpoints.get_mut(endpoint) else { return };
         let was_silent = state.id_rules.is_silent();
-        if let Some(finding) = state.id_rules.answered(cx.now(), result.ok().and_then(has_qos)) {
-            cx.log(ResolverEvent::ServiceIds(endpoint, finding).into());
+        if let Some(finding) = state.id_rules.answered(cx.shared.now(), result.ok().and_then(has_qos)) {
+            cx.shared.log(ResolverEvent::ServiceIds(endpoint, finding).into());
         }
         if was_silent && !state.id_rules.is_silent() {
             // Paths of the tables for service ids, which may count now.
@@ -92,7 +92,7 @@ impl Ibacmp {
         key: &RouteKey,
         result: Result<&PathRecord, SaError>,
     ) {
-        if cx.config().path_service_ids != ServiceIds::Auto {
+        if cx.shared.config().path_service_ids != ServiceIds::Auto {
             return;
         }
         let Some(state) = self.endpoints.get_mut(endpoint) else { return };
@@ -100,9 +100,9 @@ impl Ibacmp {
         let id = self.cache.find(endpoint, &DestKey::Route(canonical));
         let shared = id.and_then(|id| self.cache.at(id).state.ready()).map(|ready| ready.path);
         if result.map_or_else(SaError::is_no_path, |_| true)
-            && let Some(finding) = state.id_rules.learn(cx.now(), key, result.ok(), shared.as_ref())
+            && let Some(finding) = state.id_rules.learn(cx.shared.now(), key, result.ok(), shared.as_ref())
         {
-            cx.log(ResolverEvent::ServiceIds(endpoint, finding).into());
+            cx.shared.log(ResolverEvent::ServiceIds(endpoint, finding).into());
         }
         if let (Ok(path), true, None) = (result, canonical != *key, shared) {
             self.share_path(cx, endpoint, canonical, path);

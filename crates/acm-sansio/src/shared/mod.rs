@@ -5,9 +5,9 @@ pub(crate) mod fabric_size;
 mod ids;
 pub(crate) mod random;
 mod running;
-mod shared;
+mod state;
 pub(crate) mod timers;
 
 pub(crate) use ensure::ensure;
 pub(crate) use running::Running;
-pub use shared::Cx;
+pub use state::Shared;

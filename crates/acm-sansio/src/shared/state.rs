@@ -24,7 +24,7 @@ use ib_mad::{Lid, TransactionId, id::Lmc};
 
 /// The state that all components share: time, options, random numbers, timers, outputs, accounts and counters.
 #[derive(Debug)]
-pub struct Cx {
+pub struct Shared {
     pub(crate) config: Config,
     /// The largest limits so far, for [`Acm::check`](crate::Acm::check).
     pub(crate) widest: Config,
@@ -42,7 +42,7 @@ pub struct Cx {
     expiry: Random,
 }
 
-impl Cx {
+impl Shared {
     pub(crate) fn new(config: Config, seed: Seed) -> Self {
         Self {
             now: Time::ZERO,
@@ -100,7 +100,7 @@ impl Cx {
         self.fabric_size.ports()
     }
 
-    /// Records a LID of the fabric for [`Cx::fabric_size`]. `lmc` is that of a port which is up.
+    /// Records a LID of the fabric for [`Shared::fabric_size`]. `lmc` is that of a port which is up.
     pub(crate) fn saw_lid(&mut self, lid: Lid, lmc: Lmc) {
         self.fabric_size.saw(lid, lmc);
     }
@@ -203,52 +203,52 @@ mod tests {
     // docs/deviations.md: transaction-ids
     #[test]
     fn transaction_ids_have_a_separate_key() {
-        let mut cx = Cx::new(Config::default(), 1.into());
-        let ids = [(); 4].map(|()| cx.transaction_id().get());
-        let others = [(); 4].map(|()| [cx.jitter.next(), cx.expiry.next()]);
+        let mut shared = Shared::new(Config::default(), 1.into());
+        let ids = [(); 4].map(|()| shared.transaction_id().get());
+        let others = [(); 4].map(|()| [shared.jitter.next(), shared.expiry.next()]);
         assert!(others.as_flattened().iter().all(|other| !ids.contains(other)), "{ids:x?} {others:x?}");
     }
 
     #[test]
     fn timer_can_be_set_and_cleared() {
-        let mut cx = Cx::new(Config::default(), 1.into());
+        let mut shared = Shared::new(Config::default(), 1.into());
         let (token, at) =
             (Token { provider: ProviderId::BUILT_IN, kind: 1, index: 2, generation: 3 }, Time::from_nanos(5));
-        cx.set_timer(token, at);
-        assert_eq!(cx.timer(token), Some(at));
-        cx.clear_timer(token);
-        assert_eq!((cx.timer(token), cx.timers.next()), (None, None));
+        shared.set_timer(token, at);
+        assert_eq!(shared.timer(token), Some(at));
+        shared.clear_timer(token);
+        assert_eq!((shared.timer(token), shared.timers.next()), (None, None));
     }
 
     #[test]
     fn size_of_the_fabric_follows_its_lids() {
-        let mut cx = Cx::new(Config::default(), 1.into());
-        cx.saw_lid(Lid::new(803), Lmc::checked(3).unwrap());
-        assert_eq!(cx.fabric_size(), 100);
+        let mut shared = Shared::new(Config::default(), 1.into());
+        shared.saw_lid(Lid::new(803), Lmc::checked(3).unwrap());
+        assert_eq!(shared.fabric_size(), 100);
     }
 
     #[test]
     fn only_enabled_levels_are_logged() {
         let logged = |log_level| {
-            let mut cx = Cx::new(Config { log_level, ..Config::default() }, 1.into());
-            cx.log(Event::PortDown(PortId(0)));
-            cx.log(Event::NoPartition(PortId(0), Address::from_text("a"), None));
-            cx.log(Event::Answered(RequestedBy::Kernel(KernelRequestId(1)), Address::from_text("a")));
-            assert!(cx.outputs.iter().all(|output| matches!(output, Output::Log(_))));
-            cx.outputs.len()
+            let mut shared = Shared::new(Config { log_level, ..Config::default() }, 1.into());
+            shared.log(Event::PortDown(PortId(0)));
+            shared.log(Event::NoPartition(PortId(0), Address::from_text("a"), None));
+            shared.log(Event::Answered(RequestedBy::Kernel(KernelRequestId(1)), Address::from_text("a")));
+            assert!(shared.outputs.iter().all(|output| matches!(output, Output::Log(_))));
+            shared.outputs.len()
         };
         assert_eq!([Level::Always, Level::Verbose, Level::Debug].map(logged), [1, 2, 3]);
     }
 
     #[test]
     fn jitter_and_spread_stay_in_range() {
-        let mut cx = Cx::new(Config::default(), 1.into());
+        let mut shared = Shared::new(Config::default(), 1.into());
         let second = Duration::from_secs(1);
-        let around: Vec<Duration> = (0..50).map(|_| cx.jitter(second)).collect();
+        let around: Vec<Duration> = (0..50).map(|_| shared.jitter(second)).collect();
         assert!(around.iter().all(|time| (second * 3 / 4..=second * 5 / 4).contains(time)), "{around:?}");
         assert!(around.iter().any(|time| *time < second) && around.iter().any(|time| *time > second));
         let below: Vec<Duration> =
-            (0..50).map(|_| cx.spread(Spread { per_port: Duration::ZERO, least: second })).collect();
+            (0..50).map(|_| shared.spread(Spread { per_port: Duration::ZERO, least: second })).collect();
         assert!(below.iter().all(|time| *time < second), "{below:?}");
         assert!(below.iter().any(|time| *time < second / 2) && below.iter().any(|time| *time > second / 2));
     }

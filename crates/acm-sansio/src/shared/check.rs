@@ -1,12 +1,12 @@
 //! Invariants of accounts and timers, for tests and fuzzing.
-use super::{Cx, ensure};
+use super::{Shared, ensure};
 use crate::{
     accounts::{ENDING, FLOOR, Holding, most_connections},
     api::account::{Account, KERNEL},
 };
 use alloc::{format, string::String};
 
-impl Cx {
+impl Shared {
     /// Checks that accounts are within the widest limits so far, and that no timer is overdue.
     pub(crate) fn check(&self) -> Result<(), String> {
         let (limits, total) = (&self.widest.limits, self.accounts.total());
@@ -30,11 +30,11 @@ impl Cx {
 }
 
 /// Checks that no account exceeds its share, so that something is left for others.
-fn shares(cx: &Cx) -> Result<(), String> {
-    let limits = &cx.widest.limits;
+fn shares(shared: &Shared) -> Result<(), String> {
+    let limits = &shared.widest.limits;
     // The daemon and remote hosts have limits of their own.
     let shares = |account: &Account| matches!(account, Account::User(_) | Account::Peer(_) | Account::Kernel);
-    for (account, _, held) in cx.accounts.iter().filter(|(account, ..)| shares(account)) {
+    for (account, _, held) in shared.accounts.iter().filter(|(account, ..)| shares(account)) {
         for (held, share, floor, ending, what) in [
             (held.connections, limits.connections, 0, ENDING + 1, "connections"),
             (held.requests, limits.requests, FLOOR, 0, "requests"),

@@ -1,7 +1,7 @@
 //! The two cases of an id that names no object. Every other `None` is a state, such as a port that is down.
-use super::Cx;
+use super::Shared;
 
-impl Cx {
+impl Shared {
     /// Returns the object that an input names. If it was removed, the input is counted as stale: it may have crossed
     /// the output that reported the removal.
     pub(crate) fn named<T>(&mut self, found: Option<T>) -> Option<T> {
@@ -26,16 +26,19 @@ mod tests {
 
     #[test]
     fn removed_object_of_an_input_is_counted() {
-        let mut cx = Cx::new(Config::default(), 1.into());
-        assert_eq!((cx.named(Some(3)), cx.named(None::<u8>), cx.existing(Some(4))), (Some(3), None, Some(4)));
-        assert_eq!((cx.stats.stale_inputs, cx.stats.missing_objects), (1, 0));
+        let mut shared = Shared::new(Config::default(), 1.into());
+        assert_eq!(
+            (shared.named(Some(3)), shared.named(None::<u8>), shared.existing(Some(4))),
+            (Some(3), None, Some(4))
+        );
+        assert_eq!((shared.stats.stale_inputs, shared.stats.missing_objects), (1, 0));
     }
 
     #[test]
     #[cfg_attr(debug_assertions, should_panic(expected = "a stored id names no object"))]
     fn missing_object_is_a_defect() {
-        let mut cx = Cx::new(Config::default(), 1.into());
-        assert_eq!(cx.existing(None::<u8>), None);
-        assert_eq!((cx.stats.stale_inputs, cx.stats.missing_objects), (0, 1));
+        let mut shared = Shared::new(Config::default(), 1.into());
+        assert_eq!(shared.existing(None::<u8>), None);
+        assert_eq!((shared.stats.stale_inputs, shared.stats.missing_objects), (0, 1));
     }
 }
