@@ -1,6 +1,6 @@
 //! Changes of endpoints, of their addresses and of their ports.
 use super::{
-    dest::{DestKey, DestState, EvictionClass, Ready, Stage},
+    dest::{DestKey, DestState, EvictionClass, ServedPath, Stage},
     endpoint::JoinEnd,
     paths,
     state::Ibacmp,
@@ -18,7 +18,7 @@ impl Ibacmp {
     /// Ends all operations in progress on an endpoint.
     fn fail_all(&mut self, cx: &mut Context, endpoint: EndpointId) {
         for id in self.cache.busy(endpoint) {
-            match self.cache.change(id, Ready::checks) {
+            match self.cache.change(id, ServedPath::checks) {
                 // The served path stays.
                 Some(checks) => self.end_checks(cx, id, checks),
                 None => self.fail(cx, id, Failure::EndpointClosed),
@@ -170,7 +170,7 @@ impl Ibacmp {
         if self.cache.at(id).state.is_busy() {
             self.fail(cx, id, Failure::EndpointClosed);
         }
-        self.cache.enter(id, DestState::Ready(Ready::new(None, path, 0)));
+        self.cache.enter(id, DestState::Ready(ServedPath::new(None, path, 0)));
     }
 
     /// Replaces a removed source address in open multicast requests, because receivers cache the location of the

@@ -1,6 +1,6 @@
 //! Invariants of the built-in provider, for tests and fuzzing.
 use super::{
-    dest::{DestState, EvictionClass, Lookup, MulticastRequest, Ready, Routing, Stage, StateKind},
+    dest::{DestState, EvictionClass, Lookup, MulticastRequest, Routing, ServedPath, Stage, StateKind},
     state::{Ibacmp, RenewalQueue},
     token::{DestId, Task},
 };
@@ -47,7 +47,7 @@ pub(crate) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
                     ready.path.dlid, ready.remote
                 ));
             }
-            DestState::Ready(Ready { check, renewal, .. }) if check.is_some() || renewal.is_some() => {
+            DestState::Ready(ServedPath { check, renewal, .. }) if check.is_some() || renewal.is_some() => {
                 if let Some(check) = check {
                     lookup(id, &check.request.lookup, waiting)?;
                     multicast_request(&mut counted, provider, cx, id, dest.endpoint, &check.request)?;
@@ -109,7 +109,7 @@ pub(crate) fn each_lookup(provider: &Ibacmp, emit: &mut dyn FnMut(AccountId)) {
         match &dest.state {
             DestState::Locating(request) => all(&request.lookup),
             DestState::Routing(routing) => all(&routing.lookup),
-            DestState::Ready(Ready { check, renewal, .. }) => {
+            DestState::Ready(ServedPath { check, renewal, .. }) => {
                 check.iter().for_each(|check| all(&check.request.lookup));
                 renewal.iter().for_each(|renewal| all(&renewal.lookup));
             }
@@ -119,7 +119,7 @@ pub(crate) fn each_lookup(provider: &Ibacmp, emit: &mut dyn FnMut(AccountId)) {
 }
 
 /// Reports whether a path leads to the known location of its destination. An invalid path may lead anywhere.
-fn is_at_end_of_its_path(provider: &Ibacmp, cx: &Context, endpoint: EndpointId, ready: &Ready) -> bool {
+fn is_at_end_of_its_path(provider: &Ibacmp, cx: &Context, endpoint: EndpointId, ready: &ServedPath) -> bool {
     let counts = provider.endpoints.get(endpoint).is_some_and(|state| !state.is_void(ready.freshness.epoch));
     match (&ready.remote, cx.port_of(endpoint)) {
         (Some(remote), Some(port)) if counts => remote.is_at_end_of(&ready.path, port.lmc),

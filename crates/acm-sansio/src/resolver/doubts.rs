@@ -1,7 +1,7 @@
 //! Doubts about addresses: after an event that may have moved an address, its owner is asked by unicast if it still has
 //! it. The path is served meanwhile.
 use super::{
-    dest::{CheckReason, DestState, HostCheck, Lookup, MulticastRequest, Ready, Remote, Stage},
+    dest::{CheckReason, DestState, HostCheck, Lookup, MulticastRequest, Remote, ServedPath, Stage},
     facts::source,
     state::Ibacmp,
     token::{DestId, Task},
@@ -25,7 +25,7 @@ impl Ibacmp {
         let lmc = cx.lmc_of(endpoint);
         let host = Remote { gid, lid, ..Remote::default() };
         let is_there = |id: &DestId| match &self.cache.at(*id).state {
-            DestState::Ready(Ready { path, .. }) => host.is_at_end_of(path, lmc),
+            DestState::Ready(ServedPath { path, .. }) => host.is_at_end_of(path, lmc),
             DestState::Located { remote, .. } => remote.is_same_port(&host, lmc),
             _ => false,
         };

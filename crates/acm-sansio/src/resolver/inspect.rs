@@ -1,6 +1,6 @@
 //! The cache for administrators: facts about its entries, and their removal on request.
 use super::{
-    dest::{Dest, DestKey, DestState, EvictionClass, Ready},
+    dest::{Dest, DestKey, DestState, EvictionClass, ServedPath},
     state::Ibacmp,
     token::DestId,
 };
@@ -78,7 +78,7 @@ impl Ibacmp {
     }
 }
 
-fn cached_path(ready: &Ready) -> CachedPath {
+fn cached_path(ready: &ServedPath) -> CachedPath {
     let history = &ready.history;
     CachedPath {
         record: ready.path,
@@ -120,7 +120,7 @@ mod tests {
     }
 
     fn ready() -> DestState {
-        DestState::Ready(Ready::new(Some(Remote::default()), PathRecord::default(), 0))
+        DestState::Ready(ServedPath::new(Some(Remote::default()), PathRecord::default(), 0))
     }
 
     #[test]

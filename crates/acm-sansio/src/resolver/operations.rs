@@ -1,7 +1,7 @@
 //! The operations in progress of destinations: credits, timers and datagrams of their multicast requests, and the end of
 //! what is in progress. The renewal of a path that is served is in `refresh/checks.rs`.
 use super::{
-    dest::{Checks, DestState, Freshness, Lookup, MulticastRequest, Ready, Remote, Stage},
+    dest::{Checks, DestState, Freshness, Lookup, MulticastRequest, Remote, ServedPath, Stage},
     endpoint::group_share::handling_time,
     paths,
     state::Ibacmp,
@@ -121,7 +121,7 @@ impl Ibacmp {
         let by_group = || self.endpoints.at(dest.endpoint).base_group();
         match (host, &dest.state) {
             (None, _) => Some(paths::send_to_group(by_group()?, port)),
-            (Some(host), DestState::Ready(Ready { path, .. }))
+            (Some(host), DestState::Ready(ServedPath { path, .. }))
                 if path.dgid == host.gid && host.is_at_end_of(path, port.lmc) =>
             {
                 Some(paths::send_to(path, &host, port))
@@ -259,7 +259,8 @@ impl Ibacmp {
 
     /// Drops the path of a destination and keeps its location.
     pub(crate) fn drop_path(&mut self, cx: &mut Context, id: DestId) {
-        if let Some(&Ready { remote, freshness: Freshness { addr_until, .. }, .. }) = self.cache.at(id).state.ready()
+        if let Some(&ServedPath { remote, freshness: Freshness { addr_until, .. }, .. }) =
+            self.cache.at(id).state.ready()
             && let DestState::Ready(mut ready) = self.cache.enter(id, DestState::without_path(remote, addr_until))
         {
             self.end_checks(cx, id, ready.checks());

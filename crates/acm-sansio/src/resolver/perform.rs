@@ -1,7 +1,7 @@
 //! Carries out the action that follows an event of a destination: the only place in which a lookup changes its state, is
 //! answered, or fails.
 use super::{
-    dest::{Action, DestState, History, Lookup, Origin, Ready, Remote, Routing},
+    dest::{Action, DestState, History, Lookup, Origin, Remote, Routing, ServedPath},
     endpoint::Endpoints,
     paths::{Known, PathSource},
     sources::Way,
@@ -228,7 +228,7 @@ impl Ibacmp {
         let history = History::new(source.origin(), cx.shared.now());
         self.note_source(endpoint, source);
         self.stats.preload_used += u64::from(source == PathSource::File);
-        let mut ready = Ready { history, ..Ready::new(remote, path, self.epoch(endpoint)) };
+        let mut ready = ServedPath { history, ..ServedPath::new(remote, path, self.epoch(endpoint)) };
         let freshness = &mut ready.freshness;
         (freshness.addr_until, freshness.route_until, freshness.preloaded) = (addr_until, route_until, preloaded);
         self.cache.enter(id, DestState::Ready(ready));

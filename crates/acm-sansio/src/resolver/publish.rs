@@ -8,7 +8,7 @@
 //! A published path is used without the provider's notice. It is therefore published for a limited time: in each
 //! [`LEASE`] the first use of a destination is a request, which is a use for eviction, renewal and confirmation.
 use super::{
-    dest::{DestKey, EvictionClass, Origin, Ready, RouteKey},
+    dest::{DestKey, EvictionClass, Origin, RouteKey, ServedPath},
     state::Ibacmp,
     token::DestId,
 };
@@ -25,7 +25,7 @@ pub(crate) const LEASE: Duration = Duration::from_secs(60);
 
 impl Ibacmp {
     /// Returns the path of a destination, if a request of a local user gets it now, and it is not stale.
-    fn fresh(&self, cx: &Context, id: DestId) -> Option<&Ready> {
+    fn fresh(&self, cx: &Context, id: DestId) -> Option<&ServedPath> {
         let dest = self.cache.get(id)?;
         let ready = dest.state.ready().filter(|ready| !ready.freshness.stale)?;
         let is_fresh = match dest.class {

@@ -3,7 +3,7 @@
 use super::{
     cache::Eviction,
     confirmations::PASS,
-    dest::{DestKey, DestState, EvictionClass, Lookup, MulticastRequest, Origin, Ready, Remote, RouteKey},
+    dest::{DestKey, DestState, EvictionClass, Lookup, MulticastRequest, Origin, Remote, RouteKey, ServedPath},
     state::{Ibacmp, RenewalReason},
     token::{DestId, Task},
 };
@@ -103,7 +103,8 @@ impl Ibacmp {
         }
         self.drop_expired(cx, id);
         let dest = self.cache.at(id);
-        let (DestState::Located { remote, .. } | DestState::Ready(Ready { remote: Some(remote), .. })) = dest.state
+        let (DestState::Located { remote, .. } | DestState::Ready(ServedPath { remote: Some(remote), .. })) =
+            dest.state
         else {
             return None;
         };

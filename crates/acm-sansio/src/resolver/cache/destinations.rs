@@ -5,7 +5,7 @@ use crate::{
     collections::{arena::Arena, list::List},
     resolver::{
         dest::{
-            BY_CLASS, Dest, DestKey, DestState, EvictionClass, Lookup, MulticastRequest, Ready, RouteKey, Routing,
+            BY_CLASS, Dest, DestKey, DestState, EvictionClass, Lookup, MulticastRequest, RouteKey, Routing, ServedPath,
             StateKind,
         },
         token::DestId,
@@ -253,7 +253,7 @@ impl Cache {
 
     /// Changes a cached path in place, or the checks of it. Its GID must not change. Returns `None` if no path is
     /// cached.
-    pub(crate) fn change<R>(&mut self, id: DestId, change: impl FnOnce(&mut Ready) -> R) -> Option<R> {
+    pub(crate) fn change<R>(&mut self, id: DestId, change: impl FnOnce(&mut ServedPath) -> R) -> Option<R> {
         let dest = self.at_mut(id)?;
         let endpoint = dest.endpoint;
         let DestState::Ready(ready) = &mut dest.state else { return None };
@@ -436,12 +436,12 @@ mod tests {
 
     #[test]
     fn probation_ends_when_a_destination_is_found() {
-        use crate::resolver::dest::{Ready, Remote};
+        use crate::resolver::dest::{Remote, ServedPath};
         let mut cache = Cache::new(1.into());
         let ids = [0, 1, 2, 3].map(|number| cache.insert(HERE, key(number), EvictionClass::Probation));
         assert_eq!((cache.len(), cache.found()), (4, 0));
         cache.enter(ids[0], DestState::Located { remote: Remote::default(), addr_until: None });
-        cache.enter(ids[1], DestState::Ready(Ready::new(None, ib_mad::sa::PathRecord::default(), 0)));
+        cache.enter(ids[1], DestState::Ready(ServedPath::new(None, ib_mad::sa::PathRecord::default(), 0)));
         cache.enter(ids[2], DestState::Unknown);
         cache.set_class(ids[3], EvictionClass::Local);
         assert_eq!((cache.len(), cache.found()), (4, 3));

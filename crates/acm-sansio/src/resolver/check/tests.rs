@@ -175,7 +175,7 @@ fn check_has_the_waiters_of_its_lookup() {
     let id = ibacmp.acquire(&mut cx, endpoint, DestKey::Address(name("there"))).unwrap();
     let remote = |lid| Remote { lid: Lid::new(lid), qpn: Qpn::of::<7>(), ..Remote::default() };
     let path = PathRecord { dlid: Lid::new(2), ..PathRecord::default() };
-    let ready = Ready::new(Some(remote(2)), path, 0);
+    let ready = ServedPath::new(Some(remote(2)), path, 0);
     ibacmp.cache.enter(id, DestState::Ready(ready));
     ibacmp.check_claim(&mut cx, id, remote(3));
     assert_eq!(ibacmp.stats().claims_checked, 1);
@@ -190,9 +190,9 @@ fn valid_path_leads_to_its_destination() {
     let id = ibacmp.acquire(&mut cx, endpoint, DestKey::Address(name("there"))).unwrap();
     let remote = Remote { lid: Lid::new(2), ..Remote::default() };
     let path = |dlid| PathRecord { dlid: Lid::new(dlid), ..PathRecord::default() };
-    ibacmp.cache.enter(id, DestState::Ready(Ready::new(Some(remote), path(2), 0)));
+    ibacmp.cache.enter(id, DestState::Ready(ServedPath::new(Some(remote), path(2), 0)));
     assert_eq!(check(&cx, &ibacmp), Ok(()));
-    ibacmp.cache.enter(id, DestState::Ready(Ready::new(Some(remote), path(3), 0)));
+    ibacmp.cache.enter(id, DestState::Ready(ServedPath::new(Some(remote), path(3), 0)));
     fails(&cx, &ibacmp, "the path leads to LID 3");
     // An invalid path may lead anywhere.
     for lid in [16, 17] {

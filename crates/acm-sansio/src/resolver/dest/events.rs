@@ -1,7 +1,7 @@
 //! The events of a destination. Each notes what it shows and returns the action that follows. The kind of the state
 //! changes only when the action is carried out.
 use super::{
-    Dest, DestState, EvictionClass, MulticastRequest, Origin, Outcome, Ready, Remote, Stage, are_of_one_adapter,
+    Dest, DestState, EvictionClass, MulticastRequest, Origin, Outcome, Remote, ServedPath, Stage, are_of_one_adapter,
     checks::Next,
 };
 use crate::{accounts::credit::QueuePositions, api::failure::Failure, retry::RequestRetry};
@@ -93,7 +93,7 @@ impl Dest {
                 self.origin = Origin::Asked;
                 Action::FindRoute(remote)
             }
-            (DestState::Ready(Ready { remote: Some(owner), check: Some(check), .. }), Ok(remote)) => {
+            (DestState::Ready(ServedPath { remote: Some(owner), check: Some(check), .. }), Ok(remote)) => {
                 let has_lid = check.request.to.is_some_and(|asked| asked.lid.base(lmc) == remote.lid.base(lmc));
                 let next = if owner.is_same_port(&remote, lmc) {
                     *owner = remote;
@@ -118,7 +118,7 @@ impl Dest {
             Some(asked) if asked.gid != host && owner == Some(host) => Action::IgnoreResponse,
             Some(_) if is_lookup => ask_group(request),
             Some(_) => match &mut self.state {
-                DestState::Ready(Ready { check: Some(check), .. }) => {
+                DestState::Ready(ServedPath { check: Some(check), .. }) => {
                     follow(check.reason.refusal(), &mut check.request)
                 }
                 _ => Action::Nothing,
@@ -131,7 +131,9 @@ impl Dest {
     /// Handles the silence of the host that a check asked.
     fn check_silent(&mut self) -> Action {
         match &mut self.state {
-            DestState::Ready(Ready { check: Some(check), .. }) => follow(check.reason.silence(), &mut check.request),
+            DestState::Ready(ServedPath { check: Some(check), .. }) => {
+                follow(check.reason.silence(), &mut check.request)
+            }
             _ => Action::Nothing,
         }
     }
@@ -144,7 +146,7 @@ impl Dest {
         match &mut self.state {
             // A claim of a local address is ignored.
             _ if self.class == EvictionClass::Local => Action::Nothing,
-            DestState::Ready(Ready { remote: Some(current), .. }) if current.is_same_port(&remote, lmc) => {
+            DestState::Ready(ServedPath { remote: Some(current), .. }) if current.is_same_port(&remote, lmc) => {
                 // The path to the same port is the same, whichever queue pair the peer has now.
                 let before = core::mem::replace(current, remote).qpn;
                 // A preloaded entry has no queue pair.
@@ -152,7 +154,7 @@ impl Dest {
                 Action::KeepOwner { has_changed, renews: has_changed && in_use }
             }
             // Another port of the host has the same name. The path in use stays.
-            DestState::Ready(Ready { remote: Some(current), .. })
+            DestState::Ready(ServedPath { remote: Some(current), .. })
                 if current.gid != remote.gid && are_of_one_adapter(current.gid, remote.gid) =>
             {
                 Action::Nothing

@@ -23,5 +23,5 @@ pub(crate) use {
     lookup::{Lookup, Responder},
     remote::{Remote, are_of_one_adapter},
     request::{MulticastRequest, Stage},
-    state::{Checks, DestState, Failed, Ready, Routing, StateKind},
+    state::{Checks, DestState, Failed, Routing, ServedPath, StateKind},
 };

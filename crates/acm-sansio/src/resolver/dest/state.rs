@@ -22,7 +22,7 @@ pub(crate) enum DestState {
     /// A query for the path is open at the subnet administrator.
     Routing(Routing),
     /// The path is cached.
-    Ready(Ready),
+    Ready(ServedPath),
 }
 
 /// The kind of a [`DestState`].
@@ -90,7 +90,7 @@ pub(crate) struct Routing {
 
 /// A destination whose path is cached.
 #[derive(Debug)]
-pub(crate) struct Ready {
+pub(crate) struct ServedPath {
     /// Its location; `None` for a port given by LID or GID, and for local addresses.
     pub(crate) remote: Option<Remote>,
     pub(crate) path: PathRecord,
@@ -113,7 +113,7 @@ pub(crate) struct Checks {
     pub(crate) renewal: Option<Box<Renewal>>,
 }
 
-impl Ready {
+impl ServedPath {
     /// Creates the state for a path in this epoch of its endpoint. The default of the history is that of a local
     /// address.
     pub(crate) const fn new(remote: Option<Remote>, path: PathRecord, epoch: u32) -> Self {
@@ -165,8 +165,10 @@ impl DestState {
     /// Returns the GID of the cached location; `None` without a location, and for local addresses.
     pub(crate) fn located_at(&self, key: &DestKey) -> Option<Gid> {
         match (self, key) {
-            (Self::Located { remote, .. } | Self::Ready(Ready { remote: Some(remote), .. }), _) => Some(remote.gid),
-            (Self::Ready(Ready { path, .. }), DestKey::Route(_)) => Some(path.dgid),
+            (Self::Located { remote, .. } | Self::Ready(ServedPath { remote: Some(remote), .. }), _) => {
+                Some(remote.gid)
+            }
+            (Self::Ready(ServedPath { path, .. }), DestKey::Route(_)) => Some(path.dgid),
             _ => None,
         }
     }
@@ -176,7 +178,7 @@ impl DestState {
     pub(crate) fn asks_host(&self) -> bool {
         match self {
             Self::Locating(request) => request.is_known,
-            Self::Ready(Ready { check: Some(check), .. }) => check.request.to.is_some(),
+            Self::Ready(ServedPath { check: Some(check), .. }) => check.request.to.is_some(),
             _ => false,
         }
     }
@@ -185,7 +187,7 @@ impl DestState {
     pub(crate) fn multicast_request_mut(&mut self) -> Option<&mut MulticastRequest> {
         match self {
             Self::Locating(request) => Some(request),
-            Self::Ready(Ready { check: Some(check), .. }) => Some(&mut check.request),
+            Self::Ready(ServedPath { check: Some(check), .. }) => Some(&mut check.request),
             _ => None,
         }
     }
@@ -196,7 +198,7 @@ impl DestState {
     }
 
     /// Returns the cached path.
-    pub(crate) const fn ready(&self) -> Option<&Ready> {
+    pub(crate) const fn ready(&self) -> Option<&ServedPath> {
         match self {
             Self::Ready(ready) => Some(ready),
             _ => None,
@@ -234,9 +236,9 @@ mod tests {
         MulticastRequest::new(Time::ZERO, TransactionId::new(1), Address::from_text("a"), Lookup::default())
     }
 
-    fn ready(remote: Option<Remote>) -> Ready {
+    fn ready(remote: Option<Remote>) -> ServedPath {
         let path = PathRecord { dgid: "fe80::7".parse().unwrap(), ..PathRecord::default() };
-        Ready::new(remote, path, 0)
+        ServedPath::new(remote, path, 0)
     }
 
     /// Returns one state of each kind, in the order of [`StateKind::ALL`].
@@ -273,11 +275,11 @@ mod tests {
     #[test]
     fn ready_destination_may_be_verified_or_renewed() {
         let claimed = HostCheck { request: request(), reason: CheckReason::Renewal };
-        let mut state = DestState::Ready(Ready { check: Some(Box::new(claimed)), ..ready(None) });
+        let mut state = DestState::Ready(ServedPath { check: Some(Box::new(claimed)), ..ready(None) });
         assert!(state.is_busy() && state.multicast_request_mut().is_some() && state.lookup_mut().is_some());
         let (query, lookup) = (SaQueryId::new(0, 0), Lookup::default());
         let renewal = Renewal { query, lookup, epoch: 0 };
-        let mut state = DestState::Ready(Ready { renewal: Some(Box::new(renewal)), ..ready(None) });
+        let mut state = DestState::Ready(ServedPath { renewal: Some(Box::new(renewal)), ..ready(None) });
         assert!(state.is_busy() && state.multicast_request_mut().is_none() && state.lookup_mut().is_none());
     }
 

@@ -4,7 +4,7 @@ use crate::{
     api::{DatagramSource, ResolverEvent, account::REMOTE, id::EndpointId, port::PortAttributes},
     provider::Context,
     resolver::{
-        dest::{DestKey, DestState, Lookup, Ready, Remote, Responder, Routing},
+        dest::{DestKey, DestState, Lookup, Remote, Responder, Routing, ServedPath},
         doubts::MOST_DOUBTED,
         endpoint::Endpoints,
         state::{Ibacmp, RenewalReason},
@@ -195,7 +195,7 @@ impl Ibacmp {
         let Some(dest) = self.cache.at_mut(id) else { return };
         let pending = match &mut dest.state {
             DestState::Routing(routing) => Some((&mut routing.lookup, routing.query)),
-            DestState::Ready(Ready { renewal: Some(renewal), .. }) => Some((&mut renewal.lookup, renewal.query)),
+            DestState::Ready(ServedPath { renewal: Some(renewal), .. }) => Some((&mut renewal.lookup, renewal.query)),
             // The sender is at another LID than the path.
             DestState::Ready(ready) => {
                 if ready.no_check_before.is_some_and(|until| now < until) {

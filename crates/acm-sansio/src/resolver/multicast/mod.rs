@@ -1,3 +1,3 @@
-//! What arrives: responses that end a lookup, and requests of remote hosts.
+//! Received datagrams: responses that end a lookup, and requests of remote hosts.
 mod incoming_request;
 mod responses;

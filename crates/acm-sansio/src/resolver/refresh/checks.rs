@@ -5,8 +5,8 @@ use crate::{
     provider::Context,
     resolver::{
         dest::{
-            Action, CheckReason, Claim, DestState, HostCheck, Lookup, MulticastRequest, Outcome, Ready, Remote,
-            Renewal, Stage,
+            Action, CheckReason, Claim, DestState, HostCheck, Lookup, MulticastRequest, Outcome, Remote, Renewal,
+            ServedPath, Stage,
         },
         endpoint::Endpoints,
         facts::source,
@@ -27,7 +27,7 @@ impl Ibacmp {
         let dest = self.cache.at(id);
         let (endpoint, name) = (dest.endpoint, dest.name());
         let DestState::Ready(ready) = &dest.state else { return };
-        let Ready { remote: Some(owner), check, no_check_before, claims_refuted, .. } = ready else {
+        let ServedPath { remote: Some(owner), check, no_check_before, claims_refuted, .. } = ready else {
             return;
         };
         let checked = check.as_ref().and_then(|check| check.reason.claimant());
@@ -93,7 +93,7 @@ impl Ibacmp {
     /// Keeps the location of a host that has sent a request, which ends the check of a claim to its address.
     pub(crate) fn keep_owner(&mut self, cx: &mut Context, id: DestId, has_changed: bool, renews: bool) {
         let ready = self.cache.at(id).state.ready();
-        if let Some(Ready { remote: Some(owner), check: Some(check), .. }) = ready
+        if let Some(ServedPath { remote: Some(owner), check: Some(check), .. }) = ready
             && check.reason.claimant().is_some()
         {
             let owner = owner.gid;
@@ -115,7 +115,7 @@ impl Ibacmp {
     pub(crate) fn end_check(&mut self, cx: &mut Context, id: DestId, outcome: Outcome) -> Action {
         let dest = self.cache.at(id);
         let (endpoint, name) = (dest.endpoint, dest.name());
-        let DestState::Ready(Ready { remote: Some(owner), check: Some(check), .. }) = &dest.state else {
+        let DestState::Ready(ServedPath { remote: Some(owner), check: Some(check), .. }) = &dest.state else {
             return Action::Nothing;
         };
         let (owner, reason) = (*owner, check.reason);

@@ -1,9 +1,9 @@
-//! What is still served of a destination: the rest is dropped before it is used.
+//! Served parts of a destination: the rest is dropped before it is used.
 use crate::{
     api::{Time, id::EndpointId},
     provider::Context,
     resolver::{
-        dest::{Dest, DestState, EvictionClass, Ready},
+        dest::{Dest, DestState, EvictionClass, ServedPath},
         state::Ibacmp,
         token::DestId,
     },
@@ -11,13 +11,13 @@ use crate::{
 
 impl Ibacmp {
     /// Reports whether a cached path is served: it has not expired, and still matches the port and the files.
-    pub(crate) fn is_served(&self, cx: &Context, dest: &Dest, ready: &Ready) -> bool {
+    pub(crate) fn is_served(&self, cx: &Context, dest: &Dest, ready: &ServedPath) -> bool {
         dest.class == EvictionClass::Local
             || ready.freshness.is_lasting(cx.shared.now(), self.preload.loads()) && self.fits(cx, dest.endpoint, ready)
     }
 
     /// Reports whether a path matches the port, which may have moved, or have got another link.
-    fn fits(&self, cx: &Context, endpoint: EndpointId, ready: &Ready) -> bool {
+    fn fits(&self, cx: &Context, endpoint: EndpointId, ready: &ServedPath) -> bool {
         let is_too_much = || cx.port_of(endpoint).is_some_and(|port| port.is_too_much(&ready.path));
         let state = self.endpoints.get(endpoint);
         state.is_some_and(|state| {

@@ -3,7 +3,7 @@ use crate::{
     api::{ResolverEvent, id::EndpointId},
     provider::Context,
     resolver::{
-        dest::{DestState, Ready},
+        dest::{DestState, ServedPath},
         state::Ibacmp,
         token::DestId,
     },
@@ -35,7 +35,7 @@ impl Ibacmp {
     /// Reports whether the cached path of a destination matches the query, and is for the same service and class.
     fn is_refuted(&self, cx: &Context, id: DestId, query: &Query<PathRecord>) -> bool {
         let ready = self.cache.get(id).and_then(|dest| dest.state.ready());
-        let Some(Ready { remote, path, .. }) = ready.filter(|ready| ready.freshness.preloaded.is_none()) else {
+        let Some(ServedPath { remote, path, .. }) = ready.filter(|ready| ready.freshness.preloaded.is_none()) else {
             return false;
         };
         let asked = query.record();
@@ -71,7 +71,7 @@ mod tests {
         for number in 0..=1024 {
             let name = alloc::format!("x{number}");
             let id = ibacmp.acquire(&mut cx, here, DestKey::Address(Address::from_text(&name))).unwrap();
-            ibacmp.cache.enter(id, DestState::Ready(Ready::new(Some(remote), path, 0)));
+            ibacmp.cache.enter(id, DestState::Ready(ServedPath::new(Some(remote), path, 0)));
         }
         let query = Query::<PathRecord>::new().dgid(path.dgid);
         ibacmp.path_refuted(&mut cx, here, &query.pkey(Pkey::new(0x8001)));

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
     use crate::{
         api::{Time, config::Config, id::EndpointId, port::PortAttributes},
-        resolver::dest::{DestKey, Ready},
+        resolver::dest::{DestKey, ServedPath},
     };
     use acm_wire::Address;
     use alloc::vec::Vec;
@@ -224,7 +224,7 @@ mod tests {
         let mtu = ib_mad::Selected::exactly(ib_mad::Mtu::B4096);
         let path = ib_mad::sa::PathRecord { mtu, ..Default::default() };
         let epoch = ibacmp.endpoints.entry(here).epoch();
-        let ready = Ready::new(None, path, epoch);
+        let ready = ServedPath::new(None, path, epoch);
         ibacmp.cache.enter(id, DestState::Ready(ready));
         ibacmp.drop_expired(&mut cx, id);
         assert!(matches!(ibacmp.cache.get(id).unwrap().state, DestState::Ready(_)));

@@ -4,7 +4,7 @@ use crate::{
     api::{ResolverEvent, SaError, account::DAEMON, config::ServiceIds, id::EndpointId},
     provider::{Context, Need},
     resolver::{
-        dest::{Dest, DestKey, DestState, Lookup, Ready, RouteKey, Routing},
+        dest::{Dest, DestKey, DestState, Lookup, RouteKey, Routing, ServedPath},
         paths::{Known, PathSource},
         state::Ibacmp,
         token::{DestId, Task},
@@ -133,7 +133,7 @@ impl Ibacmp {
             let Some(state) = self.endpoints.get_mut(endpoint) else { return };
             let canonical = RouteKey { service_id: state.id_rules.canonical(key.service_id), ..key };
             let shared = self.cache.find(endpoint, &DestKey::Route(canonical));
-            if let Some(&Ready { path, .. }) = shared.and_then(|id| self.cache.at(id).state.ready()) {
+            if let Some(&ServedPath { path, .. }) = shared.and_then(|id| self.cache.at(id).state.ready()) {
                 if cx.sa_cancel(query)
                     && let Some(Routing { remote, addr_until, lookup, .. }) = self.cache.take_routing(id)
                 {

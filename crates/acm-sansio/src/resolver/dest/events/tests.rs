@@ -31,7 +31,7 @@ fn locating(request: MulticastRequest) -> Dest {
 /// Returns a path to host 1, whose address is checked.
 fn checked(reason: CheckReason, request: MulticastRequest) -> Dest {
     let check = Some(Box::new(HostCheck { request, reason }));
-    let ready = Ready { check, ..Ready::new(Some(at(1)), PathRecord::default(), 0) };
+    let ready = ServedPath { check, ..ServedPath::new(Some(at(1)), PathRecord::default(), 0) };
     dest(EvictionClass::Requested, DestState::Ready(ready))
 }
 
@@ -120,7 +120,7 @@ fn check_of_a_claim_asks_the_owner_and_then_the_claimant() {
 #[test]
 fn claim_is_cached_checked_or_ignored() {
     let lmc = Lmc::default();
-    let ready = || DestState::Ready(Ready::new(Some(at(1)), PathRecord::default(), 0));
+    let ready = || DestState::Ready(ServedPath::new(Some(at(1)), PathRecord::default(), 0));
     let located = || DestState::Located { remote: at(1), addr_until: None };
     let routing = || {
         let query = crate::api::id::SaQueryId::new(0, 0);
