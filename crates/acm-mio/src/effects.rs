@@ -1,82 +1,24 @@
-//! Effect of a changed option when the files are read again.
-use acm_wire::files::opts::Opt;
+//! Options without an effect, and the tables of the manual.
+use acm_wire::files::opts::{Effect, Opt};
 
-/// Time from which a changed option is in force.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Effect {
-    /// From SIGHUP on.
-    Reload,
-    /// After a restart.
-    Restart,
-    /// Never, because the option exists only in C ibacm.
-    Nothing(&'static str),
-}
-
-/// The reason why an option has no effect with `--systemd`.
-pub(crate) const SYSTEMD_DECIDES: &str = "the socket unit of systemd decides";
-
-/// Reports whether an option has no effect with `--systemd`: the socket unit makes the socket and the link to it.
-pub(crate) const fn systemd_decides(option: &Opt<'_>) -> bool {
-    matches!(option, Opt::ServerMode(_) | Opt::ServerPort(_) | Opt::AcmePlusKernelOnly(_))
-}
-
-/// Returns the effect of a changed option: the column "reload" in the tables of options.
-pub(crate) const fn effect(option: &Opt<'_>) -> Effect {
+/// Returns the reason why an option does nothing in this daemon. With `--systemd`, the socket unit makes the socket and
+/// the link to it.
+pub(crate) const fn does_nothing(option: &Opt<'_>, systemd: bool) -> Option<&'static str> {
     match option {
-        Opt::LogFile(_)
-        | Opt::LogLevel(_)
-        | Opt::AddrTimeout(_)
-        | Opt::RouteProt(_)
-        | Opt::RouteTimeout(_)
-        | Opt::Timeout(_)
-        | Opt::Retries(_)
-        | Opt::ResolveDepth(_)
-        | Opt::SaDepth(_)
-        | Opt::Prefetch(_)
-        | Opt::Witness(_)
-        | Opt::SharedCache(_)
-        | Opt::SharedCacheEntries(_)
-        | Opt::RoutePreload(_)
-        | Opt::RouteDataFile(_)
-        | Opt::AddrPreload(_)
-        | Opt::AddrDataFile(_)
-        | Opt::SupportIpsInAddrCfg(_)
-        | Opt::Connections(_)
-        | Opt::ConnectionShare(_)
-        | Opt::Requests(_)
-        | Opt::RequestShare(_)
-        | Opt::Lookups(_)
-        | Opt::LookupShare(_)
-        | Opt::StrangerQueue(_)
-        | Opt::RequestsPerClient(_)
-        | Opt::ClientTimeout(_)
-        | Opt::NegativeTimeout(_)
-        | Opt::PathServiceIds(_)
-        | Opt::MetricsListen(_)
-        | Opt::Provider(_) => Effect::Reload,
-        Opt::LockFile(_)
-        | Opt::LoopbackProt(_)
-        | Opt::ServerPort(_)
-        | Opt::ServerMode(_)
-        | Opt::AcmePlusKernelOnly(_)
-        | Opt::InterfaceAddresses(_)
-        | Opt::SaNotices(_)
-        | Opt::Groups(_)
-        | Opt::GroupSl(_)
-        | Opt::SendDepth(_)
-        | Opt::RecvDepth(_)
-        | Opt::MinMtu(_)
-        | Opt::MinRate(_)
-        | Opt::ProviderLibPath(_) => Effect::Restart,
-        Opt::UmadDebugLevel(_) => Effect::Nothing("there is no libibumad"),
-        Opt::AddrProt(_) => Effect::Nothing("it has one value"),
+        Opt::ServerMode(_) | Opt::ServerPort(_) | Opt::AcmePlusKernelOnly(_) if systemd => {
+            Some("the socket unit of systemd decides")
+        }
+        _ => match option.effect() {
+            Effect::Nothing(why) => Some(why),
+            Effect::Reload | Effect::Restart => None,
+        },
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use acm_wire::files::opts::{NAMES, Options, Provider, ProviderSubnets};
+    use acm_wire::files::opts::{DECLARATIONS, Options, Provider, ProviderSubnets};
 
     /// The options of ibacm, and those that C ibacm does not have.
     const MANUAL: &str = concat!(include_str!("../../../docs/operations.md"), include_str!("../../../docs/options.md"));
@@ -91,25 +33,37 @@ mod tests {
         row
     }
 
+    /// Returns a cell without the targets of its links.
+    fn without_links(cell: &str) -> String {
+        let mut parts = cell.split("](");
+        let first = parts.next().unwrap_or_default().to_owned();
+        let text = parts.fold(first, |text, part| text + part.split_once(')').unwrap_or_default().1);
+        text.replace('[', "")
+    }
+
+    /// A cell may end with a sentence that says where to read more.
     // docs/deviations.md: umad-debug
     #[test]
-    fn manual_has_the_default_and_effect_of_each_option() {
+    fn manual_has_each_option_as_it_is_declared() {
         let provider = Opt::Provider(Provider { name: "ibacmp", subnets: ProviderSubnets::Default });
         let options: Vec<Opt<'_>> = Options::default().iter().chain([provider]).collect();
-        assert_eq!(options.len(), NAMES.len());
-        for option in options {
+        assert_eq!(options.len(), DECLARATIONS.len());
+        for (option, declared) in options.into_iter().zip(DECLARATIONS) {
             let text = option.to_string();
             let (name, default) = text.split_once(' ').unwrap();
-            let row = row(name);
-            let expected = match effect(&option) {
+            assert_eq!(name, declared.name);
+            // The default is in the run directory.
+            let default = if name == "lock_file" { "RUN_DIR/ibacm.pid" } else { default };
+            let effect = match option.effect() {
                 Effect::Reload => "yes",
                 Effect::Restart => "restart",
                 Effect::Nothing(_) => "does nothing",
             };
-            assert_eq!(row[3], expected, "{name}");
-            // The default is in the run directory.
-            let default = if name == "lock_file" { "RUN_DIR/ibacm.pid" } else { default };
-            assert_eq!(row[1], default, "{name}");
+            let help: String = declared.help.iter().take_while(|line| !line.is_empty()).copied().collect();
+            let expected = format!("| `{name}` | {default} | {} | {effect} |{help}", declared.values);
+            let row = without_links(&row(name).join(" | "));
+            let more = row.strip_prefix(&expected).and_then(|rest| rest.strip_suffix(" |"));
+            assert!(more.is_some_and(|more| more.is_empty() || more.starts_with(" See ")), "{row}\n{expected} |");
         }
     }
 

@@ -7,14 +7,8 @@ use crate::{
     owners::Owners,
     regular::{self, State},
 };
-use acm_sansio::{
-    Config,
-    api::{Level, ProviderId},
-    config::{Depth, Limits, Prefetch, RouteProtocol, Share, Subnets},
-};
-use acm_wire::files::opts::{
-    self, LogLevel, LogTarget, LoopbackProt, Opt, Options, Percent, Provider, ProviderSubnets, RouteProt,
-};
+use acm_sansio::{Config, api::ProviderId, config::Subnets};
+use acm_wire::files::opts::{self, LogTarget, Opt, Options, Provider, ProviderSubnets};
 use core::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
@@ -215,99 +209,16 @@ impl Settings {
 
     /// Returns the core's configuration, for a process with this number of file descriptors.
     pub(crate) fn core(&self, descriptors: u64) -> Config {
-        // All options are listed by name, so that the compiler reports an unused option.
-        let Options {
-            addr_timeout,
-            route_prot,
-            route_timeout,
-            negative_timeout,
-            path_service_ids,
-            loopback_prot,
-            timeout,
-            retries,
-            resolve_depth,
-            sa_depth,
-            sa_notices,
-            witness,
-            prefetch,
-            shared_cache,
-            groups,
-            group_sl,
-            min_mtu,
-            min_rate,
-            log_level,
-            // Bounds: see `limits`.
-            connections: _,
-            connection_share: _,
-            requests: _,
-            request_share: _,
-            requests_per_client: _,
-            lookups: _,
-            lookup_share: _,
-            stranger_queue: _,
-            // Options of the daemon: files and sockets.
-            log_file: _,
-            lock_file: _,
-            server_port: _,
-            server_mode: _,
-            acme_plus_kernel_only: _,
-            client_timeout: _,
-            metrics_listen: _,
-            shared_cache_entries: _,
-            route_preload: _,
-            route_data_file: _,
-            addr_preload: _,
-            addr_data_file: _,
-            support_ips_in_addr_cfg: _,
-            interface_addresses: _,
-            // Options of the devices.
-            send_depth: _,
-            recv_depth: _,
-            // Options of the providers' libraries.
-            provider_lib_path: _,
-            // Options without effect.
-            umad_debug_level: _,
-            addr_prot: _,
-        } = self.options();
-        Config {
-            addr_timeout,
-            route_protocol: route_protocol(route_prot),
-            route_timeout,
-            negative_timeout,
-            path_service_ids: path_service_ids.into(),
-            loopback: loopback_prot == LoopbackProt::Local,
-            timeout,
-            retries,
-            resolve_depth: depth(resolve_depth),
-            sa_depth: depth(sa_depth),
-            prefetch: prefetch_mode(prefetch),
-            shared_cache,
-            sa_notices,
-            witness,
-            groups: groups.get(),
-            group_sl,
-            min_mtu,
-            min_rate,
-            log_level: level(log_level),
+        let options = self.options();
+        let mut config = Config {
             providers: self.providers.iter().map(|known| known.name.clone()).collect(),
             subnets: self.subnets(),
-            limits: self.limits(descriptors),
-            ..Config::default()
+            ..Config::from(&options)
+        };
+        if options.connections.is_none() {
+            config.limits.connections.total = descriptors::for_clients(descriptors);
         }
-    }
-
-    /// Returns the core's bounds, for a process with this number of file descriptors.
-    fn limits(&self, descriptors: u64) -> Limits {
-        let options = self.options();
-        let connections = options.connections.map_or_else(|| descriptors::for_clients(descriptors), as_size);
-        Limits {
-            connections: share(connections, options.connection_share),
-            requests: share(as_size(options.requests), options.request_share),
-            lookups: share(as_size(options.lookups), options.lookup_share),
-            requests_per_client: options.requests_per_client.get(),
-            remote_lookups: as_size(options.stranger_queue),
-            ..Limits::default()
-        }
+        config
     }
 
     /// Returns the maximum number of received datagrams of an endpoint that are not handled: `recv_depth`.
@@ -332,10 +243,6 @@ pub(crate) fn as_size(number: NonZeroU32) -> usize {
     usize::try_from(number.get()).unwrap_or(usize::MAX)
 }
 
-const fn share(total: usize, percent: Percent) -> Share {
-    Share { total, percent: percent.get() }
-}
-
 /// Name of a line `provider` for subnets that no provider serves.
 pub(crate) const NO_PROVIDER: &str = "none";
 
@@ -353,33 +260,6 @@ impl LoadedProvider {
     /// Reports whether a line with this name refers to the provider.
     fn is_called(&self, name: &str) -> bool {
         self.names.iter().any(|known| known.eq_ignore_ascii_case(name))
-    }
-}
-
-const fn route_protocol(protocol: RouteProt) -> RouteProtocol {
-    match protocol {
-        RouteProt::Sa => RouteProtocol::Sa,
-        RouteProt::Acm => RouteProtocol::Acm,
-    }
-}
-
-const fn prefetch_mode(mode: opts::Prefetch) -> Prefetch {
-    match mode {
-        opts::Prefetch::Off => Prefetch::Off,
-        opts::Prefetch::Auto => Prefetch::Auto,
-        opts::Prefetch::On => Prefetch::On,
-    }
-}
-
-fn depth(option: Option<NonZeroU32>) -> Depth {
-    option.map_or(Depth::Auto, |depth| Depth::Fixed(depth.get()))
-}
-
-const fn level(level: LogLevel) -> Level {
-    match level {
-        LogLevel::Basic => Level::Always,
-        LogLevel::Verbose => Level::Verbose,
-        LogLevel::Operation => Level::Debug,
     }
 }
 

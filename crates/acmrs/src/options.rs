@@ -1,10 +1,10 @@
 //! Reads the daemon's options of the protocol.
 use acm_provider::daemon::{self, Level};
 use acm_sansio::{
-    Config, api,
-    config::{Depth, RouteProtocol, Share},
+    Config,
+    config::{Depth, Limits, Prefetch},
 };
-use acm_wire::files::opts::{self, LogLevel, LoopbackProt, Opt, Options, RouteProt};
+use acm_wire::files::opts::{self, Opt, Options};
 use core::num::NonZeroU32;
 use std::{fs, path::Path};
 
@@ -57,47 +57,25 @@ fn warn_if_unsupported(option: &Opt<'_>) {
 }
 
 fn config(options: &Options<'_>) -> Config {
-    let defaults = Config::default();
-    // ibacm limits the number of connections.
-    let share = |total| Share { total, percent: 90 };
-    let limits =
-        acm_sansio::config::Limits { connections: share(4096), requests_per_client: u32::MAX, ..defaults.limits };
+    let config = Config::from(options);
     Config {
-        addr_timeout: options.addr_timeout,
-        route_protocol: match options.route_prot {
-            RouteProt::Sa => RouteProtocol::Sa,
-            RouteProt::Acm => RouteProtocol::Acm,
-        },
-        route_timeout: options.route_timeout,
-        negative_timeout: options.negative_timeout,
-        path_service_ids: options.path_service_ids.into(),
-        loopback: options.loopback_prot == LoopbackProt::Local,
-        timeout: options.timeout,
-        retries: options.retries,
-        resolve_depth: options.resolve_depth.map_or(Depth::Auto, |depth| Depth::Fixed(depth.get())),
         // ibacm sends `sa_depth` requests at a time (default 1) and queues further requests without a limit. With this
         // depth, the core queues requests instead of ibacm.
         sa_depth: Depth::Fixed(options.sa_depth.map_or(1, NonZeroU32::get)),
         // ibacm receives SA reports and does not pass them to providers.
         sa_notices: false,
-        witness: options.witness,
-        groups: options.groups.get(),
-        group_sl: options.group_sl,
-        min_mtu: options.min_mtu,
-        min_rate: options.min_rate,
-        log_level: match options.log_level {
-            LogLevel::Basic => api::Level::Always,
-            LogLevel::Verbose => api::Level::Verbose,
-            LogLevel::Operation => api::Level::Debug,
-        },
-        limits,
-        ..defaults
+        // This provider has neither, and ibacm limits the connections.
+        prefetch: Prefetch::Off,
+        shared_cache: false,
+        limits: Limits { requests_per_client: u32::MAX, ..Limits::default() },
+        ..config
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use acm_sansio::{api, config::RouteProt};
     use core::time::Duration;
     use ib_mad::{Mtu, Rate};
 
@@ -114,7 +92,7 @@ mod tests {
         let Settings { config, recv_depth, send_depth } = &settings;
         assert_eq!((config.timeout, config.retries), (Duration::from_millis(700), 9));
         assert_eq!((config.min_mtu, config.min_rate), (Mtu::B4096, Rate::GBPS_40));
-        assert_eq!((config.route_protocol, config.loopback), (RouteProtocol::Acm, false));
+        assert_eq!((config.route_prot, config.loopback), (RouteProt::Acm, false));
         let minutes = |minutes: u64| Some(Duration::from_secs(60 * minutes));
         assert_eq!((config.addr_timeout, config.route_timeout), (minutes(3), minutes(4)));
         assert_eq!(config.negative_timeout, Some(Duration::from_millis(9)));

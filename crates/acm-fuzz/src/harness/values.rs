@@ -3,7 +3,7 @@ use crate::operation::{Link, Peer, Port};
 use acm_sansio::{
     Config, PortId,
     api::{DatagramSource, Level, ProviderId},
-    config::{Depth, Limits, Prefetch, RouteProtocol, Share, Subnets},
+    config::{Depth, Limits, Prefetch, RouteProt, Share, Subnets},
     port::PortAttributes,
     preload::{Hosts, Preload, Route, Routes},
 };
@@ -34,7 +34,7 @@ pub(super) fn config(number: usize) -> Config {
     };
     Config {
         limits,
-        route_protocol: if number.is_multiple_of(2) { RouteProtocol::Sa } else { RouteProtocol::Acm },
+        route_prot: if number.is_multiple_of(2) { RouteProt::Sa } else { RouteProt::Acm },
         shared_cache: !number.is_multiple_of(3),
         prefetch: if number.is_multiple_of(3) { Prefetch::On } else { Prefetch::Auto },
         sa_depth: if number.is_multiple_of(3) { Depth::Fixed(1) } else { Depth::Auto },

@@ -4,7 +4,7 @@ use super::report::Report;
 use crate::settings::LoadedProvider;
 use crate::{
     cli::{Args, InterfaceChoice},
-    effects::{Effect, SYSTEMD_DECIDES, effect, systemd_decides},
+    effects::does_nothing,
     providers,
     settings::{Remark, Settings},
 };
@@ -79,11 +79,9 @@ pub(super) fn idle(args: &Args, settings: &Settings, report: &mut Report) {
 }
 
 fn why_idle(option: &Opt<'_>, options: &Options<'_>, args: &Args) -> Option<&'static str> {
-    if let Effect::Nothing(why) = effect(option) {
-        return Some(why);
-    }
+    let why = does_nothing(option, args.systemd);
     match option {
-        option if args.systemd && systemd_decides(option) => Some(SYSTEMD_DECIDES),
+        _ if why.is_some() => why,
         Opt::ServerPort(_) if options.server_mode == ServerMode::Unix => Some("server_mode unix has no port"),
         Opt::RouteDataFile(_) if options.route_preload == RoutePreload::None => Some("route_preload is none"),
         Opt::AddrDataFile(_) if options.addr_preload == AddrPreload::None => Some("addr_preload is none"),

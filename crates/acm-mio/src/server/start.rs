@@ -18,7 +18,7 @@ use crate::{
     closing::{Closing, Refused},
     descriptors,
     detach::{self, DetachError},
-    effects::{Effect, SYSTEMD_DECIDES, effect, systemd_decides},
+    effects::does_nothing,
     fabric::{Embedded, Fabric, FabricError, Sim},
     host_name::HostName,
     kernel::Kernel,
@@ -122,12 +122,9 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     for option in options.iter() {
         // The log shows the actual path: the default is in the run directory.
         let option = if let Opt::LockFile(_) = option { Opt::LockFile(&lock_file) } else { option };
-        match effect(&option) {
-            Effect::Nothing(why) => tracing::info!(target: "options", "{option} (does nothing: {why})"),
-            _ if args.systemd && systemd_decides(&option) => {
-                tracing::info!(target: "options", "{option} (does nothing: {SYSTEMD_DECIDES})");
-            }
-            _ => tracing::info!(target: "options", "{option}"),
+        match does_nothing(&option, args.systemd) {
+            Some(why) => tracing::info!(target: "options", "{option} (does nothing: {why})"),
+            None => tracing::info!(target: "options", "{option}"),
         }
     }
     for problem in &settings.problems {

@@ -10,7 +10,7 @@ use acm_wire::{
     files::{
         LineError, LineErrorKind,
         addr::{self, PkeyChoice},
-        opts::{self, NAMES, Opt, Options},
+        opts::{self, DECLARATIONS, Opt, Options},
     },
 };
 use core::net::IpAddr;
@@ -210,7 +210,7 @@ fn problem(path: &Path, text: &[u8], error: LineError, skipped: bool) -> String 
 /// Returns the option with the most similar name; `None` if more than a third of the letters differ.
 fn nearest(word: &[u8]) -> Option<&'static str> {
     let word = core::str::from_utf8(word).ok()?.to_ascii_lowercase();
-    let distances = NAMES.iter().map(|name| (strsim::damerau_levenshtein(&word, name), *name));
+    let distances = DECLARATIONS.iter().map(|option| (strsim::damerau_levenshtein(&word, option.name), option.name));
     let (distance, name) = distances.min()?;
     (distance * 3 <= name.len()).then_some(name)
 }
@@ -296,6 +296,9 @@ mod tests {
             assert_eq!(nearest(word.as_bytes()), name, "{word}");
         }
         assert_eq!(nearest(b"r\xe9tries"), None);
-        assert!(NAMES.iter().all(|name| nearest(name.as_bytes()) == Some(name)), "each name is nearest to itself");
+        assert!(
+            DECLARATIONS.iter().all(|option| nearest(option.name.as_bytes()) == Some(option.name)),
+            "each name is nearest to itself"
+        );
     }
 }

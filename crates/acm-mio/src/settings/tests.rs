@@ -4,7 +4,10 @@ mod effects;
 
 use super::*;
 use crate::testing::in_time;
-use acm_sansio::{api::ProviderId, config::ServiceIds};
+use acm_sansio::{
+    api::Level,
+    config::{Depth, Limits, Prefetch, RouteProt, ServiceIds, Share},
+};
 use acm_wire::Address;
 use clap::Parser;
 use core::time::Duration;
@@ -22,7 +25,7 @@ fn problems_have_their_place_and_other_lines_count() {
     let (o, a) = (opts.to_str().unwrap(), addrs.to_str().unwrap());
     let settings = Settings::read(&Args::try_parse_from(["acm-mio", "-O", o, "-A", a]).unwrap());
     assert_eq!(settings.core(1024).timeout.as_millis(), 500);
-    assert_eq!(settings.core(1024).route_protocol, RouteProtocol::Acm);
+    assert_eq!(settings.core(1024).route_prot, RouteProt::Acm);
     let places: Vec<String> = settings
         .problems
         .iter()
@@ -281,32 +284,9 @@ fn log_file_has_a_default_for_each_mode() {
 }
 
 #[test]
-fn bounds_and_other_options_reach_the_core() {
-    let dir = tempfile::tempdir().unwrap();
-    let opts = dir.path().join("opts");
-    let text = "connections 7\nconnection_share 1\nrequests 8\nrequest_share 2\nlookups 12\nlookup_share 3\n\
-                requests_per_client 9\nstranger_queue 10\nsa_depth 11\nlog_level 2\n\
-                sa_notices no\ngroups 5\nnegative_timeout 70\npath_service_ids udp:2-3,lustre\n";
-    fs::write(&opts, text).unwrap();
-    let args = Args::try_parse_from(["acm-mio", "-O", opts.to_str().unwrap(), "-A", "/none"]).unwrap();
-    let config = Settings::read(&args).core(1024);
-    let limits = Limits {
-        connections: Share { total: 7, percent: 1 },
-        requests: Share { total: 8, percent: 2 },
-        lookups: Share { total: 12, percent: 3 },
-        requests_per_client: 9,
-        remote_lookups: 10,
-        ..Limits::default()
-    };
-    assert_eq!((config.limits, config.sa_depth), (limits, Depth::Fixed(11)));
-    assert_eq!((config.log_level, config.sa_notices, config.groups), (Level::Debug, false, 5));
-    assert_eq!(config.negative_timeout, Some(Duration::from_millis(70)));
-    let id = ib_mad::ServiceId::new;
-    let ids = [id(0x0106_03db)..=id(0x0106_03db), id(0x0111_0002)..=id(0x0111_0003)];
-    assert_eq!(config.path_service_ids, ServiceIds::Ranges(ids.to_vec()));
-    fs::write(&opts, "connections auto\nsa_depth auto\n").unwrap();
-    let config = Settings::read(&args).core(65_536);
-    assert_eq!((config.limits.connections.total, config.sa_depth), (60_958, Depth::Auto));
+fn connections_follow_the_descriptors_unless_the_file_has_a_number() {
+    let connections = |text: &str| settings_of(text).core(65_536).limits.connections.total;
+    assert_eq!(["", "connections auto\n", "connections 7\n"].map(connections), [60_958, 60_958, 7]);
 }
 
 #[test]

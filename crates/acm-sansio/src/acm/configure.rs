@@ -25,7 +25,7 @@ impl Acm {
         if before.sa_depth != shared.config.sa_depth {
             sa.set_depth(shared.config.sa_depth);
         }
-        let other_groups = before.route_protocol != shared.config.route_protocol;
+        let other_groups = before.route_prot != shared.config.route_prot;
         let other_subnets = before.subnets != shared.config.subnets;
         if before.shared_cache != shared.config.shared_cache {
             self.switch_publications();

@@ -1,28 +1,21 @@
 //! Options of the core, with their units and defaults.
 use crate::api::Level;
-use acm_wire::files;
+use acm_wire::files::{
+    self,
+    opts::{LoopbackProt, Options, Percent},
+};
 use alloc::{string::String, vec::Vec};
-use core::{ops::RangeInclusive, time::Duration};
+use core::{num::NonZeroU32, ops::RangeInclusive, time::Duration};
 use ib_mad::{Mtu, Rate, ServiceId, ServiceLevel};
 
 mod subnets;
+pub use acm_wire::files::opts::{Prefetch, RouteProt};
 pub use subnets::Subnets;
 
 /// The maximum of `sa_depth auto`.
 pub(crate) const MOST_QUERIES: u32 = 64;
 /// The maximum of `resolve_depth auto`.
 pub(crate) const MOST_MULTICASTS: u32 = 32;
-
-/// The source of the path to a located destination (`route_prot`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum RouteProtocol {
-    /// The subnet administrator.
-    #[default]
-    Sa,
-    /// The parameters of the multicast group that both ends share.
-    Acm,
-}
 
 /// The number of requests in flight (`sa_depth`, `resolve_depth`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -33,6 +26,12 @@ pub enum Depth {
     Auto,
     /// A fixed number; at least 1.
     Fixed(u32),
+}
+
+impl From<Option<NonZeroU32>> for Depth {
+    fn from(fixed: Option<NonZeroU32>) -> Self {
+        fixed.map_or(Self::Auto, |depth| Self::Fixed(depth.get()))
+    }
 }
 
 impl Depth {
@@ -65,19 +64,6 @@ impl Depth {
             Written::Depth(depth) => depth,
         })
     }
-}
-
-/// When an endpoint requests all paths from its port at once (`prefetch`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Prefetch {
-    /// Never.
-    #[default]
-    Off,
-    /// After many lookups that each needed a query to the subnet administrator.
-    Auto,
-    /// As soon as the endpoint is in its base group.
-    On,
 }
 
 /// The service ids that path queries name (`path_service_ids`). rdma_cm has one for each TCP port, and a query for each
@@ -142,7 +128,8 @@ pub struct Config {
     /// `addr_timeout`: lifetime of a cached address; `None`: it does not expire.
     pub addr_timeout: Option<Duration>,
     /// `route_prot`: the source of the path to a located destination.
-    pub route_protocol: RouteProtocol,
+    #[cfg_attr(feature = "serde", serde(rename = "route_protocol"))]
+    pub route_prot: RouteProt,
     /// `route_timeout`: lifetime of a cached path; `None`: it does not expire.
     pub route_timeout: Option<Duration>,
     /// `negative_timeout`: time until a failed destination (no peer responded, or the SA has no record) is tried again;
@@ -199,32 +186,92 @@ pub struct Config {
 }
 
 impl Default for Config {
+    /// The defaults of the options, except that messages of level 1 are logged.
     fn default() -> Self {
+        Self { log_level: Level::Verbose, ..Self::from(&Options::default()) }
+    }
+}
+
+impl From<&Options<'_>> for Config {
+    /// All options are listed by name, so that the compiler reports an unused one.
+    fn from(options: &Options<'_>) -> Self {
+        let &Options {
+            addr_timeout,
+            route_prot,
+            route_timeout,
+            negative_timeout,
+            path_service_ids,
+            loopback_prot,
+            timeout,
+            retries,
+            resolve_depth,
+            sa_depth,
+            sa_notices,
+            witness,
+            prefetch,
+            shared_cache,
+            groups,
+            group_sl,
+            min_mtu,
+            min_rate,
+            log_level,
+            // Limits.
+            connections: _,
+            connection_share: _,
+            requests: _,
+            request_share: _,
+            requests_per_client: _,
+            lookups: _,
+            lookup_share: _,
+            stranger_queue: _,
+            // Files and sockets of the daemon.
+            log_file: _,
+            lock_file: _,
+            server_port: _,
+            server_mode: _,
+            acme_plus_kernel_only: _,
+            client_timeout: _,
+            metrics_listen: _,
+            shared_cache_entries: _,
+            route_preload: _,
+            route_data_file: _,
+            addr_preload: _,
+            addr_data_file: _,
+            support_ips_in_addr_cfg: _,
+            interface_addresses: _,
+            provider_lib_path: _,
+            // Devices.
+            send_depth: _,
+            recv_depth: _,
+            // Options without an effect.
+            umad_debug_level: _,
+            addr_prot: _,
+        } = options;
         Self {
-            addr_timeout: Some(Duration::from_secs(1440 * 60)),
-            route_protocol: RouteProtocol::Sa,
-            route_timeout: None,
-            negative_timeout: Some(Duration::from_millis(1000)),
-            path_service_ids: ServiceIds::Auto,
-            loopback: true,
-            timeout: Duration::from_millis(2000),
-            retries: 2,
-            resolve_depth: Depth::Auto,
-            sa_depth: Depth::Auto,
-            prefetch: Prefetch::Off,
-            shared_cache: false,
-            sa_notices: true,
-            witness: true,
-            groups: 2,
-            group_sl: ServiceLevel::ZERO,
-            min_mtu: Mtu::B2048,
-            min_rate: Rate::GBPS_10,
+            addr_timeout,
+            route_prot,
+            route_timeout,
+            negative_timeout,
+            path_service_ids: path_service_ids.into(),
+            loopback: loopback_prot == LoopbackProt::Local,
+            timeout,
+            retries,
+            resolve_depth: resolve_depth.into(),
+            sa_depth: sa_depth.into(),
+            prefetch,
+            shared_cache,
+            sa_notices,
+            witness,
+            groups: groups.get(),
+            group_sl,
+            min_mtu,
+            min_rate,
             kernel_deadline: Duration::from_millis(1800),
             queue_deadline: Duration::from_secs(60),
-            log_level: Level::Verbose,
+            log_level: log_level.into(),
             providers: Vec::new(),
             subnets: Subnets::default(),
-            limits: Limits::default(),
+            limits: Limits::from(options),
         }
     }
 }
@@ -308,18 +355,22 @@ pub struct Limits {
     pub reports: u32,
 }
 
-/// The default limit of one account, in percent.
-const DEFAULT_PERCENT: u8 = 90;
-
 impl Default for Limits {
     fn default() -> Self {
-        let share = |total| Share { total, percent: DEFAULT_PERCENT };
+        Self::from(&Options::default())
+    }
+}
+
+impl From<&Options<'_>> for Limits {
+    fn from(options: &Options<'_>) -> Self {
+        let size = |number: NonZeroU32| usize::try_from(number.get()).unwrap_or(usize::MAX);
+        let share = |total, percent: Percent| Share { total, percent: percent.get() };
         Self {
-            connections: share(4096),
-            requests: share(65_536),
-            lookups: share(65_536),
-            requests_per_client: 64,
-            remote_lookups: 4096,
+            connections: share(options.connections.map_or(4096, size), options.connection_share),
+            requests: share(size(options.requests), options.request_share),
+            lookups: share(size(options.lookups), options.lookup_share),
+            requests_per_client: options.requests_per_client.get(),
+            remote_lookups: size(options.stranger_queue),
             destinations: 131_072,
             unsolicited: 65_536,
             negatives: 4096,

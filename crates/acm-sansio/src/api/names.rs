@@ -1,5 +1,6 @@
 //! Levels of events, and names of ids for the log.
 use crate::api::id::{ClientId, EndpointId, PortId, ProviderId};
+use acm_wire::files::opts::LogLevel;
 use core::fmt;
 
 /// The importance of an event: ibacm's `log_level` 0, 1, 2.
@@ -12,6 +13,16 @@ pub enum Level {
     Verbose,
     /// Every step of every request.
     Debug,
+}
+
+impl From<LogLevel> for Level {
+    fn from(level: LogLevel) -> Self {
+        match level {
+            LogLevel::Basic => Self::Always,
+            LogLevel::Verbose => Self::Verbose,
+            LogLevel::Operation => Self::Debug,
+        }
+    }
 }
 
 /// Names of ids for the log. The default is the id itself.

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     api::{
-        config::{Prefetch, RouteProtocol, ServiceIds},
+        config::{Prefetch, RouteProt, ServiceIds},
         id::EndpointId,
     },
     provider::Context,
@@ -32,7 +32,7 @@ impl Ibacmp {
     pub(crate) fn way_to(&self, cx: &Context, endpoint: EndpointId, remote: &Remote, lookup: &Lookup) -> Way {
         let listed = || self.table_path_to(cx, endpoint, remote).or_else(|| self.file_path_to(cx, endpoint, remote));
         let copy = || self.copied_path_to(cx, endpoint, remote).filter(|known| !known.is_stale);
-        let is_by_sa = cx.shared.config().route_protocol == RouteProtocol::Sa;
+        let is_by_sa = cx.shared.config().route_prot == RouteProt::Sa;
         if let Some(known) = listed().or_else(|| copy().filter(|_| is_by_sa)) {
             return Way::Known(known);
         }
@@ -53,7 +53,7 @@ impl Ibacmp {
         if let Some(known) = self.file_path_to(cx, endpoint, remote) {
             return Some(known);
         }
-        if cx.shared.config().route_protocol == RouteProtocol::Acm {
+        if cx.shared.config().route_prot == RouteProt::Acm {
             return self.group_path_to(cx, endpoint, remote);
         }
         self.table_path_to(cx, endpoint, remote).or_else(|| self.copied_path_to(cx, endpoint, remote))
@@ -159,5 +159,5 @@ impl Ibacmp {
 /// Reports whether the path to a location comes from the shared group (`route_prot acm`). A location from a file has no
 /// group.
 fn is_by_group(cx: &Context, remote: &Remote) -> bool {
-    cx.shared.config().route_protocol == RouteProtocol::Acm && !remote.is_from_file()
+    cx.shared.config().route_prot == RouteProt::Acm && !remote.is_from_file()
 }

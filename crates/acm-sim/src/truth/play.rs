@@ -5,7 +5,7 @@ use super::{
     step::{Sequence, Target, What},
 };
 use crate::{Client, World, WorldConfig, name};
-use acm_sansio::{Config, Output, Time, config::RouteProtocol};
+use acm_sansio::{Config, Output, Time, config::RouteProt};
 use acm_wire::{
     Address,
     client::{EntryFlags, path_request, resolve_request},
@@ -105,8 +105,8 @@ pub(super) struct Player<'a> {
 /// Plays a sequence and returns the differences from the truth.
 #[must_use]
 pub fn play(sequence: &Sequence) -> Vec<Finding> {
-    let route_protocol = if sequence.acm { RouteProtocol::Acm } else { RouteProtocol::Sa };
-    let core = Config { route_protocol, ..Config::default() };
+    let route_prot = if sequence.acm { RouteProt::Acm } else { RouteProt::Sa };
+    let core = Config { route_prot, ..Config::default() };
     let c_nodes = sequence.c_nodes.min(sequence.nodes - 1);
     let mut world = World::new(WorldConfig {
         nodes: sequence.nodes - c_nodes,

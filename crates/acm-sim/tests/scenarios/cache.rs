@@ -54,7 +54,7 @@ fn entry_has_the_times_of_its_discovery_confirmation_and_uses() {
 
 #[test]
 fn source_is_the_group_with_route_prot_acm_and_local_for_an_own_address() {
-    let core = Config { route_protocol: acm_sansio::config::RouteProtocol::Acm, ..Config::default() };
+    let core = Config { route_prot: acm_sansio::config::RouteProt::Acm, ..Config::default() };
     let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
     world.resolve(0, &name(0), &name(1)).unwrap();
     let sources = [1, 0].map(|node| entry(&world, &name(node)).unwrap().path.unwrap().source);

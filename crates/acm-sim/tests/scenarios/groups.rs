@@ -1,5 +1,5 @@
 //! Multicast groups of ports with different rates, MTUs and partitions, and of ports with several GIDs and LIDs.
-use acm_sansio::{Config, config::RouteProtocol};
+use acm_sansio::{Config, config::RouteProt};
 use acm_sim::{World, WorldConfig};
 use acm_wire::{
     Address,
@@ -11,7 +11,7 @@ use ib_mad::{Gid, Lid, Lmc, Mtu, Pkey, Rate, ServiceLevel, sa::PathRecord};
 use ib_sim::Port;
 
 fn core(groups: u8) -> Config {
-    Config { groups, route_protocol: RouteProtocol::Acm, ..Config::default() }
+    Config { groups, route_prot: RouteProt::Acm, ..Config::default() }
 }
 
 fn name(node: u32) -> Address {
@@ -132,10 +132,10 @@ fn ports_of_equal_rate_and_mtu_share_a_group() {
 /// All members are in the same group. Two limited members cannot exchange datagrams.
 #[test]
 fn limited_members_of_a_partition_find_full_members_only() {
-    for route_protocol in [RouteProtocol::Sa, RouteProtocol::Acm] {
+    for route_prot in [RouteProt::Sa, RouteProt::Acm] {
         let partition = |key: u16| move |port: &mut Port| port.pkeys = vec![Pkey::new(key)];
         let (limited, full) = (partition(0x0021), partition(0x8021));
-        let core = Config { route_protocol, timeout: Duration::from_millis(100), ..Config::default() };
+        let core = Config { route_prot, timeout: Duration::from_millis(100), ..Config::default() };
         let mut world = world(core, Vec::new(), &[&limited, &limited, &full]);
         let mgid = group_mgid(Pkey::new(0x0021), 0, Rate::GBPS_10, Mtu::B2048);
         assert_eq!(mgid, group_mgid(Pkey::new(0x8021), 0, Rate::GBPS_10, Mtu::B2048));

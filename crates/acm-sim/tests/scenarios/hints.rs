@@ -3,7 +3,7 @@
 use acm_sansio::{
     Config, EndpointId, Event, Input, Output, PortId,
     api::{DatagramSource, ResolverEvent},
-    config::RouteProtocol,
+    config::RouteProt,
 };
 use acm_sim::{World, WorldConfig};
 use acm_wire::{Address, multicast};
@@ -44,8 +44,8 @@ fn is_conflict(event: &Event) -> bool {
 // docs/deviations.md: overheard
 #[test]
 fn host_of_an_overheard_request_is_asked_by_unicast() {
-    for route_protocol in [RouteProtocol::Sa, RouteProtocol::Acm] {
-        let core = Config { route_protocol, ..Config::default() };
+    for route_prot in [RouteProt::Sa, RouteProt::Acm] {
+        let core = Config { route_prot, ..Config::default() };
         let mut world = World::new(WorldConfig { nodes: 4, core, ..WorldConfig::default() });
         assert!(world.resolve(1, &name(1), &name(2)).is_ok());
         assert_found(&mut world, 1);

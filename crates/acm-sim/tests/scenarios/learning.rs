@@ -2,7 +2,7 @@
 use acm_sansio::{
     Config, EndpointId, Event, Input, Output, PortId,
     api::{DatagramSource, ResolverEvent},
-    config::{Depth, Limits, RouteProtocol},
+    config::{Depth, Limits, RouteProt},
 };
 use acm_sim::{World, WorldConfig};
 use acm_wire::{
@@ -83,7 +83,7 @@ fn request_that_waits_is_sent_to_the_host_that_shows_up() {
 
 #[test]
 fn route_of_the_group_is_ready_as_soon_as_the_address_is_known() {
-    let core = Config { route_protocol: RouteProtocol::Acm, route_timeout: Some(60 * SECOND), ..Config::default() };
+    let core = Config { route_prot: RouteProt::Acm, route_timeout: Some(60 * SECOND), ..Config::default() };
     let mut world = world(core);
     assert!(world.resolve(0, &name(0), &name(1)).is_ok());
     world.run_for(61 * SECOND);
@@ -137,8 +137,8 @@ fn claim_during_a_path_query_is_ignored() {
 // docs/deviations.md: peer-identity
 #[test]
 fn peer_is_identified_by_gid_and_base_lid() {
-    for protocol in [RouteProtocol::Sa, RouteProtocol::Acm] {
-        let mut world = world(Config { route_protocol: protocol, ..Config::default() });
+    for protocol in [RouteProt::Sa, RouteProt::Acm] {
+        let mut world = world(Config { route_prot: protocol, ..Config::default() });
         assert!(world.resolve(0, &name(0), &name(1)).is_ok());
         let (gid_of_peer, [first, second]) =
             (world.port(1).gids[0], ["fe80::77", "fe80::78"].map(|gid| gid.parse().unwrap()));

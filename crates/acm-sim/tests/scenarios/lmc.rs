@@ -2,7 +2,7 @@
 use acm_sansio::{
     Config, EndpointId, Input, Output,
     api::DatagramSource,
-    config::{Prefetch, RouteProtocol},
+    config::{Prefetch, RouteProt},
 };
 use acm_sim::{World, WorldConfig};
 use acm_wire::{
@@ -18,9 +18,9 @@ fn name(node: u32) -> Address {
     World::addresses(node)[0]
 }
 
-fn world(route_protocol: RouteProtocol) -> World {
+fn world(route_prot: RouteProt) -> World {
     let subnet = SubnetConfig { lmc: Lmc::of::<2>(), ..SubnetConfig::default() };
-    let core = Config { route_protocol, ..Config::default() };
+    let core = Config { route_prot, ..Config::default() };
     World::new(WorldConfig { nodes: 3, core, subnet, ..WorldConfig::default() })
 }
 
@@ -70,7 +70,7 @@ fn sends(world: &World, method: Method) -> Vec<(u8, Lid)> {
 // docs/deviations.md: peer-identity
 #[test]
 fn request_from_another_lid_of_a_peer_is_no_claim() {
-    let mut world = world(RouteProtocol::Sa);
+    let mut world = world(RouteProt::Sa);
     let path = world.resolve(0, &name(0), &name(1)).unwrap();
     assert_eq!((path.dlid, path.slid), (world.port(1).lid, world.port(0).lid));
     for number in 1..4 {
@@ -87,7 +87,7 @@ fn request_from_another_lid_of_a_peer_is_no_claim() {
 /// The path record has the base LID, and the peer's request used another local LID.
 #[test]
 fn response_is_sent_from_the_lid_in_the_path_record() {
-    let mut world = world(RouteProtocol::Sa);
+    let mut world = world(RouteProt::Sa);
     receive_request(&mut world, 0, 3, 1);
     assert_eq!(sends(&world, Method::GET_RESP), [(0, world.port(1).lid)]);
 }
@@ -95,7 +95,7 @@ fn response_is_sent_from_the_lid_in_the_path_record() {
 /// `route_prot acm` takes both LIDs of the path for a response from the request.
 #[test]
 fn response_by_the_group_uses_the_lids_of_the_request() {
-    let mut world = world(RouteProtocol::Acm);
+    let mut world = world(RouteProt::Acm);
     receive_request(&mut world, 1, 3, 1);
     assert_eq!(sends(&world, Method::GET_RESP), [(3, Lid::new(world.port(1).lid.get() + 1))]);
 }
@@ -103,7 +103,7 @@ fn response_by_the_group_uses_the_lids_of_the_request() {
 /// `route_prot acm` takes both LIDs of the path from the response.
 #[test]
 fn path_of_the_group_uses_the_lids_of_the_response() {
-    let mut world = world(RouteProtocol::Acm);
+    let mut world = world(RouteProt::Acm);
     let down = ib_sim::Faults { down: true, ..ib_sim::Faults::default() };
     world.subnet.set_link(World::port_id(1), World::port_id(0), Some(down));
     let client = world.request(0, &resolve_request(Some(&name(0)), &name(1), EntryFlags::empty(), [1; 8]));
@@ -115,7 +115,7 @@ fn path_of_the_group_uses_the_lids_of_the_response() {
 
 #[test]
 fn multicast_request_is_sent_from_the_base_lid() {
-    let mut world = world(RouteProtocol::Acm);
+    let mut world = world(RouteProt::Acm);
     receive_request(&mut world, 1, 3, 1);
     assert!(world.resolve(0, &name(0), &name(2)).is_ok());
     let (_, mlid) = world.group();
@@ -124,7 +124,7 @@ fn multicast_request_is_sent_from_the_base_lid() {
 
 #[test]
 fn claim_is_refuted_from_any_lid_of_the_owner() {
-    let mut world = world(RouteProtocol::Sa);
+    let mut world = world(RouteProt::Sa);
     assert!(world.resolve(0, &name(0), &name(1)).is_ok());
     let remote = world.remote_host(2);
     let down = ib_sim::Faults { down: true, ..ib_sim::Faults::default() };
@@ -138,7 +138,7 @@ fn claim_is_refuted_from_any_lid_of_the_owner() {
 
 #[test]
 fn lmc_change_invalidates_routes() {
-    let mut world = world(RouteProtocol::Sa);
+    let mut world = world(RouteProt::Sa);
     assert!(world.resolve(0, &name(0), &name(1)).is_ok());
     let before = world.subnet.counters().sa_path_queries;
     let mut port = world.port(0).clone();
@@ -152,11 +152,11 @@ fn lmc_change_invalidates_routes() {
 /// Clients request alternate paths by the other LIDs of both ports (`acm_client::alternates`).
 #[test]
 fn paths_between_other_lids_are_cached_one_by_one() {
-    for (route_protocol, prefetch) in
-        [(RouteProtocol::Sa, Prefetch::Off), (RouteProtocol::Sa, Prefetch::On), (RouteProtocol::Acm, Prefetch::Off)]
+    for (route_prot, prefetch) in
+        [(RouteProt::Sa, Prefetch::Off), (RouteProt::Sa, Prefetch::On), (RouteProt::Acm, Prefetch::Off)]
     {
         let subnet = SubnetConfig { lmc: Lmc::of::<2>(), ..SubnetConfig::default() };
-        let core = Config { route_protocol, prefetch, ..Config::default() };
+        let core = Config { route_prot, prefetch, ..Config::default() };
         let mut world = World::new(WorldConfig { nodes: 3, core, subnet, ..WorldConfig::default() });
         world.run_for(Duration::from_secs(30));
         let primary = world.resolve(0, &name(0), &name(1)).unwrap();
@@ -169,10 +169,10 @@ fn paths_between_other_lids_are_cached_one_by_one() {
                 let wanted = PathRecord { sgid, dgid, slid, dlid, pkey, ..PathRecord::default() };
                 let client = world.request(0, &path_request(&wanted, EntryFlags::empty(), [2; 8]));
                 let found = world.wait(client).unwrap();
-                assert_eq!((found.slid, found.dlid, found.dgid), (slid, dlid, dgid), "{route_protocol:?} {prefetch:?}");
+                assert_eq!((found.slid, found.dlid, found.dgid), (slid, dlid, dgid), "{route_prot:?} {prefetch:?}");
             }
             let sent = world.transcript[before..].iter().filter(|(.., output)| matches!(output, Output::SaSend(_)));
-            assert_eq!(sent.count(), queries, "{route_protocol:?} {prefetch:?}");
+            assert_eq!(sent.count(), queries, "{route_prot:?} {prefetch:?}");
         }
         // The LIDs after those of the local port belong to another one.
         let wanted = PathRecord { slid: Lid::new(primary.slid.get() ^ 4), dgid: primary.dgid, ..PathRecord::default() };

@@ -1,7 +1,7 @@
 //! Notices of subnet administration: peers that return with another LID, deleted groups, forged reports.
 use acm_sansio::{
     Config, Event, Input, Output, PortId,
-    config::{Limits, RouteProtocol},
+    config::{Limits, RouteProt},
     retry::{JOIN_SPREAD, NOTICES, NOTICES_RENEWED, NOTICES_SPREAD},
 };
 use acm_sim::{World, WorldConfig};
@@ -91,8 +91,8 @@ fn logged(world: &World, node: usize, text: &str) -> usize {
 // docs/deviations.md: notices
 #[test]
 fn node_that_returns_with_another_lid_is_found_at_once() {
-    for route_protocol in [RouteProtocol::Sa, RouteProtocol::Acm] {
-        let mut world = world(3, Config { route_protocol, ..Config::default() });
+    for route_prot in [RouteProt::Sa, RouteProt::Acm] {
+        let mut world = world(3, Config { route_prot, ..Config::default() });
         let names = names(3);
         let by_gid = PathRecord { dgid: first_gid(&world, 1), ..PathRecord::default() };
         let lid = world.port(1).lid;
@@ -336,7 +336,7 @@ fn flood_of_forged_reports_causes_few_lookups_and_no_wrong_path() {
 /// A remote host claims 3,000 names for its GID.
 #[test]
 fn names_of_one_gid_are_marked_stale_1024_per_ms() {
-    let mut world = world(3, Config { route_protocol: RouteProtocol::Acm, ..Config::default() });
+    let mut world = world(3, Config { route_prot: RouteProt::Acm, ..Config::default() });
     let remote = world.remote_host(2);
     let unknown = Address::from_text("nobody");
     for number in 0..3000 {

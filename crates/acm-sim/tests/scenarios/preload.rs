@@ -1,7 +1,7 @@
 //! Routes and hosts from files: they need no queries until the fabric contradicts them.
 use acm_sansio::{
     Config, Input, Output,
-    config::{Limits, RouteProtocol},
+    config::{Limits, RouteProt},
     preload::{Hosts, Preload},
 };
 use acm_sim::{World, WorldConfig};
@@ -110,8 +110,8 @@ fn requests_that_the_files_cannot_answer_are_looked_up() {
 
 #[test]
 fn preloaded_hosts_without_routes_need_no_multicast_request() {
-    for protocol in [RouteProtocol::Sa, RouteProtocol::Acm] {
-        let core = Config { route_protocol: protocol, ..Config::default() };
+    for protocol in [RouteProt::Sa, RouteProt::Acm] {
+        let core = Config { route_prot: protocol, ..Config::default() };
         let mut world = World::new(WorldConfig { nodes: 2, core, ..WorldConfig::default() });
         let hosts = world.host_table();
         world.input(0, Input::Preloaded(hosts));

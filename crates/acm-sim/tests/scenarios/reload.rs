@@ -1,7 +1,7 @@
 //! New options while the core runs: they apply to later events.
 use acm_sansio::{
     Config, Input, Output,
-    config::{Depth, Limits, RouteProtocol, Share, Subnets},
+    config::{Depth, Limits, RouteProt, Share, Subnets},
 };
 use acm_sim::{Client, World, WorldConfig};
 use acm_wire::{
@@ -82,10 +82,10 @@ fn new_route_prot_joins_or_leaves_the_second_group() {
         report.lines().find_map(|line| Some(line.split_once(": groups ")?.1[..6].to_owned())).unwrap()
     };
     assert_eq!(groups(&world), "1 of 1");
-    configure(&mut world, |config| config.route_protocol = RouteProtocol::Acm);
+    configure(&mut world, |config| config.route_prot = RouteProt::Acm);
     world.run_for(Duration::from_secs(2));
     assert_eq!(groups(&world), "2 of 2");
-    configure(&mut world, |config| config.route_protocol = RouteProtocol::Sa);
+    configure(&mut world, |config| config.route_prot = RouteProt::Sa);
     world.run_for(Duration::from_secs(2));
     assert_eq!(groups(&world), "1 of 1");
     assert!(world.resolve(0, &name(0), &name(1)).is_ok());

@@ -1,7 +1,7 @@
 //! Sources of routes: subnet administration, the shared group, requests by LID or GID, QUERY_SA.
 use acm_sansio::{
     Config, Output,
-    config::{Depth, RouteProtocol},
+    config::{Depth, RouteProt},
 };
 use acm_sim::{World, WorldConfig};
 use acm_wire::{
@@ -17,7 +17,7 @@ fn name(node: u32) -> Address {
 
 #[test]
 fn route_prot_acm_uses_the_fastest_shared_group() {
-    let acm = Config { route_protocol: RouteProtocol::Acm, ..Config::default() };
+    let acm = Config { route_prot: RouteProt::Acm, ..Config::default() };
     let mut world = World::new(WorldConfig { core: acm, ..WorldConfig::default() });
     assert_eq!(world.subnet.groups().count(), 2, "the base group and the group of the ports' rate and MTU");
     let path = world.resolve(0, &name(0), &name(1)).unwrap();

@@ -9,6 +9,7 @@ macro_rules! words {
     })*) => {$(
         $(#[$m])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         pub enum $name { $($(#[$vm])* $variant,)* }
         impl $name {
             pub(super) fn read(text: &str) -> Option<Self> {

@@ -36,18 +36,38 @@ pub fn parse(text: &[u8]) -> Entries<'_, Opt<'_>> {
     Entries::new(text, line)
 }
 
-/// Reader of the value of an option.
-struct OptionReader {
-    expected: &'static str,
-    read: for<'a> fn(&'a str) -> Option<Opt<'a>>,
+/// Effect of a changed option in a running daemon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// It is in force after the files were read again (SIGHUP).
+    Reload,
+    /// It is in force after a restart.
+    Restart,
+    /// Nothing, for this reason. The option exists only in the C ibacm.
+    Nothing(&'static str),
 }
 
+/// Facts about an option, beside its type and its default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Declaration {
+    /// Name in the file.
+    pub name: &'static str,
+    /// The values, in the words of an error.
+    pub values: &'static str,
+    /// The lines of its documentation up to an empty one: what the option does, in the words of the manual.
+    pub help: &'static [&'static str],
+}
+
+/// Reader of the value of an option.
+type Reader = for<'a> fn(&'a str) -> Option<Opt<'a>>;
+
 macro_rules! options {
-    ($($(#[$m:meta])* $variant:ident $name:ident: $t:ty = $default:expr, $via:ident, $expected:expr;)*) => {
+    ($($(#[doc = $help:literal])* $variant:ident $name:ident: $t:ty = $default:expr, $via:ident, $values:expr,
+        $effect:expr;)*) => {
         /// An option and its value.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Opt<'a> {
-            $($(#[$m])* $variant($t),)*
+            $($(#[doc = $help])* $variant($t),)*
             /// `provider NAME PREFIX`, `provider NAME default`: a provider and the subnets that it serves. Each line
             /// adds a provider. Without a line, the built-in provider serves all subnets.
             Provider(Provider<'a>),
@@ -57,10 +77,22 @@ macro_rules! options {
         /// three exceptions: on Debian, `provider_lib_path` contains the architecture, and `sa_depth` and
         /// `resolve_depth` are 1.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub struct Options<'a> { $($(#[$m])* pub $name: $t,)* }
+        pub struct Options<'a> { $($(#[doc = $help])* pub $name: $t,)* }
 
-        /// The names of all options.
-        pub const NAMES: &[&str] = &[$(stringify!($name),)* "provider"];
+        /// All options, in the order of [`Options::iter`]; the last one is `provider`.
+        pub const DECLARATIONS: &[Declaration] = &[
+            $(Declaration { name: stringify!($name), values: $values, help: &[$($help),*] },)*
+            Declaration {
+                name: "provider",
+                values: "a provider's name, and a subnet prefix or default",
+                help: &[
+                    " Which provider serves which subnets; each line adds one. `ibacmp` is built in, and is the default",
+                    " unless a line makes another one the default. Any other name is a library, which is loaded when the",
+                    " daemon starts; the subnets of a library that does not exist are not served. To serve only one",
+                    " subnet: `provider none default` and `provider ibacmp 0xPREFIX`.",
+                ],
+            },
+        ];
 
         impl Default for Options<'_> {
             fn default() -> Self {
@@ -82,6 +114,16 @@ macro_rules! options {
                 [$(Opt::$variant(self.$name),)*].into_iter()
             }
         }
+        impl Opt<'_> {
+            /// Returns what a change of the option does.
+            #[must_use]
+            pub const fn effect(&self) -> Effect {
+                match self {
+                    $(Self::$variant(_) => $effect,)*
+                    Self::Provider(_) => Effect::Reload,
+                }
+            }
+        }
         impl fmt::Display for Opt<'_> {
             /// Writes a line that the parser reads back.
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -95,12 +137,8 @@ macro_rules! options {
             }
         }
 
-        fn reader(name: &str) -> Option<OptionReader> {
-            $(if name.eq_ignore_ascii_case(stringify!($name)) {
-                return Some(OptionReader { expected: $expected, read: |text| $via::read(text).map(Opt::$variant) });
-            })*
-            None
-        }
+        /// Readers in the order of [`DECLARATIONS`], without `provider`.
+        const READERS: &[Reader] = &[$(|text| $via::read(text).map(Opt::$variant),)*];
     };
 }
 
@@ -111,128 +149,163 @@ const fn nonzero(number: u32) -> NonZeroU32 {
 }
 
 options! {
-    /// Output of the log.
-    LogFile log_file: LogTarget<'a> = LogTarget::File("/var/log/ibacm.log"), LogTarget, "a path, stdout or stderr";
-    /// Amount of detail in the log.
-    LogLevel log_level: LogLevel = LogLevel::Basic, LogLevel, "a log level, 0 to 2";
-    /// Debug level of the C libibumad; no effect in this daemon.
-    UmadDebugLevel umad_debug_level: u32 = 0, number, "a debug level, 0 to 2";
-    /// File with the process id, locked so that a second daemon does not start.
-    LockFile lock_file: &'a str = "/run/ibacm.pid", path, "a path";
-    /// Resolution of addresses to GIDs.
-    AddrProt addr_prot: AddrProt = AddrProt::Acm, AddrProt, "acm";
-    /// Time until an address expires, in whole minutes in the file; with `None`, it never expires.
+    /// The log's target; lines are appended. With `--systemd` (the journal), and with `-P` on a simulated fabric, the
+    /// default is `stdout`. If it cannot be opened, standard output is used. A reader that does not read does not block
+    /// the daemon: lines are dropped and counted.
+    LogFile log_file: LogTarget<'a> = LogTarget::File("/var/log/ibacm.log"), LogTarget,
+        "a path, stdout or stderr", Effect::Reload;
+    /// 0: changes of the service, and faults; 1: also each failed request, and events that others cause; 2: also each
+    /// step.
+    LogLevel log_level: LogLevel = LogLevel::Basic, LogLevel, "a log level, 0 to 2", Effect::Reload;
+    /// Debug level of the C libibumad, which this daemon does not use.
+    UmadDebugLevel umad_debug_level: u32 = 0, number, "a debug level, 0 to 2", Effect::Nothing("there is no libibumad");
+    /// Prevents a second daemon, and contains the process id. ibacm's own, `/run/ibacm.pid` or `/var/run/ibacm.pid`,
+    /// stands for the default.
+    LockFile lock_file: &'a str = "/run/ibacm.pid", path, "a path", Effect::Restart;
+    /// Resolution of addresses, which has one value.
+    AddrProt addr_prot: AddrProt = AddrProt::Acm, AddrProt, "acm", Effect::Nothing("it has one value");
+    /// How long an address stays cached after it was learned; each entry up to an eighth less, so that not all expire
+    /// together.
+    ///
+    /// In whole minutes in the file. With `None` it does not expire.
     AddrTimeout addr_timeout: Option<Duration> = Some(Duration::from_secs(1440 * 60)), minutes,
-        "a number of minutes, or -1 for ever";
-    /// Resolution of paths.
-    RouteProt route_prot: RouteProt = RouteProt::Sa, RouteProt, "sa or acm";
-    /// Time until a path expires, in whole minutes in the file; with `None`, it expires with its address.
-    RouteTimeout route_timeout: Option<Duration> = None, minutes, "a number of minutes, or -1 for ever";
-    /// Resolution of local addresses.
-    LoopbackProt loopback_prot: LoopbackProt = LoopbackProt::Local, LoopbackProt, "local or none";
-    /// TCP port for the server modes loop and open; not 0.
-    ServerPort server_port: u16 = 6125, tcp_port, "a TCP port, 1 to 65535";
-    /// Sockets on which the daemon listens.
-    ServerMode server_mode: ServerMode = ServerMode::Unix, ServerMode, "unix, loop or open";
-    /// True if the daemon serves only `ib_acme` and the kernel; librdmacm then finds no socket.
-    AcmePlusKernelOnly acme_plus_kernel_only: bool = false, yes_no_strtol, "yes, no, true, false or a number";
-    /// Time-out of a response, in addition to the time-out of the subnet; in milliseconds in the file, not 0.
-    Timeout timeout: Duration = Duration::from_millis(2000), milliseconds, "a number of milliseconds, at least 1";
-    /// Number of times that a request is retried.
-    Retries retries: u32 = 2, number, "a number of retries";
-    /// Maximum number of multicast requests in progress, for each endpoint. With `None` (`auto`) the number grows while
-    /// responses arrive in time, and falls when they are late or lost. The C ibacm has no `auto`; its default is 1.
-    ResolveDepth resolve_depth: Option<NonZeroU32> = None, auto, "a number, at least 1, or auto";
-    /// Maximum number of queries to the subnet administrator in progress, for each port. With `None` (`auto`), the
-    /// number grows while the SA responds, and falls when the SA is busy or does not respond. The C ibacm has no `auto`
-    /// and uses 1 by default.
-    SaDepth sa_depth: Option<NonZeroU32> = None, auto, "a number, at least 1, or auto";
-    /// Maximum number of responses in transmission.
-    SendDepth send_depth: NonZeroU32 = NonZeroU32::MIN, depth, "a number, at least 1";
-    /// Number of receive buffers for datagrams.
-    RecvDepth recv_depth: NonZeroU32 = NonZeroU32::MIN.saturating_add(1023), depth, "a number, at least 1";
-    /// MTU of the multicast group that all nodes join; in bytes in the file.
-    MinMtu min_mtu: Mtu = Mtu::B2048, mtu_bytes, "an MTU: 256, 512, 1024, 2048 or 4096";
-    /// Rate of the multicast group that all nodes join; in Gb/s in the file.
-    MinRate min_rate: Rate = Rate::GBPS_10, gbps, "a rate in Gb/s that InfiniBand has: 2.5, 5, 10, ... 1600";
-    /// Source of paths that are loaded at the start.
-    RoutePreload route_preload: RoutePreload = RoutePreload::None, RoutePreload, "none or opensm_full_v1";
-    /// Path to the file for `route_preload`.
-    RouteDataFile route_data_file: &'a str = "/etc/rdma/ibacm_route.data", path, "a path";
-    /// Source of addresses that are loaded at the start.
-    AddrPreload addr_preload: AddrPreload = AddrPreload::None, AddrPreload, "none or acm_hosts";
-    /// Path to the file for `addr_preload`.
-    AddrDataFile addr_data_file: &'a str = "/etc/rdma/ibacm_hosts.data", path, "a path";
-    /// True if IP addresses in `ibacm_addr.cfg` are used. IP addresses of the system are always used.
-    SupportIpsInAddrCfg support_ips_in_addr_cfg: bool = false, yes_no, "yes, no, true, false or a number";
-    /// Directory of the C ibacm's providers; nothing is loaded from it.
-    ProviderLibPath provider_lib_path: &'a str = "/usr/lib/ibacm", path, "a path";
-    /// Maximum number of client connections; with `None` (`auto`), as many as the limit of file descriptors permits.
-    /// The C ibacm has neither this option nor the options after it.
-    Connections connections: Option<NonZeroU32> = None, auto, "a number, at least 1, or auto";
-    /// Maximum number of connections of an account (a user or a TCP peer), in percent of the sum of the account's
-    /// connections and the free connections.
-    ConnectionShare connection_share: Percent = Percent::MOST, Percent, PERCENT;
-    /// Maximum number of requests without a response, of all clients and the kernel.
-    Requests requests: NonZeroU32 = nonzero(65_536), depth, "a number, at least 1";
-    /// Maximum number of open requests of an account, in percent of the sum of the account's open requests and the free
-    /// requests.
-    RequestShare request_share: Percent = Percent::MOST, Percent, PERCENT;
-    /// Maximum number of lookups in progress or queued.
-    Lookups lookups: NonZeroU32 = nonzero(65_536), depth, "a number, at least 1";
-    /// Maximum number of lookups for requests of an account, in percent of the sum of the account's lookups and the
-    /// free lookups.
-    LookupShare lookup_share: Percent = Percent::MOST, Percent, PERCENT;
-    /// Maximum number of lookups for remote hosts: lookups of the paths on which this node responds to requests of
-    /// other nodes.
-    StrangerQueue stranger_queue: NonZeroU32 = nonzero(4096), depth, "a number, at least 1";
-    /// Maximum number of interfaces on InfiniBand ports, and of their addresses.
-    InterfaceAddresses interface_addresses: NonZeroU32 = nonzero(1024), depth, "a number, at least 1";
-    /// True if the daemon subscribes to the subnet administrator's notices about ports and groups.
-    SaNotices sa_notices: bool = true, yes_no, "yes, no, true, false or a number";
-    /// True if the daemon shows its addresses to all nodes at regular intervals.
-    Witness witness: bool = true, yes_no, "yes, no, true, false or a number";
-    /// When all paths from a port are requested from the subnet administrator at once.
-    Prefetch prefetch: Prefetch = Prefetch::Off, Prefetch, "off, auto or on";
-    /// True if clients read paths from memory that the daemon shares with them.
-    SharedCache shared_cache: bool = false, on_off, "on or off";
-    /// Maximum number of paths in that memory.
-    SharedCacheEntries shared_cache_entries: NonZeroU32 = nonzero(131_072), depth, "a number, at least 1";
-    /// Maximum number of multicast groups of an endpoint, with `route_prot acm`. The C ibacm has two.
-    Groups groups: GroupCount = GroupCount::TWO, GroupCount, "a number, 1 to 6";
-    /// Service level of the multicast groups that the daemon creates.
-    GroupSl group_sl: ServiceLevel = ServiceLevel::ZERO, service_level, "a service level, 0 to 15";
-    /// Maximum number of requests without a response on one connection. The daemon stops reading from a connection with
-    /// this number.
-    RequestsPerClient requests_per_client: NonZeroU32 = nonzero(64), depth, "a number, at least 1";
-    /// Time after which the daemon closes a connection whose client does not read responses; in whole seconds in the
-    /// file.
-    ClientTimeout client_timeout: Duration = Duration::from_secs(30), seconds, "a number of seconds, at least 1";
-    /// Socket on which the daemon serves its counters as OpenMetrics text.
+        "a number of minutes, or -1 for ever", Effect::Reload;
+    /// Where paths come from: the SA, or the multicast group that both ends share. The daemon joins or leaves the
+    /// second group; cached paths stay.
+    RouteProt route_prot: RouteProt = RouteProt::Sa, RouteProt, "sa or acm", Effect::Reload;
+    /// How long a path stays cached after it was learned.
+    ///
+    /// In whole minutes in the file. With `None` it expires with its address.
+    RouteTimeout route_timeout: Option<Duration> = None, minutes,
+        "a number of minutes, or -1 for as long as the address", Effect::Reload;
+    /// `local`: paths to this node's own addresses need no request.
+    LoopbackProt loopback_prot: LoopbackProt = LoopbackProt::Local, LoopbackProt, "local or none", Effect::Restart;
+    /// The TCP port of the modes `loop` and `open`.
+    ServerPort server_port: u16 = 6125, tcp_port, "a TCP port, 1 to 65535", Effect::Restart;
+    /// Where clients connect: a unix socket, TCP on 127.0.0.1, TCP on every address. `open` has no authentication: use
+    /// a firewall. With `--systemd` always `unix`, and the socket unit decides.
+    ServerMode server_mode: ServerMode = ServerMode::Unix, ServerMode, "unix, loop or open", Effect::Restart;
+    /// `yes`: without the link that librdmacm looks for.
+    AcmePlusKernelOnly acme_plus_kernel_only: bool = false, yes_no_strtol,
+        "yes, no, true, false or a number", Effect::Restart;
+    /// How long to wait for a response before the request is sent again; for multicast, the subnet's own time is added.
+    ///
+    /// In milliseconds in the file.
+    Timeout timeout: Duration = Duration::from_millis(2000), milliseconds,
+        "a number of milliseconds, at least 1", Effect::Reload;
+    /// How often a request is sent again.
+    Retries retries: u32 = 2, number, "a number of retries", Effect::Reload;
+    /// Multicast requests of an endpoint in flight, as long as their responses are likely to come.
+    ///
+    /// `None` is `auto`. The C ibacm has no `auto`; its default is 1.
+    ResolveDepth resolve_depth: Option<NonZeroU32> = None, auto, "a number, at least 1, or auto", Effect::Reload;
+    /// Requests of a port to the SA in flight; when it is set to `auto` again, it begins with 1.
+    ///
+    /// `None` is `auto`. The C ibacm has no `auto`; its default is 1.
+    SaDepth sa_depth: Option<NonZeroU32> = None, auto, "a number, at least 1, or auto", Effect::Reload;
+    /// Responses of an endpoint being sent; more are queued.
+    SendDepth send_depth: NonZeroU32 = NonZeroU32::MIN, depth, "a number, at least 1", Effect::Restart;
+    /// Datagrams of an endpoint that are received and not processed.
+    RecvDepth recv_depth: NonZeroU32 = NonZeroU32::MIN.saturating_add(1023), depth,
+        "a number, at least 1", Effect::Restart;
+    /// MTU of the group that all nodes join: must be equal on all nodes.
+    ///
+    /// In bytes in the file.
+    MinMtu min_mtu: Mtu = Mtu::B2048, mtu_bytes, "an MTU: 256, 512, 1024, 2048 or 4096", Effect::Restart;
+    /// Rate of the group that all nodes join: must be equal on all nodes.
+    ///
+    /// In Gb/s in the file.
+    MinRate min_rate: Rate = Rate::GBPS_10, gbps,
+        "a rate in Gb/s that InfiniBand has: 2.5, 5, 10, ... 1600", Effect::Restart;
+    /// The format of the file that paths are loaded from.
+    RoutePreload route_preload: RoutePreload = RoutePreload::None, RoutePreload,
+        "none or opensm_full_v1", Effect::Reload;
+    /// The file of `route_preload`.
+    RouteDataFile route_data_file: &'a str = "/etc/rdma/ibacm_route.data", path, "a path", Effect::Reload;
+    /// The format of the file that addresses are loaded from.
+    AddrPreload addr_preload: AddrPreload = AddrPreload::None, AddrPreload, "none or acm_hosts", Effect::Reload;
+    /// The file of `addr_preload`.
+    AddrDataFile addr_data_file: &'a str = "/etc/rdma/ibacm_hosts.data", path, "a path", Effect::Reload;
+    /// `1`: IP addresses in the address file are served.
+    SupportIpsInAddrCfg support_ips_in_addr_cfg: bool = false, yes_no,
+        "yes, no, true, false or a number", Effect::Reload;
+    /// The directory of provider libraries. If the option is not set: the first of `/usr/lib/MULTIARCH/ibacm` (Debian),
+    /// `/usr/lib64/ibacm` and `/usr/lib/ibacm` that exists.
+    ProviderLibPath provider_lib_path: &'a str = "/usr/lib/ibacm", path, "a path", Effect::Restart;
+    /// Client connections; `auto`: 16 of 17 file descriptors of the limit less a reserve, which is 768 or a quarter of
+    /// the limit, whichever is smaller. A sixteenth more is for accounts with fewer than 8.
+    ///
+    /// `None` is `auto`. The C ibacm has neither this option nor the options after it.
+    Connections connections: Option<NonZeroU32> = None, auto, "a number, at least 1, or auto", Effect::Reload;
+    /// The part of `connections` for one account; beyond it the daemon closes the account's connection that has been
+    /// idle for longest. An account may have 8 while another account has more. If all are in use, the account with the
+    /// most gives up the one that has been idle for longest, at least for 5 s.
+    ConnectionShare connection_share: Percent = Percent::MOST, Percent, PERCENT, Effect::Reload;
+    /// Requests of clients and of the kernel without a response yet; an eighth is for the kernel.
+    Requests requests: NonZeroU32 = nonzero(65_536), depth, "a number, at least 1", Effect::Reload;
+    /// The part of `requests` for one account; an account may have 64 in any case.
+    RequestShare request_share: Percent = Percent::MOST, Percent, PERCENT, Effect::Reload;
+    /// Lookups in progress or queued, and requests with QUERY_SA. An eighth is for the kernel.
+    Lookups lookups: NonZeroU32 = nonzero(65_536), depth, "a number, at least 1", Effect::Reload;
+    /// The part of `lookups` for one account; an account may have 64 in any case.
+    LookupShare lookup_share: Percent = Percent::MOST, Percent, PERCENT, Effect::Reload;
+    /// Lookups for remote hosts that sent a request to this node.
+    StrangerQueue stranger_queue: NonZeroU32 = nonzero(4096), depth, "a number, at least 1", Effect::Reload;
+    /// Interfaces on InfiniBand ports, and the addresses of all of them.
+    InterfaceAddresses interface_addresses: NonZeroU32 = nonzero(1024), depth, "a number, at least 1", Effect::Restart;
+    /// Subscribe to the notices of the subnet administrator (SA) about ports and groups that appear or disappear.
+    SaNotices sa_notices: bool = true, yes_no, "yes, no, true, false or a number", Effect::Restart;
+    /// Send the group a request with two of the own addresses, every 5 s, or 5 ms for each port of the fabric, plus or
+    /// minus a quarter: 200 in a second in the whole fabric, 0.1 percent of each processor. Peers notice a new LID,
+    /// GID, queue pair or set of addresses within this time, even if they missed its announcement. With `no`, the
+    /// datagrams have the bytes of C ibacm's, a path in use is corrected when it is confirmed, and others when they are
+    /// used.
+    Witness witness: bool = true, yes_no, "yes, no, true, false or a number", Effect::Reload;
+    /// Request all paths from a port from the SA at once.
+    Prefetch prefetch: Prefetch = Prefetch::Off, Prefetch, "off, auto or on", Effect::Reload;
+    /// Clients read cached paths from memory, without a request.
+    SharedCache shared_cache: bool = false, on_off, "on or off", Effect::Reload;
+    /// Paths in the memory of `shared_cache`.
+    SharedCacheEntries shared_cache_entries: NonZeroU32 = nonzero(131_072), depth,
+        "a number, at least 1", Effect::Reload;
+    /// Multicast groups of an endpoint with `route_prot acm`: first the base group (`min_rate`, `min_mtu`), then the
+    /// port's own group, which are the two of C ibacm. Further groups are those of slower links of four lanes, fastest
+    /// first, so that a fast port and a slower port meet at the slower port's rate. Each group occupies a multicast LID
+    /// of the subnet.
+    Groups groups: GroupCount = GroupCount::TWO, GroupCount, "a number, 1 to 6", Effect::Restart;
+    /// Service level of the multicast groups that this daemon creates, and so of all paths with `route_prot acm`. A
+    /// group that exists keeps its own.
+    GroupSl group_sl: ServiceLevel = ServiceLevel::ZERO, service_level, "a service level, 0 to 15", Effect::Restart;
+    /// Requests of one connection without a response yet; the daemon does not read from a connection that has so many.
+    RequestsPerClient requests_per_client: NonZeroU32 = nonzero(64), depth, "a number, at least 1", Effect::Reload;
+    /// How long a client may leave its responses unread; then the daemon ends the connection, which counts until the
+    /// responses are read or the client closes.
+    ///
+    /// In whole seconds in the file.
+    ClientTimeout client_timeout: Duration = Duration::from_secs(30), seconds,
+        "a number of seconds, at least 1", Effect::Reload;
+    /// Where metrics are served.
     MetricsListen metrics_listen: MetricsTarget<'a> = MetricsTarget::None, MetricsTarget,
-        "none, a path that begins with /, or a loopback address and port";
-    /// Time for which a failed lookup is not repeated, if no peer responded or the subnet administrator has no record;
-    /// in milliseconds in the file. With `None` (0), each request starts a lookup.
+        "none, a path that begins with /, or a loopback address and port", Effect::Reload;
+    /// How long a failed lookup is not repeated: no peer responded, or the SA has no record. Requests in this time fail
+    /// at once, and `negative_answers` counts them. A request from that peer, or any change of the port, ends the time
+    /// early.
+    ///
+    /// In milliseconds in the file. With `None` (0), each request starts a lookup.
     NegativeTimeout negative_timeout: Option<Duration> = Some(Duration::from_millis(1000)), milliseconds_or_none,
-        "a number of milliseconds, or 0 for none";
-    /// Service ids that are included in path queries and in the keys of cached paths. Other service ids are left out.
+        "a number of milliseconds, or 0 for none", Effect::Reload;
+    /// The service ids that path queries contain.
     PathServiceIds path_service_ids: ServiceIds<'a> = ServiceIds::Auto, ServiceIds,
-        "auto, none, all, or service ids and ranges that do not overlap, with commas between them";
+        "auto, none, all, or service ids and ranges that do not overlap, with commas between them", Effect::Reload;
 }
 
 fn line(input: &[u8]) -> Parsed<'_, Opt<'_>> {
-    let (rest, reader) = token(
-        "an option",
-        |byte| !is_blank(byte),
-        |name| match reader(name) {
-            Some(reader) => Ok(Some(reader)),
-            None if name.eq_ignore_ascii_case("provider") => Ok(None),
-            None => Err(LineErrorKind::UnknownOption),
-        },
-    )
-    .parse(input)?;
-    match reader {
-        Some(reader) => word(reader.expected, reader.read).parse(rest),
+    let declared = |name: &str| DECLARATIONS.iter().position(|option| name.eq_ignore_ascii_case(option.name));
+    let (rest, index) =
+        token("an option", |byte| !is_blank(byte), |name| declared(name).ok_or(LineErrorKind::UnknownOption))
+            .parse(input)?;
+    match DECLARATIONS.get(index).zip(READERS.get(index)) {
+        Some((declaration, reader)) => word(declaration.values, reader).parse(rest),
         None => (word("a provider's name", Some), word("a subnet prefix or default", ProviderSubnets::read))
             .map(|(name, subnets)| Opt::Provider(Provider { name, subnets }))
             .parse(rest),

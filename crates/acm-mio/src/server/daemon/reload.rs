@@ -1,12 +1,11 @@
 //! Settings at the start and in force, when files are read again, and the effect of each changed option.
 use crate::{
-    effects::{Effect, effect},
     owners::Owners,
     regular::State,
     settings::{ConfiguredAddress, Settings},
 };
 use acm_sansio::Time;
-use acm_wire::files::opts::{Opt, Options};
+use acm_wire::files::opts::{Effect, Opt, Options};
 use core::time::Duration;
 use std::path::PathBuf;
 
@@ -239,7 +238,7 @@ fn changes(started: &Settings, current: &Settings, new: &Settings) -> Vec<(Chang
     let (started, current, new) = (started.options(), current.options(), new.options());
     let all = started.iter().zip(current.iter()).zip(new.iter());
     all.filter_map(|((started, current), new)| {
-        let change = match effect(&new) {
+        let change = match new.effect() {
             Effect::Reload if current != new => Change::Applied(current.to_string(), new.to_string()),
             Effect::Restart if started != new => Change::NeedsRestart(started.to_string(), new.to_string()),
             Effect::Nothing(why) if current != new => Change::NoEffect(new.to_string(), why),

@@ -20,7 +20,7 @@ const OTHER_VALUES: &[(&str, &str, Effect)] = &[
     ("lock_file", "/run/other.pid", Elsewhere("lock_file below")),
     ("addr_prot", "acm", Elsewhere("does nothing")),
     ("addr_timeout", "7", InCore(|core| core.addr_timeout = MINUTES)),
-    ("route_prot", "acm", InCore(|core| core.route_protocol = RouteProtocol::Acm)),
+    ("route_prot", "acm", InCore(|core| core.route_prot = RouteProt::Acm)),
     ("route_timeout", "7", InCore(|core| core.route_timeout = MINUTES)),
     ("loopback_prot", "none", InCore(|core| core.loopback = false)),
     ("server_port", "7", Elsewhere("tests/ server_modes")),
@@ -84,7 +84,7 @@ fn each_option_changes_the_core_or_nothing_there() {
         assert!(changed || matches!(name, "provider" | "addr_prot"), "{name} {value}");
     }
     names.sort_unstable();
-    let mut all = opts::NAMES.to_vec();
+    let mut all: Vec<&str> = opts::DECLARATIONS.iter().map(|option| option.name).collect();
     all.sort_unstable();
     assert_eq!(names, all);
 }

@@ -3,7 +3,7 @@
 //! All nodes choose from one table, so that two ports share the group of the slower port. A C ibacm has the base group
 //! and the group of its own port, which are in the table as well.
 use crate::api::{
-    config::{Config, RouteProtocol},
+    config::{Config, RouteProt},
     port::PortAttributes,
 };
 use alloc::vec::Vec;
@@ -24,7 +24,7 @@ const STEPS: [Rate; 8] = [
 /// Returns rate and MTU of each group of an endpoint: the base group, then the others, least preferred first.
 pub(crate) fn groups(config: &Config, port: &PortAttributes) -> Vec<(Rate, Mtu)> {
     let base = (config.min_rate, config.min_mtu);
-    if config.route_protocol == RouteProtocol::Sa {
+    if config.route_prot == RouteProt::Sa {
         return Vec::from([base]);
     }
     let own = (port.rate, port.mtu);
@@ -56,7 +56,7 @@ mod tests {
     use alloc::vec;
 
     fn of(groups: u8, rate: Rate, mtu: Mtu) -> Vec<(u32, u16)> {
-        let config = Config { groups, route_protocol: RouteProtocol::Acm, ..Config::default() };
+        let config = Config { groups, route_prot: RouteProt::Acm, ..Config::default() };
         let port = PortAttributes { rate, mtu, ..PortAttributes::default() };
         let plain = |(rate, mtu): (Rate, Mtu)| (rate.mbps().unwrap() / 1000, mtu.bytes().unwrap());
         super::groups(&config, &port).into_iter().map(plain).collect()
@@ -88,7 +88,7 @@ mod tests {
     fn each_rate_and_mtu_gets_its_own_group_without_duplicates() {
         for (rate, _) in Rate::KNOWN {
             for (mtu, _) in Mtu::KNOWN {
-                let config = Config { groups: 6, route_protocol: RouteProtocol::Acm, ..Config::default() };
+                let config = Config { groups: 6, route_prot: RouteProt::Acm, ..Config::default() };
                 let port = PortAttributes { rate: *rate, mtu: *mtu, ..PortAttributes::default() };
                 let groups = groups(&config, &port);
                 assert!(groups.contains(&(*rate, *mtu)) && groups.len() <= 6, "{rate} {mtu}: {groups:?}");

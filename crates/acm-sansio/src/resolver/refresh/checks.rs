@@ -1,7 +1,7 @@
 //! The checks of what is cached while its path is served: claims of remote hosts, owners of addresses, renewals of
 //! paths.
 use crate::{
-    api::{PathOrigin, ResolverEvent, SaError, config::RouteProtocol},
+    api::{PathOrigin, ResolverEvent, SaError, config::RouteProt},
     provider::Context,
     resolver::{
         dest::{
@@ -196,7 +196,7 @@ impl Ibacmp {
     pub(super) fn renew_path(&mut self, cx: &mut Context, id: DestId) {
         let dest = self.cache.at(id);
         let remote = dest.state.ready().and_then(|ready| ready.remote);
-        if cx.shared.config().route_protocol == RouteProtocol::Acm && dest.is_address() {
+        if cx.shared.config().route_prot == RouteProt::Acm && dest.is_address() {
             let path = remote.and_then(|remote| self.endpoints.path_by_group(cx, dest.endpoint, &remote));
             if let Some(path) = path {
                 self.apply_renewal(cx, id, &path, PathOrigin::Group);
@@ -271,7 +271,7 @@ impl Ibacmp {
     /// Returns the path by the parameters of the group to the LID of a path of the SA, with `route_prot acm`.
     fn path_by_group_to(&self, cx: &Context, id: DestId, remote: &Remote, path: &PathRecord) -> Option<PathRecord> {
         let dest = self.cache.at(id);
-        let is_by_group = cx.shared.config().route_protocol == RouteProtocol::Acm && dest.is_address();
+        let is_by_group = cx.shared.config().route_prot == RouteProt::Acm && dest.is_address();
         let remote = remote.at_end_of(path, cx.lmc_of(dest.endpoint));
         self.endpoints.path_by_group(cx, dest.endpoint, &remote).filter(|_| is_by_group)
     }

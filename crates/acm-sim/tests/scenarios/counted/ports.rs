@@ -1,6 +1,6 @@
 //! Ports that change, go down, or stay unchanged.
 use super::shared::{SECOND, USER, logged, outputs, quiet, route};
-use acm_sansio::{Config, Event, Input, Output, PortId, config::RouteProtocol, retry::JOIN_SPREAD};
+use acm_sansio::{Config, Event, Input, Output, PortId, config::RouteProt, retry::JOIN_SPREAD};
 use acm_sim::{World, WorldConfig, unknown_name_request};
 use acm_wire::client::{ClientStatus, Counter, EntryFlags};
 use core::time::Duration;
@@ -100,7 +100,7 @@ fn removed_local_address_is_looked_up_in_the_group() {
 
 #[test]
 fn queued_requests_are_dropped_at_the_end_of_the_shutdown() {
-    let core = Config { route_protocol: RouteProtocol::Acm, sa_notices: false, ..Config::default() };
+    let core = Config { route_prot: RouteProt::Acm, sa_notices: false, ..Config::default() };
     let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
     world.run_for(SECOND);
     world.subnet.settings_mut().sa.mute = true;

@@ -2,7 +2,7 @@
 use super::shared::quiet;
 use acm_sansio::{
     Config,
-    config::{Depth, RouteProtocol},
+    config::{Depth, RouteProt},
 };
 use acm_sim::{Client, World, WorldConfig, name, unknown_name_request};
 use acm_wire::client::{
@@ -41,7 +41,7 @@ fn clients_can_query_endpoints_and_counters() {
 
 #[test]
 fn report_lists_queue_lengths_of_ports_and_endpoints() {
-    let core = Config { resolve_depth: Depth::Fixed(1), route_protocol: RouteProtocol::Acm, ..Config::default() };
+    let core = Config { resolve_depth: Depth::Fixed(1), route_prot: RouteProt::Acm, ..Config::default() };
     let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
     for number in 0..2 {
         world.request(0, &unknown_name_request(number, EntryFlags::empty()));

@@ -2,7 +2,7 @@
 use super::shared::{change, depth, members, memberships, route, sends, world};
 use acm_sansio::{
     Config, Input, Time,
-    config::{Depth, RouteProtocol},
+    config::{Depth, RouteProt},
     retry::JOIN_SPREAD,
 };
 use acm_sim::{World, WorldConfig};
@@ -158,7 +158,7 @@ fn failed_joins_are_retried_with_jitter() {
 // docs/deviations.md: leave
 #[test]
 fn group_of_a_former_rate_or_mtu_is_left() {
-    let core = Config { route_protocol: RouteProtocol::Acm, ..Config::default() };
+    let core = Config { route_prot: RouteProt::Acm, ..Config::default() };
     let mut world = world(core);
     let of_rate = |world: &World, rate: Rate| {
         let id = World::port_id(0);

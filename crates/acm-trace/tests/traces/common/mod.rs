@@ -10,7 +10,7 @@ use acm_sansio::{
         ProviderFunction, ProviderId, ProviderMessage, RequestedBy, ResolverEvent, SaAddress, SaError, SaSend,
         SendFailure, SendTo,
     },
-    config::{Depth, RouteProtocol, ServiceIds, Subnets},
+    config::{Depth, RouteProt, ServiceIds, Subnets},
     failure::{Attempt, AttemptDetails, Bound, MulticastAttempt, SaAttempt},
     id::DestId,
     port::{InterfaceAddress, PortAttributes},
@@ -108,7 +108,7 @@ pub(crate) fn config() -> BoxedStrategy<Config> {
     (any::<[u8; 4]>(), time(), any::<bool>())
         .prop_map(move |([a, b, c, d], time, flag)| Config {
             addr_timeout: flag.then_some(time),
-            route_protocol: if flag { RouteProtocol::Acm } else { RouteProtocol::Sa },
+            route_prot: if flag { RouteProt::Acm } else { RouteProt::Sa },
             path_service_ids: match a % 4 {
                 0 => ServiceIds::None,
                 1 => ServiceIds::All,

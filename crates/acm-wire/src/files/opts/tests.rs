@@ -222,14 +222,15 @@ fn bad_values_are_reported_and_skipped() {
 fn names_has_every_option() {
     let options: BTreeSet<_> =
         Options::default().iter().map(|option| option.to_string().split(' ').next().unwrap().to_string()).collect();
-    let names: BTreeSet<_> = NAMES.iter().filter(|name| **name != "provider").map(ToString::to_string).collect();
+    let names: BTreeSet<_> =
+        DECLARATIONS.iter().map(|option| option.name.to_string()).filter(|name| name != "provider").collect();
     assert_eq!(options, names);
 }
 
 fn option() -> impl Strategy<Value = String> {
     let depths = (1_u32.., 1_u32.., 1_u32.., 1_u32..);
     let text = "[!-~]{1,80}";
-    (0..NAMES.len(), text, any::<(u32, u16, bool, u64)>(), depths).prop_map(
+    (0..DECLARATIONS.len(), text, any::<(u32, u16, bool, u64)>(), depths).prop_map(
         |(index, text, (number, port, yes, prefix), d)| {
             let time = yes.then(|| Duration::from_secs(u64::from(number) * 60));
             let depth = |number| NonZeroU32::new(number).unwrap();
