@@ -11,6 +11,7 @@ use acm_wire::{
 };
 use ib_mad::{
     AttributeId, Lid, Pkey, Qpn, Status, TransactionId, Wire, as_bytes,
+    notice::{InformInfo, TrapNumber},
     sa::{McMemberMask, McMemberRecord, Query, SaMad},
 };
 
@@ -271,6 +272,32 @@ fn group_whose_parameters_are_refused_is_joined_without_them() {
     assert_eq!((has_mtu(&join), has_mtu(&again)), (true, false));
     let outputs = respond_with(&mut acm, &again, Status::SA_INSUFFICIENT_COMPONENTS);
     assert_eq!(joined(&outputs), Some(Some(SaError::Status(invalid))), "the first reason");
+}
+
+/// The response repeats what is subscribed to.
+#[test]
+fn subscription_succeeds_only_with_the_response_to_it() {
+    let failed = |change: &dyn Fn(&mut InformInfo)| {
+        let (mut acm, _) = core();
+        let Input::PortUp { port, attributes } = port_up(16) else { unreachable!() };
+        let attributes = PortAttributes { takes_reports: true, ..attributes };
+        input(&mut acm, Time::ZERO, Input::PortUp { port, attributes });
+        let due = (0..100).find_map(|_| {
+            let now = acm.poll_timeout()?;
+            acm.handle_timeout(now);
+            let is_subscription = |request: &&SaSend| request.mad.header.attribute_id == AttributeId::INFORM_INFO;
+            sa_requests(&drain(&mut acm)).iter().find(is_subscription).map(|request| (now, *request))
+        });
+        let (now, request) = due.expect("a subscription");
+        let mut mad = request.mad;
+        mad.header.method = mad.header.method.response().unwrap();
+        change(InformInfo::parse_mut(&mut mad.data.0).unwrap());
+        input(&mut acm, now, Input::SaResponse { id: request.id, mad: as_bytes(&mad) });
+        acm.stats().subscriptions_failed
+    };
+    assert_eq!(failed(&|_| {}), 0);
+    assert_eq!(failed(&|info| info.trap_number = TrapNumber::MGID_DESTROYED), 1);
+    assert_eq!(failed(&|info| info.subscribe = 0), 1);
 }
 
 #[test]

@@ -13,6 +13,7 @@ use ib_mad::{
     sa::{FlowHop, PathMask, PathRecord, QosSl, ReversiblePaths},
     wire::Reserved,
 };
+use ib_sim::SubnetConfig;
 
 fn world(path_service_ids: ServiceIds) -> World {
     World::new(WorldConfig { core: Config { path_service_ids, ..Config::default() }, ..WorldConfig::default() })
@@ -159,6 +160,34 @@ fn conditions_behind_an_address_are_part_of_the_path_query() {
         queries(&world).iter().map(|(_, mask)| *mask & (PathMask::SERVICE_ID | PathMask::SL)).collect();
     assert_eq!(masks, [PathMask::empty(), PathMask::SERVICE_ID, PathMask::SL], "one query for each path");
     assert_eq!(world.node(0).acm.check(), Ok(()));
+}
+
+/// The address is resolved first, and then the path under the conditions.
+#[test]
+fn conditions_hold_for_an_address_that_is_not_cached() {
+    let mut world = world(ServiceIds::All);
+    let [from, to] = [0, 1].map(|node| World::addresses(node)[0]);
+    let lustre = PathRecord { service_id: ServiceId::new(0x0106_03db), ..PathRecord::default() };
+    let client = world.request(0, &conditional_request(Some(&from), &to, &lustre, EntryFlags::empty(), [5; 8]));
+    assert_eq!(world.wait(client).unwrap().service_id, lustre.service_id);
+}
+
+/// Two ports of the node are in the partition. The address of the source is at the second one.
+#[test]
+fn conditions_do_not_move_a_request_to_another_port() {
+    let subnet = SubnetConfig { ports_per_node: 2, ..SubnetConfig::default() };
+    let core = Config { path_service_ids: ServiceIds::All, ..Config::default() };
+    let mut world = World::new(WorldConfig { core, subnet, ..WorldConfig::default() });
+    let from = Address::from_text("second");
+    world.input(0, Input::AddressAdded { port: PortId(1), pkey: None, address: from });
+    world.run_for(Duration::from_secs(1));
+    let second = ib_sim::PortId { node: ib_sim::NodeId::new(1), port: 2 };
+    let lid = world.subnet.port(second).unwrap().lid;
+    let lustre = PathRecord { service_id: ServiceId::new(0x0106_03db), ..PathRecord::default() };
+    let to = World::addresses(1)[0];
+    let client = world.request(0, &conditional_request(Some(&from), &to, &lustre, EntryFlags::empty(), [5; 8]));
+    let path = world.wait(client).unwrap();
+    assert_eq!((path.slid, path.service_id), (lid, lustre.service_id));
 }
 
 /// Returns requests that differ from `plain` in one field each. The pattern names every field of a path, so that a new one

@@ -3,7 +3,7 @@ use acm_sansio::{Input, Output, PortId, port::InterfaceAddress};
 use acm_sim::{World, WorldConfig};
 use acm_wire::{
     Address,
-    client::{ClientStatus, EntryFlags, resolve_request},
+    client::{ClientStatus, Counter, EntryFlags, resolve_request},
 };
 use core::net::{IpAddr, Ipv6Addr};
 use ib_mad::{Gid, Pkey, PortState, Qpn, sa::PathRecord};
@@ -185,4 +185,22 @@ fn lookup_continues_from_another_address_if_its_source_is_removed() {
     world.input(0, Input::Interfaces(vec![]));
     assert_eq!(world.wait(client), Err(ClientStatus::ETIMEDOUT));
     assert_eq!(sources(&world, since), [Address::from_text("node1"); 2]);
+}
+
+/// Names are compared without their case. One of two spellings of a name leaves, and the other stays.
+#[test]
+fn name_in_another_case_stays_when_one_leaves() {
+    let mut world = World::new(WorldConfig::default());
+    let [small, large] = ["extra", "EXTRA"].map(Address::from_text);
+    for address in [small, large] {
+        world.input(1, Input::AddressAdded { port: PortId(0), pkey: None, address });
+    }
+    world.input(1, Input::AddressRemoved { port: PortId(0), pkey: None, address: large });
+    assert!(resolve(&mut world, 0, "node1", "extra").is_ok());
+    let multicasts = |world: &World| world.node(1).acm.counters().get(Counter::AddrQuery);
+    let before = multicasts(&world);
+    assert!(resolve(&mut world, 1, "extra", "extra").is_ok());
+    assert_eq!(multicasts(&world), before, "it is local");
+    world.input(1, Input::AddressRemoved { port: PortId(0), pkey: None, address: small });
+    assert_eq!(resolve(&mut world, 1, "extra", "node1"), Err(ClientStatus::ESRCADDR));
 }

@@ -205,6 +205,17 @@ fn peer_that_moved_is_not_served_from_the_table() {
     assert_eq!(world.route(0, &request).unwrap().dlid, Lid::new(99));
 }
 
+/// Node 0 looks the name up after the peer got another LID, of which no notice tells.
+#[test]
+fn path_of_the_table_to_another_lid_than_that_of_the_peer_is_not_used() {
+    let mut world = fetched_with(3, Config { sa_notices: false, ..core(Prefetch::On) });
+    let mut port = world.port(1).clone();
+    port.lid = Lid::new(99);
+    world.subnet.set_port(World::port_id(1), port).unwrap();
+    world.settle();
+    assert_eq!(world.resolve(0, &name(0), &name(1)).unwrap().dlid, Lid::new(99));
+}
+
 #[test]
 fn reregistration_and_another_subnet_manager_replace_the_table() {
     let mut world = fetched(2);

@@ -124,6 +124,17 @@ fn preloaded_hosts_without_routes_need_no_multicast_request() {
     }
 }
 
+/// The group shows the peer's LID, which changed after the dump.
+#[test]
+fn preloaded_route_to_another_lid_than_that_of_the_peer_is_not_used() {
+    let mut world = World::new(WorldConfig::default());
+    let routes = world.route_table(0, OF_FILE);
+    world.input(0, Input::Preloaded(routes));
+    set_lid(&mut world, 1, 300);
+    let path = world.resolve(0, &name(0), &name(1)).unwrap();
+    assert_eq!((path.dlid, path.qos_sl.sl()), (Lid::new(300), OF_FABRIC));
+}
+
 #[test]
 fn preloaded_route_back_to_a_peer_needs_no_query() {
     let mut world = loaded(WorldConfig::default());

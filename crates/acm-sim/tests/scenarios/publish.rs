@@ -84,9 +84,10 @@ fn event_of_the_port_withdraws_all_its_paths_until_they_are_confirmed() {
     let mut world = world(Config::default());
     let all = request_all(&mut world);
     world.input(0, Input::ClientReregister(PortId(0)));
-    assert_eq!(published(&world), 0);
-    world.run_for(60 * SECOND);
     let [source, ..] = World::addresses(0);
+    world.resolve(0, &source, &all[0]).unwrap();
+    assert_eq!(published(&world), 0, "it is served, and not confirmed");
+    world.run_for(60 * SECOND);
     world.resolve(0, &source, &all[0]).unwrap();
     assert!(read(&world, &source, &all[0]).is_some(), "renewed, and requested again");
     world.subnet.set_port_state(World::port_id(0), PortState::DOWN).unwrap();

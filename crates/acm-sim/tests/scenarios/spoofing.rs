@@ -1,5 +1,5 @@
 //! Forged requests and responses of remote hosts do not replace cached paths in use.
-use acm_sansio::{Input, Output, PortId, Time};
+use acm_sansio::{EndpointId, Input, Output, PortId, Time, api::DatagramSource};
 use acm_sim::{RemoteHost, World, WorldConfig};
 use acm_wire::{
     Address,
@@ -7,7 +7,7 @@ use acm_wire::{
     multicast,
 };
 use core::time::Duration;
-use ib_mad::{Gid, Method, Status, TransactionId};
+use ib_mad::{Gid, Method, Pkey, Qpn, Status, TransactionId};
 use ib_sim::Faults;
 
 /// Three times `timeout` plus the subnet's time-out of 2^(18 - 8) ms.
@@ -247,4 +247,61 @@ fn response_without_a_request_is_counted_and_ignored() {
     world.forge_response(remote, 0, qpn, &response);
     assert_eq!(world.stat(0, "unexpected_responses"), 1);
     assert_cached(&mut world, 1);
+}
+
+/// Node 0 has two endpoints. Another host learns the number of a request and responds to it in the other partition, to
+/// which that host belongs.
+#[test]
+fn response_at_another_endpoint_than_that_of_its_request_is_no_answer() {
+    let mut world = World::new(WorldConfig { nodes: 3, ..WorldConfig::default() });
+    let ((mgid, _), pkey) = (world.group(), Pkey::new(0x8001));
+    let port = ib_sim::Port { pkeys: vec![Pkey::DEFAULT_FULL, pkey], ..world.port(0).clone() };
+    world.subnet.set_port(World::port_id(0), port).unwrap();
+    world.settle();
+    let address = Address::from_text("other");
+    world.input(0, Input::AddressAdded { port: PortId(0), pkey: Some(pkey), address });
+    world.run_for(Duration::from_secs(1));
+    let client = world.request(0, &resolve_request(Some(&name(0)), &name(7), EntryFlags::empty(), [1; 8]));
+    let (_, tid) = *sends(&world, Method::GET).last().unwrap();
+    let respond = |world: &mut World, endpoint, mgid| {
+        let remote = world.port(2).clone();
+        let source = DatagramSource {
+            lid: remote.lid,
+            path_bits: 0,
+            qpn: Qpn::of::<99>(),
+            gid: remote.gids.first().copied(),
+            group: None,
+        };
+        let mad = multicast::response(tid, mgid);
+        world.input(0, Input::Datagram { endpoint, source, payload: ib_mad::as_bytes(&mad) });
+        world.settle();
+    };
+    assert_eq!(world.path(client), None);
+    let (other, _) = world.group();
+    assert_ne!(mgid, other);
+    respond(&mut world, EndpointId::new(1, 0), other);
+    assert_eq!(world.path(client), None);
+    respond(&mut world, EndpointId::new(0, 0), mgid);
+    assert_eq!(world.wait(client).map(|path| path.dlid), Ok(world.port(2).lid));
+}
+
+/// A switch returns a request to its sender, which learns nothing from it and sends nothing.
+#[test]
+fn own_request_that_comes_back_changes_nothing() {
+    let mut world = world();
+    let (mgid, _) = world.group();
+    let port = world.port(0).clone();
+    let source = DatagramSource {
+        lid: port.lid,
+        path_bits: 0,
+        qpn: world.qpn(0),
+        gid: port.gids.first().copied(),
+        group: Some(mgid),
+    };
+    let mad = multicast::request(TransactionId::new(5), &name(3), &name(0), &[mgid]);
+    let before = (world.node(0).acm.report().to_string(), world.transcript.len());
+    let endpoint = EndpointId::new(0, 0);
+    world.input(0, Input::Datagram { endpoint, source, payload: ib_mad::as_bytes(&mad) });
+    world.settle();
+    assert_eq!((world.node(0).acm.report().to_string(), world.transcript.len()), before);
 }
