@@ -89,6 +89,7 @@ mod tests {
         subnet_timeout: 18,
         rate: LinkRate::from_tenths(400),
         pkey_table_len: 128,
+        grh_required: false,
     };
 
     #[test]

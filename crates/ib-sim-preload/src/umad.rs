@@ -13,7 +13,7 @@ use core::{
     ffi::{c_int, c_ulong, c_void},
     mem::{MaybeUninit, offset_of},
     slice,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
 };
 use ib_mad::{MgmtClass, Wire, umad::UmadHeader};
 use ib_sim::client;
@@ -70,11 +70,19 @@ struct File {
     inode: AtomicU64,
     /// Bits 0 to 31: the registered agents. Bit 32: frames have a P_Key index.
     state: AtomicU64,
+    /// True if the port sends no frame without a global route.
+    grh_required: AtomicBool,
+}
+
+impl File {
+    const fn new(inode: u64) -> Self {
+        Self { inode: AtomicU64::new(inode), state: AtomicU64::new(0), grh_required: AtomicBool::new(false) }
+    }
 }
 
 const PKEY_ON: u64 = 1 << 32;
 
-static FILES: [File; MAX_FD] = [const { File { inode: AtomicU64::new(0), state: AtomicU64::new(0) } }; MAX_FD];
+static FILES: [File; MAX_FD] = [const { File::new(0) }; MAX_FD];
 
 fn slot(fd: c_int) -> Option<&'static File> {
     let file = FILES.get(usize::try_from(fd).ok()?)?;
@@ -99,8 +107,8 @@ fn inode(fd: c_int) -> Option<u64> {
 
 /// Opens the device of a port. Returns a descriptor, or -1 and errno.
 pub(crate) fn open(host: &Environment, (device, port): (u8, u8), flags: c_int) -> c_int {
-    let socket = match client::open_umad(&host.socket, &host.device(device), port) {
-        Ok(socket) => socket,
+    let (socket, grh_required) = match client::open_umad(&host.socket, &host.device(device), port) {
+        Ok(opened) => opened,
         Err(client::ClientError::Refused(_)) => {
             set_errno(libc::ENOENT);
             return -1;
@@ -126,6 +134,7 @@ pub(crate) fn open(host: &Environment, (device, port): (u8, u8), flags: c_int) -
         }
     }
     file.state.store(0, Ordering::Relaxed);
+    file.grh_required.store(grh_required, Ordering::Relaxed);
     file.inode.store(inode, Ordering::Release);
     socket.into_raw_fd()
 }
@@ -240,8 +249,11 @@ impl File {
         let (header, _) = UmadHeader::parse_prefix(frame).map_err(|_| libc::EINVAL)?;
         let agent = 1u64.checked_shl(header.id.get()).filter(|_| header.id.get() < AGENTS);
         let is_registered = agent.is_some_and(|bit| state & bit != 0);
+        let has_route = header.grh_present != 0 || !self.grh_required.load(Ordering::Acquire);
         // The kernel accepts frames without a P_Key index from old programs. This library does not support them.
-        (state & PKEY_ON != 0 && is_registered && frame.len() >= MIN_FRAME).then_some(()).ok_or(libc::EINVAL)
+        (state & PKEY_ON != 0 && is_registered && has_route && frame.len() >= MIN_FRAME)
+            .then_some(())
+            .ok_or(libc::EINVAL)
     }
 }
 
@@ -355,13 +367,9 @@ mod tests {
     use super::*;
     use ib_mad::as_bytes;
 
-    const fn new_file() -> File {
-        File { inode: AtomicU64::new(1), state: AtomicU64::new(0) }
-    }
-
     #[test]
     fn agent_gets_the_lowest_free_number() {
-        let file = new_file();
+        let file = File::new(1);
         file.enable_pkey().unwrap();
         assert_eq!(file.enable_pkey(), Err(libc::EINVAL));
         assert_eq!(file.register(2, 0), Err(libc::EINVAL));
@@ -374,7 +382,7 @@ mod tests {
 
     #[test]
     fn frame_without_agent_or_too_short_is_rejected() {
-        let file = new_file();
+        let file = File::new(1);
         let frame = [as_bytes(&UmadHeader::default()), &[0; 36]].concat();
         assert_eq!(file.check_frame(&frame), Err(libc::EINVAL));
         file.register(0, PKEY_ON).unwrap();
@@ -382,6 +390,17 @@ mod tests {
         assert_eq!(file.check_frame(&frame[1..]), Err(libc::EINVAL));
         let other = UmadHeader { id: 40.into(), ..UmadHeader::default() };
         assert_eq!(file.check_frame(&[as_bytes(&other), &[0; 36]].concat()), Err(libc::EINVAL));
+    }
+
+    #[test]
+    fn frame_without_a_global_route_is_rejected_at_a_port_that_requires_one() {
+        let file = File { grh_required: AtomicBool::new(true), ..File::new(1) };
+        file.register(1, PKEY_ON).unwrap();
+        let check = |grh_present| {
+            let header = UmadHeader { grh_present, ..UmadHeader::default() };
+            file.check_frame(&[as_bytes(&header), &[0; 36]].concat())
+        };
+        assert_eq!((check(0), check(1)), (Err(libc::EINVAL), Ok(())));
     }
 
     #[test]

@@ -36,6 +36,9 @@ pub enum Error {
     /// A datagram to a multicast LID has no global route with the group's GID.
     #[error("a datagram to a multicast LID needs the group's GID")]
     NoGroup,
+    /// The port sends nothing without a global route.
+    #[error("port {0} requires a global route")]
+    NoRoute(PortId),
     /// The payload is longer than the port's MTU.
     #[error("{got} bytes do not fit in a packet of {mtu}")]
     TooLong {

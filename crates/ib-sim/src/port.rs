@@ -96,6 +96,8 @@ pub struct Port {
     pub subnet_timeout: u8,
     /// True for a port of an Ethernet network (RoCE), without administrator and InfiniBand switches.
     pub ethernet: bool,
+    /// True if the port sends nothing without a global route, as a virtual function that shares its LID.
+    pub grh_required: bool,
 }
 
 impl Port {
@@ -284,6 +286,7 @@ impl SubnetConfig {
                 sm_sl: ServiceLevel::default(),
                 subnet_timeout: self.subnet_timeout,
                 ethernet: false,
+                grh_required: false,
             })
         };
         let ports: Option<Vec<Port>> = (1..=self.ports_per_node).map(port).collect();

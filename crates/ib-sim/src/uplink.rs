@@ -129,6 +129,7 @@ impl Uplink {
                 sm_sl: ServiceLevel::default(),
                 subnet_timeout: 18,
                 ethernet: false,
+                grh_required: false,
             };
             nodes.push(Node { name: name.clone(), guid: info.node_guid, ports: vec![port] });
             links.push(link);

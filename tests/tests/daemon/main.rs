@@ -11,6 +11,7 @@ mod device_files;
 mod devices;
 mod events;
 mod faults;
+mod global_routes;
 mod handover;
 mod hardware_test;
 mod interfaces;

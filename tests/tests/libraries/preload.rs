@@ -199,7 +199,7 @@ fn counters() -> PortCounters {
 
 /// Serves performance management at node2 until the fabric ends.
 fn serve_counters(fabric: &Fabric) {
-    let mut umad = File::from(open_umad(fabric.socket(), "node2", 1).unwrap());
+    let mut umad = File::from(open_umad(fabric.socket(), "node2", 1).unwrap().0);
     register_umad_agent(umad.as_fd(), 0, MgmtClass::PERF, 1, [1 << Method::GET.get(), 0]).unwrap();
     // The fabric has registered the agent once it responds to the next command.
     fabric.control("stats");

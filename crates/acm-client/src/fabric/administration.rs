@@ -7,6 +7,7 @@ use ib_mad::{
     sa::{Query, SaMad, SaRecord},
     wire::Be64,
 };
+use nix::errno::Errno;
 
 /// Time-out of each of the four sends of a request.
 const TIMEOUT: Duration = Duration::from_secs(1);
@@ -126,7 +127,15 @@ impl Administration {
         let port = &self.port.port;
         let way = AddressVector::local(port.sm_lid, port.sm_sl);
         let to = MadAddress::general_services(way, port.sa_pkey_index());
-        self.client.query(&to, as_bytes(&request)).map_err(|error| match error {
+        let mut answer = self.client.query(&to, as_bytes(&request));
+        // A port that requires a global route refuses an address without one.
+        if let Err(QueryError::Device(refused)) = &answer
+            && refused.errno() == Some(Errno::EINVAL)
+            && let Some(gid) = port.gids.first()
+        {
+            answer = self.client.query(&to.with_administration_grh(*gid), as_bytes(&request));
+        }
+        answer.map_err(|error| match error {
             QueryError::Device(source) => FabricError::Device { what: self.port.name(), source },
             QueryError::Status { status, .. } => FabricError::Refused { what: what.to_owned(), status },
             QueryError::Decode(error) => error.into(),

@@ -1,5 +1,6 @@
 //! Destinations of MADs.
-use ib_mad::{AddressVector, Lid, Qkey, Qpn, ServiceLevel};
+use crate::sysfs::GidEntry;
+use ib_mad::{AddressVector, Gid, GlobalRoute, Guid, Lid, Qkey, Qpn, ServiceLevel};
 
 /// The destination of a MAD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +20,16 @@ impl MadAddress {
     #[must_use]
     pub const fn general_services(path: AddressVector, pkey_index: u16) -> Self {
         Self { qpn: Qpn::GSI, qkey: Qkey::GSI, pkey_index, path }
+    }
+
+    /// Adds the global route to the subnet administrator of the subnet of `source`, a GID of the local port. A port that
+    /// requires a global route refuses an address without one (`EINVAL`).
+    #[must_use]
+    pub fn with_administration_grh(self, source: GidEntry) -> Self {
+        let dgid = Gid::from_parts(source.gid.prefix(), Guid::SUBNET_ADMINISTRATION);
+        // Tables have more entries than a global route has indexes; the first is that of the port's GUID.
+        let sgid_index = u8::try_from(source.index).unwrap_or(0);
+        Self { path: self.path.with_grh(GlobalRoute { dgid, sgid_index, ..GlobalRoute::default() }), ..self }
     }
 
     /// Returns the address of the subnet management agent (QP 0) at the end of a path.

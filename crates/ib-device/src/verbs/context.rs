@@ -21,6 +21,9 @@ use rdma_sys::{
 };
 use std::{os::fd::BorrowedFd, sync::Arc};
 
+/// Bit of `ibv_port_attr.flags`: `IBV_QPF_GRH_REQUIRED`.
+const GRH_REQUIRED: u8 = 1;
+
 /// An open device. Clones share the device. The device is closed when the last clone and the last queue pair are
 /// dropped.
 #[derive(Clone, Debug)]
@@ -53,6 +56,9 @@ pub struct PortAttributes {
     pub rate: Option<LinkRate>,
     /// Number of entries of the P_Key table.
     pub pkey_table_len: u16,
+    /// True if the kernel refuses every address without a global route (`IBV_QPF_GRH_REQUIRED`), as at virtual
+    /// functions whose LID is that of several ports.
+    pub grh_required: bool,
 }
 
 /// Limits of a device.
@@ -143,8 +149,8 @@ impl Context {
     /// [`Error::Call`] with `EINVAL` if there is no such port; [`Error::Gone`].
     pub fn query_port(&self, port: u8) -> Result<PortAttributes> {
         let mut attributes = MaybeUninit::<ibv_port_attr>::zeroed();
-        // SAFETY: the context is open. The library fills the first version of ibv_port_attr; fields that were added
-        // later stay zero. All fields are numbers, so that zero is a valid value.
+        // SAFETY: the context is open. The library fills the first version of ibv_port_attr, up to `flags`; fields that
+        // were added later stay zero. All fields are numbers, so that zero is a valid value.
         let attributes = unsafe {
             check("ibv_query_port", ibv_query_port(self.context(), port, attributes.as_mut_ptr().cast()))?;
             attributes.assume_init()
@@ -167,6 +173,7 @@ impl Context {
             subnet_timeout: attributes.subnet_timeout & 31,
             rate: LinkRate::from_codes(attributes.active_width, attributes.active_speed.into()),
             pkey_table_len: attributes.pkey_tbl_len,
+            grh_required: attributes.flags & GRH_REQUIRED != 0,
         })
     }
 

@@ -8,6 +8,12 @@ id! {
     pub struct Guid(u64), "{:#018x}"
 }
 
+impl Guid {
+    /// The interface id of the subnet administrator in every subnet (Linux: `IB_SA_WELL_KNOWN_GUID`). Requests with a
+    /// global route are sent to the GID of the port's subnet prefix and this id.
+    pub const SUBNET_ADMINISTRATION: Self = Self::new(0x0200_0000_0000_0002);
+}
+
 impl FromStr for Guid {
     type Err = ParseIdError;
     /// Reads a number (decimal, or hex with the prefix `0x`) or four groups of four hex digits, the format of sysfs and

@@ -22,6 +22,8 @@ const PKEY_ENTRIES: usize = 32;
 // Link layers of `struct ibv_port_attr`.
 const INFINIBAND: u8 = 1;
 const ETHERNET: u8 = 2;
+/// Bit of `flags`.
+const GRH_REQUIRED: u8 = 1;
 const CAPABILITIES: u32 = 0x2651_e848;
 
 impl Context {
@@ -51,6 +53,7 @@ impl Context {
         // XDR does not fit in the 8 bits, as in libibverbs.
         attributes.active_speed = u8::try_from(speed).unwrap_or_default();
         attributes.link_layer = if port.ethernet { ETHERNET } else { INFINIBAND };
+        attributes.flags = if port.grh_required { GRH_REQUIRED } else { 0 };
         Ok(attributes)
     }
 }

@@ -135,7 +135,8 @@ unsafe extern "C" fn ibv_dereg_mr(mr: *mut ibv_mr) -> c_int {
     0
 }
 
-/// Creates an address handle; null and EINVAL if the port or the GID index does not exist.
+/// Creates an address handle; null and EINVAL if the port or the GID index does not exist, or if the port requires a
+/// global route and there is none.
 ///
 /// # Safety
 /// The domain lives, the attributes can be read.
@@ -144,7 +145,9 @@ unsafe extern "C" fn ibv_create_ah(pd: *mut ibv_pd, attributes: *mut ibv_ah_attr
     // SAFETY: by the caller's promise the domain lives; the context of a living domain is open.
     let (domain, attributes, context) = unsafe { (&*pd.cast::<Domain>(), *attributes, Context::of((*pd).context)) };
     let index = usize::from(attributes.grh.sgid_index);
-    let port = context.port(attributes.port_num).filter(|_| attributes.sl < 16);
+    let port = context
+        .port(attributes.port_num)
+        .filter(|port| attributes.sl < 16 && (attributes.is_global != 0 || !port.grh_required));
     let source = port.map(|port| port.gids.get(index).copied().filter(|gid| !gid.is_zero()));
     let source = match (source, attributes.is_global != 0) {
         (None, _) | (Some(None), true) => return object::<ibv_ah, _>(Err(libc::EINVAL)),

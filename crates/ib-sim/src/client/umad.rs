@@ -12,15 +12,16 @@ use std::{
     path::Path,
 };
 
-/// Opens a port's umad device: a blocking socket on which each packet is a frame of `/dev/infiniband/umadN`.
+/// Opens a port's umad device: a blocking socket on which each packet is a frame of `/dev/infiniband/umadN`, and true if
+/// the port sends no frame without a global route.
 ///
 /// # Errors
 /// [`ClientError::Io`] if no server uses the socket, [`ClientError::Refused`] if there is no such node or port.
-pub fn open_umad(path: &Path, node: &str, port: u8) -> Result<OwnedFd, ClientError> {
-    let (socket, _) = hello(path, &Hello::new(Role::UMAD, port, node))?;
+pub fn open_umad(path: &Path, node: &str, port: u8) -> Result<(OwnedFd, bool), ClientError> {
+    let (socket, welcome) = hello(path, &Hello::new(Role::UMAD, port, node))?;
     socket.set_read_timeout(None)?;
     socket.set_write_timeout(None)?;
-    Ok(socket.into())
+    Ok((socket.into(), welcome.grh_required != 0))
 }
 
 /// Opens a socket for the kernel's messages about the devices of the node's host: a blocking socket with packets in the

@@ -61,6 +61,7 @@ pub fn port_info(number: u8, port: &Port, change: u8) -> Vec<u8> {
         gid_count: Be16::new(u16::try_from(gids.len()).unwrap_or(u16::MAX)),
         pkey_count: Be16::new(u16::try_from(pkeys.len()).unwrap_or(u16::MAX)),
         ethernet: port.ethernet.into(),
+        grh_required: port.grh_required.into(),
         reserved: Reserved::default(),
         guid: port.guid,
     };
@@ -103,6 +104,7 @@ pub fn read_port_info(message: &[u8]) -> Result<(u8, Port, u8), DecodeError> {
         sm_sl: ServiceLevel::masked(info.sm_sl),
         subnet_timeout: info.subnet_timeout,
         ethernet: info.ethernet != 0,
+        grh_required: info.grh_required != 0,
     };
     Ok((info.port, port, info.change))
 }

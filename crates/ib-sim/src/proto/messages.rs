@@ -54,8 +54,10 @@ wire! {
         pub guid: Guid,
         /// Number of the node's ports.
         pub ports: u8,
+        /// For [`Role::UMAD`]: not 0 if the port sends nothing without a global route.
+        pub grh_required: u8,
         /// Zero.
-        pub reserved: Reserved<7>,
+        pub reserved: Reserved<6>,
         /// First of the connection's queue pair numbers.
         pub first_qpn: Be32,
         /// Number of the connection's queue pair numbers.
@@ -96,8 +98,10 @@ wire! {
         pub pkey_count: Be16,
         /// Not 0 for a port of an Ethernet network.
         pub ethernet: u8,
+        /// Not 0 for a port that sends nothing without a global route.
+        pub grh_required: u8,
         /// Zero.
-        pub reserved: Reserved<5>,
+        pub reserved: Reserved<4>,
         /// GUID of the port.
         pub guid: Guid,
     }

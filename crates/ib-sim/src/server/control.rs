@@ -20,6 +20,7 @@ down NODE PORT               the port loses its link
 up NODE PORT [rereg]         it comes back (and is asked to register again)
 init NODE PORT               its link is there, and the subnet manager has not come yet
 ethernet NODE PORT           it is one of an Ethernet network from now on
+grh NODE PORT                programs that open it from now on send nothing without a global route
 lmc NODE PORT LMC            it has 2^LMC LIDs
 lid NODE PORT LID            it gets another LID
 smlid NODE PORT LID          the subnet manager has another LID
@@ -181,7 +182,7 @@ impl Server {
                 _ => {
                     let changed = changed(port, command, rest)?;
                     self.set_port(id, changed)?;
-                    if command == "rate" {
+                    if matches!(command, "rate" | "grh") {
                         self.send_port(id, 0);
                     }
                 }
@@ -262,6 +263,7 @@ fn changed(port: Port, command: &str, rest: &[&str]) -> Result<Port, String> {
         ("up", []) => Port { state: PortState::ACTIVE, ..port },
         ("init", []) => Port { state: PortState::INIT, ..port },
         ("ethernet", []) => Port { ethernet: true, lid: Lid::NONE, sm_lid: Lid::NONE, ..port },
+        ("grh", []) => Port { grh_required: true, ..port },
         ("lmc", [text]) => {
             let lmc = text.parse().ok().and_then(Lmc::checked).ok_or_else(|| format!("no LMC: {text}"))?;
             Port { lmc, ..port }

@@ -9,6 +9,7 @@ use crate::{
     datagram::MadSend,
     error::Error,
     id::{AgentId, NodeId, PortId, QpId},
+    port::Port,
     proto::{
         self, DatagramOut, Hello, Kind, MAGIC, MadOut, QPN_BLOCK, QpClose, QpGroup, QpOpen, Refusal, Refused,
         UmadForget, UmadServe, VERSION, Welcome,
@@ -17,7 +18,7 @@ use crate::{
 use alloc::{borrow::ToOwned, collections::BTreeMap, vec::Vec};
 use core::time::Duration;
 use ib_mad::{
-    AddressVector, Mad, MgmtClass, Qpn, ServiceLevel, TransactionId, Wire, as_bytes,
+    AddressVector, Gid, Guid, Lid, Mad, MgmtClass, Qpn, ServiceLevel, TransactionId, Wire, as_bytes,
     sa::SaMad,
     umad::UmadHeader,
     wire::{Be32, Text},
@@ -115,7 +116,7 @@ impl Server {
             }
             proto::Role::UMAD => {
                 let port = PortId { node: id, port: hello.port };
-                self.subnet.port(port).ok_or(Refusal::NO_SUCH_PORT)?;
+                welcome.grh_required = self.subnet.port(port).ok_or(Refusal::NO_SUCH_PORT)?.grh_required.into();
                 if self.unplugged.contains(&id) || self.without_umad.contains(&port) {
                     return Err(Refusal::NO_DEVICE);
                 }
@@ -318,7 +319,7 @@ impl Server {
         }
         let send = MadSend {
             agent: AgentId(0),
-            dlid: header.lid,
+            dlid: self.subnet.port(port).map_or(header.lid, |port| destination(port, &header)),
             qpn: Qpn::masked(header.qpn.get()),
             sl: ServiceLevel::masked(header.sl),
             pkey_index: header.pkey_index.get(),
@@ -371,13 +372,21 @@ impl Server {
     }
 }
 
+/// Returns the LID that a frame is sent to, or none if its global route does not lead to the administrator at that LID.
+fn destination(port: &Port, header: &UmadHeader) -> Lid {
+    let administration = Gid::from_parts(port.gid().prefix(), Guid::SUBNET_ADMINISTRATION);
+    let is_lost =
+        port.grh_required && header.lid == port.sm_lid && (header.grh_present == 0 || header.gid != administration);
+    if is_lost { Lid::NONE } else { header.lid }
+}
+
 fn refusal(error: Error) -> Refusal {
     match error {
         Error::NoSuchPort(_) => Refusal::NO_SUCH_PORT,
         Error::NoSuchQp(_) => Refusal::NO_SUCH_QP,
         Error::QpnTaken(_) => Refusal::BAD_QPN,
         Error::NoSuchPkey { .. } => Refusal::NO_SUCH_PKEY,
-        Error::NoSuchGid { .. } | Error::NotMulticast(_) | Error::NoGroup => Refusal::BAD_GID,
+        Error::NoSuchGid { .. } | Error::NotMulticast(_) | Error::NoGroup | Error::NoRoute(_) => Refusal::BAD_GID,
         Error::TooLong { .. } => Refusal::TOO_LONG,
         Error::Exhausted(_) | Error::LidTaken(_) => Refusal::NO_ROOM,
     }

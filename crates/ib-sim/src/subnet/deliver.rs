@@ -27,7 +27,8 @@ impl Subnet {
     /// Sends a UD datagram. The loss of the datagram on its way, or at the receiver, is not an error.
     ///
     /// # Errors
-    /// [`Error::NoSuchQp`], [`Error::NoSuchGid`], [`Error::NoGroup`], [`Error::TooLong`].
+    /// [`Error::NoSuchQp`], [`Error::NoSuchGid`], [`Error::NoGroup`], [`Error::NoRoute`],
+    /// [`Error::TooLong`].
     pub fn send_datagram(&mut self, now: Duration, from: QpId, datagram: &Datagram<'_>) -> Result<(), Error> {
         self.advance(now);
         let queue = self.queue(from).ok_or(Error::NoSuchQp(from))?;
@@ -35,6 +36,9 @@ impl Subnet {
         let got = datagram.payload.len();
         if let Some(mtu) = port.mtu.bytes().filter(|mtu| got > usize::from(*mtu)) {
             return Err(Error::TooLong { got, mtu });
+        }
+        if port.grh_required && datagram.to.grh.is_none() {
+            return Err(Error::NoRoute(from.port));
         }
         let grh = datagram.to.grh.map(|route| grh(from.port, port, route, got)).transpose()?;
         if datagram.to.dlid.is_multicast() && !datagram.to.grh.is_some_and(|route| route.dgid.is_multicast()) {

@@ -73,6 +73,7 @@ fn changed(old: &Port, info: &PortInfo, pkeys: &PkeyTable) -> Port {
         sm_sl: info.neighbor_mtu_sl.master_smsl(),
         subnet_timeout: info.register_time_out.subnet_time_out().get(),
         ethernet: old.ethernet,
+        grh_required: old.grh_required,
     }
 }
 
@@ -140,6 +141,7 @@ mod tests {
             sm_sl: ServiceLevel::of::<3>(),
             subnet_timeout: 19,
             ethernet: false,
+            grh_required: false,
         };
         assert_eq!(subnet.port(id), Some(&new));
     }

@@ -39,6 +39,8 @@ pub(super) struct Port {
     agent: AgentId,
     /// True if this agent, and not another program, receives the reports of subnet administration.
     takes_reports: bool,
+    /// True if addresses without a global route are refused. The kernel determines it when it registers the device.
+    grh_required: bool,
 }
 
 /// Reports whether a port is served. A port that is not InfiniBand has no subnet administration, and is not served.
@@ -48,7 +50,12 @@ pub(super) fn is_served(port: &sysfs::Port) -> bool {
 
 impl Port {
     /// Opens a port's MAD interface.
-    pub(super) fn open(id: PortId, port: &sysfs::Port, lines: &Lines) -> core::result::Result<Self, PortError> {
+    pub(super) fn open(
+        id: PortId,
+        port: &sysfs::Port,
+        context: &Context,
+        lines: &Lines,
+    ) -> core::result::Result<Self, PortError> {
         let file = port.umad.as_ref().ok_or(PortError::NoUmad)?;
         let umad = UmadPort::open(&file.path)?;
         let client = Agent::client(MgmtClass::SUBN_ADM, SA_CLASS_VERSION).with_rmpp(Rmpp::Kernel);
@@ -66,7 +73,8 @@ impl Port {
                 (agent, false)
             }
         };
-        Ok(Self { id, number: port.number, umad, agent, takes_reports })
+        let grh_required = context.query_port(port.number)?.grh_required;
+        Ok(Self { id, number: port.number, umad, agent, takes_reports, grh_required })
     }
 }
 
@@ -133,7 +141,12 @@ impl Device {
         let Some(port) = self.ports.iter_mut().find(|port| port.number == number) else {
             return Err(Error::Gone);
         };
-        let address = MadAddress::general_services(AddressVector::local(to.lid, to.sl), to.pkey_index);
+        let mut address = MadAddress::general_services(AddressVector::local(to.lid, to.sl), to.pkey_index);
+        if port.grh_required
+            && let Some(gid) = self.info.port(number).and_then(|port| port.gids.first())
+        {
+            address = address.with_administration_grh(*gid);
+        }
         port.umad.send(port.agent, &address, expect, ib_mad::as_bytes(mad))
     }
 }

@@ -148,13 +148,13 @@ impl Devices {
     /// Opens the ports of a device that are not open. Returns `true` if all ports are then open.
     fn open_ports(&mut self, device: &mut Device) -> bool {
         let mut all = true;
-        let Device { name, info, ports, .. } = device;
+        let Device { name, info, ports, context } = device;
         for port in info.ports.iter().filter(|port| is_served(port)) {
             if ports.iter().any(|open| open.number == port.number) {
                 continue;
             }
             let (id, is_new) = self.id_of(name, port.number);
-            match Port::open(id, port, &self.lines) {
+            match Port::open(id, port, context, &self.lines) {
                 Ok(port) => ports.push(port),
                 Err(error) => {
                     all = false;

@@ -35,6 +35,7 @@ fn each_command_changes_its_attribute_of_the_port_only() {
     assert_eq!(port(&served, "1/1"), port(&Served::start(1), "1/1"), "another port is unchanged");
     for command in [
         "smsl node2 1 3",
+        "grh node2 1",
         "rereg node2 1",
         "set sa_delay 0",
         "link node1 node2 loss 0.5",

@@ -39,6 +39,11 @@ fn global_route_becomes_a_global_route_header() {
     assert_eq!((grh.sgid, grh.dgid, grh.next_header), (gid(&subnet, 1), dgid, Grh::NEXT_HEADER_IBA));
     let bad = datagram(GlobalRoute { sgid_index: 1, ..route });
     assert_eq!(subnet.send_datagram(T0, from, &bad), Err(Error::NoSuchGid { port: port(1), index: 1 }));
+    let strict = Port { grh_required: true, ..subnet.port(port(1)).unwrap().clone() };
+    subnet.set_port(port(1), strict).unwrap();
+    let local = Datagram { to: path, ..datagram(route) };
+    assert_eq!(subnet.send_datagram(T0, from, &local), Err(Error::NoRoute(port(1))));
+    assert_eq!(subnet.send_datagram(T0, from, &datagram(route)), Ok(()));
 }
 
 #[test]
