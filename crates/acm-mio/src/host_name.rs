@@ -1,11 +1,12 @@
 //! The name of this host, and its changes: DHCP may set it after the daemon has started.
+use core::net::IpAddr;
 use mio::{Interest, Registry, Token, unix::SourceFd};
 use std::{fs::File, io, os::fd::AsRawFd};
 
 /// The kernel reports changes of the name by this file.
 const FILE: &str = "/proc/sys/kernel/hostname";
 
-/// The problem of a host without a name, or whose name is `localhost`.
+/// The problem of a host without a name, or whose name is `localhost` or an IP address.
 pub(crate) const NO_NAME: &str = "this host has no name of its own, and no name is served until it has one";
 
 /// Watches the name of this host.
@@ -30,7 +31,8 @@ impl HostName {
     }
 }
 
-/// Returns the name of this host up to its first dot; empty if it has none but `localhost`, which every host has.
+/// Returns the name of this host up to its first dot; empty if it has none but `localhost`, which every host has, or an
+/// IP address, whose first number many hosts have.
 pub(crate) fn host_name() -> String {
     let whole = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok()).unwrap_or_default();
     short(&whole)
@@ -38,7 +40,8 @@ pub(crate) fn host_name() -> String {
 
 fn short(whole: &str) -> String {
     let name = whole.split('.').next().unwrap_or_default();
-    if is_localhost(name) { String::new() } else { name.to_owned() }
+    let is_address = whole.parse::<IpAddr>().is_ok();
+    if is_address || is_localhost(name) { String::new() } else { name.to_owned() }
 }
 
 /// Reports whether a name is `localhost`, or a numbered name that `ib_acme -A` makes of it.
@@ -64,7 +67,10 @@ mod tests {
         for localhost in ["localhost", "LocalHost.localdomain", "localhost-1", "localhost-12"] {
             assert_eq!(short(localhost), "", "{localhost}");
         }
-        for other in ["localhost1", "localhost-a", "localhost-", "local", "localhos\u{e9}"] {
+        for address in ["127.0.0.1", "10.0.0.5", "fe80::1"] {
+            assert_eq!(short(address), "", "{address}");
+        }
+        for other in ["127", "10-0-0-5", "localhost1", "localhost-a", "localhost-", "local", "localhos\u{e9}"] {
             assert_eq!(short(other), other);
         }
     }

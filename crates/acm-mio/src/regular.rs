@@ -1,5 +1,8 @@
 //! Opens only regular files and `/dev/null`, because reading a pipe would block the loop until its writers close it.
-use nix::libc;
+use nix::{
+    libc,
+    sys::statfs::{DEBUGFS_MAGIC, PROC_SUPER_MAGIC, SYSFS_MAGIC, Statfs, TRACEFS_MAGIC, fstatfs, statfs},
+};
 use std::{
     fs::{File, Metadata, OpenOptions},
     io,
@@ -40,7 +43,9 @@ pub(crate) fn state(path: &Path) -> State {
 
 /// Returns the metadata of a regular file.
 pub(crate) fn metadata(path: &Path) -> io::Result<Metadata> {
-    only(std::fs::metadata(path)?)
+    let metadata = only(std::fs::metadata(path)?)?;
+    not_of_the_kernel(statfs(path))?;
+    Ok(metadata)
 }
 
 /// Opens a regular file for reading.
@@ -50,7 +55,18 @@ pub(crate) fn open(path: &Path) -> io::Result<(File, Metadata)> {
     metadata(path)?;
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
     let metadata = only(file.metadata()?)?;
+    not_of_the_kernel(fstatfs(&file))?;
     Ok((file, metadata))
+}
+
+/// Fails for a file of the kernel, such as `/proc/kmsg`. It is regular by its type, but reading may remove its content, or
+/// wait.
+fn not_of_the_kernel(found: nix::Result<Statfs>) -> io::Result<()> {
+    let kernels = [PROC_SUPER_MAGIC, SYSFS_MAGIC, DEBUGFS_MAGIC, TRACEFS_MAGIC];
+    if kernels.contains(&found?.filesystem_type()) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "a file of the kernel"));
+    }
+    Ok(())
 }
 
 fn only(metadata: Metadata) -> io::Result<Metadata> {
@@ -59,5 +75,23 @@ fn only(metadata: Metadata) -> io::Result<Metadata> {
         Ok(metadata)
     } else {
         Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_the_kernel_are_not_opened() {
+        for path in ["/proc/version", "/sys/kernel/uevent_seqnum"] {
+            let error = open(Path::new(path)).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{path}: {error}");
+            assert_eq!(state(Path::new(path)), Err(io::ErrorKind::InvalidInput), "{path}");
+        }
+        // A link of /proc to another file, as shells make for `<(...)` and `/dev/stdin`.
+        let file = tempfile::tempfile().unwrap();
+        open(Path::new(&format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&file)))).unwrap();
+        open(Path::new("/dev/null")).unwrap();
     }
 }

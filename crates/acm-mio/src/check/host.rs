@@ -4,7 +4,7 @@ use crate::{
     cli::Args,
     kernel::{Kernel, SocketError},
     lock,
-    server::{PortFiles, absolute_run_dir, taken_socket, tcp_address},
+    server::{PortFiles, absolute_run_dir, directory_in_the_way, taken_socket, tcp_address},
     settings::Settings,
 };
 use nix::{
@@ -93,8 +93,13 @@ fn can_be_written(dir: &Path) -> bool {
     access(dir, AccessFlags::W_OK | AccessFlags::X_OK).is_ok()
 }
 
-/// Reports a clients' socket of another process, which the daemon would not replace. systemd passes its own.
-pub(super) fn socket(args: &Args, report: &mut Report) {
+/// Reports what the daemon would not replace at the names of the clients' socket or its port file: the socket of another
+/// process, or a directory. systemd passes its own socket.
+pub(super) fn socket(args: &Args, settings: &Settings, report: &mut Report) {
+    let directory = directory_in_the_way(&settings.options(), &args.run_dir);
+    if let Some(directory) = directory.filter(|_| !args.systemd) {
+        report.fail(directory.to_string(), "the daemon does not start beside it");
+    }
     if let Some(taken) = taken_socket(&args.run_dir).filter(|_| !args.systemd) {
         let what = format!("{}: another process serves it", taken.display());
         report.warn(what, "stop that to start a daemon here; ss -xlp names it");
@@ -104,11 +109,18 @@ pub(super) fn socket(args: &Args, report: &mut Report) {
 /// Directory of the sockets of the socket unit.
 const SOCKETS: &str = "/run";
 
-/// Reports port files beside the socket that systemd passes. By itself, the daemon removes them when it listens.
-pub(super) fn port_files(args: &Args, report: &mut Report) {
-    if args.systemd
-        && let Some((what, advice)) = PortFiles::of(Path::new(SOCKETS)).problem()
-    {
+/// Reports port files beside the socket that systemd passes. By itself, the daemon removes all but directories when it
+/// listens on a unix socket.
+pub(super) fn port_files(args: &Args, settings: &Settings, report: &mut Report) {
+    let left = if args.systemd {
+        PortFiles::of(Path::new(SOCKETS))
+    } else {
+        match PortFiles::of(&args.run_dir) {
+            directory @ PortFiles::Directory(_) if tcp_address(&settings.options()).is_none() => directory,
+            _ => PortFiles::Absent,
+        }
+    };
+    if let Some((what, advice)) = left.problem() {
         report.warn(what, advice);
     }
 }
@@ -203,16 +215,29 @@ mod tests {
     }
 
     #[test]
-    fn socket_of_another_process_is_a_warning_unless_systemd_passes_one() {
+    fn what_has_the_name_of_the_socket_is_reported_unless_systemd_passes_one() {
+        use crate::settings::tests::settings_of;
         use clap::Parser as _;
         let dir = tempfile::tempdir().unwrap();
         let check = |more: &[&str]| {
             let mut report = Report::default();
             let words = [&["acm-mio", "--run-dir", dir.path().to_str().unwrap()], more].concat();
-            socket(&Args::parse_from(words), &mut report);
+            let (args, settings) = (Args::parse_from(words), settings_of(""));
+            socket(&args, &settings, &mut report);
+            if !args.systemd {
+                port_files(&args, &settings, &mut report);
+            }
             report.findings.iter().map(ToString::to_string).collect::<Vec<_>>()
         };
         assert_eq!(check(&[]), [""; 0]);
+        for (name, verdict) in [("ibacm.sock", "FAIL"), ("ibacm-unix.sock", "FAIL"), ("ibacm.port", "warn")] {
+            fs::create_dir(dir.path().join(name)).unwrap();
+            let found = check(&[]);
+            assert!(found.len() == 1 && found[0].starts_with(verdict), "{found:?}");
+            assert!(found[0].contains(&format!("/{name} is a directory")), "{found:?}");
+            assert_eq!(check(&["--systemd"]), [""; 0]);
+            fs::remove_dir(dir.path().join(name)).unwrap();
+        }
         let _other = std::os::unix::net::UnixListener::bind(dir.path().join("ibacm-unix.sock")).unwrap();
         let found = check(&[]);
         assert!(found.len() == 1 && found[0].contains("ibacm-unix.sock: another process serves it: stop"), "{found:?}");

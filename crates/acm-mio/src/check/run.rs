@@ -49,12 +49,12 @@ pub(crate) fn run(args: &Args) -> u8 {
         preload::preload(&Files::new(&settings.options(), &start_dir), &active, &mut report);
     }
     host::run_dir(&args.run_dir, &mut report);
-    host::socket(args, &mut report);
+    host::socket(args, &settings, &mut report);
     host::other_daemon(&settings.lock_file(&args.run_dir), &args.run_dir, &mut report);
     if let Some(of_ibacm) = settings.lock_of_ibacm(&args.run_dir, args.is_service()) {
         host::holder(&of_ibacm, &mut report);
     }
-    host::port_files(args, &mut report);
+    host::port_files(args, &settings, &mut report);
     host::tcp_port(args, &settings, &mut report);
     log::log(args, &settings, &paths, &mut report);
     units::units(&paths, &mut report);

@@ -1,6 +1,6 @@
 //! The clients' listening socket, unix or TCP, with the files by which clients find the socket.
 use super::{
-    port_files::{PORT_FILE, PORT_LINK, PortFiles, write_port},
+    port_files::{PORT_FILE, PORT_LINK, PortFiles, is_directory, write_port},
     socket_file::SocketFile,
 };
 use crate::stream::{
@@ -32,6 +32,9 @@ pub(crate) enum ListenError {
          ss -xlp), or give another --run-dir"
     )]
     Taken(PathBuf),
+    /// A directory has the name of a file that the start creates.
+    #[error("{0} is a directory; remove it, or give another --run-dir")]
+    Directory(PathBuf),
     /// The unix socket cannot be created.
     #[error("socket {0}: {1}; run as root, or give a --run-dir that you may write to")]
     Unix(PathBuf, io::Error),
@@ -67,6 +70,9 @@ impl Listener {
         if let Some(taken) = taken_socket(run_dir) {
             return Err(ListenError::Taken(taken));
         }
+        if let Some(directory) = directory_in_the_way(options, run_dir) {
+            return Err(directory);
+        }
         let link = !options.acme_plus_kernel_only;
         let Some(address) = tcp_address(options) else { return Self::bind_unix(run_dir, link) };
         if address.ip().is_unspecified() {
@@ -85,6 +91,9 @@ impl Listener {
         for stale in [UNIX_SOCKET, UNIX_LINK, PORT_FILE, PORT_LINK] {
             let _ = fs::remove_file(run_dir.join(stale));
         }
+        if let Some((what, advice)) = PortFiles::of(run_dir).problem() {
+            tracing::warn!(target: "listen", "{what}: {advice}");
+        }
         let failed = |error| ListenError::Unix(path.clone(), error);
         let socket = UnixListener::bind(&path).map_err(failed)?;
         refuse_descriptors(&socket);
@@ -94,7 +103,8 @@ impl Listener {
         // Programs of all users connect to this socket.
         fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).map_err(failed)?;
         if link {
-            listener.link(UNIX_SOCKET, run_dir.join(UNIX_LINK)).map_err(failed)?;
+            let link = run_dir.join(UNIX_LINK);
+            listener.link(UNIX_SOCKET, link.clone()).map_err(|error| ListenError::Unix(link, error))?;
         }
         Ok(listener)
     }
@@ -105,7 +115,7 @@ impl Listener {
         limit_send_buffer(&socket);
         limit_receive_buffer(&socket);
         extend_backlog(&socket);
-        for stale in [UNIX_SOCKET, UNIX_LINK, PORT_LINK] {
+        for stale in [UNIX_SOCKET, UNIX_LINK, PORT_FILE, PORT_LINK] {
             let _ = fs::remove_file(run_dir.join(stale));
         }
         let path = run_dir.join(PORT_FILE);
@@ -114,7 +124,8 @@ impl Listener {
         write_port(run_dir, port).map_err(failed)?;
         let mut listener = Self { socket: Socket::Tcp(socket), files: vec![path.clone()], socket_file: None };
         if link {
-            listener.link(PORT_FILE, run_dir.join(PORT_LINK)).map_err(failed)?;
+            let link = run_dir.join(PORT_LINK);
+            listener.link(PORT_FILE, link.clone()).map_err(|error| ListenError::PortFile(link, error))?;
         }
         Ok(listener)
     }
@@ -190,6 +201,17 @@ pub(crate) fn tcp_address(options: &Options<'_>) -> Option<SocketAddr> {
 /// Returns the clients' socket in this directory, or their link to one, if a process has the socket open.
 pub(crate) fn taken_socket(run_dir: &Path) -> Option<PathBuf> {
     [UNIX_SOCKET, UNIX_LINK].map(|name| run_dir.join(name)).into_iter().find(|path| is_open(path))
+}
+
+/// Returns the error of a start with these options if a directory has the name of a file that it creates.
+pub(crate) fn directory_in_the_way(options: &Options<'_>, run_dir: &Path) -> Option<ListenError> {
+    let [file, link] = match tcp_address(options) {
+        Some(_) => [PORT_FILE, PORT_LINK],
+        None => [UNIX_SOCKET, UNIX_LINK],
+    };
+    let link = Some(link).filter(|_| !options.acme_plus_kernel_only);
+    let mut paths = [Some(file), link].into_iter().flatten().map(|name| run_dir.join(name));
+    paths.find(|path| is_directory(path)).map(ListenError::Directory)
 }
 
 impl Drop for Listener {
@@ -271,6 +293,29 @@ mod tests {
         drop(first);
         drop(Listener::bind(&Options::default(), dir.path()).unwrap());
         assert!(names(dir.path()).is_empty());
+    }
+
+    #[test]
+    fn start_names_the_directory_in_the_way() {
+        let tcp = Options { server_mode: ServerMode::Loop, server_port: 0, ..Options::default() };
+        let unix = Options::default();
+        for (name, options, blocks) in [
+            (UNIX_SOCKET, unix, true),
+            (UNIX_LINK, unix, true),
+            (UNIX_LINK, Options { acme_plus_kernel_only: true, ..unix }, false),
+            (PORT_LINK, unix, false),
+            (PORT_FILE, tcp, true),
+            (PORT_LINK, tcp, true),
+            (UNIX_SOCKET, tcp, false),
+        ] {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join(name);
+            fs::create_dir(&path).unwrap();
+            let error = Listener::bind(&options, dir.path()).err().map(|error| error.to_string());
+            let text = format!("{} is a directory; remove it, or give another --run-dir", path.display());
+            assert_eq!(error, blocks.then_some(text));
+            assert!(path.is_dir(), "{name}");
+        }
     }
 
     // docs/deviations.md: served-socket

@@ -24,6 +24,8 @@ pub(crate) enum PortFiles {
     Stale(PathBuf),
     /// A process listens on the port of this file.
     Served(PathBuf, u16),
+    /// A directory has the name of a file.
+    Directory(PathBuf),
 }
 
 impl PortFiles {
@@ -33,6 +35,7 @@ impl PortFiles {
         let Some(path) = paths.into_iter().find(|path| path.symlink_metadata().is_ok()) else { return Self::Absent };
         match fs::read_to_string(&path).ok().and_then(|text| text.trim().parse().ok()) {
             Some(port) if is_served(port) => Self::Served(path, port),
+            _ if is_directory(&path) => Self::Directory(path),
             _ => Self::Stale(path),
         }
     }
@@ -60,12 +63,21 @@ impl PortFiles {
                     format!("rm {folder}/{PORT_LINK} {folder}/{PORT_FILE}, as acm-mio.socket does at its start"),
                 ))
             }
+            Self::Directory(path) => Some((
+                format!("{} is a directory: {programs}", path.display()),
+                "remove it: the daemon removes files of this name only".to_owned(),
+            )),
             Self::Served(path, port) => Some((
                 format!("{}: another daemon listens on port {port}; {programs}", path.display()),
                 format!("stop it (ss -ltnp 'sport = {port}' names it)"),
             )),
         }
     }
+}
+
+/// True if the path itself, and not a link at it, is a directory.
+pub(super) fn is_directory(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| found.is_dir())
 }
 
 /// Reports whether a process of this machine listens on this TCP port. The process does not notice.
@@ -107,6 +119,16 @@ mod tests {
             symlink(PORT_FILE, &link).unwrap();
         }
         assert_eq!(PortFiles::remove_stale(dir.path()), PortFiles::Absent, "a link to no file");
+        for (path, is_link) in [(&link, false), (&file, true)] {
+            fs::create_dir(path).unwrap();
+            if is_link {
+                symlink(PORT_FILE, &link).unwrap();
+            }
+            let found = PortFiles::remove_stale(dir.path());
+            assert_eq!(found, PortFiles::Directory(path.clone()));
+            assert!(found.problem().unwrap().0.contains(" is a directory: programs with librdmacm"));
+            fs::remove_dir(path).unwrap();
+        }
     }
 
     #[test]

@@ -1,4 +1,5 @@
 //! The file `ibacm_addr.cfg`: the host's name on its ports.
+use core::net::IpAddr;
 use ib_device::{LinkLayer, sysfs::Sysfs};
 use ib_mad::PortState;
 
@@ -31,7 +32,7 @@ pub(super) fn text() -> Result<(String, Vec<String>), String> {
     }
     let host = nix::unistd::gethostname().map_err(|error| format!("gethostname: {error}"))?;
     let host = host.to_string_lossy();
-    let host = host.split('.').next().unwrap_or_default();
+    let host = short(&host)?;
     let ports = scan.devices.iter().flat_map(|device| device.ports.iter().map(move |port| (device, port)));
     let ports = ports.filter(|(_, port)| port.number > 0 && port.link_layer == LinkLayer::InfiniBand);
     let ports = ports.map(|(device, port)| (device.name.as_str(), port.number, port.state == PortState::ACTIVE));
@@ -41,6 +42,14 @@ pub(super) fn text() -> Result<(String, Vec<String>), String> {
     }
     let text = lines.iter().fold(HEAD.to_owned(), |text, line| text + line + "\n");
     Ok((text, lines))
+}
+
+/// Returns the host's name up to its first dot. The first number of an IP address would be the name of many hosts.
+fn short(host: &str) -> Result<&str, String> {
+    if host.parse::<IpAddr>().is_ok() {
+        return Err(format!("the name of this host is an IP address ({host}): set another (hostnamectl set-hostname)"));
+    }
+    Ok(host.split('.').next().unwrap_or_default())
 }
 
 fn lines(host: &str, ports: &[(&str, u8, bool)]) -> Vec<String> {
@@ -58,6 +67,13 @@ fn lines(host: &str, ports: &[(&str, u8, bool)]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ip_address_is_no_name_of_a_host() {
+        assert_eq!(short("vm.example.org"), Ok("vm"));
+        assert_eq!(short("127"), Ok("127"));
+        assert!(short("127.0.0.1").unwrap_err().contains("(127.0.0.1)"));
+    }
 
     #[test]
     fn first_active_port_has_the_plain_name() {
