@@ -75,6 +75,7 @@ static void path(const char *dest, const char *service, uint16_t pkey, uint8_t s
     CHECK(ib_acm_service_id(service, &id) == 0);
     record.service_id = htobe64(id);
     CHECK(inet_pton(AF_INET6, dest, &record.dgid) == 1);
+    CHECK(ib_acm_service_id("rdma", &id) == 0 && id == 0x1000000);
     none = record;
     none.pkey = htons(0x8777);
     FAILS(ib_acm_query_path(NULL, 0, &none), ENODATA);

@@ -509,8 +509,8 @@ int ib_acm_list_groups(const char *device, uint8_t port, struct ib_acm_group **g
 // `groups` is NULL or from ib_acm_list_groups, and is not used after the call.
 void ib_acm_free_groups(struct ib_acm_group *groups);
 
-// Returns the service id of a text: a number, `tcp:PORT`, `udp:PORT`, `ib:PORT`, `lustre`, `storage-scale`, `iser`, or
-// `nfs-rdma`.
+// Returns the service id of a text: a number, `tcp:PORT`, `udp:PORT`, `ib:PORT`, `lustre`, `storage-scale`, `iser`,
+// `nfs-rdma`, or `rdma` (the first of all services of rdma_cm).
 //
 // On success, returns 0 and writes the id to `service_id`, in host byte order. On failure, returns -1 and sets `errno`
 // to EINVAL.

@@ -194,8 +194,8 @@ fn to_c(record: &McMemberRecord, join_state: JoinState) -> Group {
     }
 }
 
-/// Returns the service id of a text: a number, `tcp:PORT`, `udp:PORT`, `ib:PORT`, `lustre`, `storage-scale`, `iser`, or
-/// `nfs-rdma`.
+/// Returns the service id of a text: a number, `tcp:PORT`, `udp:PORT`, `ib:PORT`, `lustre`, `storage-scale`, `iser`,
+/// `nfs-rdma`, or `rdma` (the first of all services of rdma_cm).
 ///
 /// On success, returns 0 and writes the id to `service_id`, in host byte order. On failure, returns -1 and sets `errno`
 /// to EINVAL.
@@ -208,7 +208,7 @@ pub unsafe extern "C" fn ib_acm_service_id(text: *const c_char, service_id: *mut
         // SAFETY: `text` is NULL or a string (libacm.h).
         let text = unsafe { read::text(text) }.and_then(|text| core::str::from_utf8(text).ok());
         let range = text.and_then(|text| text.parse::<ServiceRange>().ok());
-        let id = range.filter(|range| range.first() == range.last()).ok_or(Errno::EINVAL)?.first();
+        let id = range.and_then(ServiceRange::for_query).ok_or(Errno::EINVAL)?;
         if service_id.is_null() {
             return Err(Errno::EINVAL);
         }

@@ -84,7 +84,7 @@ impl ServiceId {
 
 /// A range of service ids.
 ///
-/// Its text form is a program (`lustre`, `storage-scale`, `iser`, `nfs-rdma`), ports (`tcp:987`, `udp:7-9`, `ib:1`,
+/// Its text form is `rdma` ([`RDMA`](Self::RDMA)), a program (`lustre`, `storage-scale`, `iser`, `nfs-rdma`), ports (`tcp:987`, `udp:7-9`, `ib:1`,
 /// `ipoib:1`), or numbers (`0x1000`, `0x1000-0x1fff`).
 ///
 /// ```
@@ -102,6 +102,17 @@ pub struct ServiceRange {
 }
 
 impl ServiceRange {
+    /// All services of the connection manager, in every port space, as fabric managers name them in one rule:
+    /// 0x0000000001000000 to 0x0000000001ffffff.
+    pub const RDMA: Self = Self { first: ServiceId::new(0x0100_0000), last: ServiceId::new(0x01ff_ffff) };
+
+    /// Returns the service id that a path query has for this range: the only one, or the first of
+    /// [`RDMA`](Self::RDMA). `None` for another range, because its services may have different paths.
+    #[must_use]
+    pub fn for_query(self) -> Option<ServiceId> {
+        (self.first == self.last || self == Self::RDMA).then_some(self.first)
+    }
+
     /// Returns the range from `first` to `last`, both included; `None` if `first` is greater.
     #[must_use]
     pub const fn new(first: ServiceId, last: ServiceId) -> Option<Self> {
@@ -151,6 +162,7 @@ impl fmt::Display for ServiceRange {
         let is_one = self.first == self.last;
         match (self.first.program().filter(|_| is_one), self.ports()) {
             (Some(program), _) => f.write_str(program),
+            _ if *self == Self::RDMA => f.write_str("rdma"),
             (None, Some((space, port, _))) if is_one => write!(f, "{}:{port}", space.name().unwrap_or_default()),
             (None, Some((space, first, last))) => write!(f, "{}:{first}-{last}", space.name().unwrap_or_default()),
             (None, None) if is_one => write!(f, "{}", self.first),
@@ -161,15 +173,18 @@ impl fmt::Display for ServiceRange {
 
 impl FromStr for ServiceRange {
     type Err = ParseIdError;
-    /// Reads a program, ports or numbers, in upper or lower case. Numbers are decimal, or hex with the prefix `0x`.
+    /// Reads `rdma`, a program, ports or numbers, in upper or lower case. Numbers are decimal, or hex with the prefix `0x`.
     fn from_str(text: &str) -> Result<Self, ParseIdError> {
         read(text).ok_or(ParseIdError {
-            what: "service (lustre, storage-scale, iser, nfs-rdma, tcp:PORT, udp:PORT, ib:PORT, ipoib:PORT, a number, or A-B)",
+            what: "service (rdma, lustre, storage-scale, iser, nfs-rdma, tcp:PORT, udp:PORT, ib:PORT, ipoib:PORT, a number, or A-B)",
         })
     }
 }
 
 fn read(text: &str) -> Option<ServiceRange> {
+    if text.eq_ignore_ascii_case("rdma") {
+        return Some(ServiceRange::RDMA);
+    }
     if let Some((_, id)) = PROGRAMS.iter().find(|(name, _)| text.eq_ignore_ascii_case(name)) {
         return Some(ServiceRange::of(ServiceId::new(*id)));
     }
@@ -207,6 +222,8 @@ mod tests {
             ("udp:0-65535", 0x0111_0000, 0x0111_ffff, "udp:0-65535"),
             ("ib:65535", 0x013f_ffff, 0x013f_ffff, "ib:65535"),
             ("ipoib:1", 0x0002_0001, 0x0002_0001, "ipoib:1"),
+            ("RDMA", 0x0100_0000, 0x01ff_ffff, "rdma"),
+            ("0x1000000-0x1ffffff", 0x0100_0000, 0x01ff_ffff, "rdma"),
             ("7", 7, 7, "0x0000000000000007"),
             ("0x1000-0x1fff", 0x1000, 0x1fff, "0x0000000000001000-0x0000000000001fff"),
             // From one port space to another.
@@ -215,6 +232,9 @@ mod tests {
             let range: ServiceRange = text.parse().unwrap();
             assert_eq!((range.first().get(), range.last().get(), range.to_string().as_str()), (first, last, again));
             assert_eq!(again.parse(), Ok(range));
+        }
+        for (text, id) in [("rdma", Some(0x0100_0000)), ("lustre", Some(0x0106_03db)), ("tcp:1-2", None)] {
+            assert_eq!(text.parse::<ServiceRange>().unwrap().for_query(), id.map(ServiceId::new));
         }
         for bad in ["", "lustr", "tcp:", "tcp:65536", "tcp:9-8", "tcp:1-2-3", "sctp:5", "9-8", "0x", "-5", "1-", ":"] {
             assert!(bad.parse::<ServiceRange>().is_err(), "{bad}");

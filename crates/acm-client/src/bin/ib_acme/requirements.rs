@@ -4,7 +4,7 @@ use acm_client::ib_mad::{ParseIdError, Pkey, ServiceId, ServiceLevel, id::Servic
 /// Requirements on a path. Options that are not given leave the field open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
 pub(crate) struct Requirements {
-    /// Service: a number, `tcp:PORT`, `udp:PORT`, `ib:PORT`, `lustre`, `storage-scale`, `iser` or `nfs-rdma`. The
+    /// Service: a number, `tcp:PORT`, `udp:PORT`, `ib:PORT`, `lustre`, `storage-scale`, `iser`, `nfs-rdma` or `rdma`. The
     /// daemon's option path_service_ids determines which services are distinguished.
     #[arg(long, value_name = "ID", value_parser = service_id, requires = "dest")]
     service_id: Option<ServiceId>,
@@ -26,7 +26,7 @@ pub(crate) struct Requirements {
 /// Parses a service.
 pub(crate) fn service_id(text: &str) -> Result<ServiceId, String> {
     let range: ServiceRange = text.parse().map_err(|error: ParseIdError| error.to_string())?;
-    if range.first() == range.last() { Ok(range.first()) } else { Err("one service is meant, not a range".to_owned()) }
+    range.for_query().ok_or_else(|| "one service is meant, not a range".to_owned())
 }
 
 impl Requirements {

@@ -24,7 +24,7 @@ use acm_client::{
 /// /dev/infiniband/umad.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Vfabric {
-    /// Service: a number, tcp:PORT, udp:PORT, ib:PORT, lustre, storage-scale, iser or nfs-rdma. May be repeated. The
+    /// Service: a number, tcp:PORT, udp:PORT, ib:PORT, lustre, storage-scale, iser, nfs-rdma or rdma. May be repeated. The
     /// default is no service.
     #[arg(long, value_name = "ID", value_parser = service_id)]
     service_id: Vec<ServiceId>,
