@@ -11,7 +11,7 @@
 _Static_assert(sizeof(struct ib_acm_group) == 40 && offsetof(struct ib_acm_group, mlid) == 24, "group");
 _Static_assert(sizeof(struct ib_acm_port) == 68 && offsetof(struct ib_acm_port, pkey_index) == 64, "port");
 _Static_assert(sizeof(struct ibv_ah_attr) == 32 && offsetof(struct ibv_ah_attr, dlid) == 24, "address handle");
-_Static_assert(sizeof(struct ib_acm_join) == 32 && offsetof(struct ib_acm_join, sl) == 27, "join");
+_Static_assert(sizeof(struct ib_acm_join) == 48 && offsetof(struct ib_acm_join, port_gid) == 32, "join");
 
 // Returns the number of groups, and of groups with this GID of which the port is a full member.
 static int list(const union ibv_gid *mgid, int *is_member)
@@ -38,7 +38,7 @@ static void groups(void)
     FAILS(ib_acm_join_group(&(struct ib_acm_join){.group = "x"}, NULL), EINVAL);
     FAILS(ib_acm_join_group(&(struct ib_acm_join){.group = "acm", .sl = 16}, NULL), EINVAL);
     FAILS(ib_acm_join_group(&(struct ib_acm_join){.group = "acm", .device = "none"}, NULL), ENODEV);
-    FAILS(ib_acm_leave_group(NULL, 0, NULL, 0), EINVAL);
+    FAILS(ib_acm_leave_group(NULL, 0, NULL, 0, NULL), EINVAL);
     FAILS(ib_acm_list_groups(NULL, 0, NULL, &is_member), EINVAL);
     CHECK(list(&group.mgid, &is_member) == 0);
 
@@ -58,8 +58,11 @@ static void groups(void)
     join = (struct ib_acm_join){.group = "ff12:4001:ffff::f01:203"};
     CHECK(ib_acm_join_group(&join, &again) == 0);
     CHECK(memcmp(&again, &group, sizeof(group)) == 0);
-    CHECK(ib_acm_leave_group(NULL, 0, &mgid, 0) == 0);
-    FAILS(ib_acm_leave_group(NULL, 0, &mgid, 1), ENOENT);
+    CHECK(inet_pton(AF_INET6, "fe80::77", &join.port_gid) == 1);
+    FAILS(ib_acm_join_group(&join, NULL), EINVAL);
+    FAILS(ib_acm_leave_group(NULL, 0, &mgid, 0, &join.port_gid), ENOENT);
+    CHECK(ib_acm_leave_group(NULL, 0, &mgid, 0, NULL) == 0);
+    FAILS(ib_acm_leave_group(NULL, 0, &mgid, 1, NULL), ENOENT);
     CHECK(list(&mgid, &is_member) == 0 && is_member == 0);
 }
 
@@ -72,10 +75,10 @@ static void path(const char *dest, const char *service, uint16_t pkey, uint8_t s
 
     FAILS(ib_acm_service_id("lustre:", &id), EINVAL);
     FAILS(ib_acm_service_id("tcp:1-2", &id), EINVAL);
+    CHECK(ib_acm_service_id("rdma", &id) == 0 && id == 0x1000000);
     CHECK(ib_acm_service_id(service, &id) == 0);
     record.service_id = htobe64(id);
     CHECK(inet_pton(AF_INET6, dest, &record.dgid) == 1);
-    CHECK(ib_acm_service_id("rdma", &id) == 0 && id == 0x1000000);
     none = record;
     none.pkey = htons(0x8777);
     FAILS(ib_acm_query_path(NULL, 0, &none), ENODATA);

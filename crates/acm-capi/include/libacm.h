@@ -248,6 +248,8 @@ struct ib_acm_join {
     uint8_t rate;
     // Service level of a new group. The default is that of the partition's broadcast group, or 0.
     uint8_t sl;
+    // GID of another port that becomes the member, if the SA allows it. The default is the local port.
+    union ibv_gid port_gid;
 };
 
 // A multicast group. Numbers are in host byte order.
@@ -484,15 +486,19 @@ void ib_acm_free_ep_data(struct acm_ep_config_data *data);
 // `request` is readable, and its members are NULL or strings; `group` is NULL or writable.
 int ib_acm_join_group(const struct ib_acm_join *request, struct ib_acm_group *group);
 
-// Ends the membership `join_state` of a local port (0 stands for 1, full), **also for the kernel and other programs**.
-// `device` and `port` are as in `struct ib_acm_join`.
+// Ends the membership `join_state` (0 stands for 1, full) of a local port, or of the port with the GID `port_gid` if
+// that is not NULL, **also for the kernel and other programs**. `device` and `port` are as in `struct ib_acm_join`.
 //
 // Returns 0. On failure returns -1 and sets `errno`: ENOENT if the port has no such membership, otherwise as
 // ib_acm_join_group.
 //
 // # Safety
-// `device` is NULL or a string; `mgid` is readable. NULL is EINVAL.
-int ib_acm_leave_group(const char *device, uint8_t port, const union ibv_gid *mgid, uint8_t join_state);
+// `device` is NULL or a string; `mgid` is readable, NULL is EINVAL; `port_gid` is NULL or readable.
+int ib_acm_leave_group(const char *device,
+                       uint8_t port,
+                       const union ibv_gid *mgid,
+                       uint8_t join_state,
+                       const union ibv_gid *port_gid);
 
 // Lists the multicast groups of the subnet, in the order of their GIDs.
 //

@@ -68,6 +68,7 @@ pub unsafe extern "C" fn ib_acm_join_group(request: *const Join, group: *mut Gro
             mtu: Some(request.mtu).filter(|mtu| *mtu != 0).map(Mtu::new),
             rate: Some(request.rate).filter(|rate| *rate != 0).map(Rate::new),
             sl: sl.map(|sl| ServiceLevel::checked(sl).ok_or(Errno::EINVAL)).transpose()?,
+            member: Some(ib_mad::Gid::new(request.port_gid.0)).filter(|gid| !gid.is_zero()),
             ..fabric::Join::new(name)
         };
         // SAFETY: `device` is NULL or a string (libacm.h).
@@ -90,20 +91,21 @@ fn state(number: u8) -> Result<JoinState> {
     }
 }
 
-/// Ends the membership `join_state` of a local port (0 stands for 1, full), **also for the kernel and other programs**.
-/// `device` and `port` are as in `struct ib_acm_join`.
+/// Ends the membership `join_state` (0 stands for 1, full) of a local port, or of the port with the GID `port_gid` if
+/// that is not NULL, **also for the kernel and other programs**. `device` and `port` are as in `struct ib_acm_join`.
 ///
 /// Returns 0. On failure returns -1 and sets `errno`: ENOENT if the port has no such membership, otherwise as
 /// ib_acm_join_group.
 ///
 /// # Safety
-/// `device` is NULL or a string; `mgid` is readable. NULL is EINVAL.
+/// `device` is NULL or a string; `mgid` is readable, NULL is EINVAL; `port_gid` is NULL or readable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ib_acm_leave_group(
     device: *const c_char,
     port: u8,
     mgid: *const Gid,
     join_state: u8,
+    port_gid: *const Gid,
 ) -> c_int {
     guard(-1, || {
         if mgid.is_null() {
@@ -112,9 +114,14 @@ pub unsafe extern "C" fn ib_acm_leave_group(
         // SAFETY: it is not NULL, and readable (libacm.h).
         let Gid(mgid) = unsafe { mgid.read_unaligned() };
         let kind = state(join_state)?;
+        let member = (!port_gid.is_null()).then(|| {
+            // SAFETY: it is not NULL, and readable (libacm.h).
+            let Gid(gid) = unsafe { port_gid.read_unaligned() };
+            ib_mad::Gid::new(gid)
+        });
         // SAFETY: `device` is NULL or a string (libacm.h).
         let mut administration = unsafe { open(device, port) }?;
-        match fabric::leave(&mut administration, ib_mad::Gid::new(mgid), kind) {
+        match fabric::leave(&mut administration, ib_mad::Gid::new(mgid), kind, member) {
             Ok(true) => Ok(0),
             Ok(false) => Err(Errno::ENOENT),
             Err(error) => Err(failed(&error)),

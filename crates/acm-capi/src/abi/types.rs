@@ -193,6 +193,8 @@ pub struct Join {
     pub rate: u8,
     /// Service level of a new group. The default is that of the partition's broadcast group, or 0.
     pub sl: u8,
+    /// GID of another port that becomes the member, if the SA allows it. The default is the local port.
+    pub port_gid: Gid,
 }
 
 /// A multicast group. Numbers are in host byte order.

@@ -38,6 +38,8 @@ pub struct Join {
     pub rate: Option<Rate>,
     /// The service level of a new group. By default, the value of the partition's broadcast group, or 0.
     pub sl: Option<ServiceLevel>,
+    /// GID of another port that becomes the member (ProxyJoin), if the SA allows it; `None` for the local port.
+    pub member: Option<Gid>,
 }
 
 /// The result of a join.
@@ -69,6 +71,7 @@ impl Join {
             mtu: None,
             rate: None,
             sl: None,
+            member: None,
         }
     }
 
@@ -83,15 +86,16 @@ impl Join {
     /// # Errors
     /// [`FabricError::Refused`]: the group does not exist and `create` is false, or the port may not join.
     pub fn join(&self, administration: &mut Administration) -> Result<Joined, FabricError> {
-        let (mgid, local_gid) = (self.mgid(), administration.port().gid());
+        let mgid = self.mgid();
         let what = format!("join {mgid}");
-        let member = Query::<McMemberRecord>::new().mgid(mgid).port_gid(local_gid);
+        let member = Query::<McMemberRecord>::new().mgid(mgid);
+        let member = member.port_gid(self.member.unwrap_or(administration.port().gid()));
         let before = match administration.get(&what, &member) {
             Ok(record) => Some(record.scope_state.join_state()),
             Err(FabricError::Refused { status: Status::SA_NO_RECORDS | Status::SA_REQUEST_INVALID, .. }) => None,
             Err(error) => return Err(error),
         };
-        let mut query = member.join_state(self.join_state);
+        let mut query = as_proxy(member.join_state(self.join_state), self.member);
         if self.create {
             query = self.with_parameters(self.broadcast(administration)?.as_ref(), query);
         }
@@ -134,14 +138,25 @@ impl Join {
     }
 }
 
-/// Deletes the port's membership of this kind, even if another program created it. Returns `false` if the port had no
-/// such membership.
+/// Adds the mark of a request for another port.
+fn as_proxy(query: Query<McMemberRecord>, member: Option<Gid>) -> Query<McMemberRecord> {
+    if member.is_some() { query.proxy_join(true) } else { query }
+}
+
+/// Deletes the membership of this kind of the local port, or of the port with the GID `member`, even if another program
+/// created it. Returns `false` if the port had no such membership.
 ///
 /// # Errors
 /// The SA does not respond, or responds with an error.
-pub fn leave(administration: &mut Administration, mgid: Gid, kind: JoinState) -> Result<bool, FabricError> {
-    let local_gid = administration.port().gid();
-    let query = Query::<McMemberRecord>::new().mgid(mgid).port_gid(local_gid).join_state(kind);
+pub fn leave(
+    administration: &mut Administration,
+    mgid: Gid,
+    kind: JoinState,
+    member: Option<Gid>,
+) -> Result<bool, FabricError> {
+    let port_gid = member.unwrap_or(administration.port().gid());
+    let query = Query::<McMemberRecord>::new().mgid(mgid).port_gid(port_gid).join_state(kind);
+    let query = as_proxy(query, member);
     match administration.delete(&format!("leave {mgid}"), &query) {
         Ok(_) => Ok(true),
         Err(FabricError::Refused { status: Status::SA_REQUEST_INVALID | Status::SA_NO_RECORDS, .. }) => Ok(false),
@@ -152,6 +167,7 @@ pub fn leave(administration: &mut Administration, mgid: Gid, kind: JoinState) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ib_mad::sa::McMemberMask;
 
     #[test]
     fn qkey_of_a_new_group_is_given_or_of_the_broadcast_group_or_of_its_kind() {
@@ -167,6 +183,15 @@ mod tests {
         for (join, broadcast, expected) in cases {
             let query = join.with_parameters(broadcast, Query::new());
             assert_eq!(query.record().qkey.get(), expected, "{join:?}");
+        }
+    }
+
+    #[test]
+    fn request_for_another_port_is_marked() {
+        for (member, is_marked) in [(None, false), (Some(Gid::ZERO), true)] {
+            let query = as_proxy(Query::new(), member);
+            assert_eq!(query.record().proxy_join.proxy_join(), is_marked);
+            assert_eq!(query.has(McMemberMask::PROXY_JOIN), is_marked);
         }
     }
 

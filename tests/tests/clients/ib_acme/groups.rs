@@ -25,6 +25,49 @@ fn send_only_member_joins_and_leaves_as_such() {
     assert_eq!(members(&site), ["1/1:0x1"]);
 }
 
+/// Node1 joins node2's port to the group, and ends that membership.
+fn joins_for_another_port(site: &Site) {
+    let member = site.fabric.port(2).gid;
+    let group = "ff12:401b:ffff::fe";
+    let created = site.at("node1", &format!("groups join {group} --create --stay"));
+    assert!(created.success().starts_with("ibsim0 port 1 joined "));
+    let joined = site.at("node1", &format!("groups join {group} --for {member} --stay")).success();
+    let text = format!("port {member} joined {group} as full member\n");
+    assert!(joined.starts_with(&text), "{joined}");
+    assert!(
+        joined.ends_with(&format!("\nIt stays one until: ib_acme groups leave {group} --for {member}\n")),
+        "{joined}"
+    );
+    let of_node2 = site.at("node2", &format!("groups join {group} --stay")).success();
+    assert!(of_node2.ends_with("\nIt was one already, and stays one\n"), "{of_node2}");
+    let left = site.at("node1", &format!("groups leave {group} --for {member}")).success();
+    assert_eq!(left, format!("port {member} left {group}\n"));
+    let again = site.at("node1", &format!("groups leave {group} --for {member}"));
+    let text = format!("port {member} is no full member of {group}");
+    assert!(again.code == Some(1) && again.stderr.contains(&text), "{again}");
+    // The reason of the SA.
+    let unknown = site.at("node1", &format!("groups join {group} --for fe80::77 --stay"));
+    let text = format!("join {group}: SA: ");
+    assert!(unknown.code == Some(1) && unknown.stderr.contains(&text), "{unknown}");
+}
+
+#[test]
+fn other_port_joins_and_leaves_by_proxy() {
+    let site = Site::simulated(2);
+    joins_for_another_port(&site);
+    assert_eq!(members(&site), ["1/1:0x1"]);
+    // The port is not in the partition of the group.
+    site.fabric.control("pkeys 2 1 8001");
+    let member = site.fabric.port(2).gid;
+    let refused = site.at("node1", &format!("groups join ff12:401b:ffff::fe --for {member} --stay"));
+    assert!(refused.code == Some(1) && refused.stderr.contains("SA: request invalid"), "{refused}");
+}
+
+#[test]
+fn opensm_accepts_joins_by_proxy() {
+    joins_for_another_port(&Site::with_policy());
+}
+
 #[test]
 fn new_group_of_ip_has_the_q_key_of_the_broadcast_group() {
     let site = Site::simulated(1);

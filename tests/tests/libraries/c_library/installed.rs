@@ -148,7 +148,7 @@ fn header_compiles_with_rdma_cores_headers_and_as_cxx() {
         (
             "none.c",
             "#include <libacm.h>\n\
-             int main(void) { union ibv_gid gid; return ib_acm_leave_group(0, 0, &gid, 0); }\n",
+             int main(void) { union ibv_gid gid; return ib_acm_leave_group(0, 0, &gid, 0, 0); }\n",
             &["-DLIBACM_NO_RDMA_CORE"],
         ),
         (

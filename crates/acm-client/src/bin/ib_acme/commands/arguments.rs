@@ -41,12 +41,20 @@ pub(super) struct Membership {
     /// Send-only membership.
     #[arg(long)]
     send_only: bool,
+    /// GID of another port that is the member. The subnet administrator may refuse this.
+    #[arg(long = "for", value_name = "PORT_GID")]
+    pub(super) member: Option<Gid>,
 }
 
 impl Membership {
     /// Returns the group's GID.
     pub(super) const fn mgid(&self) -> Gid {
         self.name.mgid(self.pkey, self.scope)
+    }
+
+    /// Returns the name of the member: the local port, or the port of `--for`.
+    pub(super) fn of(&self, local: &LocalPort) -> String {
+        self.member.map_or_else(|| local.name(), |gid| format!("port {gid}"))
     }
 
     /// Returns the kind of membership.

@@ -116,8 +116,8 @@ impl LeaveGroup {
     fn run(&self, out: &mut Output) -> Result<(), Failure> {
         let mut administration = self.local.administration()?;
         let (mgid, kind) = (self.membership.mgid(), self.membership.kind());
-        let port = administration.port().name();
-        if leave(&mut administration, mgid, kind)? {
+        let port = self.membership.of(administration.port());
+        if leave(&mut administration, mgid, kind, self.membership.member)? {
             out.line(format_args!("{port} left {mgid}"))?;
             return Ok(());
         }

@@ -65,25 +65,28 @@ impl JoinGroup {
             mtu: self.mtu,
             rate: self.rate,
             sl: self.sl,
+            member: self.membership.member,
             ..Join::new(self.membership.name)
         };
         let joined = join.join(&mut administration)?;
         let (port, mgid) = (administration.port(), joined.record.mgid);
-        let text = format!("{} joined {mgid} as {kind}\n  {}", port.name(), show::parameters(&joined.record));
+        let name = self.membership.of(port);
+        let text = format!("{name} joined {mgid} as {kind}\n  {}", show::parameters(&joined.record));
         if joined.before.is_some_and(|before| before.is_empty() || before.contains(kind)) {
             out.line(format_args!("{text}\nIt was one already, and stays one"))?;
             return Ok(());
         }
         if self.stay {
-            out.line(format_args!("{text}\nIt stays one until: ib_acme groups leave {mgid}"))?;
+            let member = self.membership.member.map(|gid| format!(" --for {gid}")).unwrap_or_default();
+            out.line(format_args!("{text}\nIt stays one until: ib_acme groups leave {mgid}{member}"))?;
             return Ok(());
         }
         let waited = until_signal(out, &signals, &text);
         // Leave after any result of waiting. The subnet manager may have moved, so the port is read again.
         let local = Local { device: Some(port.device.clone()), port: Some(port.port.number), ..self.local.clone() };
-        leave(&mut local.administration()?, mgid, kind)?;
+        leave(&mut local.administration()?, mgid, kind, self.membership.member)?;
         waited?;
-        out.line(format_args!("{} left {mgid}", port.name()))?;
+        out.line(format_args!("{name} left {mgid}"))?;
         Ok(())
     }
 }
