@@ -1,4 +1,5 @@
 //! The file `ibacm_addr.cfg`: the host's name on its ports.
+use super::interfaces::Interfaces;
 use core::net::IpAddr;
 use ib_device::{LinkLayer, sysfs::Sysfs};
 use ib_mad::PortState;
@@ -21,11 +22,12 @@ const HEAD: &str = "\
 
 ";
 
-/// Returns the file and its lines: the host's name on the first active port, and a numbered name on each port.
+/// Returns the file and its lines: the host's name on the first active port, and a numbered name on each port; with
+/// `interfaces`, also the IP addresses of interfaces on these ports.
 ///
 /// # Errors
 /// The message to print if there is no port.
-pub(super) fn text() -> Result<(String, Vec<String>), String> {
+pub(super) fn text(interfaces: bool) -> Result<(String, Vec<String>), String> {
     let scan = Sysfs::default().scan().map_err(|error| error.to_string())?;
     if let Some((device, error)) = scan.failures.first() {
         return Err(format!("{device}: {error}"));
@@ -36,9 +38,12 @@ pub(super) fn text() -> Result<(String, Vec<String>), String> {
     let ports = scan.devices.iter().flat_map(|device| device.ports.iter().map(move |port| (device, port)));
     let ports = ports.filter(|(_, port)| port.number > 0 && port.link_layer == LinkLayer::InfiniBand);
     let ports = ports.map(|(device, port)| (device.name.as_str(), port.number, port.state == PortState::ACTIVE));
-    let lines = lines(host, &ports.collect::<Vec<_>>());
+    let mut lines = lines(host, &ports.collect::<Vec<_>>());
     if lines.is_empty() {
         return Err("ibv_get_device_list - no devices present?".to_owned());
+    }
+    if interfaces {
+        lines.extend(Interfaces::of_host().lines(&scan.devices)?);
     }
     let text = lines.iter().fold(HEAD.to_owned(), |text, line| text + line + "\n");
     Ok((text, lines))

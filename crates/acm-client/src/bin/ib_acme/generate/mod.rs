@@ -1,5 +1,6 @@
 //! `-A` and `-O`: writes configuration files for the daemon.
 mod addresses;
+mod interfaces;
 mod new_file;
 mod options;
 mod write;

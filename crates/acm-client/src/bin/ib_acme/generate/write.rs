@@ -15,7 +15,7 @@ pub(crate) fn generate(args: &Args, out: &mut Output) -> io::Result<i32> {
         }
         let failed = |error| failure("address", &error);
         let written = NewFile::create(file).map_err(failed).and_then(|new| {
-            let (text, ports) = addresses::text()?;
+            let (text, ports) = addresses::text(args.with_addresses)?;
             new.replace(&text).map_err(failed).map(|()| ports)
         });
         let ports = match written {
