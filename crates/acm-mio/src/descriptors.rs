@@ -27,9 +27,9 @@ fn raised(soft: u64, hard: u64) -> u64 {
 /// Returns the number of descriptors that clients may have.
 pub(crate) fn for_clients(descriptors: u64) -> usize {
     let reserve = RESERVE.min(descriptors / 4);
-    // The core adds a sixteenth for accounts with few connections.
+    // The core adds a sixteenth for accounts with few connections, and a quarter for two of each user.
     let left = descriptors - reserve;
-    usize::try_from(left / 17 * 16 + left % 17 * 16 / 17).unwrap_or(usize::MAX)
+    usize::try_from(left / 21 * 16 + left % 21 * 16 / 21).unwrap_or(usize::MAX)
 }
 
 /// Returns the number of descriptors that may be in responses that clients have not read. The system limits the
@@ -54,8 +54,8 @@ mod tests {
     // docs/deadlines.md: connections
     #[test]
     fn descriptors_are_reserved_for_the_daemon() {
-        assert_eq!(for_clients(65_536), 60_958);
-        assert_eq!(for_clients(1024), 722);
-        assert_eq!(for_clients(40), 28);
+        assert_eq!(for_clients(65_536), 49_347);
+        assert_eq!(for_clients(1024), 585);
+        assert_eq!(for_clients(40), 22);
     }
 }

@@ -6,7 +6,7 @@
 //! - `acm-hostile keep`: keeps its standard output open until the end of its standard input.
 #![forbid(unsafe_code)]
 use acm_tests::hostile::{Sockets, Step, honest_user, hostile_users, keeper, resume};
-use nix::unistd::{Gid, Uid, setgid, setgroups, setuid};
+use nix::unistd::{Gid, setgid, setgroups};
 use std::{env, fs};
 
 fn main() {
@@ -23,8 +23,7 @@ fn main() {
             let uid: u32 = uid.parse().unwrap();
             setgroups(&[]).unwrap();
             setgid(Gid::from_raw(uid)).unwrap();
-            setuid(Uid::from_raw(uid)).unwrap();
-            honest_user(socket.as_ref(), names.parse().unwrap())
+            honest_user(socket.as_ref(), uid, names.parse().unwrap())
         }
         ["resume", hand, program, ref arguments @ ..] => resume(hand.as_ref(), program, arguments),
         ["keep"] => keeper(),

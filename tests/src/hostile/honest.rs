@@ -2,12 +2,17 @@
 use crate::{Connection, Entry, Received, request};
 use acm_wire::client::ClientStatus;
 use core::time::Duration;
+use nix::unistd::{Uid, seteuid};
 use std::{io, path::Path, thread, time::Instant};
 
 /// Time between two pairs of requests.
 const PACE: Duration = Duration::from_millis(20);
 /// Number of pairs after which the times are printed.
 const LINE: u32 = 50;
+/// Number of pairs after which a user without a connection resolves the cached name, a new one each time.
+const NEW_USER: u32 = 5;
+/// The uid of the first of these users.
+const FIRST_NEW: u32 = 100_000;
 /// Bytes of a header and an entry, and where the path is in an entry.
 const PATH: core::ops::Range<usize> = 8..72;
 
@@ -27,17 +32,34 @@ pub(super) fn resolve(connection: &mut Connection, name: &str) -> io::Result<Pat
     }
 }
 
-/// Resolves a cached name on a connection that stays open, and other names `liveN`, with N below `names`, on new
-/// connections, without end. All are names of one port, so that all have the same path. Prints a line for each second:
-/// microseconds of the 50 pairs. A request on a new connection is repeated once if the connection ends: the daemon may be
-/// restarted. Prints a line for it.
+/// Resolves a name on a new connection of a user. A request is repeated once if the connection ends: the daemon may be
+/// restarted. Prints a line for it. The process has root as its saved user.
+fn resolve_as(user: u32, socket: &Path, name: &str) -> io::Result<Path64> {
+    let resolve = || {
+        seteuid(Uid::from_raw(0))?;
+        seteuid(Uid::from_raw(user))?;
+        resolve(&mut Connection::try_open(socket)?, name)
+    };
+    match resolve() {
+        Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {
+            println!("repeated");
+            resolve()
+        }
+        result => result,
+    }
+}
+
+/// Resolves a cached name on a connection that stays open, and other names `liveN`, with N below `names`, as the next
+/// user on new connections, without end. All are names of one port, so that all have the same path. Prints a line for
+/// each second: microseconds of the 50 pairs. Beside it, users who had no connection before resolve the cached name.
+/// Root calls it.
 ///
 /// # Errors
 /// The first request that failed, or that had another path.
-pub fn honest_user(socket: &Path, names: u32) -> io::Result<()> {
-    let connect = || Connection::try_open(socket);
+pub fn honest_user(socket: &Path, user: u32, names: u32) -> io::Result<()> {
     let failed = |what: &str, error: io::Error| io::Error::other(format!("{what}: {error}"));
-    let mut kept = connect()?;
+    seteuid(Uid::from_raw(user))?;
+    let mut kept = Connection::try_open(socket)?;
     let path = resolve(&mut kept, "live0").map_err(|error| failed("first", error))?;
     println!("serving");
     let start = now();
@@ -46,13 +68,13 @@ pub fn honest_user(socket: &Path, names: u32) -> io::Result<()> {
         let name = format!("live{}", number % names);
         let [of_kept, of_new] = &mut times;
         let cached = timed(of_kept, || resolve(&mut kept, "live0")).map_err(|error| failed("cached", error))?;
-        let mut found = timed(of_new, || resolve(&mut connect()?, &name));
-        if matches!(&found, Err(error) if error.kind() == io::ErrorKind::ConnectionAborted) {
-            println!("repeated");
-            found = resolve(&mut connect()?, &name);
+        let found = timed(of_new, || resolve_as(user + 1, socket, &name)).map_err(|error| failed(&name, error))?;
+        let mut all = vec![("live0", cached), (&*name, found)];
+        if number.is_multiple_of(NEW_USER) {
+            let found = resolve_as(FIRST_NEW + number, socket, "live0");
+            all.push(("new user", found.map_err(|error| failed("new user", error))?));
         }
-        let found = found.map_err(|error| failed(&name, error))?;
-        for (what, found) in [("live0", cached), (&*name, found)] {
+        for (what, found) in all {
             if found != path {
                 return Err(io::Error::other(format!("{what}: path {found:?} instead of {path:?} at first")));
             }

@@ -28,6 +28,8 @@ const REMAINS: u64 = 4 << 20;
 /// Memory of the process that may remain. glibc keeps what is free below an allocation in use, and up to twice the
 /// largest block that was freed: more after a round with more open requests.
 const HEAP_REMAINS: u64 = 32 << 20;
+/// Number of lines of the honest user while the hostile ones keep what they have: longer than `client_timeout`.
+const LINES: usize = 8;
 /// Number of checks between two requests for the metrics.
 const SCRAPE: u32 = 20;
 
@@ -202,7 +204,11 @@ impl Scene {
             }
             poll::pause();
         }
-        self.check(&mut amounts)?;
+        let done = self.honest.stdout().lines().count();
+        while self.honest.stdout().lines().count() < done + LINES {
+            self.check(&mut amounts)?;
+            poll::pause();
+        }
         let metrics = self.metrics()?;
         // A restarted daemon begins to count again.
         if !how.restarts {

@@ -284,7 +284,7 @@ fn client_that_does_not_read_is_closed_after_client_timeout() {
 
 #[test]
 fn connected_clients_are_served_without_free_descriptors() {
-    let node = Node::embedded().descriptors(40).join();
+    let node = Node::embedded().descriptors(40).option("connections 1000").join();
     let mut first = node.connect();
     assert_eq!(first.request(1, &[from(), to()]), ClientStatus::SUCCESS);
     let many: Vec<Connection> = (0..60).map(|_| node.connect()).collect();

@@ -238,7 +238,7 @@ fn null_device_is_an_empty_file() {
 #[test]
 fn settings_without_files_are_the_defaults() {
     let settings = Settings::read(&Args::try_parse_from(["acm-mio", "-O", "/none", "-A", "/none"]).unwrap());
-    let limits = Limits { connections: Share { total: 722, percent: 90 }, ..Limits::default() };
+    let limits = Limits { connections: Share { total: 585, percent: 90 }, ..Limits::default() };
     let expected = Config { limits, log_level: Level::Always, ..Config::default() };
     assert_eq!(settings.core(1024), expected);
     assert_eq!((settings.addresses, settings.problems.len()), (None, 0));
@@ -286,7 +286,7 @@ fn log_file_has_a_default_for_each_mode() {
 #[test]
 fn connections_follow_the_descriptors_unless_the_file_has_a_number() {
     let connections = |text: &str| settings_of(text).core(65_536).limits.connections.total;
-    assert_eq!(["", "connections auto\n", "connections 7\n"].map(connections), [60_958, 60_958, 7]);
+    assert_eq!(["", "connections auto\n", "connections 7\n"].map(connections), [49_347, 49_347, 7]);
 }
 
 #[test]

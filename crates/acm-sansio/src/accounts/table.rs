@@ -19,10 +19,16 @@ pub(crate) const ENDING: usize = 8;
 /// One request and one lookup in this many are reserved for the kernel.
 const RESERVE_DIVISOR: usize = 8;
 
-/// Returns the number of connections, including those that only wait to be closed, for a limit: a sixteenth more is for
-/// accounts below [`CONNECTIONS_FLOOR`] while all others are in use, and for connections that are not yet closed.
-pub(crate) const fn most_connections(limit: usize) -> usize {
-    limit.saturating_add(limit.div_ceil(16))
+/// Number of connections of each user that nothing else may use. A user who connects again has two until the daemon has
+/// noticed the end of the first one.
+const GUARANTEED: usize = 2;
+
+/// Returns the number of connections, including those that only wait to be closed, for a limit. A sixteenth more is for
+/// accounts below [`CONNECTIONS_FLOOR`] while all others are in use, and for connections that are not yet closed. A
+/// quarter more is for the [`GUARANTEED`] ones: a connection whose responses are not read cannot be taken back, so that
+/// only a number that others cannot use leaves one for a user who has none.
+pub(crate) fn most_connections(limit: usize, guaranteed: usize) -> usize {
+    limit.saturating_add(limit.div_ceil(16)).saturating_add(guaranteed.min(limit.div_ceil(4)))
 }
 
 /// A resource that accounts hold.
@@ -96,6 +102,8 @@ pub(crate) struct Accounts {
     /// Users and peers with requests and with lookups by their number, to find the one with the most.
     by_requests: BTreeSet<(usize, AccountId)>,
     by_lookups: BTreeSet<(usize, AccountId)>,
+    /// Number of connections of users, up to [`GUARANTEED`] of each.
+    guaranteed: usize,
 }
 
 /// Accounts that exist even if they hold nothing. They give nothing up.
@@ -109,6 +117,7 @@ impl Accounts {
             total: Holdings::default(),
             by_requests: BTreeSet::new(),
             by_lookups: BTreeSet::new(),
+            guaranteed: 0,
         };
         for account in [Account::Remote, Account::Kernel, Account::Daemon] {
             accounts.id(account);
@@ -133,6 +142,16 @@ impl Accounts {
     /// Returns the sum over all accounts except the remote one.
     pub(crate) const fn total(&self) -> Holdings {
         self.total
+    }
+
+    /// Returns the number of connections that are guaranteed to their users.
+    pub(crate) const fn guaranteed(&self) -> usize {
+        self.guaranteed
+    }
+
+    /// Reports whether the next connection of an account is guaranteed. A TCP peer may have any number of addresses.
+    pub(crate) fn guarantees(&self, id: AccountId) -> bool {
+        self.held(id, Holding::Connections) < GUARANTEED && self.account(id).kind() == AccountKind::User
     }
 
     /// Reports whether the account's floor or share allows one more, and one is free.
@@ -204,7 +223,12 @@ impl Accounts {
 
     fn note_count(&mut self, id: AccountId, holding: Holding, before: usize, after: usize) {
         let by_count = match holding {
-            Holding::Connections => return,
+            Holding::Connections => {
+                if self.account(id).kind() == AccountKind::User {
+                    self.guaranteed = (self.guaranteed + after.min(GUARANTEED)).saturating_sub(before.min(GUARANTEED));
+                }
+                return;
+            }
             Holding::Requests => &mut self.by_requests,
             Holding::Lookups => &mut self.by_lookups,
         };

@@ -170,7 +170,7 @@ impl Connections {
     }
 
     /// Returns the connection of an account that has been idle for longest.
-    pub(crate) fn longest_idle(&self, account: AccountId) -> Option<ClientId> {
+    fn longest_idle(&self, account: AccountId) -> Option<ClientId> {
         self.accounts.get(account.index() as usize)?.idle.first()
     }
 

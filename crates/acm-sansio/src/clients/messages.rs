@@ -79,16 +79,25 @@ impl Clients {
         if used < total && has_floor {
             return Room::Free;
         }
+        let guaranteed = usize::from(shared.accounts.guarantees(newcomer));
+        let most = most_connections(total, shared.accounts.guaranteed() + guaranteed);
         // Each connection of a client that does not read keeps its memory, however many the account gives up.
         let gives_up = |account: &AccountId| self.connections.ending(*account) < ENDING;
+        let of_newcomer = |idle: Duration| {
+            Some(newcomer).filter(gives_up).and_then(|account| self.connections.idle_for(account, shared.now, idle))
+        };
         let victim = if used >= total && is_smaller {
             larger.filter(gives_up).find_map(|account| self.connections.idle_for(account, shared.now, RECENT))
         } else {
-            Some(newcomer).filter(gives_up).and_then(|account| self.connections.longest_idle(account))
+            of_newcomer(Duration::ZERO)
         };
-        match victim {
-            Some(victim) if used <= most_connections(total) => Room::InPlaceOf(victim),
-            None if has_floor && used < most_connections(total) => Room::Free,
+        // A connection that was given up and not closed yet may be one too many.
+        if victim.is_none() && has_floor && used < most + guaranteed {
+            return Room::Free;
+        }
+        // If no other account gives one up, the newcomer loses one of its own.
+        match victim.or_else(|| of_newcomer(RECENT)) {
+            Some(victim) if used <= most => Room::InPlaceOf(victim),
             _ => Room::Full,
         }
     }

@@ -232,14 +232,15 @@ options! {
     /// The directory of provider libraries. If the option is not set: the first of `/usr/lib/MULTIARCH/ibacm` (Debian),
     /// `/usr/lib64/ibacm` and `/usr/lib/ibacm` that exists.
     ProviderLibPath provider_lib_path: &'a str = "/usr/lib/ibacm", path, "a path", Effect::Restart;
-    /// Client connections; `auto`: 16 of 17 file descriptors of the limit less a reserve, which is 768 or a quarter of
-    /// the limit, whichever is smaller. A sixteenth more is for accounts with fewer than 8.
+    /// Client connections; `auto`: 16 of 21 file descriptors of the limit less a reserve, which is 768 or a quarter of
+    /// the limit, whichever is smaller. A sixteenth more is for accounts with fewer than 8, and a quarter more for two
+    /// connections of each user.
     ///
     /// `None` is `auto`. The C ibacm has neither this option nor the options after it.
     Connections connections: Option<NonZeroU32> = None, auto, "a number, at least 1, or auto", Effect::Reload;
     /// The part of `connections` for one account; beyond it the daemon closes the account's connection that has been
     /// idle for longest. An account may have 8 while another account has more. If all are in use, the account with the
-    /// most gives up the one that has been idle for longest, at least for 5 s.
+    /// most gives up the one that has been idle for longest, at least for 5 s, or else the account itself.
     ConnectionShare connection_share: Percent = Percent::MOST, Percent, PERCENT, Effect::Reload;
     /// Requests of clients and of the kernel without a response yet; an eighth is for the kernel.
     Requests requests: NonZeroU32 = nonzero(65_536), depth, "a number, at least 1", Effect::Reload;

@@ -34,8 +34,8 @@ fn fails(shared: &Shared, with: &str) {
 fn totals_are_within_their_limits() {
     for (holding, name) in HOLDINGS {
         let mut shared = empty(Share { total: 1, percent: 100 });
-        // One more connection is for small accounts, one is given up, and one is refused.
-        let most = if holding == Holding::Connections { 4 } else { 1 };
+        // One more connection is for small accounts, one for a user, one is given up, and one is refused.
+        let most = if holding == Holding::Connections { 5 } else { 1 };
         take(&mut shared, KERNEL, holding, most);
         assert_eq!(shared.check(), Ok(()));
         shared.accounts.take(USER, holding);
