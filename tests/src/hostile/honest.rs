@@ -1,4 +1,5 @@
 //! The honest user beside the hostile ones: none of its requests may fail.
+use super::kernel::Kernel;
 use crate::{Connection, Entry, Received, request};
 use acm_wire::client::ClientStatus;
 use core::time::Duration;
@@ -51,16 +52,19 @@ fn resolve_as(user: u32, socket: &Path, name: &str) -> io::Result<Path64> {
 
 /// Resolves a cached name on a connection that stays open, and other names `liveN`, with N below `names`, as the next
 /// user on new connections, without end. All are names of one port, so that all have the same path. Prints a line for
-/// each second: microseconds of the 50 pairs. Beside it, users who had no connection before resolve the cached name.
-/// Root calls it.
+/// each second: microseconds of the 50 pairs. Beside it, users who had no connection before resolve the cached name, and
+/// the kernel the path to the peer: at the daemon's netlink socket with the port id `netlink`. Root calls it.
 ///
 /// # Errors
 /// The first request that failed, or that had another path.
-pub fn honest_user(socket: &Path, user: u32, names: u32) -> io::Result<()> {
+pub fn honest_user(socket: &Path, netlink: u32, user: u32, names: u32) -> io::Result<()> {
     let failed = |what: &str, error: io::Error| io::Error::other(format!("{what}: {error}"));
+    // Only root may join the group.
+    let kernel = Kernel::of(netlink)?;
     seteuid(Uid::from_raw(user))?;
     let mut kept = Connection::try_open(socket)?;
     let path = resolve(&mut kept, "live0").map_err(|error| failed("first", error))?;
+    let path_of_kernel = kernel.resolve(0, &path).map_err(|error| failed("first of the kernel", error))?;
     println!("serving");
     let start = now();
     let mut times = [Vec::new(), Vec::new()];
@@ -69,6 +73,10 @@ pub fn honest_user(socket: &Path, user: u32, names: u32) -> io::Result<()> {
         let [of_kept, of_new] = &mut times;
         let cached = timed(of_kept, || resolve(&mut kept, "live0")).map_err(|error| failed("cached", error))?;
         let found = timed(of_new, || resolve_as(user + 1, socket, &name)).map_err(|error| failed(&name, error))?;
+        let of_kernel = kernel.resolve(number, &path).map_err(|error| failed("kernel", error))?;
+        if of_kernel != path_of_kernel {
+            return Err(io::Error::other(format!("kernel: {of_kernel:?} instead of {path_of_kernel:?} at first")));
+        }
         let mut all = vec![("live0", cached), (&*name, found)];
         if number.is_multiple_of(NEW_USER) {
             let found = resolve_as(FIRST_NEW + number, socket, "live0");

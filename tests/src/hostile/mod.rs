@@ -6,6 +6,7 @@ mod attack;
 mod calls;
 mod gifts;
 mod honest;
+mod kernel;
 mod older;
 mod requests;
 mod scene;

@@ -127,7 +127,8 @@ impl Scene {
         let script = group.iter().map(ControlGroup::enter).chain([limits, Service::script(&setting.program)]);
         let script = script.collect::<Vec<_>>().join(" && ");
         let options = "log_level 1\nmetrics_listen DIR/metrics\nshared_cache on\naddr_timeout 1\nclient_timeout 3";
-        let settings = Node::at(&fabric, 1).option(options).argument("--systemd").after(&script);
+        let settings =
+            Node::at(&fabric, 1).option(options).argument("--systemd").argument("--kernel=any").after(&script);
         let folder = tempfile::tempdir().unwrap();
         let mut service = Service::listen(folder.path());
         let mut node = settings.clone().spawn_in(folder);
@@ -135,7 +136,10 @@ impl Scene {
         node.process.wait_for("join successful", 1);
         fs::set_permissions(node.dir(), fs::Permissions::from_mode(0o755)).unwrap();
         let mut command = Command::new(&setting.program);
-        command.arg("honest").arg(node.socket()).args([HONEST, NAMES].map(|number| number.to_string()));
+        command
+            .arg("honest")
+            .arg(node.socket())
+            .args([service.port_id, HONEST, NAMES].map(|number| number.to_string()));
         let mut honest = Process::start(&mut command);
         honest.wait_for("serving", 1);
         let setting = setting.clone();

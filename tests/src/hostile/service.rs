@@ -1,4 +1,5 @@
-//! A daemon that is restarted as systemd does it: with its listening socket, and the connections that it leaves.
+//! A daemon that is restarted as systemd does it: with the sockets of its unit, and the connections that it leaves.
+use super::kernel;
 use crate::{UNIX_SOCKET, poll};
 use core::mem::MaybeUninit;
 use rustix::{
@@ -23,6 +24,8 @@ use std::{
     process::{self, Command},
 };
 
+/// Names of the sockets of the unit: for clients, and for the kernel.
+const UNIT: [&str; 2] = ["acm-mio.socket"; 2];
 /// Maximum number of descriptors in a message (`SCM_MAX_FD`).
 const BATCH: usize = 253;
 /// A descriptor's number beyond those that a daemon gets.
@@ -34,12 +37,14 @@ pub(super) struct Service {
     /// Gives the sockets to [`resume`].
     hand: UnixListener,
     notifications: UnixDatagram,
-    /// The listening socket, and connections.
+    /// The sockets of the unit, and connections.
     sockets: Vec<OwnedFd>,
+    /// Port id of the netlink socket.
+    pub(super) port_id: u32,
 }
 
 impl Service {
-    /// Listens in the run directory.
+    /// Listens in the run directory, and for the kernel.
     pub(super) fn listen(dir: &Path) -> Self {
         let socket = dir.join(UNIX_SOCKET);
         let listening = UnixListener::bind(&socket).unwrap();
@@ -48,7 +53,8 @@ impl Service {
         notifications.set_nonblocking(true).unwrap();
         let hand = UnixListener::bind(dir.join("hand")).unwrap();
         hand.set_nonblocking(true).unwrap();
-        Self { hand, notifications, sockets: vec![listening.into()] }
+        let netlink = kernel::open().unwrap();
+        Self { hand, notifications, port_id: kernel::port_id(&netlink), sockets: vec![listening.into(), netlink] }
     }
 
     /// Returns the end of a shell script that executes a daemon with the sockets. `program` is `acm-hostile`.
@@ -57,7 +63,7 @@ impl Service {
         format!("export NOTIFY_SOCKET=DIR/notify && exec {program} resume DIR/hand \"$0\" \"$@\"")
     }
 
-    /// Gives the sockets to a daemon that was started. Keeps the listening one only.
+    /// Gives the sockets to a daemon that was started. Keeps those of the unit only.
     pub(super) fn give(&mut self) {
         let (stream, _) = poll::until("a daemon that takes its sockets", || self.hand.accept().ok());
         for batch in self.sockets.chunks(BATCH) {
@@ -67,7 +73,7 @@ impl Service {
             assert!(control.push(SendAncillaryMessage::ScmRights(&files)));
             sendmsg(&stream, &[IoSlice::new(&[0])], &mut control, SendFlags::empty()).unwrap();
         }
-        self.sockets.truncate(1);
+        self.sockets.truncate(UNIT.len());
     }
 
     /// Receives notifications, with the connections that the daemon leaves.
@@ -105,8 +111,8 @@ pub fn resume(hand: &Path, program: &str, arguments: &[&str]) -> io::Result<()> 
         }
         count += files.into_iter().map(IntoRawFd::into_raw_fd).count();
     }
-    let names = vec!["client"; count.saturating_sub(1)];
-    let names: Vec<&str> = ["acm-mio.socket"].into_iter().chain(names).collect();
+    let names = vec!["client"; count.saturating_sub(UNIT.len())];
+    let names: Vec<&str> = UNIT.into_iter().chain(names).collect();
     let mut command = Command::new(program);
     command.args(arguments).env("LISTEN_FDS", count.to_string()).env("LISTEN_FDNAMES", names.join(":"));
     Err(command.env("LISTEN_PID", process::id().to_string()).exec())
