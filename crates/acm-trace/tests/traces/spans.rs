@@ -72,6 +72,9 @@ fn replies_out_of_order_end_the_request_with_their_transaction_id() {
     let [one, two, three] = [1, 2, 3].map(Duration::from_micros);
     assert_eq!(micros(&[request(1), request(2), reply(2), reply(1)]), [one, three]);
     assert_eq!(micros(&[request(1), request(1), reply(1), reply(1)]), [two, two], "the oldest with this id first");
+    let restarted: Vec<Entry> =
+        [request(1), reply(1)].iter().flat_map(|fact| read(&trace(core::slice::from_ref(fact)))).collect();
+    assert_eq!(durations(&restarted, Phase::Client), [], "of another core");
     let closed = Fact::Input(OwnedInput::Other(Input::ClientClosed(ClientId::new(1, 0))));
     assert_eq!(micros(&[request(1), closed, reply(1)]), []);
     let closed = Fact::Output(Output::CloseClient(ClientId::new(1, 0)).into());
