@@ -9,9 +9,9 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// Features that tests of ib-mad need, and the demonstration. Every task builds the workspace with the same features,
+/// Features that tests of ib-mad and acm-client need, and the demonstration. Every task builds the workspace with the same features,
 /// so that no crate is built twice.
-pub(crate) const FEATURES: &str = "ib-mad/serde,ib-mad/arbitrary,ib-mad/capture,xtask/demo";
+pub(crate) const FEATURES: &str = "ib-mad/serde,ib-mad/arbitrary,ib-mad/capture,acm-client/tokio,xtask/demo";
 
 /// The directory of the workspace.
 pub(crate) fn root() -> &'static Path {

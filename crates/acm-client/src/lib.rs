@@ -5,6 +5,7 @@
 //! |---|---|
 //! | send a request and wait for the response | [`Client`] |
 //! | have many requests in flight on one socket | [`Connection`] |
+//! | share a connection between tasks of tokio | `tokio::Client`, with the feature `tokio` |
 //! | do the I/O in your own runtime | [`Session`], which does no I/O |
 //! | query the fabric: groups, nodes, parameters of a service | `fabric`, with the feature `fabric` |
 //!
@@ -36,6 +37,8 @@ mod service;
 mod session;
 mod shared;
 mod socket;
+#[cfg(feature = "tokio")]
+pub mod tokio;
 
 pub use acm_wire::{
     Address, Name,

@@ -29,6 +29,8 @@ mod lost;
 #[expect(unreachable_pub, reason = "a module of the end-to-end tests")]
 #[path = "../../../../tests/src/poll.rs"]
 mod poll;
+#[cfg(feature = "tokio")]
+mod tokio;
 use poll::{LIMIT as LONG, until};
 
 /// A time-out that passes.

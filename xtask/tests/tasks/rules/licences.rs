@@ -24,15 +24,25 @@ fn licences_of_dependencies_are_allowed() {
         let mut command = MetadataCommand::new();
         command.current_dir(root()).features(CargoOpt::AllFeatures);
         let metadata = command.other_options(["--locked", "--filter-platform", target].map(str::to_owned)).exec();
-        for package in metadata.unwrap().packages {
+        let metadata = metadata.unwrap();
+        for node in &metadata.resolve.as_ref().unwrap().nodes {
+            let user = metadata[&node.id].name.as_str();
+            for to in &node.dependencies {
+                let name = metadata[to].name.as_str();
+                let is_denied = |rule: &str| {
+                    rule.contains(&format!("crate = \"{name}\"")) && !rule.contains(&format!("wrappers = [\"{user}\"]"))
+                };
+                if denied.lines().any(is_denied) {
+                    defects.push(format!("{user} -> {name}: denied by deny.toml"));
+                }
+            }
+        }
+        for package in metadata.packages {
             let (name, licence) = (package.name.as_str(), package.license.as_deref().unwrap_or("none"));
             // Old crates write `MIT/Apache-2.0`.
             let any = licence.replace('/', " OR ").split(" OR ").any(|licence| allows(licence.trim()));
             if !any && !LOOKED_AT.contains(&(name, licence)) {
                 defects.push(format!("{name} {}: licence {licence}", package.version));
-            }
-            if denied.contains(&format!("crate = \"{name}\"")) {
-                defects.push(format!("{name}: denied by deny.toml"));
             }
             if package.source.is_some_and(|source| source.repr != CRATES_IO) {
                 defects.push(format!("{name}: not from crates.io"));

@@ -1,9 +1,9 @@
-//! Tests with a scripted daemon.
+//! The client for tokio.
 use acm_client::{
     ClientStatus, Request, Response, Service,
     ib_mad::{Lid, sa::PathRecord},
+    tokio::{AskError, Client},
 };
-use acm_client_tokio::{AskError, Client};
 use acm_wire::client::{Reply, next_frame};
 use std::{
     future::{Future, poll_fn},

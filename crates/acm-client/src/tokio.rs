@@ -1,21 +1,16 @@
 //! A client of ibacm and acm-mio for tokio. Any number of tasks send requests on one connection, and each waits for its
 //! own response. If the daemon restarts, the client connects again and repeats the requests without a response.
 //!
-//! [`Session`] implements the protocol. This crate reads and writes the bytes.
-#![forbid(unsafe_code)]
-
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
-
-use acm_client::{ProtocolError, Request, RequestId, Response, Service, Session};
-use std::{collections::HashMap, io, time::Duration};
-use tokio::{
+//! [`Session`] implements the protocol. This module reads and writes the bytes.
+use crate::{ProtocolError, Request, RequestId, Response, Service, Session};
+use ::tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _},
     net::{TcpStream, UnixStream},
     sync::{mpsc, oneshot, watch},
     time,
 };
+use core::time::Duration;
+use std::{collections::BTreeMap, io};
 
 /// Maximum number of requests in flight, which is the daemon's limit for a client. Further requests wait.
 const DEPTH: usize = 64;
@@ -63,7 +58,7 @@ impl Client {
         let stream = open(&service).await?;
         let (submissions, queue) = mpsc::channel(DEPTH);
         let (connected, is_connected) = watch::channel(true);
-        tokio::spawn(Driver { service, queue, connected, repeated: Vec::new() }.run(stream));
+        ::tokio::spawn(Driver { service, queue, connected, repeated: Vec::new() }.run(stream));
         Ok(Self { submissions, is_connected })
     }
 
@@ -154,8 +149,8 @@ impl Driver {
 
     /// Sends requests and receives responses on one connection until its end.
     async fn exchange(&mut self, stream: Box<dyn Stream>) -> End {
-        let (mut input, mut output) = tokio::io::split(stream);
-        let (mut session, mut waiting, mut buffer) = (Session::default(), HashMap::new(), [0; 4096]);
+        let (mut input, mut output) = ::tokio::io::split(stream);
+        let (mut session, mut waiting, mut buffer) = (Session::default(), BTreeMap::new(), [0; 4096]);
         for pending in self.repeated.drain(..) {
             waiting.insert(session.ask(&pending.request), pending);
         }
@@ -164,7 +159,7 @@ impl Driver {
             if session.in_flight() >= DEPTH && waiting.values().all(|pending| pending.response.is_closed()) {
                 break;
             }
-            tokio::select! {
+            ::tokio::select! {
                 submission = self.queue.recv(), if session.in_flight() < DEPTH => match submission {
                     // The request has timed out in the queue.
                     Some(pending) if pending.response.is_closed() => {}
@@ -195,7 +190,7 @@ impl Driver {
     }
 
     /// Keeps the requests of a lost connection in their order, except those that have lost too many.
-    fn keep(&mut self, waiting: HashMap<RequestId, Pending>) {
+    fn keep(&mut self, waiting: BTreeMap<RequestId, Pending>) {
         let mut lost: Vec<(RequestId, Pending)> = waiting.into_iter().collect();
         lost.sort_by_key(|(id, _)| *id);
         for (_, mut pending) in lost {
@@ -210,7 +205,7 @@ impl Driver {
     }
 }
 
-fn respond(session: &mut Session, waiting: &mut HashMap<RequestId, Pending>) -> Result<(), ProtocolError> {
+fn respond(session: &mut Session, waiting: &mut BTreeMap<RequestId, Pending>) -> Result<(), ProtocolError> {
     while let Some((id, response)) = session.poll()? {
         if let Some(pending) = waiting.remove(&id) {
             let _ = pending.response.send(Ok(response));

@@ -1,13 +1,13 @@
-//! Resolves all addresses at once: `resolve SERVICE SOURCE ADDRESS...`.
-use acm_client::{Address, Request, Response, Service};
-use acm_client_tokio::Client;
-use std::{env, process::ExitCode, time::Duration};
+//! Resolves all addresses at once: `resolve_async SERVICE SOURCE ADDRESS...`.
+use acm_client::{Address, Request, Response, Service, tokio::Client};
+use core::time::Duration;
+use std::{env, process::ExitCode};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
     let mut words = env::args().skip(1);
     let (Some(Ok(service)), Some(source)) = (words.next().map(|word| word.parse::<Service>()), words.next()) else {
-        eprintln!("resolve SERVICE SOURCE ADDRESS...");
+        eprintln!("resolve_async SERVICE SOURCE ADDRESS...");
         return ExitCode::from(2);
     };
     let client = match Client::connect(service.clone()).await {
