@@ -305,7 +305,8 @@ extern "C" {
 //
 // Returns NULL and sets `errno` on failure: ENOENT or ECONNREFUSED if there is no daemon, EINVAL for an invalid depth.
 // Of the functions for connections, only this function may block: to resolve a host name, and up to 30 s for each
-// address of the host. A connection uses four file descriptors, and a fifth while it gets the memory of the daemon.
+// address of the host. A connection uses four file descriptors, up to 16 more while
+// requests that wait take all places at the daemon, and one while it gets the memory of the daemon.
 // After a fork, only one of the two processes may use the connection.
 //
 // # Safety
@@ -330,8 +331,8 @@ int ib_acm_fd(struct ib_acm_conn *conn);
 // A request whose path is in the memory of the daemon (`shared_cache on`) is not sent. Then ib_acm_poll has its
 // completion at once.
 //
-// If the connection is lost, the library reconnects and sends the requests again, because requests have no side
-// effects in the daemon.
+// If the connection is lost, the library reconnects and sends the requests again, until their time-out, because
+// requests have no side effects in the daemon. C ibacm gets one request at a time on each socket.
 //
 // # Safety
 // `requests` has `count` requests, whose pointers are NULL or valid for the kind of the request.

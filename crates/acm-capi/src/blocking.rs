@@ -64,10 +64,7 @@ pub(crate) fn disconnect() {
 /// # Errors
 /// EBADF without a connection. An error status of the daemon is an error, too.
 pub(crate) fn ask(request: &Request) -> Result<Response> {
-    match with_client(|client| client.ask(request))? {
-        Response::Refused(status) => Err(errno::of_status(status)),
-        answer => Ok(answer),
-    }
+    with_client(|client| client.ask(request))
 }
 
 /// Resolves the alternate paths of a path.

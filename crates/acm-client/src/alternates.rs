@@ -1,8 +1,5 @@
 //! Alternate paths of a path: those between the other LIDs of both ports, for automatic path migration (APM).
-use crate::{
-    request::Request,
-    response::{Resolved, Response},
-};
+use crate::request::Request;
 use ib_mad::{Lid, sa::PathRecord};
 
 /// The number of LIDs of a port with the largest LMC, 7.
@@ -25,8 +22,8 @@ fn other(path: &PathRecord, conditions: &PathRecord, index: u16) -> PathRecord {
 /// that uses them can migrate (APM) from one to another without new lookups, if their routes through the fabric differ.
 /// With LMC 0 there are none, and the subnet administrator is not queried.
 ///
-/// `conditions` are those of the request for the path, if any; its ends are ignored. `ask` sends a request and waits
-/// for the response; [`Client::alternates`](crate::Client::alternates) is this function for a client. The list ends at
+/// `conditions` are those of the request for the path, if any; its ends are ignored. `ask` sends a request, waits for
+/// the response, and returns its path, or `None` if the daemon has refused it; [`Client::alternates`](crate::Client::alternates) is this function for a client. The list ends at
 /// the first path that the daemon refuses. C ibacm caches one path for each GID, so that beside it the list is empty.
 ///
 /// # Errors
@@ -35,14 +32,12 @@ pub fn alternates<E>(
     path: &PathRecord,
     conditions: &PathRecord,
     most: usize,
-    mut ask: impl FnMut(&Request) -> Result<Response, E>,
+    mut ask: impl FnMut(&Request) -> Result<Option<PathRecord>, E>,
 ) -> Result<Vec<PathRecord>, E> {
     let mut found = Vec::new();
     for index in (1..MAX_LIDS).take(most) {
         let wanted = other(path, conditions, index);
-        let Response::Path(Resolved { path, .. }) = ask(&Request::Route { path: wanted, no_delay: false })? else {
-            break;
-        };
+        let Some(path) = ask(&Request::Route { path: wanted, no_delay: false })? else { break };
         // C ibacm responds with the path that it has cached for the GID.
         if (path.slid, path.dlid) != (wanted.slid, wanted.dlid) {
             break;
@@ -55,7 +50,6 @@ pub fn alternates<E>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use acm_wire::client::ClientStatus;
     use core::convert::Infallible;
     use ib_mad::{Pkey, ServiceId};
 
@@ -66,16 +60,12 @@ mod tests {
     }
 
     /// Answers as a daemon whose ports have `lids` LIDs each.
-    fn with_lids(lids: u16, asked: &mut Vec<PathRecord>, request: &Request) -> Result<Response, Infallible> {
+    fn with_lids(lids: u16, asked: &mut Vec<PathRecord>, request: &Request) -> Result<Option<PathRecord>, Infallible> {
         let Request::Route { path: wanted, no_delay: false } = *request else { panic!("{request:?}") };
         asked.push(wanted);
         let is_there = wanted.slid.get() / lids == path().slid.get() / lids
             && wanted.dlid.get() / lids == path().dlid.get() / lids;
-        Ok(if is_there {
-            Response::Path(Resolved { path: wanted, source: None })
-        } else {
-            Response::Refused(ClientStatus::ENODATA)
-        })
+        Ok(is_there.then_some(wanted))
     }
 
     fn lids(paths: &[PathRecord]) -> Vec<(u16, u16)> {
@@ -105,7 +95,7 @@ mod tests {
 
     #[test]
     fn path_between_other_lids_is_no_alternate() {
-        let same = |_: &Request| Ok::<_, Infallible>(Response::Path(Resolved { path: path(), source: None }));
+        let same = |_: &Request| Ok::<_, Infallible>(Some(path()));
         assert_eq!(alternates(&path(), &PathRecord::default(), 3, same), Ok(Vec::new()));
     }
 

@@ -1,22 +1,21 @@
 //! A blocking client.
 use crate::{
     alternates::alternates,
-    connection::{Connection, Options},
-    deadline::Deadline,
-    error::{AskError, ClientError, ProtocolError},
+    connection::Connection,
+    error::{ClientError, ProtocolError},
+    options::Options,
     request::Request,
     response::{Endpoint, Resolved, Response},
     service::Service,
-    shared::SharedCache,
 };
 use acm_wire::{
     Address,
     client::{ClientStatus, Counters, Operation, PerfTarget},
 };
 use ib_mad::sa::PathRecord;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
-/// A client that waits for each response. After a restart of the daemon, the next request reconnects.
+/// A client that waits for each response. While the daemon restarts, it waits for the new one.
 ///
 /// ```no_run
 /// use acm_client::{Address, Client, Service};
@@ -27,21 +26,7 @@ use std::collections::{BTreeMap, VecDeque};
 /// ```
 #[derive(Debug)]
 pub struct Client {
-    service: Service,
-    options: Options,
-    connection: Option<Connection>,
-    shared: SharedCache,
-    reconnects: u64,
-}
-
-/// Returns the request for the path to an address.
-fn to(source: Option<&Address>, dest: &Address) -> Request {
-    let route = |path| Request::Route { path, no_delay: false };
-    match *dest {
-        Address::Lid(dlid) => route(PathRecord { dlid, ..PathRecord::default() }),
-        Address::Gid(dgid) => route(PathRecord { dgid, ..PathRecord::default() }),
-        dest => Request::Resolve { source: source.copied(), dest, conditions: None, no_delay: false },
-    }
+    connection: Connection,
 }
 
 impl Client {
@@ -57,9 +42,9 @@ impl Client {
     ///
     /// # Errors
     /// [`ClientError::Connect`].
+    #[expect(clippy::needless_pass_by_value, reason = "as in connect")]
     pub fn with_options(service: Service, options: Options) -> Result<Self, ClientError> {
-        let connection = Connection::open(&service, options.clone())?;
-        Ok(Self { service, options, connection: Some(connection), shared: SharedCache::default(), reconnects: 0 })
+        Ok(Self { connection: Connection::open(&service, options)? })
     }
 
     /// Resolves the path from a local address to another address. Without `source`, `dest` must be an IP address: the
@@ -67,9 +52,9 @@ impl Client {
     /// and `-f g`.
     ///
     /// # Errors
-    /// As [`Client::ask`], and [`ClientError::Refused`].
+    /// As [`Client::ask`].
     pub fn resolve(&mut self, source: Option<&Address>, dest: &Address) -> Result<Resolved, ClientError> {
-        self.path(&to(source, dest))
+        self.path(&Request::resolve(source, dest))
     }
 
     /// Resolves the path to a name or an IP address with [conditions](Request::Resolve), such as a service id.
@@ -149,7 +134,11 @@ impl Client {
         conditions: &PathRecord,
         most: usize,
     ) -> Result<Vec<PathRecord>, ClientError> {
-        alternates(path, conditions, most, |request| self.ask(request))
+        alternates(path, conditions, most, |request| match self.path(request) {
+            Ok(found) => Ok(Some(found.path)),
+            Err(error) if error.status().is_some() => Ok(None),
+            Err(error) => Err(error),
+        })
     }
 
     /// Requests the counters of the daemon or of an endpoint.
@@ -159,7 +148,7 @@ impl Client {
     pub fn counters(&mut self, of: PerfTarget) -> Result<Counters, ClientError> {
         match self.ask(&Request::Counters(of))? {
             Response::Counters(counters) => Ok(counters),
-            other => Err(self.unexpected(other, Operation::Perf)),
+            other => Err(self.unexpected(&other, Operation::Perf)),
         }
     }
 
@@ -169,10 +158,11 @@ impl Client {
     /// # Errors
     /// As [`Client::resolve`].
     pub fn endpoint(&mut self, index: u8, port: u8) -> Result<Option<Endpoint>, ClientError> {
-        match self.ask(&Request::Endpoint { index, port })? {
-            Response::Endpoint(endpoint) => Ok(Some(*endpoint)),
-            Response::Refused(ClientStatus::EINVAL) => Ok(None),
-            other => Err(self.unexpected(other, Operation::Endpoint)),
+        match self.ask(&Request::Endpoint { index, port }) {
+            Ok(Response::Endpoint(endpoint)) => Ok(Some(*endpoint)),
+            Ok(other) => Err(self.unexpected(&other, Operation::Endpoint)),
+            Err(error) if error.status() == Some(ClientStatus::EINVAL) => Ok(None),
+            Err(error) => Err(error),
         }
     }
 
@@ -189,181 +179,87 @@ impl Client {
         Ok(all)
     }
 
-    /// Resolves the paths from a local address to many addresses, as [`Client::resolve`]. Returns the responses in the
-    /// order of `dests`. After the first response, up to [`Options::depth`] requests are in flight. For C ibacm, set a
-    /// depth of 1, because it closes a connection on which it reads two requests at once.
+    /// Resolves the paths from a local address to many addresses, as [`Client::resolve`]. Returns the results in the order
+    /// of `dests`. Up to [`Options::depth`] requests are open at once, and each has its own time limit.
     ///
     /// ```no_run
-    /// # use acm_client::{Address, Client, Response, Service};
+    /// # use acm_client::{Address, Client, Service};
     /// let mut client = Client::connect(Service::find()?)?;
     /// let peers: Vec<Address> = (0..1000).map(|rank| Address::from_text(&format!("node{rank}"))).collect();
-    /// let responses = client.resolve_all(Some(&Address::from_text("node1")), &peers)?;
-    /// let found = responses.iter().filter(|response| matches!(response, Response::Path(_))).count();
+    /// let paths = client.resolve_all(Some(&Address::from_text("node1")), &peers);
+    /// let found = paths.iter().flatten().count();
     /// println!("{found} of {}, {} without a request", peers.len(), client.shared_cache_hits());
     /// # Ok::<(), acm_client::ClientError>(())
     /// ```
-    ///
-    /// # Errors
-    /// As [`Client::ask`]. The time limit is that of each response.
-    pub fn resolve_all(&mut self, source: Option<&Address>, dests: &[Address]) -> Result<Vec<Response>, ClientError> {
-        let Some((first, others)) = dests.split_first() else { return Ok(Vec::new()) };
+    pub fn resolve_all(&mut self, source: Option<&Address>, dests: &[Address]) -> Vec<Result<Resolved, ClientError>> {
+        let request = |dest| Request::resolve(source, dest);
+        let Some((first, others)) = dests.split_first() else { return Vec::new() };
         // The first response shows whether the daemon has memory for the other requests.
-        let mut responses = Vec::with_capacity(dests.len());
-        responses.push(self.ask(&to(source, first))?);
-        let mut unread = VecDeque::new();
-        self.shared.find_all(others.iter().map(|dest| to(source, dest)), |found| {
-            if found.is_none() {
-                unread.push_back(responses.len());
+        let mut paths = vec![Some(self.path(&request(first)))];
+        self.connection.find_all(others.iter().map(request), |found| paths.push(found.map(Ok)));
+        let mut unread = paths.iter().enumerate().filter(|(_, path)| path.is_none());
+        let mut unread = unread.by_ref().map(|(number, _)| number).collect::<Vec<_>>().into_iter().peekable();
+        let mut numbers = BTreeMap::new();
+        loop {
+            while let Some(number) = unread.next_if(|_| !self.connection.is_full()) {
+                let Some(dest) = dests.get(number) else { continue };
+                let limit = self.connection.options().timeout;
+                let queued = self.connection.queue(&request(dest), limit);
+                numbers.extend(queued.map(|id| (id, number)));
             }
-            // Replaced by the response of the daemon.
-            responses.push(found.map_or(Response::Refused(ClientStatus::ENODATA), Response::Path));
-        });
-        if !unread.is_empty() {
-            let request = |number| dests.get(number).map(|dest| to(source, dest));
-            self.send_all(unread, request, |number: usize, response| {
-                if let Some(unread) = responses.get_mut(number) {
-                    *unread = response;
-                }
-            })?;
-        }
-        Ok(responses)
-    }
-
-    /// Sends requests, with many in flight, and passes each response to `found`.
-    fn send_all(
-        &mut self,
-        mut unsent: VecDeque<usize>,
-        request: impl Fn(usize) -> Option<Request>,
-        mut found: impl FnMut(usize, Response),
-    ) -> Result<(), ClientError> {
-        let mut connection = self.connected(Deadline::after(self.options.timeout))?;
-        connection.report_lookups(&mut self.shared);
-        let mut in_flight = BTreeMap::new();
-        let mut reconnects = true;
-        while !unsent.is_empty() || !in_flight.is_empty() {
-            let next = unsent.front().filter(|_| !connection.is_full());
-            let step = match next.and_then(|number| request(*number)) {
-                Some(request) => match connection.queue(&request) {
-                    Ok(id) => {
-                        in_flight.extend(unsent.pop_front().map(|number| (id, number)));
-                        Ok(())
-                    }
-                    Err(AskError::Full(_)) => Ok(()),
-                    Err(AskError::Connection(error)) => Err(error),
-                },
-                None => connection.next().map(|(id, response)| {
-                    if let Some(number) = in_flight.remove(&id) {
-                        found(number, response);
-                    }
-                }),
-            };
-            match step {
-                Err(error) if error.is_lost() && core::mem::take(&mut reconnects) => {
-                    unsent.extend(core::mem::take(&mut in_flight).into_values());
-                    connection = self.connected(Deadline::after(self.options.timeout))?;
-                }
-                other => other?,
+            self.connection.flush();
+            let Some((id, response)) = self.connection.next() else { break };
+            let path = response.and_then(|response| self.path_of(response));
+            if let Some(place) = numbers.remove(&id).and_then(|number: usize| paths.get_mut(number)) {
+                *place = Some(path);
             }
         }
-        self.keep(connection);
-        Ok(())
+        paths.into_iter().flatten().collect()
     }
 
     /// Returns the number of requests whose response was read from the memory of the daemon, without a request to it.
     #[must_use]
     pub const fn shared_cache_hits(&self) -> u64 {
-        self.shared.hits()
+        self.connection.shared_cache_hits()
     }
 
-    /// Sends a request and waits for the response. If the connection is lost, the client tries to reconnect until
-    /// [`Options::timeout`] expires, and sends the request again. Requests can be repeated, because no request changes
-    /// the daemon's state.
+    /// Sends a request and waits for the response. If the connection is lost, the client connects again, and sends the
+    /// request again until [`Options::timeout`] expires. Requests can be repeated, because no request changes the
+    /// daemon's state.
     ///
     /// # Errors
-    /// [`ClientError::TimedOut`], [`ClientError::Connect`] and [`ClientError::Protocol`]. [`ClientError::Closed`] and
-    /// [`ClientError::Io`] if the connection is lost in the second attempt, too.
+    /// As [`Connection::response_to`].
     pub fn ask(&mut self, request: &Request) -> Result<Response, ClientError> {
-        if let Some(found) = self.shared.find(request) {
-            return Ok(Response::Path(found));
-        }
-        let deadline = Deadline::after(self.options.timeout);
-        match self.try_ask(request, deadline) {
-            Err(error) if error.is_lost() => self.try_ask(request, deadline),
-            other => other,
-        }
+        let id = self.connection.ask(request)?;
+        let response = self.connection.response_to(id);
+        self.connection.wait_for_shared_cache();
+        response
     }
 
     /// Returns the number of reconnects.
     #[must_use]
     pub const fn reconnects(&self) -> u64 {
-        self.reconnects
+        self.connection.reconnects()
     }
 
     /// Returns the address of the daemon.
     #[must_use]
     pub const fn service(&self) -> &Service {
-        &self.service
-    }
-
-    fn try_ask(&mut self, request: &Request, deadline: Deadline) -> Result<Response, ClientError> {
-        let mut connection = self.connected(deadline)?;
-        connection.report_lookups(&mut self.shared);
-        // Timed-out requests stay in flight. If all requests in flight have timed out, the connection is replaced.
-        let response = match connection.ask(request) {
-            Ok(id) => connection.response_until(id, deadline),
-            Err(AskError::Full(_)) => Ok(None),
-            Err(AskError::Connection(error)) => Err(error),
-        }?;
-        self.keep(connection);
-        let timed_out =
-            || ClientError::TimedOut { service: self.service.clone(), after: self.options.timeout.unwrap_or_default() };
-        response.ok_or_else(timed_out)
-    }
-
-    /// Takes the connection, or connects.
-    fn connected(&mut self, deadline: Deadline) -> Result<Connection, ClientError> {
-        if let Some(connection) = self.connection.take() {
-            return Ok(connection);
-        }
-        let connection = Connection::open_with_retry(&self.service, &self.options, deadline)?;
-        self.reconnects += 1;
-        Ok(connection)
-    }
-
-    /// Keeps the connection for the next request, and gets the memory of a daemon that shares its cache.
-    fn keep(&mut self, connection: Connection) {
-        if self.options.shared_cache && connection.has_shared_cache() {
-            self.shared.get(&self.service);
-        }
-        self.connection = (!connection.is_full()).then_some(connection);
+        self.connection.service()
     }
 
     fn path(&mut self, request: &Request) -> Result<Resolved, ClientError> {
-        match self.ask(request)? {
-            Response::Path(resolved) => Ok(resolved),
-            other => Err(self.unexpected(other, Operation::Resolve)),
-        }
+        let response = self.ask(request)?;
+        self.path_of(response)
+    }
+
+    fn path_of(&self, response: Response) -> Result<Resolved, ClientError> {
+        response.into_path().map_err(|source| ClientError::Protocol { service: self.service().clone(), source })
     }
 
     /// Converts a response without the expected content to an error.
-    fn unexpected(&self, response: Response, expected: Operation) -> ClientError {
-        let service = self.service.clone();
-        let received = match response {
-            Response::Refused(status) => return ClientError::Refused { service, status },
-            Response::Path(_) => Operation::Resolve,
-            Response::Counters(_) => Operation::Perf,
-            Response::Endpoint(_) => Operation::Endpoint,
-        };
-        ClientError::Protocol { service, source: ProtocolError::WrongOperation { expected, received } }
-    }
-}
-
-impl Drop for Client {
-    /// Reports the last lookups in the shared cache, if the socket accepts the report now.
-    fn drop(&mut self) {
-        if let Some(connection) = &mut self.connection {
-            connection.report_lookups(&mut self.shared);
-            connection.flush();
-        }
+    fn unexpected(&self, response: &Response, expected: Operation) -> ClientError {
+        let source = ProtocolError::WrongOperation { expected, received: response.operation() };
+        ClientError::Protocol { service: self.service().clone(), source }
     }
 }

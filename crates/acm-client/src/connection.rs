@@ -1,299 +1,243 @@
-//! A connection with many requests in flight.
+//! A connection to a daemon with many requests in flight, which survives a restart of the daemon.
 use crate::{
-    deadline::Deadline,
-    error::{AskError, ClientError},
+    deadline::{Deadline, now},
+    errno,
+    error::{ClientError, Failure},
+    options::Options,
     request::Request,
-    response::Response,
+    requests::{Action, Completed, LaneId, Requests},
+    response::{Resolved, Response},
     service::Service,
-    session::{RequestId, Session},
+    session::RequestId,
     shared::{self, SharedCache},
-    socket::Socket,
+    socket::{self, Peer, Socket},
+    wake::Wake,
 };
+use acm_wire::Address;
 use core::time::Duration;
-use std::{
-    collections::VecDeque,
-    io,
-    os::fd::{AsFd, BorrowedFd},
-    thread,
-};
+use nix::errno::Errno;
+use std::{collections::BTreeMap, io, os::fd::BorrowedFd, time::Instant};
 
 /// Size of the read buffer, in bytes: room for several dozens of responses.
 const READ: usize = 8192;
 
-/// Pause between attempts to reach a daemon that is being restarted: the first and the longest.
-const RETRY: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(200));
-
-/// Options of a client.
-///
-/// ```
-/// # use core::time::Duration;
-/// let options = acm_client::Options::default().with_timeout(Duration::from_secs(2)).with_depth(16);
-/// assert_eq!((options.timeout, options.depth), (Some(Duration::from_secs(2)), 16));
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Options {
-    /// Time limit for a connection attempt or a response; `None` for no limit. The default is 30 s: a daemon with
-    /// default options always responds within this time.
-    pub timeout: Option<Duration>,
-    /// If true, [`Client`](crate::Client) reads paths from the memory of a daemon that shares its cache. The default is
-    /// true.
-    pub shared_cache: bool,
-    /// Maximum number of requests in flight, at least 1. The default is 64, the number at which acm-mio stops reading
-    /// from a client.
-    pub depth: usize,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { timeout: Some(Duration::from_secs(30)), shared_cache: true, depth: 64 }
-    }
-}
-
-impl Options {
-    /// Returns the options with this time limit; `None` for no limit.
-    #[must_use]
-    pub fn with_timeout(self, timeout: impl Into<Option<Duration>>) -> Self {
-        Self { timeout: timeout.into(), ..self }
-    }
-
-    /// Returns the options with or without the use of a shared cache.
-    #[must_use]
-    pub const fn with_shared_cache(self, shared_cache: bool) -> Self {
-        Self { shared_cache, ..self }
-    }
-
-    /// Returns the options with this number of requests in flight.
-    #[must_use]
-    pub const fn with_depth(self, depth: usize) -> Self {
-        Self { depth, ..self }
-    }
-}
-
 /// A connection with many requests in flight. Responses arrive in any order.
 ///
+/// If the daemon restarts, the connection is opened again, and the requests without a response are sent again, until
+/// their time limit. If requests that wait take all places at the daemon, up to 15 further sockets are opened, so that
+/// cached paths do not wait behind unknown names. C ibacm gets one request at a time on each socket.
+///
 /// ```no_run
-/// use acm_client::{Address, Response, Connection, Options, Request, Service};
+/// use acm_client::{Address, Connection, Options, Response, Service};
 /// let mut connection = Connection::open(&Service::find()?, Options::default())?;
 /// for dest in ["10.0.0.2", "10.0.0.3"].map(Address::from_text) {
-///     connection.ask(&Request::Resolve { source: None, dest, conditions: None, no_delay: false })?;
+///     connection.resolve(None, &dest)?;
 /// }
-/// while connection.in_flight() > 0 {
-///     if let (id, Response::Path(found)) = connection.next()? {
-///         println!("{id}: LID {}", found.path.dlid);
+/// while let Some((id, response)) = connection.next() {
+///     match response {
+///         Ok(Response::Path(found)) => println!("{id}: LID {}", found.path.dlid),
+///         other => println!("{id}: {other:?}"),
 ///     }
 /// }
-/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// # Ok::<(), acm_client::ClientError>(())
 /// ```
 #[derive(Debug)]
 pub struct Connection {
-    socket: Socket,
-    session: Session,
-    /// Responses that were received while another response was awaited.
-    early: VecDeque<(RequestId, Response)>,
     service: Service,
+    peer: Peer,
     options: Options,
+    sockets: BTreeMap<LaneId, Socket>,
+    requests: Requests,
+    shared: SharedCache,
+    wake: Option<Wake>,
 }
 
 impl Connection {
-    /// Connects to the daemon.
+    /// Connects to the daemon. It waits for the attempts to connect to the addresses of a host, and does not wait if a
+    /// daemon has no room for another client yet: then the requests wait.
     ///
     /// # Errors
     /// [`ClientError::Connect`].
     pub fn open(service: &Service, options: Options) -> Result<Self, ClientError> {
-        let deadline = Deadline::after(options.timeout);
-        Self::open_until(service, options, deadline)
-    }
-
-    pub(crate) fn open_until(service: &Service, options: Options, deadline: Deadline) -> Result<Self, ClientError> {
-        let socket = Socket::connect(service, deadline)
-            .map_err(|source| ClientError::Connect { service: service.clone(), source })?;
-        let (session, early) = (Session::default(), VecDeque::new());
-        Ok(Self { socket, session, early, service: service.clone(), options })
-    }
-
-    /// Connects to the daemon. While the daemon is down, for example during a restart, retries until the deadline.
-    pub(crate) fn open_with_retry(
-        service: &Service,
-        options: &Options,
-        deadline: Deadline,
-    ) -> Result<Self, ClientError> {
-        let (mut pause, longest) = RETRY;
-        loop {
-            let error = match Self::open_until(service, options.clone(), deadline) {
-                Ok(connection) => return Ok(connection),
-                Err(error) => error,
-            };
-            let is_down = matches!(&error, ClientError::Connect { source, .. }
-                if matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused));
-            match deadline.left() {
-                Some(left) if is_down => thread::sleep(left.map_or(pause, |left| left.min(pause))),
-                _ => return Err(error),
-            }
-            pause = longest.min(pause * 2);
+        let found = Peer::find(service, Deadline::after(options.timeout));
+        let (peer, socket) = found.map_err(|source| ClientError::Connect { service: service.clone(), source })?;
+        let mut connection = Self {
+            service: service.clone(),
+            peer,
+            requests: Requests::new(options.reconnect),
+            options,
+            sockets: BTreeMap::new(),
+            shared: SharedCache::default(),
+            wake: None,
+        };
+        if let Some(socket) = socket {
+            let id = connection.requests.first_lane();
+            connection.sockets.insert(id, socket);
+            connection.set_up(id, now());
         }
+        Ok(connection)
     }
 
-    /// Reconnects after the connection was lost ([`ClientError::is_lost`]), within [`Options::timeout`]. Received
-    /// responses are kept. Returns the lost requests in the order of sending. The caller can send lost requests again,
-    /// because no request changes the daemon's state.
+    /// Sends the request for the path to an address ([`Request::resolve`]), without waiting.
     ///
     /// # Errors
-    /// [`ClientError::Connect`]. The caller may try again.
-    pub fn reconnect(&mut self) -> Result<Vec<RequestId>, ClientError> {
-        self.reconnect_within(self.options.timeout)
+    /// As [`Connection::ask`].
+    pub fn resolve(&mut self, source: Option<&Address>, dest: &Address) -> Result<RequestId, ClientError> {
+        self.ask(&Request::resolve(source, dest))
     }
 
-    /// Reconnects within `time` instead of [`Options::timeout`], so that a job with a deadline of its own can pass the
-    /// rest of its time. A `time` of zero does not wait: it makes one attempt on a Unix socket, and none on TCP.
-    ///
-    /// A job that shows its progress while the daemon restarts calls this function with a short time until it succeeds.
-    /// A failed call changes nothing: no request and no received response is lost.
-    ///
-    /// ```no_run
-    /// use acm_client::{ClientError, Connection};
-    /// use std::time::Duration;
-    ///
-    /// fn wait_for_restart(connection: &mut Connection) -> Result<(), ClientError> {
-    ///     let lost = loop {
-    ///         match connection.reconnect_within(Some(Duration::from_millis(500))) {
-    ///             Err(ClientError::Connect { .. }) => eprintln!("the daemon restarts"),
-    ///             lost => break lost?,
-    ///         }
-    ///     };
-    ///     eprintln!("{} requests have to be sent again", lost.len());
-    ///     Ok(())
-    /// }
-    /// ```
+    /// Sends a request without waiting. Its time limit is [`Options::timeout`].
     ///
     /// # Errors
-    /// As [`Connection::reconnect`].
-    pub fn reconnect_within(&mut self, time: Option<Duration>) -> Result<Vec<RequestId>, ClientError> {
-        let deadline = Deadline::after(time);
-        self.socket = Self::open_with_retry(&self.service, &self.options, deadline)?.socket;
-        Ok(self.session.reset())
-    }
-
-    /// Sends a request without waiting. Bytes that the socket does not accept now are sent with the next call.
-    ///
-    /// # Errors
-    /// [`AskError::Full`] if [`Options::depth`] requests are in flight, and as [`Connection::next`]. The request is then
-    /// not in flight.
-    pub fn ask(&mut self, request: &Request) -> Result<RequestId, AskError> {
-        let id = self.queue(request)?;
-        if let Err(error) = self.send() {
-            // The caller does not know the id: `reconnect` must not return it.
-            self.session.cancel(id);
-            return Err(error.into());
-        }
+    /// [`ClientError::Full`] if [`Options::depth`] requests are open.
+    pub fn ask(&mut self, request: &Request) -> Result<RequestId, ClientError> {
+        let id = self.queue(request, self.options.timeout)?;
+        self.flush();
         Ok(id)
     }
 
-    /// Reports lookups in the shared cache with the next request.
-    pub(crate) fn report_lookups(&mut self, shared: &mut SharedCache) {
-        self.session.report_lookups(shared);
-    }
-
-    /// Sends what is queued, as far as the socket accepts it now.
-    pub(crate) fn flush(&mut self) {
-        // The next call returns the error.
-        let _ = self.send();
-    }
-
-    /// Queues a request, which is sent when [`Connection::next`] has to wait: many requests are one write.
+    /// Queues a request with a time limit; `None` for no limit. The next call of another function sends it. If the path
+    /// is in the memory of the daemon, the request is complete and not sent.
     ///
     /// # Errors
-    /// [`AskError::Full`].
-    pub(crate) fn queue(&mut self, request: &Request) -> Result<RequestId, AskError> {
+    /// As [`Connection::ask`].
+    pub fn queue(&mut self, request: &Request, limit: Option<Duration>) -> Result<RequestId, ClientError> {
         if self.is_full() {
-            return Err(AskError::Full(self.options.depth.max(1)));
+            return Err(ClientError::Full { service: self.service.clone(), open: self.requests.open() });
         }
-        Ok(self.session.ask(request))
+        Ok(self.requests.submit(request, limit, now(), &mut self.shared))
     }
 
-    /// Waits for the next response to any request.
-    ///
-    /// # Errors
-    /// [`ClientError::TimedOut`] after [`Options::timeout`]; the requests stay in flight. After any other error the
-    /// connection is unusable.
-    #[expect(clippy::should_implement_trait, reason = "it waits, and fails")]
-    pub fn next(&mut self) -> Result<(RequestId, Response), ClientError> {
-        self.next_within(self.options.timeout)
+    /// Sends queued requests, as far as the sockets accept them now.
+    pub fn flush(&mut self) {
+        let now = now();
+        self.send(now);
+        self.update_wake(now);
     }
 
-    /// Waits for the next response for at most `timeout` instead of [`Options::timeout`]. A `timeout` of zero returns
-    /// at once.
-    ///
-    /// # Errors
-    /// As [`Connection::next`].
-    pub fn next_within(&mut self, timeout: Option<Duration>) -> Result<(RequestId, Response), ClientError> {
-        if let Some(response) = self.early.pop_front() {
-            return Ok(response);
-        }
-        let response = self.receive(Deadline::after(timeout))?;
-        response.ok_or_else(|| self.timed_out(timeout))
+    /// Waits for the next complete request. Returns `None` if no request is open.
+    #[expect(clippy::should_implement_trait, reason = "a later request has a response again")]
+    pub fn next(&mut self) -> Option<(RequestId, Result<Response, ClientError>)> {
+        self.next_within(None)
     }
 
-    /// Waits for the response to one request. Other responses are kept for [`Connection::next`].
-    ///
-    /// # Errors
-    /// As [`Connection::next`]. A request that times out is cancelled.
-    pub fn response_to(&mut self, id: RequestId) -> Result<Response, ClientError> {
-        let timeout = self.options.timeout;
-        self.response_until(id, Deadline::after(timeout))?.ok_or_else(|| self.timed_out(timeout))
-    }
-
-    /// Returns `None` if there is no response before the deadline.
-    pub(crate) fn response_until(
-        &mut self,
-        id: RequestId,
-        deadline: Deadline,
-    ) -> Result<Option<Response>, ClientError> {
-        if let Some(index) = self.early.iter().position(|(early, _)| *early == id) {
-            return Ok(self.early.remove(index).map(|(_, response)| response));
-        }
-        while self.session.is_waiting(id) {
-            match self.receive(deadline)? {
-                Some((other, response)) if other == id => return Ok(Some(response)),
-                Some(other) => self.early.push_back(other),
-                None => {
-                    self.session.cancel(id);
-                }
+    /// Waits for the next complete request for at most `time`. A `time` of zero does not wait.
+    pub fn next_within(&mut self, time: Option<Duration>) -> Option<(RequestId, Result<Response, ClientError>)> {
+        let deadline = Deadline::after(time);
+        loop {
+            if let Some(completed) = self.next_completed() {
+                return Some(completed);
+            }
+            if !self.requests.has_pending() {
+                return None;
+            }
+            let is_over = deadline.left().is_none();
+            if !is_over {
+                self.wait(deadline);
+            }
+            self.drive();
+            if is_over && !self.requests.has_completed() {
+                return None;
             }
         }
-        Ok(None)
     }
 
-    /// Cancels a request: its response will be dropped. Until the response arrives, the request counts towards
-    /// [`Options::depth`].
-    pub fn cancel(&mut self, id: RequestId) {
-        self.session.cancel(id);
-        self.early.retain(|(early, _)| *early != id);
+    /// Waits for the response to one request. Others are kept for [`Connection::next`].
+    ///
+    /// # Errors
+    /// [`ClientError::Refused`], [`ClientError::TimedOut`], [`ClientError::Queued`], [`ClientError::Connect`],
+    /// [`ClientError::Closed`], [`ClientError::Protocol`] and [`ClientError::Cancelled`]; the last one also for a request
+    /// that was returned before.
+    pub fn response_to(&mut self, id: RequestId) -> Result<Response, ClientError> {
+        loop {
+            if let Some(completed) = self.requests.take(id) {
+                return self.with_service(completed).1;
+            }
+            if !self.requests.is_pending(id) {
+                return Err(Failure::Cancelled.at(&self.service));
+            }
+            self.wait(Deadline::after(None));
+            self.drive();
+        }
     }
 
-    /// Returns the number of requests in flight, plus the number of responses that [`Connection::next`] has not
-    /// returned.
+    /// Cancels a request: it completes with [`ClientError::Cancelled`], and its response will be dropped. Returns `false`
+    /// if the request is complete already.
+    pub fn cancel(&mut self, id: RequestId) -> bool {
+        self.requests.cancel(id)
+    }
+
+    /// Returns a complete request, if there is one. Does nothing else.
+    pub fn next_completed(&mut self) -> Option<(RequestId, Result<Response, ClientError>)> {
+        self.requests.next_completed().map(|completed| self.with_service(completed))
+    }
+
+    /// Returns the number of open requests, with those that are complete and not returned yet.
     #[must_use]
-    pub fn in_flight(&self) -> usize {
-        self.session.in_flight() + self.early.len()
+    pub fn open_requests(&self) -> usize {
+        self.requests.open()
     }
 
-    /// Reports whether [`Options::depth`] requests are in flight. The connection then accepts no further request.
+    /// Reports whether [`Options::depth`] requests are open. The connection then accepts no further request.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        self.session.in_flight() >= self.options.depth.max(1)
+        self.requests.open() >= self.options.depth.max(1)
     }
 
-    /// Reports whether a response came from a daemon that shares its cache.
-    pub(crate) const fn has_shared_cache(&self) -> bool {
-        self.session.has_shared_cache()
+    /// Sends, receives, reconnects and ends requests whose time is over, without blocking.
+    pub fn drive(&mut self) {
+        let now = now();
+        self.send(now);
+        while self.read(now) {
+            self.send(now);
+        }
+        // After the reading, so that a response in time counts, and a request without a daemon fails with the reason.
+        self.requests.handle_timeout(now);
+        // Places of requests that have ended.
+        self.send(now);
+        self.update_wake(now);
+    }
+
+    /// Returns a descriptor for poll(2) or epoll(7), which is the same as long as the connection exists. It is readable
+    /// while [`Connection::drive`] or [`Connection::next_within`] have work: a response, the end of a time limit, or a
+    /// reconnection. It may be readable without work. It uses three more descriptors.
+    ///
+    /// # Errors
+    /// [`ClientError::Connect`] if there is no descriptor left.
+    pub fn fd(&mut self) -> Result<BorrowedFd<'_>, ClientError> {
+        if self.wake.is_none() {
+            let opened =
+                Wake::new().and_then(|wake| self.sockets.values().try_for_each(|s| wake.watch(s)).map(|()| wake));
+            self.wake = Some(opened.map_err(|errno| Failure::Connect(errno as i32).at(&self.service))?);
+            self.update_wake(now());
+        }
+        let none = || Failure::Connect(Errno::EBADF as i32).at(&self.service);
+        self.wake.as_ref().map(Wake::fd).ok_or_else(none)
+    }
+
+    /// Reports whether the connection is established now.
+    #[must_use]
+    pub fn is_connected(&self) -> bool {
+        self.sockets.values().any(|socket| !socket.is_connecting())
+    }
+
+    /// Returns the number of times that the connection was established again.
+    #[must_use]
+    pub const fn reconnects(&self) -> u64 {
+        self.requests.reconnects()
+    }
+
+    /// Returns the number of requests whose response was read from the memory of the daemon, without a request to it.
+    #[must_use]
+    pub const fn shared_cache_hits(&self) -> u64 {
+        self.shared.hits()
     }
 
     /// Returns the number of paths for which the daemon's shared cache has room; `None` if it has no such cache, or if
     /// there was no response with a path or an endpoint.
     #[must_use]
     pub fn shared_cache_room(&self) -> Option<usize> {
-        let reader = self.has_shared_cache().then(|| shared::request(&self.service).ok()).flatten()?;
+        let reader = self.requests.has_shared_cache().then(|| shared::request(&self.service).ok()).flatten()?;
         Some(reader.room())
     }
 
@@ -303,54 +247,152 @@ impl Connection {
         &self.service
     }
 
-    fn timed_out(&self, after: Option<Duration>) -> ClientError {
-        ClientError::TimedOut { service: self.service.clone(), after: after.unwrap_or_default() }
+    /// Returns the options.
+    pub(crate) const fn options(&self) -> &Options {
+        &self.options
     }
 
-    /// Returns the next response that arrives before the deadline.
-    fn receive(&mut self, deadline: Deadline) -> Result<Option<(RequestId, Response)>, ClientError> {
-        let mut buffer = [0; READ];
+    /// Waits for the memory of a daemon that shares its cache, if it was requested.
+    pub(crate) fn wait_for_shared_cache(&mut self) {
+        self.shared.wait();
+    }
+
+    /// Passes the paths that the memory has to `respond`, in the order of the requests.
+    pub(crate) fn find_all(&mut self, requests: impl Iterator<Item = Request>, respond: impl FnMut(Option<Resolved>)) {
+        self.shared.find_all(requests, respond);
+    }
+
+    fn with_service(&self, (id, outcome): Completed) -> (RequestId, Result<Response, ClientError>) {
+        (id, outcome.map_err(|failure| failure.at(&self.service)))
+    }
+
+    /// Waits until a socket is ready, a deadline of the requests, or the deadline of the caller.
+    fn wait(&mut self, deadline: Deadline) {
+        let deadline = deadline.or_earlier(self.requests.poll_timeout());
+        let writes = |id: LaneId, socket: &Socket| socket.is_connecting() || !self.requests.to_send(id).is_empty();
+        let sockets = self.sockets.iter().map(|(id, socket)| (socket, writes(*id, socket)));
+        if let Err(error) = socket::wait(sockets, deadline) {
+            self.requests.fail(Failure::Connect(errno::of_io(&error)));
+        }
+    }
+
+    /// Opens and closes sockets, and sends as many bytes as they accept.
+    fn send(&mut self, now: Instant) {
+        let connecting: Vec<LaneId> =
+            self.sockets.iter().filter(|(_, socket)| socket.is_connecting()).map(|(id, _)| *id).collect();
+        connecting.into_iter().for_each(|id| self.set_up(id, now));
         loop {
-            let response = self.session.poll();
-            let protocol = |source| ClientError::Protocol { service: self.service.clone(), source };
-            if let Some(response) = response.map_err(protocol)? {
-                return Ok(Some(response));
+            self.requests.send(now, &mut self.shared);
+            match self.requests.poll_action(now) {
+                Some(Action::Open(id)) => self.open_socket(id, now),
+                Some(Action::Close(id)) => self.close_socket(id),
+                None => break,
             }
-            self.send()?;
-            match self.socket.read(&mut buffer).map_err(|source| self.io(source))? {
-                Some(0) => return Err(ClientError::Closed { service: self.service.clone() }),
-                Some(count) => {
-                    self.session.receive(buffer.get(..count).unwrap_or_default());
-                    continue;
+        }
+        for (id, socket) in &mut self.sockets {
+            while !self.requests.to_send(*id).is_empty() {
+                // After an error, the last responses of the daemon are read before the end of the stream.
+                let Ok(Some(count)) = socket.write(self.requests.to_send(*id)) else { break };
+                self.requests.sent(*id, count);
+            }
+        }
+    }
+
+    fn open_socket(&mut self, id: LaneId, now: Instant) {
+        let opened = Socket::start(&self.peer).and_then(|socket| {
+            self.wake.as_ref().map_or(Ok(()), |wake| wake.watch(&socket))?;
+            Ok(socket)
+        });
+        match opened {
+            Ok(socket) => {
+                self.sockets.insert(id, socket);
+                self.set_up(id, now);
+            }
+            Err(error) => self.connect_failed(id, &error, now),
+        }
+    }
+
+    fn close_socket(&mut self, id: LaneId) {
+        if let (Some(socket), Some(wake)) = (self.sockets.remove(&id), &mut self.wake) {
+            wake.unwatch(id, &socket);
+        }
+    }
+
+    /// Checks whether a socket is connected now.
+    fn set_up(&mut self, id: LaneId, now: Instant) {
+        match self.sockets.get_mut(&id).map(Socket::is_up) {
+            Some(Ok(true)) => self.requests.connected(id, Ok(()), now),
+            Some(Err(error)) => {
+                self.close_socket(id);
+                self.connect_failed(id, &error, now);
+            }
+            Some(Ok(false)) | None => {}
+        }
+    }
+
+    /// Handles a failed attempt to connect. An error that does not occur during a restart of the daemon is permanent.
+    fn connect_failed(&mut self, id: LaneId, error: &io::Error, now: Instant) {
+        let errno = errno::of_io(error);
+        self.requests.connected(id, Err(errno), now);
+        let transient = [Errno::ENOENT, Errno::ECONNREFUSED, Errno::EAGAIN, Errno::EINTR];
+        if self.sockets.is_empty() && !transient.contains(&Errno::from_raw(errno)) {
+            self.requests.fail(Failure::Connect(errno));
+        }
+    }
+
+    /// Reads what has arrived. Returns `true` if something has changed.
+    fn read(&mut self, now: Instant) -> bool {
+        let (mut buffer, mut has_read, mut lost) = ([0; READ], false, Vec::new());
+        for (id, socket) in self.sockets.iter_mut().filter(|(_, socket)| !socket.is_connecting()) {
+            loop {
+                match socket.read(&mut buffer) {
+                    Ok(None) => break,
+                    Ok(Some(count @ 1..)) => {
+                        has_read = true;
+                        self.requests.receive(*id, buffer.get(..count).unwrap_or_default());
+                        if count < READ {
+                            break;
+                        }
+                    }
+                    Ok(Some(0)) | Err(_) => {
+                        lost.push(*id);
+                        break;
+                    }
                 }
-                None => {}
-            }
-            let writes = !self.session.to_send().is_empty();
-            if !self.socket.wait(writes, deadline).map_err(|source| self.io(source))? {
-                return Ok(None);
             }
         }
-    }
-
-    /// Sends as many bytes as the socket accepts.
-    fn send(&mut self) -> Result<(), ClientError> {
-        while !self.session.to_send().is_empty() {
-            let sent = self.socket.write(self.session.to_send());
-            let Some(count) = sent.map_err(|source| self.io(source))? else { return Ok(()) };
-            self.session.sent(count);
+        if has_read && self.options.shared_cache && self.requests.has_shared_cache() {
+            self.shared.request(&self.service);
         }
-        Ok(())
+        let has_lost = !lost.is_empty();
+        for id in lost {
+            self.close_socket(id);
+            self.requests.lost(id, now);
+        }
+        has_read || has_lost
     }
 
-    fn io(&self, source: io::Error) -> ClientError {
-        ClientError::Io { service: self.service.clone(), source }
+    /// Updates the descriptor, at the end of each call of the interface.
+    fn update_wake(&mut self, now: Instant) {
+        let Some(wake) = &mut self.wake else { return };
+        let sockets = self.sockets.iter().try_for_each(|(id, socket)| {
+            let writes = socket.is_connecting() || !self.requests.to_send(*id).is_empty();
+            wake.set_writes(*id, socket, writes)
+        });
+        let timer = wake.set_timer(self.requests.poll_timeout(), now);
+        let ready = wake.set_ready(self.requests.has_completed());
+        if let Err(errno) = sockets.and(timer).and(ready) {
+            self.requests.fail(Failure::Connect(errno as i32));
+        }
     }
 }
 
-impl AsFd for Connection {
-    /// Returns the socket, for programs that poll several descriptors. The socket is readable if a response may have
-    /// arrived.
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
+impl Drop for Connection {
+    /// Reports the last lookups in the shared cache, if the socket accepts the report now.
+    fn drop(&mut self) {
+        self.requests.report(&mut self.shared);
+        for (id, socket) in &mut self.sockets {
+            let _ = socket.write(self.requests.to_send(*id));
+        }
     }
 }

@@ -6,8 +6,10 @@ use acm_wire::client::ClientStatus;
 #[cfg(feature = "fabric")]
 use ib_mad::Status;
 #[cfg(feature = "fabric")]
-use nix::libc::{EACCES, EAGAIN, ENOBUFS, ENODEV, ENOENT};
-use nix::libc::{EADDRNOTAVAIL, ECONNRESET, EINVAL, EIO, ENODATA, ENOMEM, ENOTCONN, EPROTO, ETIMEDOUT};
+use nix::libc::{EACCES, ENOBUFS, ENODEV, ENOENT};
+use nix::libc::{
+    EADDRNOTAVAIL, EAGAIN, ECANCELED, ECONNRESET, EINVAL, EIO, ENODATA, ENOMEM, ENOTCONN, EPROTO, ETIMEDOUT,
+};
 use std::io;
 
 /// Returns the error number for a status of the daemon. Several statuses have the same number.
@@ -62,9 +64,11 @@ pub fn of_fabric(error: &FabricError) -> i32 {
 #[must_use]
 pub fn of_client(error: &ClientError) -> i32 {
     match error {
-        ClientError::Connect { source, .. } | ClientError::Io { source, .. } => of_io(source),
+        ClientError::Connect { source, .. } => of_io(source),
         ClientError::Closed { .. } => ECONNRESET,
-        ClientError::TimedOut { .. } => ETIMEDOUT,
+        ClientError::TimedOut { .. } | ClientError::Queued { .. } => ETIMEDOUT,
+        ClientError::Full { .. } => EAGAIN,
+        ClientError::Cancelled => ECANCELED,
         ClientError::Refused { status, .. } => of_status(*status),
         ClientError::Service(_) => EINVAL,
         ClientError::Protocol { .. } => EPROTO,

@@ -31,15 +31,32 @@ pub enum ProtocolError {
     },
 }
 
-/// The reason why a [`Connection`](crate::Connection) did not accept a request.
-#[derive(Debug, thiserror::Error)]
-pub enum AskError {
-    /// The number of requests in flight has reached [`Options::depth`](crate::Options::depth).
-    #[error("{0} requests are not answered yet")]
-    Full(usize),
-    /// The connection is unusable.
-    #[error(transparent)]
-    Connection(#[from] ClientError),
+/// The reason why a request has no response, without the address of the daemon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    Refused(ClientStatus),
+    TimedOut(Duration),
+    Queued(Duration),
+    /// An error number.
+    Connect(i32),
+    Closed,
+    Protocol(ProtocolError),
+    Cancelled,
+}
+
+impl Failure {
+    pub(crate) fn at(self, service: &Service) -> ClientError {
+        let service = service.clone();
+        match self {
+            Self::Refused(status) => ClientError::Refused { service, status },
+            Self::TimedOut(after) => ClientError::TimedOut { service, after },
+            Self::Queued(after) => ClientError::Queued { service, after },
+            Self::Connect(errno) => ClientError::Connect { service, source: io::Error::from_raw_os_error(errno) },
+            Self::Closed => ClientError::Closed { service },
+            Self::Protocol(source) => ClientError::Protocol { service, source },
+            Self::Cancelled => ClientError::Cancelled,
+        }
+    }
 }
 
 /// The reason why there is no response.
@@ -49,7 +66,8 @@ pub enum ClientError {
     /// The address of the daemon is unknown.
     #[error(transparent)]
     Service(#[from] ServiceError),
-    /// The daemon cannot be reached.
+    /// The daemon cannot be reached. During a restart of the daemon, a request waits for its whole time limit before
+    /// this error.
     #[error("{service}: {source}; is ibacm or acm-mio running?")]
     Connect {
         /// The address of the daemon.
@@ -57,21 +75,14 @@ pub enum ClientError {
         /// The error of the system.
         source: io::Error,
     },
-    /// Reading from or writing to the connection failed.
-    #[error("{service}: {source}")]
-    Io {
-        /// The address of the daemon.
-        service: Service,
-        /// The error of the system.
-        source: io::Error,
-    },
-    /// The daemon closed the connection or exited.
-    #[error("{service}: the daemon closed the connection")]
+    /// The daemon closed three connections without a response to the request, the last one when nothing else was in
+    /// flight: the request may be the cause.
+    #[error("{service}: the daemon closed three connections without a response")]
     Closed {
         /// The address of the daemon.
         service: Service,
     },
-    /// No response was received within the time limit.
+    /// The daemon has the request, and has not responded within the time limit.
     #[error("{service}: no answer within {after:?}")]
     TimedOut {
         /// The address of the daemon.
@@ -79,6 +90,25 @@ pub enum ClientError {
         /// The time limit.
         after: Duration,
     },
+    /// The request was not sent within the time limit, because requests before it have no responses.
+    #[error("{service}: {after:?} have passed before requests in front of this one were answered")]
+    Queued {
+        /// The address of the daemon.
+        service: Service,
+        /// The time limit.
+        after: Duration,
+    },
+    /// The number of open requests has reached [`Options::depth`](crate::Options::depth).
+    #[error("{service}: {open} requests are not answered yet")]
+    Full {
+        /// The address of the daemon.
+        service: Service,
+        /// The number of open requests.
+        open: usize,
+    },
+    /// The caller has cancelled the request.
+    #[error("cancelled")]
+    Cancelled,
     /// The daemon violated the protocol.
     #[error("{service}: {source}")]
     Protocol {
@@ -105,11 +135,5 @@ impl ClientError {
             Self::Refused { status, .. } => Some(*status),
             _ => None,
         }
-    }
-
-    /// Reports whether the connection is lost. A new connection may succeed.
-    #[must_use]
-    pub const fn is_lost(&self) -> bool {
-        matches!(self, Self::Io { .. } | Self::Closed { .. })
     }
 }

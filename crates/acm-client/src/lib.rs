@@ -4,13 +4,13 @@
 //! | task | type |
 //! |---|---|
 //! | send a request and wait for the response | [`Client`] |
-//! | have many requests in flight on one socket | [`Connection`] |
+//! | have many requests in flight, and wait for responses with poll(2) or epoll(7) | [`Connection`] |
 //! | share a connection between tasks of tokio | `tokio::Client`, with the feature `tokio` |
 //! | do the I/O in your own runtime | [`Session`], which does no I/O |
 //! | query the fabric: groups, nodes, parameters of a service | `fabric`, with the feature `fabric` |
 //!
-//! If the daemon shares its cache (`shared_cache on`), [`Client`] reads cached paths from its memory, without a
-//! request.
+//! All but [`Session`] survive a restart of the daemon, and adapt to what the daemon accepts: C ibacm gets one request at
+//! a time. If the daemon shares its cache (`shared_cache on`), they read cached paths from its memory, without a request.
 //!
 //! [`Service`] is the address of the daemon: librdmacm's default, or an address from the user.
 #![forbid(unsafe_code)]
@@ -31,7 +31,10 @@ pub mod errno;
 mod error;
 #[cfg(feature = "fabric")]
 pub mod fabric;
+mod lane;
+mod options;
 mod request;
+mod requests;
 mod response;
 mod service;
 mod session;
@@ -39,6 +42,7 @@ mod shared;
 mod socket;
 #[cfg(feature = "tokio")]
 pub mod tokio;
+mod wake;
 
 pub use acm_wire::{
     Address, Name,
@@ -46,15 +50,14 @@ pub use acm_wire::{
 };
 pub use alternates::alternates;
 pub use client::Client;
-pub use connection::{Connection, Options};
-pub use error::{AskError, ClientError, ProtocolError};
+pub use connection::Connection;
+pub use error::{ClientError, ProtocolError};
 pub use ib_mad;
+pub use options::Options;
 pub use request::Request;
 pub use response::{Endpoint, Resolved, Response};
 pub use service::{Service, ServiceError};
-pub use session::{RequestId, Session};
-#[doc(hidden)]
-pub use shared::SharedCache;
+pub use session::{Answer, RequestId, Session};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -54,6 +54,19 @@ pub enum Request {
 }
 
 impl Request {
+    /// Returns the request for the path from a local address to another address. Without `source`, `dest` must be an IP
+    /// address: the daemon then chooses the source by the routing table. A LID or GID is sent in a path record, as by
+    /// `ib_acme -f l` and `-f g`.
+    #[must_use]
+    pub fn resolve(source: Option<&Address>, dest: &Address) -> Self {
+        let route = |path| Self::Route { path, no_delay: false };
+        match *dest {
+            Address::Lid(dlid) => route(PathRecord { dlid, ..PathRecord::default() }),
+            Address::Gid(dgid) => route(PathRecord { dgid, ..PathRecord::default() }),
+            dest => Self::Resolve { source: source.copied(), dest, conditions: None, no_delay: false },
+        }
+    }
+
     /// Encodes the request. The response has the same transaction id.
     #[must_use]
     pub fn encode(&self, tid: [u8; 8]) -> RequestBuffer {

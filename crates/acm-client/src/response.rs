@@ -60,39 +60,60 @@ pub enum Response {
     Counters(Counters),
     /// The response to [`Request::Endpoint`](crate::Request::Endpoint).
     Endpoint(Box<Endpoint>),
-    /// An error status, in response to any request.
-    Refused(ClientStatus),
 }
 
 impl Response {
+    /// Returns the path.
+    ///
+    /// # Errors
+    /// [`ProtocolError::WrongOperation`] if this is the response to another operation.
+    pub fn into_path(self) -> Result<Resolved, ProtocolError> {
+        match self {
+            Self::Path(found) => Ok(found),
+            other => {
+                let received = other.operation();
+                Err(ProtocolError::WrongOperation { expected: Operation::Resolve, received })
+            }
+        }
+    }
+
+    /// Returns the operation.
+    pub(crate) const fn operation(&self) -> Operation {
+        match self {
+            Self::Path(_) => Operation::Resolve,
+            Self::Counters(_) => Operation::Perf,
+            Self::Endpoint(_) => Operation::Endpoint,
+        }
+    }
+
     /// Parses a whole message.
     ///
     /// # Errors
-    /// [`ProtocolError::NoContent`] if a successful response lacks its content.
-    pub(crate) fn read(frame: &Frame<'_>) -> Result<Self, ProtocolError> {
+    /// [`ProtocolError::NoContent`] if a successful response lacks its content. An error status is the inner error.
+    pub(crate) fn read(frame: &Frame<'_>) -> Result<Result<Self, ClientStatus>, ProtocolError> {
         if frame.header.status != ClientStatus::SUCCESS {
-            return Ok(Self::Refused(frame.header.status));
+            return Ok(Err(frame.header.status));
         }
         let empty = ProtocolError::NoContent { operation: frame.operation, length: frame.length() };
-        match frame.operation {
+        Ok(Ok(match frame.operation {
             Operation::Resolve => {
                 let response = ResolveResponse::parse(frame).map_err(|_| empty)?;
-                Ok(Self::Path(Resolved { path: response.path, source: response.source }))
+                Self::Path(Resolved { path: response.path, source: response.source })
             }
-            Operation::Perf => Counters::parse(frame).map(Self::Counters).map_err(|_| empty),
+            Operation::Perf => Self::Counters(Counters::parse(frame).map_err(|_| empty)?),
             Operation::Endpoint => {
                 let response = EpResponse::parse(frame).ok().flatten().ok_or(empty)?;
                 let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-                Ok(Self::Endpoint(Box::new(Endpoint {
+                Self::Endpoint(Box::new(Endpoint {
                     device: response.head.device_guid,
                     port: response.head.port,
                     ports: response.head.port_count,
                     pkey: response.head.pkey,
                     provider: text(response.head.provider.as_text()),
                     addresses: response.addresses().map(text).collect(),
-                })))
+                }))
             }
-        }
+        }))
     }
 }
 

@@ -8,15 +8,30 @@ use core::fmt;
 use ib_mad::sa::PathRecord;
 use std::collections::BTreeMap;
 
-/// A request of a [`Session`]. The id is unique in the session.
+/// A request of a [`Session`] or a [`Connection`](crate::Connection). The id is unique there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestId(u64);
+
+impl RequestId {
+    pub(crate) const fn new(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// Returns the number, from 1 in the order of the requests.
+    #[must_use]
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
 
 impl fmt::Display for RequestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "request {}", self.0)
     }
 }
+
+/// The id of a request, with its response or the error status of the daemon.
+pub type Answer = (RequestId, Result<Response, ClientStatus>);
 
 /// A request that waits for its response.
 #[derive(Debug)]
@@ -34,18 +49,18 @@ struct Pending {
 /// responses from [`Session::poll`].
 ///
 /// ```
-/// use acm_client::{Address, Response, ClientStatus, Request, Session};
+/// use acm_client::{Address, ClientStatus, Request, Session};
 /// # use acm_wire::client::{Reply, next_frame};
 /// let mut session = Session::default();
 /// let dest = Address::from_text("10.0.0.2");
-/// let id = session.ask(&Request::Resolve { source: None, dest, conditions: None, no_delay: false });
+/// let id = session.ask(&Request::resolve(None, &dest));
 /// let sent = session.to_send().to_vec();
 /// session.sent(sent.len());
 /// // The daemon's part.
 /// let tid = next_frame(&sent)?.expect("a whole request").tid();
 /// session.receive(&Reply::unresolved(tid, ClientStatus::ENODATA));
 ///
-/// assert_eq!(session.poll()?, Some((id, Response::Refused(ClientStatus::ENODATA))));
+/// assert_eq!(session.poll()?, Some((id, Err(ClientStatus::ENODATA))));
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
 #[derive(Debug, Default)]
@@ -74,8 +89,7 @@ impl Session {
     }
 
     /// Queues a report of lookups in the shared cache of the daemon, unless no response shows that it has one.
-    #[doc(hidden)]
-    pub fn report_lookups(&mut self, shared: &mut SharedCache) {
+    pub(crate) fn report_lookups(&mut self, shared: &mut SharedCache) {
         if let Some(report) = self.has_shared_cache.then(|| shared.take_report()).flatten() {
             self.output.extend_from_slice(ib_mad::as_bytes(&report));
         }
@@ -110,12 +124,12 @@ impl Session {
         self.input.extend_from_slice(bytes);
     }
 
-    /// Returns the next complete response to a request that was not cancelled.
+    /// Returns the next complete response to a request that was not cancelled, or its error status.
     ///
     /// # Errors
     /// [`ProtocolError`]: the rest of the input cannot be parsed. Close the connection and [reset](Self::reset) the
     /// session.
-    pub fn poll(&mut self) -> Result<Option<(RequestId, Response)>, ProtocolError> {
+    pub fn poll(&mut self) -> Result<Option<Answer>, ProtocolError> {
         loop {
             let rest = self.input.get(self.taken..).unwrap_or_default();
             let Some(frame) = next_response(rest)? else { return Ok(None) };
@@ -131,7 +145,7 @@ impl Session {
             }
             let mut response = pending.active.then(|| Response::read(&frame)).transpose()?;
             self.taken += frame.length();
-            if let Some(Response::Path(found)) = &mut response {
+            if let Some(Ok(Response::Path(found))) = &mut response {
                 match pending.conditions.take() {
                     Some((conditions, false)) if !frame.is_conditional() => {
                         pending.source = found.source;
@@ -139,7 +153,7 @@ impl Session {
                         continue;
                     }
                     Some((_, true)) if !frame.is_conditional() => {
-                        response = Some(Response::Refused(ClientStatus::ENODATA));
+                        response = Some(Err(ClientStatus::ENODATA));
                     }
                     _ => found.source = found.source.or(pending.source),
                 }
@@ -227,7 +241,10 @@ mod tests {
         let mut reply = Reply::resolved(tid, &plain, Some(&source));
         reply.mark_conditional();
         session.receive(&reply);
-        assert_eq!(session.poll(), Ok(Some((applied, Response::Path(Resolved { path: plain, source: Some(source) })))));
+        assert_eq!(
+            session.poll(),
+            Ok(Some((applied, Ok(Response::Path(Resolved { path: plain, source: Some(source) })))))
+        );
 
         let ignored = session.ask(&ask(false));
         let tid = tids(&mut session)[0];
@@ -242,13 +259,13 @@ mod tests {
         assert_eq!((query, frame.tid()), ((service_id, sgid, dgid, plain.pkey, Lid::NONE), tid));
         let path = PathRecord { service_id, ..plain };
         session.receive(&Reply::queried(tid, entry, Ok(&path)));
-        assert_eq!(session.poll(), Ok(Some((ignored, Response::Path(Resolved { path, source: Some(source) })))));
+        assert_eq!(session.poll(), Ok(Some((ignored, Ok(Response::Path(Resolved { path, source: Some(source) }))))));
 
         session.sent(sent.len());
         let at_once = session.ask(&ask(true));
         let tid = tids(&mut session)[0];
         session.receive(&Reply::resolved(tid, &plain, None));
-        assert_eq!(session.poll(), Ok(Some((at_once, Response::Refused(ClientStatus::ENODATA)))));
+        assert_eq!(session.poll(), Ok(Some((at_once, Err(ClientStatus::ENODATA)))));
         let cancelled = session.ask(&ask(false));
         let tid = tids(&mut session)[0];
         assert!(session.cancel(cancelled));
@@ -266,7 +283,7 @@ mod tests {
         session.receive(&found(tids[0], 1));
         assert_eq!((session.poll(), session.in_flight()), (Ok(None), 1));
         session.receive(&Reply::counters(tids[1], &Counters([7; 7])));
-        assert_eq!(session.poll(), Ok(Some((kept, Response::Counters(Counters([7; 7]))))));
+        assert_eq!(session.poll(), Ok(Some((kept, Ok(Response::Counters(Counters([7; 7])))))));
         assert_eq!((session.poll(), session.in_flight()), (Ok(None), 0));
     }
 
@@ -370,7 +387,7 @@ mod tests {
                 session.receive(piece);
                 rest = behind;
                 while let Some((id, response)) = session.poll().unwrap() {
-                    let Response::Path(Resolved { path, source: None }) = response else { panic!("{response:?}") };
+                    let Ok(Response::Path(Resolved { path, source: None })) = response else { panic!("{response:?}") };
                     prop_assert_eq!(seen.insert(id, path.dlid.get()), None);
                 }
             }

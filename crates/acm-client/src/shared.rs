@@ -1,5 +1,11 @@
 //! Paths from the memory that a daemon shares with its clients.
-use crate::{deadline::Deadline, request::Request, response::Resolved, service::Service, socket::Socket};
+use crate::{
+    deadline::Deadline,
+    request::Request,
+    response::Resolved,
+    service::Service,
+    socket::{self, Socket},
+};
 use acm_shm::{Key, Lookup, ReadOnly, Reader, Time};
 use acm_wire::{
     Address,
@@ -15,10 +21,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 const CHUNK: usize = 256;
 
 /// The memory of the daemon, if it shares memory.
-///
-/// Public for the other libraries of this project, and no part of the interface of this crate.
 #[derive(Debug, Default)]
-pub struct SharedCache {
+pub(crate) struct SharedCache {
     reader: Option<Reader<ReadOnly>>,
     /// The socket of a request for the memory.
     requested: Option<Socket>,
@@ -50,20 +54,19 @@ fn plain(request: &Request) -> Option<(Option<&Address>, Address)> {
 
 impl SharedCache {
     /// Returns the number of requests that were not sent.
-    #[must_use]
-    pub const fn hits(&self) -> u64 {
+    pub(crate) const fn hits(&self) -> u64 {
         self.hits
     }
 
     /// Returns a report of the requests that were not sent since the last report. `None` without such requests.
-    pub fn take_report(&mut self) -> Option<Header> {
+    pub(crate) fn take_report(&mut self) -> Option<Header> {
         let lookups = self.hits - core::mem::replace(&mut self.reported, self.hits);
         let report = Header::new(Opcode::new(SHARED_CACHE_USE), ClientStatus::SUCCESS, 16, lookups.to_be_bytes());
         (lookups > 0).then_some(report)
     }
 
     /// Returns the response to a request, if the memory has it.
-    pub fn find(&mut self, request: &Request) -> Option<Resolved> {
+    pub(crate) fn find(&mut self, request: &Request) -> Option<Resolved> {
         self.receive();
         let reader = self.reader.as_ref()?;
         let (source, dest) = plain(request)?;
@@ -126,21 +129,22 @@ impl SharedCache {
         self.reader.is_none() && self.next_attempt.is_none_or(|at| at <= Time::now())
     }
 
-    /// Gets the memory of a daemon that has some, at most once in [`PAUSE`]. Waits for it.
-    pub(crate) fn get(&mut self, service: &Service) {
+    /// Requests the memory of a daemon that has some, at most once in [`PAUSE`], without waiting for it. Later calls of
+    /// [`find`](Self::find) receive it.
+    pub(crate) fn request(&mut self, service: &Service) {
         if self.is_due() {
             // Without the memory, requests are sent.
-            self.reader = request(service).ok();
+            self.requested = send_request(service).ok();
             self.next_attempt = Some(Time::now() + PAUSE);
         }
     }
 
-    /// Requests the memory of a daemon that has some, at most once in [`PAUSE`], without waiting for it. Later calls of
-    /// [`find`](Self::find) receive it.
-    pub fn request(&mut self, service: &Service) {
-        if self.is_due() {
-            self.requested = send_request(service, Deadline::after(Some(Duration::ZERO))).ok();
-            self.next_attempt = Some(Time::now() + PAUSE);
+    /// Waits for the requested memory.
+    pub(crate) fn wait(&mut self) {
+        if let Some(socket) = &self.requested {
+            // Without the memory, requests are sent.
+            let _ = socket::wait([(socket, false)].into_iter(), Deadline::after(Some(PAUSE)));
+            self.receive();
         }
     }
 
@@ -158,11 +162,9 @@ impl SharedCache {
 }
 
 /// Sends a request for the memory on a connection of its own, which the daemon closes.
-fn send_request(service: &Service, deadline: Deadline) -> io::Result<Socket> {
-    if !matches!(service, Service::Unix(_)) {
-        return Err(io::ErrorKind::Unsupported.into());
-    }
-    let mut socket = Socket::connect(service, deadline)?;
+fn send_request(service: &Service) -> io::Result<Socket> {
+    let Service::Unix(path) = service else { return Err(io::ErrorKind::Unsupported.into()) };
+    let mut socket = Socket::unix(path)?;
     let request = Header::new(Opcode::new(SHARED_CACHE), ClientStatus::SUCCESS, 16, [0; 8]);
     // A new socket has room for the whole request.
     socket.write(ib_mad::as_bytes(&request))?;
@@ -172,8 +174,8 @@ fn send_request(service: &Service, deadline: Deadline) -> io::Result<Socket> {
 /// Requests the memory, and waits for it.
 pub(crate) fn request(service: &Service) -> io::Result<Reader<ReadOnly>> {
     let deadline = Deadline::after(Some(PAUSE));
-    let socket = send_request(service, deadline)?;
-    while socket.wait(false, deadline)? {
+    let socket = send_request(service)?;
+    while socket::wait([(&socket, false)].into_iter(), deadline)? {
         if let Some(file) = socket.receive_file()? {
             return Reader::map(file).map_err(io::Error::other);
         }

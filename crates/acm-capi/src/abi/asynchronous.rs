@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     address, blocking,
-    conn::{self, Engine, Submission, now},
+    conn::{self, Engine, Submission},
     errno::Result,
 };
 use acm_client::{Address, PerfTarget, Request};
@@ -22,7 +22,7 @@ use core::{
     time::Duration,
 };
 use nix::errno::Errno;
-use std::{sync::MutexGuard, time::Instant};
+use std::sync::MutexGuard;
 
 /// Default depth: the number of open requests at which acm-mio stops reading from a client.
 const DEFAULT_DEPTH: usize = 64;
@@ -38,7 +38,8 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 ///
 /// Returns NULL and sets `errno` on failure: ENOENT or ECONNREFUSED if there is no daemon, EINVAL for an invalid depth.
 /// Of the functions for connections, only this function may block: to resolve a host name, and up to 30 s for each
-/// address of the host. A connection uses four file descriptors, and a fifth while it gets the memory of the daemon.
+/// address of the host. A connection uses four file descriptors, up to 16 more while
+/// requests that wait take all places at the daemon, and one while it gets the memory of the daemon.
 /// After a fork, only one of the two processes may use the connection.
 ///
 /// # Safety
@@ -65,7 +66,7 @@ pub unsafe extern "C" fn ib_acm_open(service: *const c_char, depth: c_uint) -> *
 /// Returns -1 and sets `errno` to EBADF if `conn` is no open connection.
 #[unsafe(no_mangle)]
 pub extern "C" fn ib_acm_fd(conn: *mut Conn) -> c_int {
-    guard(-1, || with(conn, |engine| Ok(engine.fd())))
+    guard(-1, || with(conn, |engine| engine.fd()))
 }
 
 /// Submits requests, and sends as many as the socket accepts. After the call, the library does not use the requests and
@@ -79,8 +80,8 @@ pub extern "C" fn ib_acm_fd(conn: *mut Conn) -> c_int {
 /// A request whose path is in the memory of the daemon (`shared_cache on`) is not sent. Then ib_acm_poll has its
 /// completion at once.
 ///
-/// If the connection is lost, the library reconnects and sends the requests again, because requests have no side
-/// effects in the daemon.
+/// If the connection is lost, the library reconnects and sends the requests again, until their time-out, because
+/// requests have no side effects in the daemon. C ibacm gets one request at a time on each socket.
 ///
 /// # Safety
 /// `requests` has `count` requests, whose pointers are NULL or valid for the kind of the request.
@@ -89,13 +90,13 @@ pub unsafe extern "C" fn ib_acm_submit(conn: *mut Conn, requests: *mut Submitted
     guard(-1, || {
         let length = length(requests.is_null(), count)?;
         with(conn, |engine| {
-            let (now, mut submitted) = (now(), 0);
+            let mut submitted = 0;
             for index in 0..length {
                 // SAFETY: the caller's array has `count` requests.
                 let (request, pointer) = unsafe { (requests.add(index).read(), requests.add(index)) };
                 // SAFETY: its pointers are NULL or valid for its kind, through this call (libacm.h).
-                let submission = unsafe { submission(&request, now) };
-                match submission.and_then(|(submission, deadline)| engine.submit(submission, deadline)) {
+                let submission = unsafe { submission(&request) };
+                match submission.and_then(|submission| engine.submit(&submission)) {
                     // SAFETY: the request was read from this pointer, and the caller's array is writable.
                     Ok(id) => unsafe { (&raw mut (*pointer).id).write(id) },
                     Err(errno) if index == 0 => return Err(errno),
@@ -103,8 +104,7 @@ pub unsafe extern "C" fn ib_acm_submit(conn: *mut Conn, requests: *mut Submitted
                 }
                 submitted += 1;
             }
-            // An error here does not undo the submission: the next call sends the requests or completes them.
-            let _ = engine.flush(now);
+            engine.flush();
             Ok(submitted)
         })
     })
@@ -123,8 +123,7 @@ pub unsafe extern "C" fn ib_acm_poll(conn: *mut Conn, completions: *mut Completi
     guard(-1, || {
         let length = length(completions.is_null(), count)?;
         with(conn, |engine| {
-            let now = now();
-            engine.drive(now);
+            engine.drive();
             let mut written = 0;
             for index in 0..length {
                 let Some(request) = engine.next_completed() else { break };
@@ -132,8 +131,8 @@ pub unsafe extern "C" fn ib_acm_poll(conn: *mut Conn, completions: *mut Completi
                 unsafe { completions.add(index).write(write::completion(&request)) };
                 written += 1;
             }
-            // An error here does not undo the completions: the next call updates the descriptor.
-            let _ = engine.update_wake(now);
+            // The descriptor is readable as long as there are more.
+            engine.flush();
             Ok(written)
         })
     })
@@ -152,8 +151,7 @@ pub extern "C" fn ib_acm_cancel(conn: *mut Conn, id: u64) -> c_int {
             } else {
                 engine.cancel(id)?;
             }
-            // An error here does not undo the cancellation: the next call updates the descriptor.
-            let _ = engine.update_wake(now());
+            engine.flush();
             Ok(0)
         })
     })
@@ -196,11 +194,11 @@ fn length(is_null: bool, count: c_int) -> Result<usize> {
     if is_null && length > 0 { Err(Errno::EINVAL) } else { Ok(length) }
 }
 
-/// Converts a request. Returns it with its deadline.
+/// Converts a request.
 ///
 /// # Safety
 /// The pointers in `from` are NULL, or valid for their type.
-unsafe fn submission(from: &SubmittedRequest, now: Instant) -> Result<(Submission, Instant)> {
+unsafe fn submission(from: &SubmittedRequest) -> Result<Submission> {
     // SAFETY: each is NULL, or a NUL-terminated name, a whole address of its family or a readable path record.
     let (src_name, dest_name, src_ip, dest_ip, path) = unsafe {
         let (src_name, dest_name) = (read::name(from.src_name)?, read::name(from.dest_name)?);
@@ -244,8 +242,7 @@ unsafe fn submission(from: &SubmittedRequest, now: Instant) -> Result<(Submissio
         _ => return Err(Errno::EINVAL),
     };
     let timeout = if from.timeout_ms == 0 { DEFAULT_TIMEOUT } else { Duration::from_millis(from.timeout_ms.into()) };
-    let deadline = now.checked_add(timeout).ok_or(Errno::EINVAL)?;
-    Ok((Submission { request, cookie: from.cookie, kind: from.kind }, deadline))
+    Ok(Submission { request, timeout, cookie: from.cookie, kind: from.kind })
 }
 
 #[cfg(test)]

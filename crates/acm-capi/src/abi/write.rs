@@ -126,8 +126,7 @@ pub(super) fn completion(request: &CompletedRequest) -> Completion {
             Ok(endpoint) => completion.endpoint = endpoint,
             Err(errno) => completion.error = errno as i32,
         },
-        Ok(Response::Refused(status)) => completion.status = status.get().into(),
-        Err(_) => {}
+        Err(error) => completion.status = error.status().map_or(0, |status| status.get().into()),
     }
     completion
 }

@@ -4,11 +4,11 @@ use crate::{
     now,
     site::Site,
 };
-use acm_client::{Address, ClientError, Connection, Counter, Options, Request, Response};
+use acm_client::{Address, Connection, Counter, Options};
 use core::{error::Error, time::Duration};
 use hdrhistogram::Histogram;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use std::{collections::VecDeque, os::fd::AsFd, time::Instant};
+use std::{collections::VecDeque, time::Instant};
 
 /// The maximum time without a response to any rank.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
@@ -48,7 +48,7 @@ pub(crate) fn run(job: Job, site: &Site) -> Result<Outcome, Box<dyn Error>> {
     }
     let paths = job.paths();
     while outcome.found + outcome.missing < paths {
-        for index in ready(&ranks)? {
+        for index in ready(&mut ranks)? {
             let Some(rank) = ranks.get_mut(index) else { continue };
             rank.receive(&mut outcome)?;
         }
@@ -66,9 +66,12 @@ fn name(node: u32) -> Address {
 }
 
 /// Waits for a response. Returns the indexes of the ranks that can read.
-fn ready(ranks: &[Rank]) -> Result<Vec<usize>, Box<dyn Error>> {
-    let waiting = |rank: &Rank| if rank.sent_at.is_some() { PollFlags::POLLIN } else { PollFlags::empty() };
-    let mut fds: Vec<_> = ranks.iter().map(|rank| PollFd::new(rank.connection.as_fd(), waiting(rank))).collect();
+fn ready(ranks: &mut [Rank]) -> Result<Vec<usize>, Box<dyn Error>> {
+    let mut fds = Vec::new();
+    for Rank { connection, sent_at, .. } in ranks {
+        let events = if sent_at.is_some() { PollFlags::POLLIN } else { PollFlags::empty() };
+        fds.push(PollFd::new(connection.fd()?, events));
+    }
     if poll(&mut fds, PollTimeout::try_from(RESPONSE_TIMEOUT)?)? == 0 {
         return Err(format!("no answer within {RESPONSE_TIMEOUT:?}").into());
     }
@@ -80,9 +83,7 @@ impl Rank {
     fn send_next(&mut self) -> Result<(), Box<dyn Error>> {
         self.sent_at = None;
         if let Some(node) = self.peers.pop_front() {
-            let request =
-                Request::Resolve { source: Some(self.own), dest: name(node), conditions: None, no_delay: false };
-            self.connection.ask(&request)?;
+            self.connection.resolve(Some(&self.own), &name(node))?;
             self.sent_at = Some(now());
         }
         Ok(())
@@ -91,15 +92,12 @@ impl Rank {
     /// Receives the response, and sends the next request.
     fn receive(&mut self, outcome: &mut Outcome) -> Result<(), Box<dyn Error>> {
         while let Some(sent_at) = self.sent_at {
-            let response = match self.connection.next_within(Some(Duration::ZERO)) {
-                Ok((_, response)) => response,
-                Err(ClientError::TimedOut { .. }) => break,
-                Err(error) => return Err(error.into()),
-            };
+            let Some((_, response)) = self.connection.next_within(Some(Duration::ZERO)) else { break };
             outcome.latency.record(u64::try_from(sent_at.elapsed().as_micros())?)?;
             match response {
-                Response::Path(_) => outcome.found += 1,
-                _ => outcome.missing += 1,
+                Ok(_) => outcome.found += 1,
+                Err(error) if error.status().is_some() => outcome.missing += 1,
+                Err(error) => return Err(error.into()),
             }
             self.send_next()?;
         }

@@ -1,6 +1,6 @@
 //! Loads a daemon with many connections and requests.
 use crate::{args::Args, now, result::Outcome};
-use acm_client::{Address, AskError, ClientError, Connection, Options, Request, RequestId, Response, Service};
+use acm_client::{Address, ClientError, Connection, Options, Request, RequestId, Service};
 use core::time::Duration;
 use hdrhistogram::Histogram;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -8,7 +8,7 @@ use nix::{
     poll::{PollFd, PollFlags, PollTimeout, poll},
     sys::resource::{Resource, getrlimit, setrlimit},
 };
-use std::{collections::BTreeMap, os::fd::AsFd, time::Instant};
+use std::{collections::BTreeMap, time::Instant};
 
 /// The maximum time without a response on any connection.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
@@ -21,7 +21,7 @@ struct LoadConnection {
 
 /// Sends all requests and receives the responses.
 pub(crate) fn run(args: &Args, address: &str) -> Result<Outcome, Box<dyn core::error::Error>> {
-    // Each connection uses a file descriptor.
+    // Each connection uses four file descriptors.
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
     setrlimit(Resource::RLIMIT_NOFILE, most, most)?;
     let service = args.service.clone().map_or_else(Service::find, Ok)?;
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Args, address: &str) -> Result<Outcome, Box<dyn core::e
     let mut next = || {
         let number = numbers.next()?;
         let dest = if args.cold { format!("{address}{number}") } else { address.to_owned() };
-        Some(Request::Resolve { source, dest: Address::from_text(&dest), conditions: None, no_delay: false })
+        Some(Request::resolve(source.as_ref(), &Address::from_text(&dest)))
     };
     let bar = if args.json { ProgressBar::hidden() } else { ProgressBar::new(args.requests) };
     bar.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} {per_sec} {eta}")?);
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args, address: &str) -> Result<Outcome, Box<dyn core::e
         loaded.fill(&mut next)?;
     }
     while outcome.responses() < args.requests {
-        for ready in ready(&connections)? {
+        for ready in ready(&mut connections)? {
             let Some(loaded) = connections.get_mut(ready) else { continue };
             loaded.receive(&mut outcome)?;
             loaded.fill(&mut next)?;
@@ -60,11 +60,11 @@ pub(crate) fn run(args: &Args, address: &str) -> Result<Outcome, Box<dyn core::e
 }
 
 /// Waits for a response. Returns the indexes of the connections that can be read.
-fn ready(connections: &[LoadConnection]) -> Result<Vec<usize>, Box<dyn core::error::Error>> {
+fn ready(connections: &mut [LoadConnection]) -> Result<Vec<usize>, Box<dyn core::error::Error>> {
     let mut fds = Vec::new();
     for LoadConnection { connection, sent_at } in connections {
         let events = if sent_at.is_empty() { PollFlags::empty() } else { PollFlags::POLLIN };
-        fds.push(PollFd::new(connection.as_fd(), events));
+        fds.push(PollFd::new(connection.fd()?, events));
     }
     if poll(&mut fds, PollTimeout::try_from(RESPONSE_TIMEOUT)?)? == 0 {
         return Err(format!("no answer within {RESPONSE_TIMEOUT:?}").into());
@@ -74,7 +74,7 @@ fn ready(connections: &[LoadConnection]) -> Result<Vec<usize>, Box<dyn core::err
 
 impl LoadConnection {
     /// Sends requests until the connection's depth is reached.
-    fn fill(&mut self, next: &mut impl FnMut() -> Option<Request>) -> Result<(), AskError> {
+    fn fill(&mut self, next: &mut impl FnMut() -> Option<Request>) -> Result<(), ClientError> {
         while !self.connection.is_full() {
             let Some(request) = next() else { break };
             let id = self.connection.ask(&request)?;
@@ -85,19 +85,16 @@ impl LoadConnection {
 
     /// Receives the available responses.
     fn receive(&mut self, outcome: &mut Outcome) -> Result<(), Box<dyn core::error::Error>> {
-        loop {
-            let (id, response) = match self.connection.next_within(Some(Duration::ZERO)) {
-                Ok(received) => received,
-                Err(ClientError::TimedOut { .. }) => return Ok(()),
-                Err(error) => return Err(error.into()),
-            };
+        while let Some((id, response)) = self.connection.next_within(Some(Duration::ZERO)) {
             if let Some(sent_at) = self.sent_at.remove(&id) {
                 outcome.latency.record(u64::try_from(sent_at.elapsed().as_micros())?)?;
             }
             match response {
-                Response::Path(_) => outcome.found += 1,
-                _ => outcome.refused += 1,
+                Ok(_) => outcome.found += 1,
+                Err(error) if error.status().is_some() => outcome.refused += 1,
+                Err(error) => return Err(error.into()),
             }
         }
+        Ok(())
     }
 }

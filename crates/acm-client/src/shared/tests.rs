@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Client, Options, Response, socket::now};
+use crate::{Client, Options, socket::now};
 use acm_shm::{Identity, Shared, Writer};
 use acm_wire::client::{ClientRequest, FrameError, Reply, Resolve, next_frame};
 use core::{
@@ -266,12 +266,9 @@ fn client_gets_each_path_from_memory_or_by_request_in_the_order_of_the_addresses
     });
     let numbers: Vec<u16> = (0..1500).map(|number| number * 7 % ADDRESSES).collect();
     let dests: Vec<_> = numbers.iter().map(|number| address(*number)).collect();
-    let mut client = Client::with_options(service, Options::default().with_timeout(LONG)).unwrap();
-    let responses = client.resolve_all(Some(&source()), &dests).unwrap();
-    let lids = responses.iter().map(|response| match response {
-        Response::Path(found) => found.path.dlid.get(),
-        other => panic!("{other:?}"),
-    });
+    let mut client = Client::with_options(service, Options::default().with_timeout(LONG).with_depth(64)).unwrap();
+    let paths = client.resolve_all(Some(&source()), &dests);
+    let lids = paths.iter().map(|found| found.as_ref().unwrap().path.dlid.get());
     // The first request is sent in any case.
     let expected = (0..).zip(&numbers).map(
         |(place, number)| {

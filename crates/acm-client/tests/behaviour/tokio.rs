@@ -1,205 +1,92 @@
 //! The client for tokio.
-use acm_client::{
-    ClientStatus, Request, Response, Service,
-    ib_mad::{Lid, sa::PathRecord},
-    tokio::{AskError, Client},
-};
-use acm_wire::client::{Reply, next_frame};
-use std::{
-    future::{Future, poll_fn},
-    io::{Read, Write},
-    os::unix::net::{UnixListener, UnixStream},
-    path::PathBuf,
-    pin::pin,
-    task::Poll,
-    thread,
-    time::Duration,
-};
-use tempfile::TempDir;
-use tokio::net::UnixSocket;
+use super::{LONG, Peer, ServerAddress, options, path, route};
+use acm_client::{Address, ClientError, ClientStatus, ib_mad::Lid, tokio::Client};
+use acm_wire::client::Reply;
+use core::time::Duration;
 
-const LIMIT: Duration = Duration::from_secs(60);
 const SHORT: Duration = Duration::from_millis(30);
 
-fn route(lid: u16) -> Request {
-    Request::Route { path: PathRecord { dlid: Lid::new(lid), ..PathRecord::default() }, no_delay: false }
+async fn connect(address: &ServerAddress) -> Client {
+    Client::with_options(address.service(), options(LONG)).await.unwrap()
 }
 
-struct Address(TempDir);
-
-impl Address {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-    fn path(&self) -> PathBuf {
-        self.0.path().join("socket")
-    }
-    fn listen(&self) -> UnixListener {
-        let _ = std::fs::remove_file(self.path());
-        UnixListener::bind(self.path()).unwrap()
-    }
-    async fn connect(&self) -> Client {
-        Client::connect(Service::Unix(self.path())).await.unwrap()
-    }
-}
-
-/// Receives `count` requests. Returns their responses: the requested LID, or ENODATA for LID 0.
-fn receive(stream: &mut UnixStream, count: usize) -> Vec<Reply> {
-    let (mut input, mut replies) = (Vec::new(), Vec::new());
-    while replies.len() < count {
-        let mut buffer = [0; 512];
-        let length = stream.read(&mut buffer).unwrap();
-        assert!(length > 0, "the client has closed the connection");
-        input.extend_from_slice(&buffer[..length]);
-        while let Some(frame) = next_frame(&input).unwrap() {
-            let lid = u16::from_be_bytes([input[64], input[65]]);
-            let path = PathRecord { dlid: Lid::new(lid), ..PathRecord::default() };
-            replies.push(match lid {
-                0 => Reply::unresolved(frame.tid(), ClientStatus::ENODATA),
-                _ => Reply::resolved(frame.tid(), &path, None),
-            });
-            let length = frame.length();
-            input.drain(..length);
-        }
-    }
-    replies
-}
-
-fn lid(response: Result<Response, AskError>) -> u16 {
-    match response {
-        Ok(Response::Path(found)) => found.path.dlid.get(),
-        Ok(Response::Refused(ClientStatus::ENODATA)) => 0,
-        other => panic!("{other:?}"),
-    }
+async fn lid(client: &Client, lid: u16) -> Result<u16, ClientError> {
+    client.resolve(None, &Address::Lid(Lid::new(lid))).await.map(|found| found.path.dlid.get())
 }
 
 #[tokio::test]
 async fn each_task_gets_its_own_response() {
-    let address = Address::new();
-    let listener = address.listen();
-    let daemon = thread::spawn(move || {
-        let (mut stream, _) = listener.accept().unwrap();
-        receive(&mut stream, 50).iter().rev().for_each(|reply| stream.write_all(reply).unwrap());
-    });
-    let client = address.connect().await;
-    let tasks: Vec<_> = (0..50)
-        .map(|lid| {
+    let address = ServerAddress::new();
+    let server = address.serve(vec![Box::new(Peer::respond_to_all)]);
+    let client = connect(&address).await;
+    let tasks: Vec<_> = (1..=500)
+        .map(|number| {
             let client = client.clone();
-            tokio::spawn(async move { client.ask(route(lid), LIMIT).await })
+            tokio::spawn(async move { lid(&client, number).await })
         })
         .collect();
-    for (number, task) in (0..).zip(tasks) {
-        assert_eq!(lid(task.await.unwrap()), number);
+    for (number, task) in (1..).zip(tasks) {
+        assert_eq!(task.await.unwrap().unwrap(), number);
     }
-    daemon.join().unwrap();
+    drop(client);
+    server.join().unwrap();
 }
 
 #[tokio::test]
-async fn requests_are_repeated_at_the_restarted_daemon() {
-    let address = Address::new();
-    let listener = address.listen();
-    let first = thread::spawn(move || {
-        let (mut stream, _) = listener.accept().unwrap();
-        let replies = receive(&mut stream, 3);
-        stream.write_all(&replies[1]).unwrap();
+async fn refusals_late_responses_and_a_missing_daemon_are_different_errors() {
+    let address = ServerAddress::new();
+    let server = address.serve(vec![Box::new(|peer| {
+        let tid = peer.next().unwrap();
+        peer.respond(&Reply::unresolved(tid, ClientStatus::ENODATA));
+        assert!(peer.next().is_some());
+    })]);
+    let client = connect(&address).await;
+    assert_eq!(lid(&client, 1).await.unwrap_err().status(), Some(ClientStatus::ENODATA));
+    let ended = client.ask_within(&route(1), Some(SHORT)).await;
+    assert!(matches!(ended, Err(ClientError::Connect { .. })), "{ended:?}");
+    server.join().unwrap();
+    let nowhere = Client::connect("/nowhere/s".parse().unwrap()).await;
+    assert!(matches!(nowhere, Err(ClientError::Connect { .. })));
+}
+
+#[tokio::test]
+async fn request_without_a_response_is_late() {
+    let address = ServerAddress::new();
+    let server = address.serve(vec![Box::new(|peer| while peer.next().is_some() {})]);
+    let client = connect(&address).await;
+    let late = client.ask_within(&route(1), Some(SHORT)).await;
+    assert!(matches!(late, Err(ClientError::TimedOut { after: SHORT, .. })), "{late:?}");
+    drop(client);
+    server.join().unwrap();
+}
+
+#[tokio::test]
+async fn requests_are_sent_again_to_the_restarted_daemon() {
+    let address = ServerAddress::new();
+    let first = address.serve(vec![Box::new(|peer| _ = peer.next())]);
+    let client = connect(&address).await;
+    let request = route(1);
+    let (response, ()) = tokio::join!(client.ask(&request), async {
+        tokio::task::spawn_blocking(move || first.join().unwrap()).await.unwrap();
+        address.serve(vec![Box::new(|peer| peer.find(9))]);
     });
-    let client = address.connect().await;
-    let (one, two, three) = tokio::join!(
-        client.ask(route(1), LIMIT),
-        async {
-            let response = client.ask(route(2), LIMIT).await;
-            first.join().unwrap();
-            let listener = address.listen();
-            // The restarted daemon receives only the two requests without a response.
-            thread::spawn(move || {
-                let (mut stream, _) = listener.accept().unwrap();
-                for reply in receive(&mut stream, 2) {
-                    stream.write_all(&reply).unwrap();
-                }
-                let _ = stream.read(&mut [0; 16]);
-            });
-            response
-        },
-        client.ask(route(3), LIMIT),
-    );
-    assert_eq!([one, two, three].map(lid), [1, 2, 3]);
+    assert_eq!(response.unwrap().into_path().unwrap().path, path(9));
     assert!(client.is_connected());
 }
 
+/// The task that reads responses would else live as long as the runtime.
 #[tokio::test]
-async fn late_response_and_missing_daemon_are_told_apart() {
-    let address = Address::new();
-    let listener = address.listen();
-    let client = address.connect().await;
-    assert_eq!(client.ask(route(1), SHORT).await, Err(AskError::Late));
-    let (stream, _) = listener.accept().unwrap();
-    drop((stream, listener));
-    std::fs::remove_file(address.path()).unwrap();
-    let closed = async {
-        while client.is_connected() {
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::time::timeout(LIMIT, closed).await.unwrap();
-    assert_eq!(client.ask(route(2), SHORT).await, Err(AskError::Disconnected));
-    let nowhere = Client::connect(Service::Unix(address.path())).await;
-    assert_eq!(nowhere.unwrap_err().kind(), std::io::ErrorKind::NotFound);
-}
-
-#[tokio::test]
-async fn request_that_ends_two_connections_is_not_repeated() {
-    let address = Address::new();
-    let listener = address.listen();
-    let daemon = thread::spawn(move || {
-        for _ in 0..2 {
-            receive(&mut listener.accept().unwrap().0, 1);
-        }
-        let (mut stream, _) = listener.accept().unwrap();
-        let replies = receive(&mut stream, 1);
-        stream.write_all(&replies[0]).unwrap();
-    });
-    let client = address.connect().await;
-    assert_eq!(client.ask(route(1), LIMIT).await, Err(AskError::Lost));
-    assert_eq!(lid(client.ask(route(2), LIMIT).await), 2);
-    daemon.join().unwrap();
-}
-
-#[tokio::test]
-async fn connection_is_replaced_when_no_request_has_a_response() {
-    let address = Address::new();
-    let listener = address.listen();
-    let daemon = thread::spawn(move || {
-        let (silent, _) = listener.accept().unwrap();
-        let (mut stream, _) = listener.accept().unwrap();
-        let replies = receive(&mut stream, 1);
-        stream.write_all(&replies[0]).unwrap();
-        drop(silent);
-    });
-    let client = address.connect().await;
-    let dead: Vec<_> = (1..=64)
-        .map(|lid| {
-            let client = client.clone();
-            tokio::spawn(async move { client.ask(route(lid), SHORT).await })
-        })
-        .collect();
-    for task in dead {
-        assert_eq!(task.await.unwrap(), Err(AskError::Late));
+async fn dropped_future_and_dropped_client_leave_nothing_behind() {
+    let address = ServerAddress::new();
+    let server = address.serve(vec![Box::new(|peer| while peer.next().is_some() {})]);
+    let client = connect(&address).await;
+    let request = route(1);
+    assert!(tokio::time::timeout(SHORT, client.ask(&request)).await.is_err());
+    drop(client);
+    // The daemon sees the end of the connection.
+    server.join().unwrap();
+    let metrics = tokio::runtime::Handle::current().metrics();
+    while metrics.num_alive_tasks() > 0 {
+        tokio::task::yield_now().await;
     }
-    assert_eq!(lid(client.ask(route(65), LIMIT).await), 65);
-    daemon.join().unwrap();
-}
-
-#[tokio::test]
-async fn connecting_waits_for_room_in_the_queue_of_the_daemon() {
-    let address = Address::new();
-    let socket = UnixSocket::new_stream().unwrap();
-    socket.bind(address.path()).unwrap();
-    // The queue has room for one.
-    let listener = socket.listen(0).unwrap();
-    let first = UnixStream::connect(address.path()).unwrap();
-    let mut second = pin!(Client::connect(Service::Unix(address.path())));
-    assert!(poll_fn(|context| Poll::Ready(second.as_mut().poll(context))).await.is_pending());
-    listener.accept().await.unwrap();
-    second.await.unwrap();
-    drop(first);
 }

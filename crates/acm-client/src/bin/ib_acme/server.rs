@@ -1,14 +1,14 @@
 //! A connection to a daemon. Errors are error numbers of the C library, as in rdma-core's library.
 use crate::{number::atoi, output::Output};
 use acm_client::{
-    AskError, ClientError, Connection, Counters, Endpoint, Options, PerfTarget, Request, Resolved, Response, Service,
-    alternates, errno, ib_mad::sa::PathRecord,
+    ClientError, Connection, Counters, Endpoint, Options, PerfTarget, Request, Resolved, Response, Service, alternates,
+    errno, ib_mad::sa::PathRecord,
 };
 use core::net::IpAddr;
 use dns_lookup::{AddrInfoHints, getaddrinfo};
 use nix::{
     errno::Errno,
-    libc::{EIO, ENAMETOOLONG, EPROTO, IPPROTO_TCP},
+    libc::{ENAMETOOLONG, EPROTO, IPPROTO_TCP},
 };
 use std::{fs, io};
 
@@ -42,14 +42,9 @@ impl Server {
         Ok(connected.map(|connection| Self { name: name.to_owned(), connection }))
     }
 
-    /// Sends a request and waits for the response without a time limit.
-    fn respond(&mut self, request: &Request) -> Result<Response, i32> {
-        let response = match self.connection.ask(request) {
-            Ok(id) => self.connection.response_to(id),
-            Err(AskError::Connection(error)) => Err(error),
-            Err(AskError::Full(_)) => return Err(EIO),
-        };
-        response.map_err(|error| errno::of_client(&error))
+    fn respond(&mut self, request: &Request) -> Result<Response, ClientError> {
+        let id = self.connection.ask(request)?;
+        self.connection.response_to(id)
     }
 
     /// Sends a request and waits for the response without a time limit. An error status is an error, too.
@@ -57,10 +52,7 @@ impl Server {
     /// # Errors
     /// An error number.
     pub(crate) fn ask(&mut self, request: &Request) -> Result<Response, i32> {
-        match self.respond(request)? {
-            Response::Refused(status) => Err(errno::of_status(status)),
-            response => Ok(response),
-        }
+        self.respond(request).map_err(|error| errno::of_client(&error))
     }
 
     /// Requests the alternate paths of a path, at most `most`.
@@ -73,7 +65,11 @@ impl Server {
         conditions: &PathRecord,
         most: usize,
     ) -> Result<Vec<PathRecord>, i32> {
-        alternates(path, conditions, most, |request| self.respond(request))
+        alternates(path, conditions, most, |request| match self.respond(request) {
+            Ok(Response::Path(found)) => Ok(Some(found.path)),
+            Err(error) if error.status().is_none() => Err(errno::of_client(&error)),
+            Ok(_) | Err(_) => Ok(None),
+        })
     }
 
     /// Requests a path.
@@ -121,10 +117,8 @@ impl Server {
 }
 
 fn open(service: &Service) -> Result<Connection, ClientError> {
-    let mut options = Options::default();
     // Without a time limit here: the daemon limits the time of a request.
-    options.timeout = None;
-    Connection::open(service, options)
+    Connection::open(service, Options::default().with_timeout(None).with_reconnect(false))
 }
 
 fn unix(path: &str) -> Result<Connection, NotConnected> {

@@ -1,15 +1,18 @@
 //! The descriptor that is readable while a connection has work. A reconnection does not change the descriptor.
-use super::link::Link;
-use crate::errno::Result;
+use crate::{requests::LaneId, socket::Socket};
 use core::time::Duration;
-use nix::sys::{
-    epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags},
-    eventfd::{EfdFlags, EventFd},
-    time::TimeSpec,
-    timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags},
+use nix::{
+    Result,
+    sys::{
+        epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags},
+        eventfd::{EfdFlags, EventFd},
+        time::TimeSpec,
+        timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags},
+    },
 };
 use std::{
-    os::fd::{AsRawFd, RawFd},
+    collections::BTreeSet,
+    os::fd::{AsFd, BorrowedFd},
     time::Instant,
 };
 
@@ -22,8 +25,8 @@ pub(crate) struct Wake {
     due: Option<Instant>,
     flag: EventFd,
     is_ready: bool,
-    /// True if the socket is watched for writing, too.
-    writes: bool,
+    /// Sockets that are watched for writing, too.
+    writes: BTreeSet<LaneId>,
 }
 
 impl Wake {
@@ -34,31 +37,30 @@ impl Wake {
         // The events are never read, because the connection checks all sources after a wake-up.
         epoll.add(&timer, EpollEvent::new(EpollFlags::EPOLLIN, 0))?;
         epoll.add(&flag, EpollEvent::new(EpollFlags::EPOLLIN, 0))?;
-        Ok(Self { epoll, timer, due: None, flag, is_ready: false, writes: false })
+        Ok(Self { epoll, timer, due: None, flag, is_ready: false, writes: BTreeSet::new() })
     }
 
-    pub(crate) fn fd(&self) -> RawFd {
-        self.epoll.0.as_raw_fd()
+    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
+        self.epoll.0.as_fd()
     }
 
     /// Adds a socket.
-    pub(crate) fn watch(&mut self, link: &Link) -> Result<()> {
-        self.writes = false;
-        self.epoll.add(link, EpollEvent::new(EpollFlags::EPOLLIN, 0))
+    pub(crate) fn watch(&self, socket: &Socket) -> Result<()> {
+        self.epoll.add(socket, EpollEvent::new(EpollFlags::EPOLLIN, 0))
     }
 
     /// Removes a socket.
-    pub(crate) fn unwatch(&self, link: &Link) {
+    pub(crate) fn unwatch(&mut self, id: LaneId, socket: &Socket) {
+        self.writes.remove(&id);
         // The socket may not have been added.
-        let _ = self.epoll.delete(link);
+        let _ = self.epoll.delete(socket);
     }
 
     /// Sets whether the descriptor is readable while the socket is writable.
-    pub(crate) fn set_writes(&mut self, link: &Link, writes: bool) -> Result<()> {
-        if self.writes != writes {
-            let flags = if writes { EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT } else { EpollFlags::EPOLLIN };
-            self.epoll.modify(link, &mut EpollEvent::new(flags, 0))?;
-            self.writes = writes;
+    pub(crate) fn set_writes(&mut self, id: LaneId, socket: &Socket, writes: bool) -> Result<()> {
+        let flags = if writes { EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT } else { EpollFlags::EPOLLIN };
+        if if writes { self.writes.insert(id) } else { self.writes.remove(&id) } {
+            self.epoll.modify(socket, &mut EpollEvent::new(flags, 0))?;
         }
         Ok(())
     }
@@ -91,16 +93,5 @@ impl Wake {
             self.is_ready = is_ready;
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-impl Wake {
-    /// Waits for the descriptor, with a time-out of 30 s.
-    pub(crate) fn wait(&self) {
-        use nix::poll::{PollFd, PollFlags, poll};
-        use std::os::fd::AsFd;
-        let count = poll(&mut [PollFd::new(self.epoll.0.as_fd(), PollFlags::POLLIN)], 30_000_u16);
-        assert_eq!(count, Ok(1), "nothing to do");
     }
 }
