@@ -55,10 +55,11 @@ enum Socket {
     Tcp(TcpListener),
 }
 
-/// Accepts clients. The socket's files are removed on drop.
+/// Accepts clients. The socket's files are removed when it is closed.
 #[derive(Debug)]
 pub(crate) struct Listener {
-    socket: Socket,
+    /// `None` if it is closed.
+    socket: Option<Socket>,
     files: Vec<PathBuf>,
     /// The file by which clients find a unix socket.
     socket_file: Option<SocketFile>,
@@ -99,7 +100,7 @@ impl Listener {
         refuse_descriptors(&socket);
         limit_backlog(&socket);
         let socket_file = Some(SocketFile::new(&path));
-        let mut listener = Self { socket: Socket::Unix(socket), files: vec![path.clone()], socket_file };
+        let mut listener = Self { socket: Some(Socket::Unix(socket)), files: vec![path.clone()], socket_file };
         // Programs of all users connect to this socket.
         fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).map_err(failed)?;
         if link {
@@ -122,7 +123,7 @@ impl Listener {
         let failed = |error| ListenError::PortFile(path.clone(), error);
         let port = socket.local_addr().map_err(failed)?.port();
         write_port(run_dir, port).map_err(failed)?;
-        let mut listener = Self { socket: Socket::Tcp(socket), files: vec![path.clone()], socket_file: None };
+        let mut listener = Self { socket: Some(Socket::Tcp(socket)), files: vec![path.clone()], socket_file: None };
         if link {
             let link = run_dir.join(PORT_LINK);
             listener.link(PORT_FILE, link.clone()).map_err(|error| ListenError::PortFile(link, error))?;
@@ -153,7 +154,7 @@ impl Listener {
                 refuse_descriptors(&listener);
                 limit_backlog(&listener);
                 let socket_file = address.as_pathname().map(SocketFile::new);
-                return Ok(Some(Self { socket: Socket::Unix(listener), files: Vec::new(), socket_file }));
+                return Ok(Some(Self { socket: Some(Socket::Unix(listener)), files: Vec::new(), socket_file }));
             }
         }
         Ok(None)
@@ -161,9 +162,19 @@ impl Listener {
 
     pub(crate) fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
         match &mut self.socket {
-            Socket::Unix(socket) => registry.register(socket, token, Interest::READABLE),
-            Socket::Tcp(socket) => registry.register(socket, token, Interest::READABLE),
+            Some(Socket::Unix(socket)) => registry.register(socket, token, Interest::READABLE),
+            Some(Socket::Tcp(socket)) => registry.register(socket, token, Interest::READABLE),
+            None => Ok(()),
         }
+    }
+
+    /// Removes the files and closes the socket, before the connections of clients are closed: a client that connects
+    /// again at once must not come into the queue of this daemon. A socket of systemd stays open there.
+    pub(crate) fn close(&mut self) {
+        for file in self.files.drain(..) {
+            let _ = fs::remove_file(file);
+        }
+        (self.socket, self.socket_file) = (None, None);
     }
 
     /// Reports a socket whose file was replaced or removed. A look needs no event of its own: others are frequent enough.
@@ -175,15 +186,16 @@ impl Listener {
 
     pub(crate) fn accept(&self) -> io::Result<Stream> {
         match &self.socket {
-            Socket::Unix(socket) => socket.accept().map(|(stream, _)| {
+            Some(Socket::Unix(socket)) => socket.accept().map(|(stream, _)| {
                 limit_send_buffer(&stream);
                 stream.into()
             }),
-            Socket::Tcp(socket) => socket.accept().map(|(stream, _)| {
+            Some(Socket::Tcp(socket)) => socket.accept().map(|(stream, _)| {
                 // Without TCP_NODELAY a response could be delayed until the next one.
                 let _ = stream.set_nodelay(true);
                 Stream::Tcp(stream)
             }),
+            None => Err(io::ErrorKind::WouldBlock.into()),
         }
     }
 }
@@ -216,9 +228,7 @@ pub(crate) fn directory_in_the_way(options: &Options<'_>, run_dir: &Path) -> Opt
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        for file in &self.files {
-            let _ = fs::remove_file(file);
-        }
+        self.close();
     }
 }
 
@@ -226,14 +236,14 @@ impl Drop for Listener {
 impl Listener {
     /// Gives the kernel's queue of new clients more room.
     pub(crate) fn extend_queue(&self) {
-        if let Socket::Unix(socket) = &self.socket {
+        if let Some(Socket::Unix(socket)) = &self.socket {
             rustix::net::listen(socket, 4096).unwrap();
         }
     }
 
     /// Lets future clients send descriptors, as kernels before Linux 6.16 do.
     pub(crate) fn allow_descriptors(&self) {
-        if let Socket::Unix(socket) = &self.socket {
+        if let Some(Socket::Unix(socket)) = &self.socket {
             crate::stream::Unix::allow_descriptors(socket);
         }
     }

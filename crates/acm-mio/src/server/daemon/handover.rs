@@ -26,10 +26,11 @@ const FINISH: Duration = Duration::from_millis(250);
 const MOST: usize = 1_000;
 
 impl Daemon {
-    /// Begins the end of the service: accepts no more clients, and reads no more requests. With systemd, requests that
+    /// Begins the end of the service: closes the listener, and reads no more requests. With systemd, requests that
     /// were read get [`FINISH`]. The second signal ends that time.
     pub(super) fn stop(&mut self, now: Time) {
         let is_first = !core::mem::replace(&mut self.ready.is_stopping, true);
+        self.listener.close();
         let finish = if is_first && self.systemd.keeps_connections() { FINISH } else { Duration::ZERO };
         self.ready.serves_until = Some(now + finish);
         self.end_service(now);
