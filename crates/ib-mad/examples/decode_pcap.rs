@@ -5,7 +5,7 @@
 //! Reads pcap and pcapng files, also gzipped, of InfiniBand packets, ERF records and Ethernet.
 use core::error::Error;
 use flate2::read::MultiGzDecoder;
-use ib_mad::capture::Capture;
+use ib_mad::capture::{Capture, CaptureError};
 use std::{
     fs,
     io::{Read, Write},
@@ -26,7 +26,15 @@ pub(crate) fn decode(file: &str, verbose: bool, out: &mut impl Write) -> Result<
         MultiGzDecoder::new(&*packed).read_to_end(&mut bytes)?;
     }
     for packet in Capture::new(&*bytes)? {
-        let packet = packet?;
+        let packet = match packet {
+            Ok(packet) => packet,
+            // The packets behind a damaged one follow.
+            Err(error @ CaptureError::Malformed { .. }) => {
+                writeln!(out, "{error}")?;
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
         let Some(headers) = packet.headers() else { continue };
         match headers.mad() {
             Some(mad) if verbose => writeln!(out, "{headers}\n{mad:#}")?,

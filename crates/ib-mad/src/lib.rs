@@ -53,7 +53,7 @@
 //!   its class are [`AttributeRef::Unknown`] and have no names, and the crate builds faster.
 //! - `std` (default): implements `std::error::Error`.
 //! - `arbitrary`: generates any value, and plausible datagrams (`Mad::plausible`), for fuzzing.
-//! - `capture`: reads pcap and pcapng files. The only feature with a dependency that needs std and allocates.
+//! - `capture`: reads pcap and pcapng files. The only feature that needs std and allocates.
 //! - `serde`: serializes every structure with field names and readable values, and deserializes identifiers, codes,
 //!   sets of bits, numbers, `Selected` and `Packed`.
 #![no_std]

@@ -1,5 +1,8 @@
 //! Captures of a few packets, whole and damaged.
-use super::*;
+use super::{
+    link::{erf, ethernet},
+    *,
+};
 use std::{string::ToString as _, vec};
 
 /// A pcap file with one packet, in either byte order, with microseconds or nanoseconds.
@@ -58,15 +61,15 @@ fn pcapng_has_the_time_in_the_resolution_of_the_interface() {
 
 #[test]
 fn cut_file_is_an_error_with_the_number_of_whole_packets() {
-    for whole in [pcap_file(false, false, 1, &[7; 64]), pcapng_file(None, 1, 0)] {
+    for (header, whole) in [(24, pcap_file(false, false, 1, &[7; 64])), (4, pcapng_file(None, 1, 0))] {
         for length in 0..whole.len() {
             let result = read(&whole[..length]);
             let is_reported = match &result {
-                Err(CaptureError::NotACapture) => length < 4,
-                Err(CaptureError::Cut { after: 0 } | CaptureError::Malformed { .. }) => length >= 4,
+                Err(CaptureError::NotACapture) => length < header,
+                Err(CaptureError::Cut { after: 0 }) => length >= header,
                 // A cut between two parts of a file is not visible.
                 Ok(packets) => packets.is_empty(),
-                Err(CaptureError::Io(_) | CaptureError::Cut { .. }) => false,
+                Err(_) => false,
             };
             assert!(is_reported, "{length} of {}: {result:?}", whole.len());
         }
@@ -110,6 +113,145 @@ fn bad_packet_block_is_an_item_and_the_next_one_follows() {
         assert_eq!(seen.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, true, true]);
         assert!(matches!(seen[1], Err(CaptureError::Malformed { after: 1, what }) if what == expected), "{seen:?}");
     }
+}
+
+/// A pcap file of packets of 60 to 109 bytes, with one second between them, and the offset of each.
+fn records(number: u8) -> (Vec<u8>, Vec<usize>) {
+    let (mut file, mut offsets) = (pcap_file(false, false, 1, &[])[..24].to_vec(), Vec::new());
+    for index in 0..number {
+        offsets.push(file.len());
+        let mut one = pcap_file(false, false, 1, &vec![index; 60 + usize::from(index % 50)]);
+        one[24..28].copy_from_slice(&(1_700_000_000 + u32::from(index)).to_le_bytes());
+        file.extend(&one[24..]);
+    }
+    (file, offsets)
+}
+
+/// Returns the first byte of each packet, which is its number, and the number of invalid records.
+fn numbers(file: &[u8]) -> (Vec<u8>, usize) {
+    let items: Vec<_> = Capture::new(file).unwrap().collect();
+    let packets: Vec<_> = items.iter().flatten().filter_map(|packet| packet.data.first().copied()).collect();
+    let is_bad = |item: &&Result<_, _>| matches!(item, Err(CaptureError::Malformed { .. }));
+    assert_eq!(packets.len() + items.iter().filter(is_bad).count(), items.len(), "{items:?}");
+    let bad = items.len() - packets.len();
+    (packets, bad)
+}
+
+#[test]
+fn packets_after_a_record_with_a_damaged_length_are_read() {
+    let (whole, offsets) = records(200);
+    let all: Vec<u8> = (0..200).collect();
+    assert_eq!(numbers(&whole), (all.clone(), 0));
+    for damaged in [0, 1, 100, 198] {
+        // No length, more than the longest packet, more than the file has.
+        for (kept, original) in [(0_u32, 0_u32), (0x7fff_ffff, 60), (u32::MAX, u32::MAX), (0x3_ff00, 60)] {
+            let (mut file, at) = (whole.clone(), offsets[damaged] + 8);
+            file[at..at + 4].copy_from_slice(&kept.to_le_bytes());
+            file[at + 4..at + 8].copy_from_slice(&original.to_le_bytes());
+            let others = all.iter().copied().filter(|number| usize::from(*number) != damaged).collect();
+            assert_eq!(numbers(&file), (others, 1), "{damaged} {kept:#x}");
+        }
+        // A shorter one cuts its packet, and a longer one hides the next packet.
+        for (kept, first) in [(30_u32, damaged + 1), (120, damaged + 2)] {
+            let (mut file, at) = (whole.clone(), offsets[damaged] + 8);
+            file[at..at + 4].copy_from_slice(&kept.to_le_bytes());
+            let (packets, bad) = numbers(&file);
+            assert!(packets.ends_with(&all[first.min(200)..]) && packets.starts_with(&all[..damaged]), "{packets:?}");
+            assert!(bad <= 1, "{bad} of {damaged} {kept}");
+        }
+    }
+    // The last record has nothing behind it: the file seems cut.
+    let (mut file, at) = (whole.clone(), offsets[199] + 8);
+    file[at..at + 4].copy_from_slice(&0x3_ff00_u32.to_le_bytes());
+    let last = Capture::new(&file[..]).unwrap().last();
+    assert!(matches!(last, Some(Err(CaptureError::Cut { after: 199 }))), "{last:?}");
+}
+
+#[test]
+fn search_for_the_next_record_has_a_bound() {
+    let (whole, offsets) = records(3);
+    for (zeros, expected) in [(1 << 20, 1), ((1 << 20) - 100, 3)] {
+        let file = [&whole[..offsets[1]], &vec![0; zeros], &whole[offsets[1]..]].concat();
+        assert_eq!(numbers(&file).0.len(), expected, "{zeros}");
+    }
+}
+
+/// A reader of a byte at a time, which fails once before each.
+struct Slow<'a>(&'a [u8], bool);
+impl Read for Slow<'_> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        self.1 = !self.1;
+        if self.1 {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let length = to.len().min(1);
+        self.0.read(&mut to[..length])
+    }
+}
+
+#[test]
+fn packet_is_read_without_a_byte_of_the_next_one() {
+    let (whole, offsets) = records(2);
+    let mut capture = Capture::new(Slow(&whole, false)).unwrap();
+    assert_eq!(capture.next().unwrap().unwrap().data[0], 0);
+    assert_eq!(capture.input.peek(0).unwrap().len(), 0, "of {offsets:?}");
+    assert_eq!(capture.next().unwrap().unwrap().data.len(), 61);
+    assert!(capture.next().is_none());
+}
+
+#[test]
+fn blocks_after_a_damaged_block_are_read() {
+    let whole = pcapng_file(None, 247, 5);
+    let (head, good) = whole.split_at(whole.len() - 36);
+    // The first length, both lengths, and the second length.
+    for (at, value) in [(4, 3_u32), (4, 0xffff_fff0), (4, 40), (4, 1024), (32, 0), (32, 40)] {
+        let mut bad = good.to_vec();
+        bad[at..at + 4].copy_from_slice(&value.to_le_bytes());
+        let file = [head, good, &bad, good, good].concat();
+        assert_eq!(numbers(&file), (vec![1; 3], 1), "{at} {value:#x}");
+    }
+    // A block of 40 bytes that has lost one.
+    let file = [head, good, &good[..20], &good[21..], good, good].concat();
+    assert_eq!(numbers(&file), (vec![1; 3], 1));
+}
+
+#[test]
+fn interface_is_read_with_any_option() {
+    let whole = pcapng_file(None, 247, 5_000_000);
+    let packet = &whole[whole.len() - 36..];
+    let section = &whole[..28];
+    let file = |body: &[u8]| {
+        let length = u32::try_from(12 + body.len()).unwrap().to_le_bytes();
+        [section, &[1, 0, 0, 0], &length, body, &length, packet].concat()
+    };
+    let seconds = |options: &[u8]| {
+        let packets = read(&file(&[&[247, 0, 9, 9, 0, 0, 0, 0], options].concat())).unwrap();
+        assert_eq!(packets[0].link_type, 247);
+        packets[0].time
+    };
+    // A zone of 4 bytes, a name that is not UTF-8, an option without its end.
+    assert_eq!(seconds(&[10, 0, 4, 0, 1, 0, 0, 0]), Duration::from_secs(5));
+    assert_eq!(seconds(&[2, 0, 1, 0, 0xff, 0, 0, 0, 9, 0, 1, 0, 9, 0, 0, 0]), Duration::from_millis(5));
+    assert_eq!(seconds(&[9, 0, 200, 0]), Duration::from_secs(5));
+    // An offset of 3 s, and of -4 s.
+    assert_eq!(seconds(&[14, 0, 8, 0, 3, 0, 0, 0, 0, 0, 0, 0]), Duration::from_secs(8));
+    assert_eq!(seconds(&[14, 0, 8, 0, 0xfc, 255, 255, 255, 255, 255, 255, 255]), Duration::from_secs(1));
+    // A description without its fields keeps its number.
+    let short = Capture::new(&file(&[247, 0, 0, 0])[..]).unwrap().next().unwrap();
+    assert_eq!(short.unwrap_err().to_string(), "after packet 0: no such interface");
+}
+
+#[test]
+fn second_section_has_its_own_byte_order_and_interfaces() {
+    let first = pcapng_file(None, 247, 5);
+    let big = |words: &[u32]| words.iter().flat_map(|word| word.to_be_bytes()).collect::<Vec<u8>>();
+    let second = big(&[0x0a0d_0d0a, 28, 0x1a2b_3c4d, 0x1_0000, u32::MAX, u32::MAX, 28]);
+    let interface = big(&[1, 20, 1 << 16, 0, 20]);
+    let packet = big(&[6, 36, 0, 0, 7, 4, 4, 0x0900_0000, 36]);
+    let packets = read(&[first, second.clone(), interface, packet.clone()].concat()).unwrap();
+    assert_eq!(packets.iter().map(|packet| packet.link_type).collect::<Vec<_>>(), [247, 1]);
+    assert_eq!((packets[1].time, packets[1].data[0]), (Duration::from_micros(7), 9));
+    assert!(read(&[pcapng_file(None, 247, 5), second, packet].concat()).is_err(), "no interface in this section");
 }
 
 #[test]

@@ -2,5 +2,7 @@
 mod classes;
 mod dissections;
 mod fields;
+#[cfg(feature = "capture")]
+mod formats;
 mod segments;
 mod wireshark;
