@@ -1,6 +1,6 @@
 //! Target of the attributes of subnet administration: requests, responses, and matching as a server does it.
 use ib_mad::{
-    MadRef, TransactionId,
+    MadRef, Method, TransactionId,
     notice::{ClassPortInfo, InformInfo, SaNotice},
     sa::*,
 };
@@ -46,7 +46,12 @@ fn check_record<R: SaRecord + Copy + core::fmt::Debug>(mask: u64, bytes: &[u8]) 
     let (Some(requested), Some(other)) = (record_at(0), record_at(size)) else { return };
     let tid = TransactionId::new(7);
     let query = Query::with_mask(requested, bitflags(mask));
-    for request in [query.get(tid), query.get_table(tid), query.set(tid), query.delete(tid)] {
+    for request in [
+        query.request(Method::GET, tid),
+        query.request(Method::GET_TABLE, tid),
+        query.request(Method::SET, tid),
+        query.request(Method::DELETE, tid),
+    ] {
         let decoded = Query::<R>::from_mad(&request);
         let decoded = decoded.unwrap_or_else(|error| panic!("{error}: {request:?}"));
         assert_eq!(ib_mad::as_bytes(decoded.record()), ib_mad::as_bytes(&requested));

@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn result_is_written_over_the_request() {
         let (mut umad, mut mad) = (UserMad { status: 9, ..UserMad::default() }, [1; 256]);
-        let response = *SaMad::parse(&[7; 256]).unwrap();
+        let response = *<SaMad as Wire>::parse(&[7; 256]).unwrap();
         write(&mut umad, &mut mad, &Ok(Box::new(response)));
         assert_eq!((umad.status, mad), (0, [7; 256]));
         write(&mut umad, &mut mad, &Err(SaError::TimedOut));

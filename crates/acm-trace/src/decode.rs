@@ -201,7 +201,7 @@ fn datagram(
                 port: PortId(comment.get("port")?),
                 id: comment.id("id", SaRequestId::new)?,
                 to: to_sa(comment, headers)?,
-                mad: *SaMad::parse(payload)?,
+                mad: *<SaMad as Wire>::parse(payload)?,
                 timeout: duration(nanos),
                 retries: comment.get("retries")?,
             };
@@ -209,11 +209,11 @@ fn datagram(
         }
         Kind::SaReply => {
             let (port, to) = (PortId(comment.get("port")?), to_sa(comment, headers)?);
-            Output::SaReply { port, to, mad: *SaMad::parse(payload)? }.into()
+            Output::SaReply { port, to, mad: *<SaMad as Wire>::parse(payload)? }.into()
         }
         Kind::Send => {
             let endpoint = comment.id("endpoint", EndpointId::new)?;
-            Output::Send { endpoint, to: send_to(comment, headers)?, mad: *AcmMad::parse(payload)? }.into()
+            Output::Send { endpoint, to: send_to(comment, headers)?, mad: *<AcmMad as Wire>::parse(payload)? }.into()
         }
         other => Decoded::Unknown(format!("{other} as a datagram")),
     })

@@ -347,7 +347,7 @@ impl Mask {
     }
 
     fn sa_mad(&self, mad: &SaMad) -> SaMad {
-        SaMad::parse(&self.sa(ib_mad::as_bytes(mad))).map_or(*mad, |mad| *mad)
+        <SaMad as Wire>::parse(&self.sa(ib_mad::as_bytes(mad))).map_or(*mad, |mad| *mad)
     }
 
     /// Masks a datagram between daemons. Malformed addresses are masked as names.

@@ -131,7 +131,7 @@ impl Spans {
             }
             OwnedInput::Other(Input::SaFailed { id, .. }) => return Some((Phase::Sa, self.sa.remove(id)?, false)),
             OwnedInput::Datagram { payload, .. } => {
-                let mad = AcmMad::parse(payload).ok().filter(|mad| mad.mgmt_class == MgmtClass::ACM)?;
+                let mad = AcmMad::parse(payload).ok()?;
                 if mad.method == Method::GET_RESP {
                     let success = mad.status.is_ok();
                     return Some((Phase::Group, self.group.remove(&mad.transaction_id)?, success));

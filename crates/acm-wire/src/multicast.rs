@@ -92,7 +92,7 @@ impl<'a> MulticastMessage<'a> {
     /// # Errors
     /// [`MessageError`] if the datagram is not a valid ACM datagram.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, MessageError> {
-        let mad = AcmMad::parse(bytes).map_err(|_| MessageError::TooShort(bytes.len()))?;
+        let mad = <AcmMad as Wire>::parse(bytes).map_err(|_| MessageError::TooShort(bytes.len()))?;
         if (mad.base_version, mad.mgmt_class, mad.class_version) != (1, MgmtClass::ACM, ACM_CLASS_VERSION) {
             let (base, class, version) = (mad.base_version, mad.mgmt_class, mad.class_version);
             return Err(MessageError::NotAcm { base, class, version });

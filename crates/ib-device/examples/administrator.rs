@@ -2,7 +2,7 @@
 use core::error::Error;
 use ib_device::umad::{Agent, Expect, Methods, ReceiveBuffer, Rmpp, UmadPort};
 use ib_mad::{
-    Lid, Method, MgmtClass, Mtu, Pkey, Rate, Selected, Status, Wire, as_bytes,
+    Lid, Method, MgmtClass, Mtu, Pkey, Rate, Selected, Status, as_bytes,
     sa::{PathRecord, Query, SaMad, TableWriter, table_length},
 };
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};

@@ -2,7 +2,7 @@
 use core::error::Error;
 use ib_device::umad::{Client, MadAddress, QueryError};
 use ib_mad::{
-    Guid, NodeType, PortPhysicalState, TransactionId, as_bytes,
+    Guid, Method, NodeType, PortPhysicalState, TransactionId, as_bytes,
     attribute::Attribute,
     smp::{DrPath, DrSmp, NodeDescription, NodeInfo, PortInfo, SwitchInfo},
 };
@@ -37,7 +37,7 @@ struct Fabric {
 
 impl Fabric {
     fn get<A: Attribute>(&mut self, path: &DrPath, modifier: u32) -> core::result::Result<A, QueryError> {
-        let request = DrSmp::get::<A>(path, modifier, TransactionId::new(1));
+        let request = DrSmp::request(Method::GET, path, modifier, TransactionId::new(1), &A::ZERO);
         let response = self.client.query(&MadAddress::directed_route(), as_bytes(&request))?;
         Ok(*response.view()?.attribute_as::<A>()?)
     }

@@ -12,7 +12,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [lid, port] = arguments.as_slice() else { return Err("perfquery LID PORT".into()) };
     let mut client = Client::open(Path::new("/dev/infiniband/umad0"))?;
     let to = MadAddress::general_services(AddressVector::local(lid.parse()?, ServiceLevel::ZERO), 0);
-    let info = Mad::get_shared::<ClassPortInfo>(MgmtClass::PERF, 0, TransactionId::new(1));
+    let info = Mad::request_shared(MgmtClass::PERF, Method::GET, 0, TransactionId::new(1), &ClassPortInfo::ZERO);
     let info = client.query(&to, as_bytes(&info))?;
     let mask = info.view()?.shared_as::<ClassPortInfo>()?.capability_mask;
     let request = PortCounters { port_select: port.parse()?, ..PortCounters::default() };

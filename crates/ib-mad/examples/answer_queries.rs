@@ -55,16 +55,22 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let (now, from) = (Duration::ZERO, Lid::new(4));
 
     for lid in [Lid::new(3), Lid::new(10)] {
-        for answer in
-            administrator.handle(now, from, &Query::<NodeRecord>::new().lid(lid).get(TransactionId::new(1)))?
-        {
+        for answer in administrator.handle(
+            now,
+            from,
+            &Query::<NodeRecord>::new().lid(lid).request(Method::GET, TransactionId::new(1)),
+        )? {
             println!("{}", MadRef::new(&answer)?);
         }
     }
 
     // The requester of a table acknowledges its segments.
     let mut receiver = Reassembler::new(vec![0; 4096], ReassemblerLimits::default());
-    let mut queue = administrator.handle(now, from, &Query::<NodeRecord>::new().get_table(TransactionId::new(2)))?;
+    let mut queue = administrator.handle(
+        now,
+        from,
+        &Query::<NodeRecord>::new().request(Method::GET_TABLE, TransactionId::new(2)),
+    )?;
     while let Some(segment) = (!queue.is_empty()).then(|| queue.remove(0)) {
         if let Received::More(Some(ack)) | Received::Done(Some(ack)) = receiver.handle(now, &segment)? {
             queue.extend(administrator.handle(now, from, ib_mad::Wire::parse(&ack)?)?);

@@ -2,7 +2,7 @@
 //! datagram from bytes. Here the bytes come from a counter; in a fuzz target they come from the fuzzer.
 use arbitrary::Unstructured;
 use ib_mad::{
-    Mad, MadRef, Status, Wire, as_bytes,
+    Mad, MadRef, Status, as_bytes,
     sa::{NodeRecord, Query, SaMad},
 };
 

@@ -33,21 +33,26 @@ pub(crate) fn main() -> Result<(), Box<dyn core::error::Error>> {
     // Read the counters of port 1, whose number is in the attribute, and clear them.
     let port = PortCounters { port_select: 1, ..PortCounters::default() };
     let read = Mad::request(Method::GET, 0, tid, &port);
-    let clear = Mad::set(0, tid, &PortCounters { counter_select: CounterSelect::from_bits_retain(u16::MAX), ..port });
+    let clear = Mad::request(
+        Method::SET,
+        0,
+        tid,
+        &PortCounters { counter_select: CounterSelect::from_bits_retain(u16::MAX), ..port },
+    );
 
     // An attribute that several classes share needs the class.
-    let class_port_info = Mad::get_shared::<ClassPortInfo>(MgmtClass::PERF, 0, tid);
+    let class_port_info = Mad::request_shared(MgmtClass::PERF, Method::GET, 0, tid, &ClassPortInfo::ZERO);
 
     // A node three switches away.
     let path: DrPath = "0,1,5,2".parse()?;
-    let node = Mad::from(DrSmp::get::<NodeInfo>(&path, 0, tid));
+    let node = Mad::from(DrSmp::request(Method::GET, &path, 0, tid, &NodeInfo::ZERO));
 
     // A message of communication management, and an attribute of a vendor class.
-    let ready = Mad::send(tid, &CmRtu::default());
-    let ping = Mad::get::<Ping>(0, tid);
+    let ready = Mad::request(Method::SEND, 0, tid, &CmRtu::default());
+    let ping = Mad::request(Method::GET, 0, tid, &Ping::ZERO);
 
     // The structure of the class has a field for its key.
-    let mut congestion = Mad::get::<CongestionInfo>(0, tid);
+    let mut congestion = Mad::request(Method::GET, 0, tid, &CongestionInfo::ZERO);
     congestion.datagram_mut::<CongestionMad>()?.cc_key = 5.into();
 
     for mad in [read, clear, class_port_info, node, ready, ping, congestion] {

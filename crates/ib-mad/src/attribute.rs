@@ -1,11 +1,9 @@
 //! Attributes: class, number, offset and structure.
-mod request;
 use crate::{
     AttributeId, DecodeError, MgmtClass, VendorId, Wire,
     wire::{Field, Leaves, leaves},
 };
 use core::fmt;
-pub(crate) use request::requests;
 
 /// An attribute of one class. If the structure of a vendor's attribute implements this trait, [`Mad`](crate::Mad) can
 /// read and write the attribute.

@@ -4,13 +4,13 @@
 //! encoding. The crate does not allocate, reads no clock and has no `unsafe` code of its own.
 //!
 //! ```
-//! use ib_mad::{Gid, Pkey, TransactionId, Wire, sa::{PathRecord, Query, SaMad}};
+//! use ib_mad::{Method, Gid, Pkey, TransactionId, Wire, sa::{PathRecord, Query, SaMad}};
 //!
 //! let query = Query::<PathRecord>::new()
 //!     .dgid("fe80::2:c903:0:20".parse()?)
 //!     .sgid("fe80::2:c903:0:10".parse()?)
 //!     .pkey(Pkey::DEFAULT_FULL)
-//!     .get(TransactionId::new(1));
+//!     .request(Method::GET, TransactionId::new(1));
 //! // The request to the subnet administrator, read back from its bytes without a copy:
 //! let seen = SaMad::parse(ib_mad::as_bytes(&query))?;
 //! assert_eq!(seen.record::<PathRecord>()?.pkey, Pkey::DEFAULT_FULL);
@@ -21,9 +21,9 @@
 //! type in this crate is kept as bytes. `{}` prints a datagram in one line, `{:#}` prints one field per line. A query
 //! is printed with the fields in its component mask.
 //!
-//! Names follow one scheme. Identifiers are created by `new`, `from` or `parse` and read by `get`. The requests of a
-//! class are `get` and `set` ([`smp::Smp`], [`perf::PerfMad`], [`device::DeviceMad`], ...). A request to [`sa`] starts
-//! with [`sa::Query`]. A key is one word (`pkey`, `qkey`, `mkey`, `bkey`).
+//! Names follow one scheme. Identifiers are created by `new`, `from` or `parse` and read by `get`. A datagram is created
+//! by `request` ([`Mad`], [`smp::Smp`], [`smp::DrSmp`], [`sa::Query`]); `parse` casts a structure and, of a datagram,
+//! checks the class. A key is one word (`pkey`, `qkey`, `mkey`, `bkey`).
 //!
 //! | module | contents |
 //! |---|---|

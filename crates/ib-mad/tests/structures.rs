@@ -1,6 +1,7 @@
 //! Tests of every structure: field tables fill it, and any bytes are cast, printed and returned unchanged.
 use core::hash::{Hash, Hasher};
 use ib_mad::{
+    Method,
     attribute::Structure,
     sa::*,
     smp::{MkeyLmc, PortInfo},
@@ -275,7 +276,7 @@ fn join_has_the_component_mask_of_c_ibacm() {
         .flow_label(FlowLabel::ZERO)
         .scope(5)
         .join_state(JoinState::FULL_MEMBER)
-        .set(TransactionId::new(1));
+        .request(Method::SET, TransactionId::new(1));
     // The captured mask.
     assert_eq!(join.sa.component_mask.get(), 0x1_b3f7);
     assert_eq!(join.header.method, Method::SET);
@@ -296,7 +297,7 @@ fn structures_are_serialized_with_names_and_printed_values() {
     let counters =
         perf::PortCountersExtended { port_rcv_data: u64::MAX.into(), ..perf::PortCountersExtended::default() };
     assert_eq!(serde_json::to_value(counters).unwrap()["port_rcv_data"], u64::MAX);
-    let mut header = perf::PerfMad::get(TransactionId::new(1), &perf::PortCounters::default()).header;
+    let mut header = Mad::request(Method::GET, 0, TransactionId::new(1), &perf::PortCounters::default()).header;
     header.status = Status::SA_NO_RECORDS;
     let json = serde_json::to_value(header).unwrap();
     assert_eq!((&json["attribute_id"], &json["status"]), (&"PortCounters".into(), &"0x0300".into()));

@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn long_table_becomes_segments_that_make_the_table_again() {
-        let request = Query::<PathRecord>::new().get_table(TransactionId::new(7));
+        let request = Query::<PathRecord>::new().request(Method::GET_TABLE, TransactionId::new(7));
         let mut table = TableWriter::new(&request, vec![0; table_length::<PathRecord>(300)]).unwrap();
         (0..300).for_each(|_| table.push(&PathRecord::default()).unwrap());
         let table = table.finish();

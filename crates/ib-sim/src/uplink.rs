@@ -282,8 +282,9 @@ impl Link {
 
     /// Queries the SMInfo of the subnet manager at this LID. A lost query is repeated at the next tick.
     fn query_manager(&self, sm_lid: Lid) {
-        let request = Smp::get::<SmInfo>(0, TransactionId::new(u64::from(self.client) << REQUEST_BITS));
-        let Ok(mad) = SaMad::parse(as_bytes(&request)) else { return };
+        let request =
+            Smp::request(Method::GET, 0, TransactionId::new(u64::from(self.client) << REQUEST_BITS), &SmInfo::ZERO);
+        let Ok(mad) = <SaMad as Wire>::parse(as_bytes(&request)) else { return };
         let packet = Packet { dlid: sm_lid, length: Be64::new(256), mad: *mad, ..Packet::default() };
         let _ = self.data.send(as_bytes(&packet));
     }

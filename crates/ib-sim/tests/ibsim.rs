@@ -1,7 +1,7 @@
 //! A served subnet with a real OpenSM as subnet manager, on Debian's ibsim: 4 nodes on 2 switches.
 use core::sync::atomic::{AtomicU32, Ordering};
 use ib_mad::{
-    FlowLabel, Gid, Lid, Mtu, Pkey, PortState, Qkey, Qpn, Rate, Selector, ServiceLevel, Status, TransactionId, Wire,
+    FlowLabel, Gid, Lid, Method, Mtu, Pkey, PortState, Qkey, Qpn, Rate, Selector, ServiceLevel, Status, TransactionId,
     sa::{JoinState, McMemberRecord, PathRecord, Query, SaMad},
 };
 use ib_sim::{
@@ -219,7 +219,7 @@ fn join(client: &mut Client) -> McMemberRecord {
         .flow_label(FlowLabel::ZERO)
         .scope(5)
         .join_state(JoinState::FULL_MEMBER);
-    let response = request(client, &query.set(TransactionId::new(0x55)));
+    let response = request(client, &query.request(Method::SET, TransactionId::new(0x55)));
     assert_eq!(response.header.status, Status::OK);
     *response.record().unwrap()
 }
@@ -239,7 +239,10 @@ fn path_query_gets_the_path_that_saquery_shows() {
     assert!(port.lid.is_unicast() && port.sm_lid.is_unicast() && port.lid != port.sm_lid);
 
     let (sgid, dgid) = (own_gid(&one), own_gid(&four));
-    let response = request(&mut one, &Query::<PathRecord>::new().sgid(sgid).dgid(dgid).get(TransactionId::new(7)));
+    let response = request(
+        &mut one,
+        &Query::<PathRecord>::new().sgid(sgid).dgid(dgid).request(Method::GET, TransactionId::new(7)),
+    );
     let path = *response.record::<PathRecord>().unwrap();
     assert_eq!((response.header.status, path.sgid, path.dgid), (Status::OK, sgid, dgid));
     assert_eq!((path.slid, path.dlid), (port.lid, four.port(1).unwrap().lid));
@@ -257,7 +260,10 @@ fn path_query_gets_the_path_that_saquery_shows() {
     }
 
     let unknown: Gid = "fe80::9999".parse().unwrap();
-    let response = request(&mut one, &Query::<PathRecord>::new().sgid(sgid).dgid(unknown).get(TransactionId::new(8)));
+    let response = request(
+        &mut one,
+        &Query::<PathRecord>::new().sgid(sgid).dgid(unknown).request(Method::GET, TransactionId::new(8)),
+    );
     assert_eq!(response.header.status, Status::SA_NO_RECORDS);
 }
 
@@ -293,7 +299,7 @@ fn join_at_opensm_makes_the_group_receive_until_the_leave() {
     });
 
     let leave = Query::<McMemberRecord>::new().mgid(mgid()).port_gid(own_gid(&four)).join_state(JoinState::FULL_MEMBER);
-    assert_eq!(request(&mut four, &leave.delete(TransactionId::new(9))).header.status, Status::OK);
+    assert_eq!(request(&mut four, &leave.request(Method::DELETE, TransactionId::new(9))).header.status, Status::OK);
     assert!(!fabric.saquery(&["--smkey", "1", "-m"]).contains(&own_gid(&four).to_string()));
     assert!(fabric.control("groups").contains("members 1/1:0x1\n"), "{}", fabric.control("groups"));
     one.send_datagram(from, &datagram).unwrap();

@@ -2,7 +2,7 @@
 use acm_client::{Address, Client, Service};
 use acm_tests::{Fabric, Kind, Lab, Node};
 use ib_mad::{
-    AttributeId, Lid, Method, Wire,
+    AttributeId, Lid, Method,
     sa::{PathRecord, SaMad},
 };
 

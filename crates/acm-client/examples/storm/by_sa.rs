@@ -15,6 +15,7 @@ use acm_client::{
 use core::{error::Error, time::Duration};
 use hdrhistogram::Histogram;
 use ib_device::umad::{Agent, AgentId, Expect, MadAddress, ReceiveBuffer, UmadPort};
+use ib_mad::Method;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::{
     collections::VecDeque,
@@ -149,7 +150,7 @@ impl Rank {
         if let Some(dgid) = self.peers.pop_front() {
             let query = Query::<PathRecord>::new().sgid(own).dgid(dgid).reversible(true).num_path(1);
             let tid = TransactionId::new(u64::try_from(self.peers.len())?);
-            self.umad.send(self.agent, to, EXPECT, as_bytes(&query.get(tid)))?;
+            self.umad.send(self.agent, to, EXPECT, as_bytes(&query.request(Method::GET, tid)))?;
             self.sent_at = Some(now());
         }
         Ok(())

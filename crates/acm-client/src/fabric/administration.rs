@@ -3,7 +3,7 @@ use super::{error::FabricError, local_port::LocalPort};
 use core::time::Duration;
 use ib_device::umad::{Client, MadAddress, QueryError, Response};
 use ib_mad::{
-    AddressVector, MadRef, SmKey, Status, TransactionId, as_bytes,
+    AddressVector, MadRef, Method, SmKey, Status, TransactionId, as_bytes,
     sa::{Query, SaMad, SaRecord},
     wire::Be64,
 };
@@ -80,7 +80,7 @@ impl Administration {
     /// # Errors
     /// [`FabricError::Refused`] with `SA_NO_RECORDS` if no record matches.
     pub fn get<R: SaRecord>(&mut self, what: &str, query: &Query<R>) -> Result<R, FabricError> {
-        self.one(what, query.get(TransactionId::ZERO))
+        self.one(what, query.request(Method::GET, TransactionId::ZERO))
     }
 
     /// Creates or changes a record. Returns the new record.
@@ -88,7 +88,7 @@ impl Administration {
     /// # Errors
     /// [`FabricError::Refused`].
     pub fn set<R: SaRecord>(&mut self, what: &str, query: &Query<R>) -> Result<R, FabricError> {
-        self.one(what, query.set(TransactionId::ZERO))
+        self.one(what, query.request(Method::SET, TransactionId::ZERO))
     }
 
     /// Deletes a record. Returns the old record.
@@ -96,7 +96,7 @@ impl Administration {
     /// # Errors
     /// [`FabricError::Refused`].
     pub fn delete<R: SaRecord>(&mut self, what: &str, query: &Query<R>) -> Result<R, FabricError> {
-        self.one(what, query.delete(TransactionId::ZERO))
+        self.one(what, query.request(Method::DELETE, TransactionId::ZERO))
     }
 
     /// Returns all matching records. The table is empty if no record matches.
@@ -104,7 +104,7 @@ impl Administration {
     /// # Errors
     /// [`FabricError::Refused`].
     pub fn table<R: SaRecord>(&mut self, what: &str, query: &Query<R>) -> Result<Table<R>, FabricError> {
-        let response = match self.ask(what, query.get_table(TransactionId::ZERO)) {
+        let response = match self.ask(what, query.request(Method::GET_TABLE, TransactionId::ZERO)) {
             Err(FabricError::Refused { status: Status::SA_NO_RECORDS, .. }) => {
                 return Ok(Table { records: Vec::new(), is_cut: false });
             }
@@ -158,7 +158,6 @@ fn is_first_of_several(response: &MadRef<'_>, length: usize) -> bool {
 mod tests {
     use super::*;
     use ib_mad::{
-        Wire as _,
         rmpp::{Segmenter, SegmenterLimits},
         sa::{PathRecord, TableWriter},
         wire::Be32,
@@ -166,7 +165,7 @@ mod tests {
 
     #[test]
     fn table_is_cut_if_only_its_first_datagram_arrived() {
-        let request = Query::<PathRecord>::new().get_table(TransactionId::ZERO);
+        let request = Query::<PathRecord>::new().request(Method::GET_TABLE, TransactionId::ZERO);
         for (records, is_cut) in [(0, false), (3, false), (4, true), (9, true)] {
             let mut table = TableWriter::new(&request, vec![0; 2000]).unwrap();
             (0..records).for_each(|_| table.push(&PathRecord::default()).unwrap());

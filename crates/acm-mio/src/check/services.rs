@@ -44,7 +44,8 @@ fn requests(port: PortId, attributes: &PortAttributes) -> Vec<SaSend> {
     let tid = |number: u32| TransactionId::new(number.into());
     let capabilities = SaMad::request(Method::GET, AttributeId::CLASS_PORT_INFO, tid(0));
     let with_ids = ServiceId::programs().map(|(_, id)| path.service_id(id));
-    let paths = (1..).zip([path].into_iter().chain(with_ids)).map(|(number, query)| query.get(tid(number)));
+    let paths =
+        (1..).zip([path].into_iter().chain(with_ids)).map(|(number, query)| query.request(Method::GET, tid(number)));
     let mads = [capabilities].into_iter().chain(paths);
     (0..)
         .zip(mads)
@@ -180,7 +181,7 @@ mod tests {
     #[test]
     fn silent_sa_is_told_from_one_without_a_path() {
         assert_eq!(why_none(&BTreeMap::new()).0, "the SA does not respond");
-        let query = Query::<PathRecord>::new().get(TransactionId::new(1));
+        let query = Query::<PathRecord>::new().request(Method::GET, TransactionId::new(1));
         let responses = BTreeMap::from([(1, query)]);
         assert!(
             Answers::read(&responses).is_some_and(|answers| answers.programs.iter().all(|(.., path)| path.is_none()))

@@ -33,7 +33,7 @@ fn result_is_passed_to_the_handler() {
     let (id, mad) = sa_request(&mut host);
     assert_eq!((mad[3], &mad[8..16]), (1, [0, 0, 0, 0, 0, 0, 0x12, 0x34].as_slice()));
     let response = core::array::from_fn::<u8, 256, _>(|at| u8::try_from(at).unwrap());
-    complete(&host, id, Ok(Box::new(*SaMad::parse(&response).unwrap())));
+    complete(&host, id, Ok(Box::new(*<SaMad as Wire>::parse(&response).unwrap())));
     let ProviderMessage::ResolveResponse { request, message } = host.next() else { panic!() };
     assert_eq!((request, message[2], &message[16..80]), (REQUEST, 0, &response[..64]));
     assert!(host.take_lines().contains(&"handler: umad 0 context 1".to_owned()));

@@ -45,7 +45,7 @@ pub(crate) mod path {
 /// The same for a datagram of subnet administration, 256 bytes.
 pub(crate) mod mad {
     use alloc::boxed::Box;
-    use ib_mad::{Wire as _, sa::SaMad};
+    use ib_mad::{Wire, sa::SaMad};
     use serde::{Deserializer, Serializer, de::Error as _};
 
     pub(crate) fn serialize<S: Serializer>(mad: &SaMad, serializer: S) -> Result<S::Ok, S::Error> {
@@ -54,6 +54,6 @@ pub(crate) mod mad {
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<SaMad>, D::Error> {
         let bytes = super::deserialize(deserializer)?;
-        SaMad::parse(&bytes).map(|mad| Box::new(*mad)).map_err(D::Error::custom)
+        <SaMad as Wire>::parse(&bytes).map(|mad| Box::new(*mad)).map_err(D::Error::custom)
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     sa::SaQuery,
 };
 use alloc::{boxed::Box, vec::Vec};
-use ib_mad::{MgmtClass, Wire, sa::SaMad};
+use ib_mad::sa::SaMad;
 
 impl External {
     /// Handles a request of the provider. It is charged to the daemon, and the number of requests is limited.
@@ -42,8 +42,7 @@ impl External {
         bytes: &[u8],
     ) -> Result<PendingSaRequest, SaError> {
         let mad = SaMad::parse(bytes).map_err(|_| SaError::NotSent)?;
-        let is_request = mad.header.mgmt_class == MgmtClass::SUBN_ADM && !mad.header.method.is_response();
-        if !is_request || self.sa.len() >= MAX_SA_REQUESTS {
+        if mad.header.method.is_response() || self.sa.len() >= MAX_SA_REQUESTS {
             return Err(SaError::NotSent);
         }
         // Requests are allowed while the provider opens the endpoint, because it joins groups then.

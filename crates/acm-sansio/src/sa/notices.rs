@@ -187,7 +187,7 @@ impl SaClient {
         let attributes = shared.named(ports.attributes(port))?;
         let is_report = |mad: &&SaMad| {
             let header = &mad.header;
-            (header.mgmt_class, header.class_version) == (MgmtClass::SUBN_ADM, SA_CLASS_VERSION)
+            header.class_version == SA_CLASS_VERSION
                 && (header.method, header.attribute_id) == (Method::REPORT, AttributeId::NOTICE)
         };
         let from_manager = qpn == Qpn::GSI && lid.base(attributes.lmc) == attributes.sm_lid.base(attributes.lmc);

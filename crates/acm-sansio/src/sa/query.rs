@@ -68,11 +68,11 @@ impl SaQuery {
     /// Builds the MAD for this port.
     pub(crate) fn mad(&self, port: &PortAttributes, tid: TransactionId) -> SaMad {
         match self {
-            Self::Path { query, from_port: true } => query.sgid(port.gid()).get(tid),
-            Self::Path { query, from_port: false } => query.get(tid),
-            Self::PathTable(query) => query.sgid(port.gid()).get_table(tid),
-            Self::Join(query) => query.port_gid(port.gid()).mad(Method::SET, tid),
-            Self::Leave(query) => query.delete(tid),
+            Self::Path { query, from_port: true } => query.sgid(port.gid()).request(Method::GET, tid),
+            Self::Path { query, from_port: false } => query.request(Method::GET, tid),
+            Self::PathTable(query) => query.sgid(port.gid()).request(Method::GET_TABLE, tid),
+            Self::Join(query) => query.port_gid(port.gid()).request(Method::SET, tid),
+            Self::Leave(query) => query.request(Method::DELETE, tid),
             Self::Datagram(mad) => {
                 let mut mad = **mad;
                 mad.header.transaction_id = tid;

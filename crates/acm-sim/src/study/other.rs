@@ -12,7 +12,7 @@ use acm_wire::{
 };
 use core::time::Duration;
 use ib_mad::{
-    Gid, GlobalRoute, Lid, Qkey, Qpn, TransactionId,
+    Gid, GlobalRoute, Lid, Method, Qkey, Qpn, TransactionId,
     sa::{PathRecord, Query},
 };
 use ib_sim::{AgentId, Datagram, Event, MadSend, QpId};
@@ -265,7 +265,8 @@ impl Others {
         let (now, subnet) = (lab.world.now(), &mut lab.world.subnet);
         let [here, there] = [index, dest].map(|node| World::port_id(node as usize));
         let (Some(local), Some(remote)) = (subnet.port(here), subnet.port(there)) else { return };
-        let mad = Query::<PathRecord>::new().sgid(local.gid()).dgid(remote.gid()).get(TransactionId::new(1));
+        let mad =
+            Query::<PathRecord>::new().sgid(local.gid()).dgid(remote.gid()).request(Method::GET, TransactionId::new(1));
         let send = MadSend { retries: QUERY.1, ..MadSend::to_administration(local, agent, QUERY.0) };
         lab.counts.add_request(now, &mad);
         subnet.send_mad(now.since_start(), here, send, &mad).expect("the port exists");

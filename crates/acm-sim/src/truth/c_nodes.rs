@@ -9,7 +9,7 @@ use acm_wire::{
 };
 use core::time::Duration;
 use ib_mad::{
-    Gid, GlobalRoute, Lid, Qkey, Qpn, TransactionId,
+    Gid, GlobalRoute, Lid, Method, Qkey, Qpn, TransactionId,
     sa::{PathRecord, Query},
 };
 use ib_sim::{AgentId, Datagram, Event, MadSend, QpId};
@@ -147,7 +147,8 @@ impl CNode {
     fn query(&mut self, world: &mut World, index: usize, source: Address) {
         let (now, here) = (world.now(), World::port_id(index));
         let Some((local, peer)) = world.subnet.port(here).zip(self.peers.get_mut(&source)) else { return };
-        let mad = Query::<PathRecord>::new().sgid(local.gid()).dgid(peer.gid).get(TransactionId::new(1));
+        let mad =
+            Query::<PathRecord>::new().sgid(local.gid()).dgid(peer.gid).request(Method::GET, TransactionId::new(1));
         let agent = AgentId(self.queries.len() as u64);
         let send = MadSend { retries: QUERY.1, ..MadSend::to_administration(local, agent, QUERY.0) };
         if world.subnet.send_mad(now.since_start(), here, send, &mad).is_ok() {

@@ -81,10 +81,10 @@ pub type Answer = core::result::Result<Response, QueryError>;
 ///
 /// ```no_run
 /// use ib_device::umad::{Client, MadAddress};
-/// use ib_mad::{TransactionId, as_bytes, smp::{DrPath, DrSmp, NodeInfo}};
+/// use ib_mad::{Method, TransactionId, as_bytes, smp::{DrPath, DrSmp, NodeInfo}};
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let mut client = Client::open("/dev/infiniband/umad0".as_ref())?;
-/// let request = DrSmp::get::<NodeInfo>(&DrPath::new(), 0, TransactionId::new(1));
+/// let request = DrSmp::request(Method::GET, &DrPath::new(), 0, TransactionId::new(1), &NodeInfo::ZERO);
 /// let response = client.query(&MadAddress::directed_route(), as_bytes(&request))?;
 /// println!("{}", response.view()?);
 /// # Ok(())

@@ -9,7 +9,7 @@
 )]
 use core::{fmt::Write, time::Duration};
 use ib_mad::{
-    Gid, Lid, Method, Mtu, Pkey, PortState, Rate, Selector, ServiceLevel, TransactionId, Wire, as_bytes,
+    Gid, Lid, Method, Mtu, Pkey, PortState, Rate, Selector, ServiceLevel, TransactionId, as_bytes,
     rmpp::{Reassembler, ReassemblerLimits, Received, RmppType, Segmenter, SegmenterLimits},
     sa::{JoinState, McMemberRecord, PathRecord, Query, SaMad},
     smp::PortInfo,
@@ -36,7 +36,12 @@ pub fn five_fields_by_hand(bytes: &[u8]) -> Option<([u8; 16], [u8; 16], u16, u16
 
 #[inline(never)]
 pub fn path_query(sgid: Gid, dgid: Gid) -> SaMad {
-    Query::<PathRecord>::new().sgid(sgid).dgid(dgid).pkey(Pkey::DEFAULT_FULL).num_path(1).get(TransactionId::new(1))
+    Query::<PathRecord>::new()
+        .sgid(sgid)
+        .dgid(dgid)
+        .pkey(Pkey::DEFAULT_FULL)
+        .num_path(1)
+        .request(Method::GET, TransactionId::new(1))
 }
 
 /// Builds a request of subnet administration without its record: common header and SA header.
@@ -78,7 +83,7 @@ pub fn join(mgid: Gid, port_gid: Gid) -> SaMad {
         .rate(Selector::Exactly, Rate::GBPS_10)
         .sl(ServiceLevel::of::<1>())
         .join_state(JoinState::FULL_MEMBER)
-        .set(TransactionId::new(1))
+        .request(Method::SET, TransactionId::new(1))
 }
 
 /// Contains a panic path, to test the search for panic paths.

@@ -18,7 +18,7 @@ pub use attributes::{
 
 use crate::{
     Bkey, MadHeader,
-    attribute::{attributes, requests},
+    attribute::attributes,
     notice::{ClassPortInfo, Notice},
     wire,
     wire::{Octets, Reserved},
@@ -37,8 +37,6 @@ wire! {
         pub data: Octets<192>,
     }
 }
-
-requests! { BaseboardMad of BASEBOARD version 1 }
 
 attributes! {
     /// An attribute of baseboard management.

@@ -42,14 +42,14 @@ impl CmaHeader {
     /// Returns the header for the addresses of both ends. If only one address is IPv4, it is mapped into IPv6.
     ///
     /// ```
-    /// use ib_mad::{Mad, ServiceId, TransactionId, cm::{CmReq, CmaHeader}, id::PortSpace, wire::Octets};
+    /// use ib_mad::{Method, Mad, ServiceId, TransactionId, cm::{CmReq, CmaHeader}, id::PortSpace, wire::Octets};
     /// let header = CmaHeader::new("10.0.0.1:40000".parse()?, "10.0.0.2".parse()?);
     /// let request = CmReq {
     ///     service_id: ServiceId::from_port_space(PortSpace::TCP, 7471),
     ///     private_data: Octets::of(&header),
     ///     ..CmReq::default()
     /// };
-    /// let mad = Mad::send(TransactionId::new(1), &request);
+    /// let mad = Mad::request(Method::SEND, 0, TransactionId::new(1), &request);
     /// // The responder:
     /// let received = mad.attribute_as::<CmReq>()?;
     /// assert_eq!(received.cma().and_then(CmaHeader::source), Some("10.0.0.1:40000".parse()?));

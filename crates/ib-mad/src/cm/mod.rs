@@ -32,13 +32,7 @@ pub use req::{
 };
 pub use sidr::{CmSidrRep, CmSidrReq};
 
-use crate::{
-    MadHeader, Method, MgmtClass, TransactionId,
-    attribute::{Attribute, attributes},
-    notice::ClassPortInfo,
-    wire,
-    wire::Octets,
-};
+use crate::{MadHeader, attribute::attributes, notice::ClassPortInfo, wire, wire::Octets};
 
 wire! {
     /// A communication management datagram (IBTA 12.6); class version 2.
@@ -47,16 +41,6 @@ wire! {
         pub header: MadHeader,
         /// Message, with the layout of its attribute id.
         pub data: Octets<232>,
-    }
-}
-
-impl CmMad {
-    /// Returns a datagram with a message. An attribute of another class does not compile.
-    #[must_use]
-    pub fn send<A: Attribute>(tid: TransactionId, message: &A) -> Self {
-        const { assert!(A::CLASS.get() == MgmtClass::COMM_MGMT.get(), "an attribute of another class") };
-        let header = MadHeader::new(MgmtClass::COMM_MGMT, A::CLASS_VERSION, Method::SEND, A::ATTRIBUTE, tid);
-        Self { header, data: Octets::of(message) }
     }
 }
 

@@ -145,6 +145,7 @@ impl<T: Bits + Copy> Wire for Selected<T> {
             count: 1,
             reserved: false,
             order: crate::wire::ByteOrder::Network,
+            is_number: false,
             parts: &[],
             show: |bytes, f| Selector::show_bits(u64::from(bytes.first().copied().unwrap_or_default() >> 6), f),
             show_element: |bytes, _, f| {
@@ -166,6 +167,7 @@ impl<T: Bits + Copy> Wire for Selected<T> {
             count: 1,
             reserved: false,
             order: crate::wire::ByteOrder::Network,
+            is_number: T::IS_NUMBER,
             parts: &[],
             show: |bytes, f| T::show_bits(u64::from(bytes.first().copied().unwrap_or_default() & 0x3f), f),
             show_element: |bytes, _, f| T::show_bits(u64::from(bytes.first().copied().unwrap_or_default() & 0x3f), f),

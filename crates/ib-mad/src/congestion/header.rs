@@ -1,8 +1,6 @@
 //! The datagram of congestion control, and the attributes of every node.
 use crate::{
-    CcKey, MadHeader,
-    attribute::requests,
-    bits, flags, wire,
+    CcKey, MadHeader, bits, flags, wire,
     wire::{Be16, Be32, Octets, Reserved},
 };
 
@@ -19,8 +17,6 @@ wire! {
         pub data: Octets<192>,
     }
 }
-
-requests! { CongestionMad of CONGESTION version 2 }
 
 flags! {
     /// Congestion control capabilities of a node (IBTA A10.4.3.3).

@@ -22,7 +22,7 @@ wire! {
     /// let port = PortCounters { port_select: 2, ..PortCounters::default() };
     /// let read = Mad::request(Method::GET, 0, tid, &port);
     /// assert_eq!((as_bytes(&read)[1], as_bytes(&read)[65]), (4, 2));
-    /// let info = Mad::get_shared::<ClassPortInfo>(MgmtClass::PERF, 0, tid);
+    /// let info = Mad::request_shared(MgmtClass::PERF, Method::GET, 0, tid, &ClassPortInfo::ZERO);
     /// assert_eq!(info.to_string(), "Perf Get ClassPortInfo modifier 0x0 tid 0x0000000000000001: ".to_owned()
     ///     + &format!("{:?}", ClassPortInfo::default()));
     /// // The responder:
@@ -47,34 +47,17 @@ struct Position {
 }
 
 impl Mad {
-    /// Returns a request to read an attribute. The attribute's bytes in the request are zero.
+    /// Returns a datagram with an attribute; in most requests to read one, the attribute is zero. An attribute that does
+    /// not fit does not compile.
     ///
-    /// An attribute of performance management does not compile, because it must contain a port number: use
-    /// [`request`](Self::request).
-    ///
-    /// ```compile_fail
-    /// use ib_mad::{Mad, TransactionId, perf::PortCounters};
-    /// let port_1 = Mad::get::<PortCounters>(1, TransactionId::new(1));
     /// ```
-    #[must_use]
-    pub fn get<A: Attribute>(modifier: u32, tid: TransactionId) -> Self {
-        const { assert!(A::CLASS.get() != MgmtClass::PERF.get(), "the attribute must contain a port number") };
-        Self::request(Method::GET, modifier, tid, &A::ZERO)
-    }
-
-    /// Returns a request to change an attribute.
-    #[must_use]
-    pub fn set<A: Attribute>(modifier: u32, tid: TransactionId, attribute: &A) -> Self {
-        Self::request(Method::SET, modifier, tid, attribute)
-    }
-
-    /// Returns a datagram with the method Send, for example a message of communication management.
-    #[must_use]
-    pub fn send<A: Attribute>(tid: TransactionId, message: &A) -> Self {
-        Self::request(Method::SEND, 0, tid, message)
-    }
-
-    /// Returns a datagram with any method. An attribute that does not fit does not compile.
+    /// use ib_mad::{Mad, Method, TransactionId, smp::{NodeInfo, PortInfo}};
+    /// let tid = TransactionId::new(1);
+    /// let read = Mad::request(Method::GET, 0, tid, &NodeInfo::ZERO);
+    /// let write = Mad::request(Method::SET, 1, tid, &PortInfo { gid_prefix: 5.into(), ..PortInfo::ZERO });
+    /// assert_eq!(read.attribute_as(), Ok(&NodeInfo::ZERO));
+    /// assert_eq!(write.header.attribute_modifier.get(), 1);
+    /// ```
     #[must_use]
     pub fn request<A: Attribute>(method: Method, modifier: u32, tid: TransactionId, attribute: &A) -> Self {
         const { assert!(A::OFFSET >= 24 && A::OFFSET + size_of::<A>() <= MAD_SIZE, "longer than a datagram") };
@@ -85,12 +68,6 @@ impl Mad {
             at.copy_from_slice(InBytes::<_, 3>::new(oui).as_bytes());
         }
         own
-    }
-
-    /// Returns a request to read an attribute that several classes share.
-    #[must_use]
-    pub fn get_shared<A: SharedAttribute>(class: MgmtClass, modifier: u32, tid: TransactionId) -> Self {
-        Self::request_shared(class, Method::GET, modifier, tid, &A::ZERO)
     }
 
     /// Returns a datagram with an attribute that several classes share: Notice, InformInfo or ClassPortInfo.
@@ -178,9 +155,9 @@ impl Mad {
     /// Returns the response to this request with an attribute that several classes share.
     ///
     /// ```
-    /// use ib_mad::{Mad, MgmtClass, TransactionId, notice::ClassPortInfo};
+    /// use ib_mad::{Method, Mad, MgmtClass, TransactionId, notice::ClassPortInfo};
     /// let info = ClassPortInfo { base_version: 1, class_version: 1, ..ClassPortInfo::default() };
-    /// let request = Mad::get_shared::<ClassPortInfo>(MgmtClass::PERF, 0, TransactionId::new(1));
+    /// let request = Mad::request_shared(MgmtClass::PERF, Method::GET, 0, TransactionId::new(1), &ClassPortInfo::ZERO);
     /// assert_eq!(request.answer_with_shared(&info)?.shared_as::<ClassPortInfo>()?, &info);
     /// # Ok::<(), ib_mad::DecodeError>(())
     /// ```

@@ -4,6 +4,7 @@ extern crate std;
 use super::*;
 use crate::{
     AttributeId, Bkey, DecodeError, Lid, MadHeader, MadRef, Method, MgmtClass, Pkey, Status, TransactionId, VendorId,
+    acm::AcmMad,
     as_bytes,
     attribute::{Attribute, SharedAttribute},
     baseboard::{BaseboardMad, ReadVpd},
@@ -15,7 +16,7 @@ use crate::{
     registry,
     sa::{PathRecord, Query, SaMad},
     smp::{DrPath, DrSmp, NodeInfo, PortInfo, Smp},
-    vendor::{OPENIB_OUI, VendorOuiMad},
+    vendor::{OPENIB_OUI, VendorMad, VendorOuiMad},
     wire,
     wire::{Be32, Octets},
 };
@@ -107,45 +108,77 @@ fn every_attribute_is_at_the_data_offset_of_its_class() {
 #[test]
 fn datagram_of_a_class_has_its_headers() {
     let tid = TransactionId::new(1);
-    let mut mad = Mad::get::<ReadVpd>(0, tid);
+    let mut mad = Mad::request(Method::GET, 0, tid, &ReadVpd::ZERO);
     mad.datagram_mut::<BaseboardMad>().unwrap().bkey = Bkey::from(5);
     assert_eq!(as_bytes(&mad)[31], 5);
     let other = DecodeError::BadValue { what: "mgmt_class", value: 5 };
     assert_eq!(mad.datagram::<Smp>(), Err(other));
     assert_eq!(mad.datagram_mut::<CmMad>(), Err(other));
-    let query = Query::<PathRecord>::new().pkey(Pkey::DEFAULT_FULL).get(tid);
+    let query = Query::<PathRecord>::new().pkey(Pkey::DEFAULT_FULL).request(Method::GET, tid);
     assert_eq!(Mad::from(query).datagram::<SaMad>(), Ok(&query));
-    let ping = Mad::get::<Ping>(0, tid);
+    let ping = Mad::request(Method::GET, 0, tid, &Ping::ZERO);
     assert_eq!(ping.datagram::<VendorOuiMad>().unwrap().oui.get(), OPENIB_OUI);
-    assert_eq!(Mad::from(Smp::get::<NodeInfo>(2, tid)), Mad::get::<NodeInfo>(2, tid));
-    let port = PortCounters { port_select: 2, ..PortCounters::default() };
-    assert_eq!(Mad::from(PerfMad::get(tid, &port)), Mad::request(Method::GET, 0, tid, &port));
-    assert_eq!(Mad::from(PerfMad::set(tid, &port)), Mad::set(0, tid, &port));
-    assert_eq!(Mad::from(DeviceMad::get::<IoUnitInfo>(2, tid)), Mad::get::<IoUnitInfo>(2, tid));
-    let set = CongestionInfo { control_table_cap: 7, ..CongestionInfo::default() };
-    assert_eq!(Mad::from(CongestionMad::set(2, tid, &set)), Mad::set(2, tid, &set));
-    assert_eq!(Mad::from(CmMad::send(tid, &CmReq::default())), Mad::send(tid, &CmReq::default()));
+    assert_eq!(
+        Mad::from(Smp::request(Method::GET, 2, tid, &NodeInfo::ZERO)),
+        Mad::request(Method::GET, 2, tid, &NodeInfo::ZERO)
+    );
+    let set = PortInfo { lid: Lid::new(5), ..PortInfo::default() };
+    let directed = DrSmp::request(Method::SET, &DrPath::default(), 2, tid, &set);
+    assert_eq!(Mad::from(directed).attribute_as(), Ok(&set));
+}
+
+/// Written for all structures of datagrams, each with a class of its own.
+#[test]
+fn datagram_of_another_class_is_not_parsed() {
+    let classes = [0x01, 0x81, 0x03, 0x04, 0x05, 0x06, 0x07, 0x21, 0x2c, 0x09, 0x30];
+    for class in 0..=255 {
+        let mut bytes = [0; 256];
+        bytes[1] = class;
+        let parsed = [
+            Smp::parse(&bytes).map(as_bytes),
+            DrSmp::parse(&bytes).map(as_bytes),
+            SaMad::parse(&bytes).map(as_bytes),
+            PerfMad::parse(&bytes).map(as_bytes),
+            BaseboardMad::parse(&bytes).map(as_bytes),
+            DeviceMad::parse(&bytes).map(as_bytes),
+            CmMad::parse(&bytes).map(as_bytes),
+            CongestionMad::parse(&bytes).map(as_bytes),
+            AcmMad::parse(&bytes).map(as_bytes),
+            VendorMad::parse(&bytes).map(as_bytes),
+            VendorOuiMad::parse(&bytes).map(as_bytes),
+        ];
+        for (parsed, own) in parsed.iter().zip(classes) {
+            // The vendor classes are two ranges.
+            let is_own = match own {
+                0x09 => (0x09..=0x0f).contains(&class),
+                0x30 => (0x30..=0x4f).contains(&class),
+                own => own == class,
+            };
+            let other = DecodeError::BadValue { what: "mgmt_class", value: class.into() };
+            assert_eq!(*parsed, if is_own { Ok(&bytes[..]) } else { Err(other) }, "{own:#x} {class:#x}");
+        }
+    }
+    assert_eq!(SaMad::parse(&[3; 255]), Err(DecodeError::TooShort { what: "SaMad", need: 256, got: 255 }));
 }
 
 #[test]
 fn error_response_has_no_attribute() {
     let port = PortCounters { port_select: 2, ..PortCounters::default() };
-    let mut request = PerfMad::get(TransactionId::new(1), &port);
+    let mut request = Mad::request(Method::GET, 0, TransactionId::new(1), &port);
     // Only a response has a status.
     request.header.status = Status::BUSY;
-    let request = Mad::from(request);
     assert_eq!(request.attribute_as::<PortCounters>(), Ok(&port));
     let answer = request.answer(Status::INVALID_FIELD).unwrap();
     let error = DecodeError::ErrorResponse { status: 0x1c };
     assert_eq!(answer.attribute_as::<PortCounters>(), Err(error));
     assert_eq!(error.to_string(), "the response has no data: status 0x001c");
     assert_eq!((error.status(), MadRef::new(&[]).unwrap_err().status()), (Some(Status::INVALID_FIELD), None));
-    let info = Mad::get_shared::<ClassPortInfo>(MgmtClass::PERF, 0, TransactionId::new(1));
+    let info = Mad::request_shared(MgmtClass::PERF, Method::GET, 0, TransactionId::new(1), &ClassPortInfo::ZERO);
     assert!(info.answer(Status::REDIRECT).unwrap().shared_as::<ClassPortInfo>().is_ok(), "it has the other port");
     let error = DecodeError::ErrorResponse { status: 1 };
     assert_eq!(info.answer(Status::BUSY).unwrap().shared_as::<ClassPortInfo>(), Err(error));
     // The direction bit of a directed route is no error.
-    let smp = Mad::from(DrSmp::get::<NodeInfo>(&DrPath::default(), 0, TransactionId::new(1)));
+    let smp = Mad::from(DrSmp::request(Method::GET, &DrPath::default(), 0, TransactionId::new(1), &NodeInfo::ZERO));
     assert!(smp.answer(Status::OK).unwrap().attribute_as::<NodeInfo>().is_ok());
     assert!(smp.answer(Status::BUSY).unwrap().attribute_as::<NodeInfo>().is_err());
 }
@@ -153,10 +186,10 @@ fn error_response_has_no_attribute() {
 #[test]
 fn attribute_of_another_class_number_or_vendor_is_rejected() {
     let tid = TransactionId::new(1);
-    let mad = Mad::get::<NodeInfo>(0, tid);
+    let mad = Mad::request(Method::GET, 0, tid, &NodeInfo::ZERO);
     assert!(mad.attribute_as::<PortInfo>().is_err() && mad.attribute_as::<PortCounters>().is_err());
     assert!(mad.shared_as::<Notice>().is_err());
-    let mut ping = Mad::get::<Ping>(0, tid);
+    let mut ping = Mad::request(Method::GET, 0, tid, &Ping::ZERO);
     assert_eq!(ping.attribute_as::<Ping>(), Ok(&Ping::default()));
     ping.datagram_mut::<VendorOuiMad>().unwrap().oui = VendorId::checked(0x2c9).unwrap().into();
     let other = DecodeError::BadValue { what: "oui", value: 0x2c9 };
@@ -177,7 +210,8 @@ fn response_has_headers_of_the_request_and_new_data() {
     assert!(ask.answer_with(&PortInfo::default()).is_err(), "an attribute of another type");
     // The paths of a directed route stay as they are.
     let path: DrPath = "0,1,5".parse().unwrap();
-    let ask = Mad::from(DrSmp::set(&path, 1, tid, &PortInfo { lid: Lid::new(3), ..PortInfo::default() }));
+    let ask =
+        Mad::from(DrSmp::request(Method::SET, &path, 1, tid, &PortInfo { lid: Lid::new(3), ..PortInfo::default() }));
     let answer = ask.answer(Status::OK).unwrap();
     let smp = answer.datagram::<DrSmp>().unwrap();
     assert_eq!((smp.path(), smp.data, smp.method), (Ok(path), Octets([0; 64]), Method::GET_RESP));
@@ -189,7 +223,7 @@ fn response_has_headers_of_the_request_and_new_data() {
 fn shared_attribute_is_answered_in_each_class() {
     let info = ClassPortInfo { class_version: 3, redirect_lid: Lid::new(9), ..ClassPortInfo::default() };
     for class in [MgmtClass::PERF, MgmtClass::SUBN_ADM, MgmtClass::DEVICE_MGMT, MgmtClass::BASEBOARD, MgmtClass::BIS] {
-        let request = Mad::get_shared::<ClassPortInfo>(class, 6, TransactionId::new(7));
+        let request = Mad::request_shared(class, Method::GET, 6, TransactionId::new(7), &ClassPortInfo::ZERO);
         let answer = request.answer_with_shared(&info).unwrap();
         assert_eq!(answer.shared_as::<ClassPortInfo>(), Ok(&info), "{class}");
         let header = MadHeader { method: Method::GET_RESP, ..request.header };

@@ -12,8 +12,8 @@ use zerocopy::IntoBytes as _;
 /// The structure of a whole datagram of a class, with names for its keys and class-specific headers.
 ///
 /// ```
-/// use ib_mad::{Mad, Mkey, TransactionId, smp::{PortInfo, Smp}};
-/// let mut ask = Mad::get::<PortInfo>(1, TransactionId::new(1));
+/// use ib_mad::{Method, Mad, Mkey, TransactionId, smp::{PortInfo, Smp}};
+/// let mut ask = Mad::request(Method::GET, 1, TransactionId::new(1), &PortInfo::ZERO);
 /// ask.datagram_mut::<Smp>()?.mkey = Mkey::new(7);
 /// assert_eq!(ask.datagram::<Smp>()?.mkey, Mkey::new(7));
 /// # Ok::<(), ib_mad::DecodeError>(())
@@ -29,6 +29,19 @@ macro_rules! datagrams {
         impl Datagram for $name {
             fn is_of(class: MgmtClass) -> bool {
                 ($is)(class)
+            }
+        }
+        $(#[$m])*
+        impl $name {
+            /// Casts a datagram of the class from the start of `bytes`, in place.
+            ///
+            /// # Errors
+            /// [`DecodeError::TooShort`] if `bytes` ends before the datagram, [`DecodeError::BadValue`] if the datagram
+            /// is of another class.
+            pub fn parse(bytes: &[u8]) -> Result<&Self, DecodeError> {
+                let own = <Self as Wire>::parse(bytes)?;
+                check_class::<Self>(bytes.get(1).copied().unwrap_or_default())?;
+                Ok(own)
             }
         }
         $(#[$m])*
@@ -65,8 +78,8 @@ impl Mad {
     /// # Errors
     /// [`DecodeError::BadValue`] if the datagram is of another class.
     pub fn datagram<T: Datagram>(&self) -> Result<&T, DecodeError> {
-        self.is::<T>()?;
-        T::parse(as_bytes(self))
+        check_class::<T>(self.header.mgmt_class.get())?;
+        <T as Wire>::parse(as_bytes(self))
     }
 
     /// Returns the datagram as the structure of its class, so that it can be changed.
@@ -74,16 +87,15 @@ impl Mad {
     /// # Errors
     /// [`DecodeError::BadValue`] if the datagram is of another class.
     pub fn datagram_mut<T: Datagram>(&mut self) -> Result<&mut T, DecodeError> {
-        self.is::<T>()?;
+        check_class::<T>(self.header.mgmt_class.get())?;
         T::parse_mut(self.as_mut_bytes())
     }
+}
 
-    fn is<T: Datagram>(&self) -> Result<(), DecodeError> {
-        match self.header.mgmt_class {
-            class if T::is_of(class) => Ok(()),
-            class => Err(DecodeError::BadValue { what: "mgmt_class", value: class.get().into() }),
-        }
-    }
+/// Checks the class of a datagram that is read as a `T`.
+fn check_class<T: Datagram>(class: u8) -> Result<(), DecodeError> {
+    let other = DecodeError::BadValue { what: "mgmt_class", value: class.into() };
+    if T::is_of(MgmtClass::new(class)) { Ok(()) } else { Err(other) }
 }
 
 impl fmt::Display for Mad {

@@ -17,7 +17,7 @@ pub use service_entries::{ServiceEntries, ServiceEntry};
 
 use crate::{
     MadHeader,
-    attribute::{attributes, requests},
+    attribute::attributes,
     notice::{ClassPortInfo, Notice},
     wire,
     wire::{Octets, Reserved},
@@ -34,8 +34,6 @@ wire! {
         pub data: Octets<192>,
     }
 }
-
-requests! { DeviceMad of DEVICE_MGMT version 1 }
 
 attributes! {
     /// An attribute of device management.

@@ -153,7 +153,7 @@ sa_record! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{MadRef, Status, TransactionId, Wire as _, as_bytes, sa::Query};
+    use crate::{MadRef, Method, Status, TransactionId, Wire as _, as_bytes, sa::Query};
 
     /// A record as the fabric manager writes it, field by field.
     fn bytes() -> [u8; 128] {
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn queries_and_responses_have_the_versions_of_omni_path() {
         let query = Query::<OpaVirtualFabric>::new().pkey(Pkey::new(1)).sl(17);
-        let request = query.get(TransactionId::new(1));
+        let request = query.request(Method::GET, TransactionId::new(1));
         assert_eq!((request.header.base_version, request.header.class_version), (0x80, 0x80));
         assert_eq!((request.header.attribute_id.get(), request.sa.component_mask.get()), (0x89, 0x82));
         let bytes = bytes();

@@ -15,7 +15,6 @@ mod port_flow;
 mod port_lanes;
 mod port_samples;
 mod port_service_levels;
-mod request;
 
 pub use capability::{
     CounterBits, CounterSelect, CounterSelect2, ExtendedCounterSelect, PerfCapability, PerfCapability2,

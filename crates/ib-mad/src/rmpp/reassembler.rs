@@ -58,7 +58,7 @@ enum State {
 /// use ib_mad::rmpp::{Reassembler, ReassemblerLimits, Received};
 /// let mut buffer = [0; 4096];
 /// let mut message = Reassembler::new(&mut buffer, ReassemblerLimits::default());
-/// # let segment = ib_mad::sa::Query::<ib_mad::sa::PathRecord>::new().get(ib_mad::TransactionId::new(1));
+/// # let segment = ib_mad::sa::Query::<ib_mad::sa::PathRecord>::new().request(ib_mad::Method::GET, ib_mad::TransactionId::new(1));
 /// match message.handle(Duration::ZERO, ib_mad::as_bytes(&segment))? {
 ///     Received::Done(_) => assert_eq!(message.message().map(<[u8]>::len), Some(256)),
 ///     other => panic!("{other:?}"),

@@ -13,11 +13,11 @@ use core::time::Duration;
 ///
 /// ```
 /// use core::time::Duration;
-/// use ib_mad::{Lid, TransactionId, as_bytes, sa::{NodeRecord, Query, TableWriter, table_length}};
+/// use ib_mad::{Method, Lid, TransactionId, as_bytes, sa::{NodeRecord, Query, TableWriter, table_length}};
 /// use ib_mad::rmpp::{Handled, SegmenterLimits, Transfers};
 /// let mut transfers = Transfers::<Lid, _, 64>::new(SegmenterLimits::default());
 /// let (now, source) = (Duration::ZERO, Lid::new(7));
-/// let request = Query::<NodeRecord>::new().get_table(TransactionId::new(1));
+/// let request = Query::<NodeRecord>::new().request(Method::GET_TABLE, TransactionId::new(1));
 /// // Acknowledgements and repeated requests do not reach the server.
 /// assert_eq!(transfers.handle(now, &source, as_bytes(&request))?, Handled::Request);
 /// let mut table = TableWriter::new(&request, vec![0; table_length::<NodeRecord>(1)])?;

@@ -3,9 +3,9 @@
 //! Each setter of [`Query`] sets a field of the record and the field's bit in the component mask.
 //!
 //! ```
-//! use ib_mad::{Lid, PortState, TransactionId, sa::{PortInfoRecord, Query}};
+//! use ib_mad::{Method, Lid, PortState, TransactionId, sa::{PortInfoRecord, Query}};
 //! let active = Query::<PortInfoRecord>::new().endport_lid(Lid::new(4)).port_state(PortState::ACTIVE);
-//! assert_eq!(active.get_table(TransactionId::new(1)).sa.component_mask.get(), 0x8001);
+//! assert_eq!(active.request(Method::GET_TABLE, TransactionId::new(1)).sa.component_mask.get(), 0x8001);
 //! ```
 mod cable_info_record;
 mod capability;

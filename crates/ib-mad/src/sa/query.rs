@@ -87,33 +87,10 @@ impl<R: SaRecord> Query<R> {
         <R::Mask as bitflags::Flags>::from_bits_retain(self.mask)
     }
 
-    /// Returns the datagram that requests one record.
+    /// Returns the datagram with this query: Get for one record, GetTable for every matching one, Set and Delete to
+    /// create and remove a record.
     #[must_use]
-    pub fn get(&self, tid: TransactionId) -> SaMad {
-        self.mad(Method::GET, tid)
-    }
-
-    /// Returns the datagram that creates or changes the record.
-    #[must_use]
-    pub fn set(&self, tid: TransactionId) -> SaMad {
-        self.mad(Method::SET, tid)
-    }
-
-    /// Returns the datagram that removes the record.
-    #[must_use]
-    pub fn delete(&self, tid: TransactionId) -> SaMad {
-        self.mad(Method::DELETE, tid)
-    }
-
-    /// Returns the datagram that requests every matching record.
-    #[must_use]
-    pub fn get_table(&self, tid: TransactionId) -> SaMad {
-        self.mad(Method::GET_TABLE, tid)
-    }
-
-    /// Returns the datagram with any method.
-    #[must_use]
-    pub fn mad(&self, method: Method, tid: TransactionId) -> SaMad {
+    pub fn request(&self, method: Method, tid: TransactionId) -> SaMad {
         let mut mad = SaMad::request(method, R::ID, tid);
         [mad.header.base_version, mad.header.class_version] = R::VERSIONS;
         mad.sa.component_mask = Be64::new(self.mask);

@@ -94,18 +94,21 @@ mod tests {
         let expected = "PathRecord{flow_hop.hop_limit=3, pkey=0xffff, mtu.selector==, mtu.value=2048}";
         assert_eq!(format!("{query:?}"), expected);
         let tid = TransactionId::new(1);
-        let get = printed(&query.get(tid));
+        let get = printed(&query.request(Method::GET, tid));
         assert!(get.ends_with(expected), "{get}");
         // A field outside the component mask is not shown, whatever its value is.
-        let without = printed(&query.without(PathMask::PKEY).get_table(tid));
+        let without = printed(&query.without(PathMask::PKEY).request(Method::GET_TABLE, tid));
         assert!(without.ends_with("PathRecord{flow_hop.hop_limit=3, mtu.selector==, mtu.value=2048}"), "{without}");
-        let lines = format!("{:#}", MadRef::new(as_bytes(&Query::<PathRecord>::new().hop_limit(3).get(tid))).unwrap());
+        let lines = format!(
+            "{:#}",
+            MadRef::new(as_bytes(&Query::<PathRecord>::new().hop_limit(3).request(Method::GET, tid))).unwrap()
+        );
         assert!(lines.ends_with(&format!("\nPathRecord\n  {:32} 3\n", "flow_hop.hop_limit")), "{lines}");
     }
 
     #[test]
     fn response_prints_every_field() {
-        let mut answer = Query::<PathRecord>::new().hop_limit(3).get(TransactionId::new(1));
+        let mut answer = Query::<PathRecord>::new().hop_limit(3).request(Method::GET, TransactionId::new(1));
         answer.header.method = Method::GET_RESP;
         assert!(printed(&answer).contains("preference=0"), "{answer:?}");
         let whole = SaMad::request(Method::SET, crate::AttributeId::INFORM_INFO, TransactionId::new(1));

@@ -11,9 +11,9 @@ impl<R: SaRecord> Query<R> {
     /// Reads the query of a request: its record and its component mask.
     ///
     /// ```
-    /// use ib_mad::{TransactionId, sa::{NodeRecord, Query}};
+    /// use ib_mad::{Method, TransactionId, sa::{NodeRecord, Query}};
     /// let query = Query::<NodeRecord>::new().lid(4.into());
-    /// assert_eq!(Query::from_mad(&query.get_table(TransactionId::new(1))), Ok(query));
+    /// assert_eq!(Query::from_mad(&query.request(Method::GET_TABLE, TransactionId::new(1))), Ok(query));
     /// ```
     ///
     /// # Errors
@@ -66,7 +66,7 @@ impl SaMad {
     ///
     /// ```
     /// use ib_mad::{Method, Status, TransactionId, sa::{PathRecord, Query, SaMad}};
-    /// let request = Query::<PathRecord>::new().dlid(4.into()).get(TransactionId::new(1));
+    /// let request = Query::<PathRecord>::new().dlid(4.into()).request(Method::GET, TransactionId::new(1));
     /// let path = PathRecord { dlid: 4.into(), ..PathRecord::default() };
     /// let response = request.answer_with(&path)?;
     /// assert_eq!((response.header.method, response.record::<PathRecord>()?), (Method::GET_RESP, &path));
@@ -89,10 +89,10 @@ impl SaMad {
     /// [`Status::SA_NO_RECORDS`] or [`Status::SA_TOO_MANY_RECORDS`].
     ///
     /// ```
-    /// use ib_mad::{Status, TransactionId, sa::{NodeRecord, Query}};
+    /// use ib_mad::{Method, Status, TransactionId, sa::{NodeRecord, Query}};
     /// let nodes = [4, 5].map(|lid| NodeRecord { lid: lid.into(), ..NodeRecord::default() });
     /// let query = Query::<NodeRecord>::new().lid(5.into());
-    /// let request = query.get(TransactionId::new(1));
+    /// let request = query.request(Method::GET, TransactionId::new(1));
     /// assert_eq!(request.answer_one(query.select(&nodes))?.record::<NodeRecord>()?, &nodes[1]);
     /// assert_eq!(request.answer_one(&nodes)?.header.status, Status::SA_TOO_MANY_RECORDS);
     /// # Ok::<(), ib_mad::DecodeError>(())

@@ -43,7 +43,7 @@ sa_record! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{TransactionId, sa::Query};
+    use crate::{Method, TransactionId, sa::Query};
 
     /// rdma-core's srp_daemon subscribes to trap 64 and ends the subscription.
     #[test]
@@ -55,8 +55,11 @@ mod tests {
             .notice_type(InformType::SUBNET_MANAGEMENT)
             .trap_number(TrapNumber::GID_IN_SERVICE)
             .producer(Producer::CLASS_MANAGER);
-        assert_eq!(subscribe.set(TransactionId::new(1)).sa.component_mask.get(), 0x10f2);
-        assert_eq!(subscribe.qpn(Qpn::checked(5).unwrap()).set(TransactionId::new(1)).sa.component_mask.get(), 0x11f2);
+        assert_eq!(subscribe.request(Method::SET, TransactionId::new(1)).sa.component_mask.get(), 0x10f2);
+        assert_eq!(
+            subscribe.qpn(Qpn::checked(5).unwrap()).request(Method::SET, TransactionId::new(1)).sa.component_mask.get(),
+            0x11f2
+        );
         assert_eq!(crate::as_bytes(subscribe.record())[18..28], [0, 0, 0, 0, 1, 1, 0, 3, 0, 64]);
     }
 

@@ -29,8 +29,8 @@ pub enum TableError {
 ///
 /// ```
 /// use core::time::Duration;
-/// use ib_mad::{Lid, TransactionId, rmpp::{Segmenter, SegmenterLimits}, sa::{NodeRecord, Query, TableWriter, table_length}};
-/// let request = Query::<NodeRecord>::new().get_table(TransactionId::new(1));
+/// use ib_mad::{Method, Lid, TransactionId, rmpp::{Segmenter, SegmenterLimits}, sa::{NodeRecord, Query, TableWriter, table_length}};
+/// let request = Query::<NodeRecord>::new().request(Method::GET_TABLE, TransactionId::new(1));
 /// let mut table = TableWriter::new(&request, vec![0; table_length::<NodeRecord>(3)])?;
 /// for lid in [4, 5, 6] {
 ///     table.push(&NodeRecord { lid: Lid::new(lid), ..NodeRecord::default() })?;

@@ -37,7 +37,7 @@ fn check_each_component<R: SaRecord + PartialEq>(bytes: &[u8], bit: u32) -> Resu
             Query::<R>::with_mask(*record, R::Mask::empty()).matches(other),
             "an empty mask matches every record"
         );
-        let read = Query::from_mad(&query.get_table(TransactionId::new(1)));
+        let read = Query::from_mad(&query.request(Method::GET_TABLE, TransactionId::new(1)));
         prop_assert!(read == Ok(query));
     }
     Ok(())
@@ -61,7 +61,7 @@ proptest! {
         records in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 52), 0..40),
         tid in any::<u64>(),
     ) {
-        let request = Query::<McMemberRecord>::new().get_table(TransactionId::new(tid));
+        let request = Query::<McMemberRecord>::new().request(Method::GET_TABLE, TransactionId::new(tid));
         let mut table = TableWriter::new(&request, vec![0xee; table_length::<McMemberRecord>(records.len())]).unwrap();
         for (index, record) in records.iter().enumerate() {
             prop_assert_eq!(table.len(), index);
@@ -183,13 +183,16 @@ fn only_array_elements_in_the_mask_are_compared() {
 #[test]
 fn request_has_the_length_of_its_record_in_words() {
     let tid = TransactionId::new(5);
-    let requests = [Query::<PathRecord>::new().get(tid), Query::<McMemberRecord>::new().get_table(tid)];
+    let requests = [
+        Query::<PathRecord>::new().request(Method::GET, tid),
+        Query::<McMemberRecord>::new().request(Method::GET_TABLE, tid),
+    ];
     assert_eq!(requests.map(|mad| mad.sa.attribute_offset.get()), [8, 7]);
 }
 
 #[test]
 fn response_has_the_component_mask_and_no_sm_key() {
-    let mut request = Query::<PathRecord>::new().pkey(Pkey::DEFAULT_FULL).get(TransactionId::new(5));
+    let mut request = Query::<PathRecord>::new().pkey(Pkey::DEFAULT_FULL).request(Method::GET, TransactionId::new(5));
     request.sa.sm_key = Be64::new(9);
     let record = path(Mtu::B2048, Rate::GBPS_10, 18);
     let answer = request.answer_with(&record).unwrap();
@@ -208,7 +211,7 @@ fn response_has_the_component_mask_and_no_sm_key() {
     assert_eq!(wrong, Some(TableError::Request(other)));
     assert_eq!(TableWriter::<PathRecord, _>::new(&request, [0; 55]).err(), Some(TableError::NoRoom));
     // GetMulti is for a MultiPathRecord and its response has PathRecords.
-    let several = Query::<MultiPathRecord>::new().mad(Method::GET_MULTI, TransactionId::new(1));
+    let several = Query::<MultiPathRecord>::new().request(Method::GET_MULTI, TransactionId::new(1));
     let mut table = TableWriter::new(&several, [0; 200]).unwrap();
     assert!(table.is_empty());
     table.push(&record).unwrap();
@@ -222,7 +225,7 @@ fn response_has_the_component_mask_and_no_sm_key() {
 #[test]
 fn response_to_get_has_exactly_one_record_or_a_status() {
     let nodes = [4, 5].map(|lid| NodeRecord { lid: Lid::new(lid), ..NodeRecord::default() });
-    let request = Query::<NodeRecord>::new().get(TransactionId::new(7));
+    let request = Query::<NodeRecord>::new().request(Method::GET, TransactionId::new(7));
     let one = request.answer_one(&nodes[1..]).unwrap();
     assert_eq!((one.header.method, one.header.status), (Method::GET_RESP, Status::OK));
     assert_eq!((one.record::<NodeRecord>(), one.sa.attribute_offset.get()), (Ok(&nodes[1]), 14));
@@ -255,7 +258,7 @@ fn from_non_zero_masks_fields_that_are_not_zero() {
 #[test]
 fn only_a_request_with_data_is_a_query() {
     let query = Query::<PathRecord>::new().dlid(4.into());
-    let request = query.get_table(TransactionId::new(1));
+    let request = query.request(Method::GET_TABLE, TransactionId::new(1));
     let is_query = |mad: &SaMad| {
         assert_eq!(MadRef::new(as_bytes(mad)).unwrap().query().is_some(), Query::<PathRecord>::from_mad(mad).is_ok());
         Query::<PathRecord>::from_mad(mad) == Ok(query)
@@ -278,7 +281,7 @@ fn only_a_request_with_data_is_a_query() {
 
 #[test]
 fn error_response_has_no_record() {
-    let request = Query::<PathRecord>::new().dlid(4.into()).get(TransactionId::new(1));
+    let request = Query::<PathRecord>::new().dlid(4.into()).request(Method::GET, TransactionId::new(1));
     for status in [Status::SA_NO_RECORDS, Status::BUSY] {
         let response = request.answer(status).unwrap();
         let error = DecodeError::ErrorResponse { status: status.get() };

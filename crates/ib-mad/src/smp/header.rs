@@ -2,7 +2,7 @@
 use super::DrPath;
 use crate::{
     AttributeId, DecodeError, Lid, MadHeader, Method, MgmtClass, Mkey, Status, TransactionId,
-    attribute::{Attribute, requests},
+    attribute::Attribute,
     bits, wire,
     wire::{Be32, Octets, Reserved},
 };
@@ -86,33 +86,44 @@ fn show_attribute(own: &DrSmp, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(f, "{}", own.attribute_id.of(MgmtClass::SUBN_DIRECTED_ROUTE))
 }
 
-requests! { Smp of SUBN_LID_ROUTED version SMP_CLASS_VERSION }
+impl Smp {
+    /// Returns a request with an attribute. An attribute of another class does not compile.
+    #[must_use]
+    pub fn request<A: Attribute>(method: Method, modifier: u32, tid: TransactionId, attribute: &A) -> Self {
+        const { assert!(A::CLASS.get() == MgmtClass::SUBN_LID_ROUTED.get(), "an attribute of another class") };
+        let mut header = MadHeader::new(A::CLASS, SMP_CLASS_VERSION, method, A::ATTRIBUTE, tid);
+        header.attribute_modifier = Be32::new(modifier);
+        Self { header, data: Octets::of(attribute), ..Self::default() }
+    }
+}
 
 impl DrSmp {
-    /// Returns a request to read an attribute of the node at the end of `path`.
+    /// Returns a request with an attribute to the node at the end of `path`. An attribute of another class does not
+    /// compile.
     #[must_use]
-    pub fn get<A: Attribute>(path: &DrPath, modifier: u32, tid: TransactionId) -> Self {
+    pub fn request<A: Attribute>(
+        method: Method,
+        path: &DrPath,
+        modifier: u32,
+        tid: TransactionId,
+        attribute: &A,
+    ) -> Self {
         const { assert!(A::CLASS.get() == MgmtClass::SUBN_LID_ROUTED.get(), "an attribute of another class") };
         Self {
             base_version: 1,
             mgmt_class: MgmtClass::SUBN_DIRECTED_ROUTE,
             class_version: SMP_CLASS_VERSION,
-            method: Method::GET,
+            method,
             hop_count: path.hops(),
             transaction_id: tid,
             attribute_id: A::ATTRIBUTE,
             attribute_modifier: Be32::new(modifier),
             dr_slid: Lid::PERMISSIVE,
             dr_dlid: Lid::PERMISSIVE,
+            data: Octets::of(attribute),
             initial_path: Octets(path.initial_path()),
             ..Self::default()
         }
-    }
-
-    /// Returns a request to change an attribute of the node at the end of `path`.
-    #[must_use]
-    pub fn set<A: Attribute>(path: &DrPath, modifier: u32, tid: TransactionId, attribute: &A) -> Self {
-        Self { method: Method::SET, data: Octets::of(attribute), ..Self::get::<A>(path, modifier, tid) }
     }
 
     /// Returns the path of the datagram: the output port of each hop.

@@ -181,7 +181,7 @@ mod tests {
             let path = path.unwrap();
             prop_assert_eq!((path.ports(), usize::from(path.hops())), (&ports[..], ports.len()));
             prop_assert_eq!(path.to_string().parse(), Ok(path));
-            let smp = DrSmp::get::<NodeInfo>(&path, 0, TransactionId::new(1));
+            let smp = DrSmp::request(Method::GET, &path, 0, TransactionId::new(1), &NodeInfo::ZERO);
             prop_assert_eq!(smp.path(), Ok(path));
             prop_assert_eq!(&smp.initial_path.0[1..=ports.len()], &ports[..]);
             let mut shorter = path;
@@ -222,7 +222,7 @@ mod tests {
     fn set_request_has_its_path_and_attribute() {
         let path: DrPath = "0,1,5".parse().unwrap();
         let port = PortInfo { gid_prefix: 5.into(), ..PortInfo::default() };
-        let smp = DrSmp::set(&path, 3, TransactionId::new(9), &port);
+        let smp = DrSmp::request(Method::SET, &path, 3, TransactionId::new(9), &port);
         assert_eq!((smp.method, smp.hop_count, smp.hop_pointer, smp.attribute_modifier.get()), (Method::SET, 2, 0, 3));
         assert_eq!(MadRef::new(as_bytes(&smp)).unwrap().attribute_as::<PortInfo>(), Ok(&port));
         let mut mad = Mad::from(smp);

@@ -259,8 +259,8 @@ impl PortInfo {
     /// Number 0 is the port that receives the request.
     ///
     /// ```
-    /// use ib_mad::{TransactionId, smp::{PortInfo, Smp}};
-    /// let request = Smp::get::<PortInfo>(PortInfo::of_port(3), TransactionId::new(1));
+    /// use ib_mad::{Method, TransactionId, smp::{PortInfo, Smp}};
+    /// let request = Smp::request(Method::GET, PortInfo::of_port(3), TransactionId::new(1), &PortInfo::ZERO);
     /// assert_eq!(request.header.attribute_modifier.get(), 0x8000_0003);
     /// ```
     #[must_use]

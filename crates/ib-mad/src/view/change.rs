@@ -72,12 +72,12 @@ impl<'a> MadMut<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Method, Status, TransactionId, as_bytes, perf::PerfMad, perf::PortCounters};
+    use crate::{Mad, Method, Status, TransactionId, as_bytes, perf::PortCounters};
 
     #[test]
     fn datagram_is_changed_in_place() {
         let mut bytes = [0; 256];
-        bytes.copy_from_slice(as_bytes(&PerfMad::get(TransactionId::new(1), &PortCounters::default())));
+        bytes.copy_from_slice(as_bytes(&Mad::request(Method::GET, 0, TransactionId::new(1), &PortCounters::default())));
         assert_eq!(MadMut::new(&mut bytes[..23]).unwrap_err(), MadHeader::parse(&[0; 23]).unwrap_err());
         let mut mad = MadMut::new(&mut bytes).unwrap();
         mad.attribute_as::<PortCounters>().unwrap().port_select = 7;

@@ -1,7 +1,7 @@
 //! Text of datagrams.
 use super::{AttributeRef, MadRef, layout::Format};
 use crate::{
-    Lid, MadHeader, MgmtClass, Mkey, Status, VendorId, Wire as _, mad::OUI, rmpp::RmppType, smp::Smp, wire::InBytes,
+    Lid, MadHeader, MgmtClass, Mkey, Status, VendorId, Wire, mad::OUI, rmpp::RmppType, smp::Smp, wire::InBytes,
 };
 use core::fmt;
 
@@ -47,7 +47,7 @@ impl MadRef<'_> {
         }
         // The M_Key is at the same place in both classes.
         let is_management = header.mgmt_class.attribute_class() == MgmtClass::SUBN_LID_ROUTED;
-        match Smp::parse(self.as_bytes()) {
+        match <Smp as Wire>::parse(self.as_bytes()) {
             Ok(smp) if is_management && smp.mkey != Mkey::default() => write!(f, " M_Key {}", smp.mkey),
             _ => Ok(()),
         }
@@ -136,10 +136,10 @@ mod tests {
     extern crate std;
     use super::*;
     use crate::{
-        Method, TransactionId, as_bytes,
+        Mad, Method, TransactionId, as_bytes,
         baseboard::BaseboardMad,
         notice::{GenericType, Notice, TrapNumber},
-        perf::{PerfMad, PortCounters},
+        perf::PortCounters,
         rmpp::{Segmenter, SegmenterLimits},
         sa::{PathRecord, Query, SaMad, TableWriter, table_length},
         smp::{DrPath, DrSmp, NodeInfo},
@@ -149,10 +149,10 @@ mod tests {
 
     #[test]
     fn attribute_and_status_names_depend_on_the_class() {
-        let mut mad = PerfMad::get(TransactionId::new(1), &PortCounters::default());
+        let mut mad = Mad::request(Method::GET, 0, TransactionId::new(1), &PortCounters::default());
         mad.header.method = Method::GET_RESP;
         mad.header.status = Status::SA_NO_RECORDS;
-        mad.data.0[24..28].copy_from_slice(&[0, 1, 0, 0]);
+        mad.body.0[40 + 24..40 + 28].copy_from_slice(&[0, 1, 0, 0]);
         let text = MadRef::new(as_bytes(&mad)).unwrap().to_string();
         assert!(text.starts_with("Perf GetResp PortCounters modifier 0x0 "), "{text}");
         assert!(text.contains(" status 0x0300: ") && text.contains("port_xmit_data=65536,"), "{text}");
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn error_without_data_is_not_printed_as_a_record() {
-        let request = Query::<PathRecord>::new().dlid(4.into()).get(TransactionId::new(1));
+        let request = Query::<PathRecord>::new().dlid(4.into()).request(Method::GET, TransactionId::new(1));
         let text = |answer: &SaMad| MadRef::new(as_bytes(answer)).unwrap().to_string();
         let none = text(&request.answer(Status::SA_NO_RECORDS).unwrap());
         assert!(none.ends_with(" status 0x0300 (SA: no records) mask 0x10: no data"), "{none}");
@@ -201,7 +201,7 @@ mod tests {
 
     /// A table of paths with these LIDs in one segment of RMPP.
     fn table(lids: &[u16]) -> std::vec::Vec<u8> {
-        let request = Query::<PathRecord>::new().get_table(TransactionId::new(1));
+        let request = Query::<PathRecord>::new().request(Method::GET_TABLE, TransactionId::new(1));
         let mut table = TableWriter::new(&request, std::vec![0; table_length::<PathRecord>(lids.len())]).unwrap();
         for lid in lids {
             table.push(&PathRecord { dlid: (*lid).into(), ..PathRecord::default() }).unwrap();
@@ -236,18 +236,24 @@ mod tests {
 
     #[test]
     fn management_is_printed_with_its_key_and_lids() {
-        let mut smp = DrSmp::get::<NodeInfo>(&DrPath::new(), 0, TransactionId::new(1));
+        let mut smp = DrSmp::request(Method::GET, &DrPath::new(), 0, TransactionId::new(1), &NodeInfo::ZERO);
         (smp.mkey, smp.dr_slid, smp.dr_dlid) = (Mkey::new(0x1234), Lid::new(5), Lid::new(7));
         let text = MadRef::new(as_bytes(&smp)).unwrap().to_string();
         assert!(text.contains(" hop 0/0 path 0 from LID 5 to LID 7 M_Key 0x0000000000001234: "), "{text}");
-        let smp = Smp { mkey: Mkey::new(7), ..Smp::get::<NodeInfo>(0, TransactionId::new(1)) };
+        let smp = Smp { mkey: Mkey::new(7), ..Smp::request(Method::GET, 0, TransactionId::new(1), &NodeInfo::ZERO) };
         let text = MadRef::new(as_bytes(&smp)).unwrap().to_string();
         assert!(text.contains(" M_Key 0x0000000000000007: "), "{text}");
     }
 
     #[test]
     fn response_on_a_directed_route_is_printed_as_going_back() {
-        let mut smp = DrSmp::get::<NodeInfo>(&DrPath::try_from(&[1, 2][..]).unwrap(), 0, TransactionId::new(1));
+        let mut smp = DrSmp::request(
+            Method::GET,
+            &DrPath::try_from(&[1, 2][..]).unwrap(),
+            0,
+            TransactionId::new(1),
+            &NodeInfo::ZERO,
+        );
         let mut mad = super::super::MadMut::new(zerocopy::IntoBytes::as_mut_bytes(&mut smp)).unwrap();
         mad.answer(Status::OK).unwrap();
         assert!(mad.view().status().is_ok());

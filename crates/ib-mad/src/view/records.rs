@@ -21,8 +21,8 @@ impl<'a> MadRef<'a> {
     /// response with the status [`Status::SA_NO_RECORDS`] has none.
     ///
     /// ```
-    /// use ib_mad::{MadRef, TransactionId, as_bytes, sa::{PathRecord, Query}};
-    /// let mut answer = Query::<PathRecord>::new().hop_limit(3).get(TransactionId::new(1));
+    /// use ib_mad::{Method, MadRef, TransactionId, as_bytes, sa::{PathRecord, Query}};
+    /// let mut answer = Query::<PathRecord>::new().hop_limit(3).request(Method::GET, TransactionId::new(1));
     /// answer.header.method = ib_mad::Method::GET_RESP;
     /// let mut records = MadRef::new(as_bytes(&answer))?.records::<PathRecord>()?;
     /// assert_eq!(records.next().map(|path| path.flow_hop.hop_limit()), Some(3));

@@ -7,6 +7,9 @@ use core::fmt;
 /// `flags!`. Other types are impossible there: getters and setters work in constants, where trait methods cannot be
 /// called.
 pub trait Bits: Sized {
+    /// True if every value is shown as a decimal number.
+    const IS_NUMBER: bool = false;
+
     /// Returns the value of the low bits of `raw`.
     fn from_raw(raw: u64) -> Self;
     /// Returns the value in the low bits. Bits above the width of the part are cut off.
@@ -19,6 +22,7 @@ pub trait Bits: Sized {
 }
 
 impl Bits for bool {
+    const IS_NUMBER: Self = true;
     fn from_raw(raw: u64) -> Self {
         raw & 1 == 1
     }
@@ -32,6 +36,7 @@ impl Bits for bool {
 
 macro_rules! bits_int { ($($t:ty)*) => {$(
     impl Bits for $t {
+        const IS_NUMBER: bool = true;
         #[allow(clippy::cast_possible_truncation, reason = "the word hands over no more bits than the part has")]
         fn from_raw(raw: u64) -> Self {
             raw as Self
@@ -226,6 +231,7 @@ macro_rules! bits {
             count: 1,
             reserved: false,
             order: $crate::wire::ByteOrder::Network,
+            is_number: <$t as $crate::wire::Bits>::IS_NUMBER,
             parts: &[],
             show: |bytes, f| match <$name as $crate::Wire>::parse(bytes) {
                 Ok(own) => <$t as $crate::wire::Bits>::show_bits(

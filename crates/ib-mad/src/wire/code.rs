@@ -110,7 +110,7 @@ macro_rules! code {
                 core::fmt::Display::fmt(&<Self as $crate::wire::Bits>::from_raw(raw), f)
             }
         }
-        $crate::__value!($name($int) get |number| Some(Self::new(number)), |text| {
+        $crate::__value!($name($int) get false, |number| Some(Self::new(number)), |text| {
             Self::KNOWN.iter().find(|(_, name)| *name == text).map(|(own, _)| *own)
         });
         $crate::__arbitrary!($name);

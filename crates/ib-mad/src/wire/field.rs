@@ -16,6 +16,8 @@ pub struct Field {
     pub reserved: bool,
     /// Byte order of a number.
     pub order: ByteOrder,
+    /// True if every value is shown as a decimal number.
+    pub is_number: bool,
     /// Fields of one element, for a bit-packed word or a nested structure, with offsets from the start of the element.
     pub parts: &'static [Self],
     /// Prints the field; `bytes` are those of the enclosing structure or word.

@@ -209,7 +209,7 @@ macro_rules! flags {
                 core::fmt::Display::fmt(&<Self as $crate::wire::Bits>::from_raw(raw), f)
             }
         }
-        $crate::__value!($name($int) bits |bits| Some(Self::from_bits_retain(bits)), |text| {
+        $crate::__value!($name($int) bits false, |bits| Some(Self::from_bits_retain(bits)), |text| {
             if let Some((special, _)) = Self::SPECIAL.iter().find(|(_, name)| *name == text) {
                 return Some(*special);
             }

@@ -67,11 +67,12 @@ macro_rules! id {
         impl $crate::Wire for $name {
             const NAME: &'static str = stringify!($name);
             const ZERO: Self = Self::ZERO;
+            const IS_NUMBER: bool = $crate::wire::is_decimal($fmt);
             fn show(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 write!(f, $fmt, self.get())
             }
         }
-        $crate::__value!($name($int) get |number| Some(Self::new(number)), |_| None);
+        $crate::__value!($name($int) get $crate::wire::is_decimal($fmt), |number| Some(Self::new(number)), |_| None);
         $crate::__arbitrary!($name);
     };
 }

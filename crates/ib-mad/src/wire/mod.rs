@@ -31,9 +31,9 @@ pub use bits::{Bits, load, store};
 #[doc(hidden)]
 pub use bits::{low_u8, low_u16, low_u32};
 pub use field::{Access, ByteOrder, Field, dissect, find, read_bits, write_bits};
-#[doc(hidden)]
-pub use layout::bits_of;
 pub use layout::{Wire, as_bytes};
+#[doc(hidden)]
+pub use layout::{bits_of, is_decimal};
 pub use leaf::{Leaf, Leaves, leaves};
 pub use packed::{InBytes, Packed};
 pub use plain::{Be16, Be32, Be64, Counter32, Counter64, Host16, Host32, Host64, Octets, Reserved, Text};

@@ -36,6 +36,7 @@ impl<T: Bits, const N: usize> From<T> for InBytes<T, N> {
 impl<T: Bits, const N: usize> Wire for InBytes<T, N> {
     const NAME: &'static str = "InBytes";
     const ZERO: Self = Self::ZERO;
+    const IS_NUMBER: bool = T::IS_NUMBER;
     fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         T::show_bits(load(&self.0), f)
     }
@@ -112,6 +113,7 @@ impl<T: Bits, const WIDTH: usize, const N: usize> Packed<T, WIDTH, N> {
 impl<T: Bits, const WIDTH: usize, const N: usize> Wire for Packed<T, WIDTH, N> {
     const NAME: &'static str = "Packed";
     const ZERO: Self = Self::ZERO;
+    const IS_NUMBER: bool = T::IS_NUMBER;
     #[expect(clippy::cast_possible_truncation, reason = "a datagram has at most 2048 bits")]
     const COUNT: u32 = (N * Self::PER_BYTE) as u32;
     fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -6,6 +6,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 impl Wire for u8 {
     const NAME: &'static str = "u8";
     const ZERO: Self = 0;
+    const IS_NUMBER: bool = true;
     fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}")
     }
@@ -61,6 +62,7 @@ macro_rules! number {
             const NAME: &'static str = stringify!($name);
             const ZERO: Self = Self::ZERO;
             const ORDER: ByteOrder = ByteOrder::$order;
+            const IS_NUMBER: bool = $crate::wire::is_decimal($fmt);
             fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 write!(f, $fmt, self.get())
             }
@@ -70,7 +72,7 @@ macro_rules! number {
                 fmt::Display::fmt(&self.get(), f)
             }
         }
-        $crate::__value!($name($int) get |number| Some(Self::new(number)), |_| None);
+        $crate::__value!($name($int) get true, |number| Some(Self::new(number)), |_| None);
         $crate::__arbitrary!($name);
     )*};
 }

@@ -100,6 +100,7 @@ macro_rules! small {
             }
         }
         impl $crate::wire::Bits for $name {
+            const IS_NUMBER: bool = $crate::wire::is_decimal(concat!("" $(, $fmt)?));
             fn from_raw(raw: u64) -> Self {
                 Self::__from_bits(raw)
             }
@@ -110,7 +111,8 @@ macro_rules! small {
                 core::fmt::Display::fmt(&Self::__from_bits(raw), f)
             }
         }
-        $crate::__value!($name($int) get Self::checked, |_| None);
+        // The text of a number without a format is not read.
+        $crate::__value!($name($int) get !matches!(concat!("" $(, $fmt)?).as_bytes(), [_, b':', ..]), Self::checked, |_| None);
         #[cfg(feature = "arbitrary")]
         impl<'a> arbitrary::Arbitrary<'a> for $name {
             fn arbitrary(u: &mut arbitrary::Unstructured<'a>) -> arbitrary::Result<Self> {

@@ -6,7 +6,7 @@
 /// `pub status: Status as show_status` prints the field by the function `show_status`, which gets the whole structure.
 /// Use this form for a field whose meaning depends on other fields.
 ///
-/// The structure implements [`Wire`](crate::Wire), the traits of zerocopy, equality by bytes, `Default` (all zero), and
+/// The structure implements [`Wire`](crate::Wire), equality by bytes, `Default` (all zero), and
 /// `Debug` by the dissector. The calling crate must know this crate by the name `ib_mad`; it needs no zerocopy.
 ///
 /// ```
@@ -54,6 +54,7 @@ macro_rules! wire {
                 count: <$t as $crate::Wire>::COUNT,
                 reserved: <$t as $crate::Wire>::RESERVED,
                 order: <$t as $crate::Wire>::ORDER,
+                is_number: $crate::__is_number!($t $(, $shown)?),
                 parts: <$t as $crate::Wire>::FIELDS,
                 show: |bytes, f| match <$name as $crate::Wire>::parse(bytes) {
                     Ok(own) => $crate::__show!(own, 0, f, $crate::Wire::show(&own.$field, f) $(, $shown)?),
@@ -84,6 +85,17 @@ macro_rules! wire {
                 $crate::Wire::show(self, f)
             }
         }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __is_number {
+    ($t:ty) => {
+        <$t as $crate::Wire>::IS_NUMBER
+    };
+    ($t:ty, $shown:path) => {
+        false
     };
 }
 

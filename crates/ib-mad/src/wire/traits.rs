@@ -58,12 +58,12 @@ pub use dissected::Dissected;
 
 #[cfg(feature = "serde")]
 mod dissected {
-    use crate::wire::{Field, Wire, read_bits};
-    use core::fmt::{self, Write as _};
+    use crate::wire::{ByteOrder, Field, Wire, read_bits};
+    use core::fmt;
     use serde::ser::{Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
 
-    /// Serializes a structure as a map of field names and values, nested like the structure. A value that is printed as
-    /// a decimal number is a number; every other value is the text that the dissector prints.
+    /// Serializes a structure as a map of field names and values, nested like the structure. A value of a type that is
+    /// printed in decimal is a number; every other value is the text that the dissector prints.
     #[doc(hidden)]
     #[derive(Clone, Copy, Debug)]
     pub struct Dissected<'a, T>(&'a T);
@@ -77,10 +77,7 @@ mod dissected {
     impl<T: Wire> Serialize for Dissected<'_, T> {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             match T::FIELDS {
-                [] => {
-                    let number = read_bits(self.0.as_bytes(), 0, crate::wire::bits_of(size_of::<T>()));
-                    Value { number, text: Shown(|f: &mut fmt::Formatter<'_>| self.0.show(f)) }.serialize(serializer)
-                }
+                [] => serializer.collect_str(&Shown(|f: &mut fmt::Formatter<'_>| self.0.show(f))),
                 fields => Fields { fields, bytes: self.0.as_bytes() }.serialize(serializer),
             }
         }
@@ -129,11 +126,16 @@ mod dissected {
             let first = field.bit_offset + self.index * width;
             let index = usize::try_from(self.index).unwrap_or(usize::MAX);
             match field.parts {
-                [] => Value {
-                    number: read_bits(self.bytes, first, width),
-                    text: Shown(|f: &mut fmt::Formatter<'_>| (field.show_element)(self.bytes, index, f)),
-                }
-                .serialize(serializer),
+                [] => match read_bits(self.bytes, first, width) {
+                    Some(number) if field.is_number => serializer.serialize_u64(match field.order {
+                        ByteOrder::Host if cfg!(target_endian = "little") => {
+                            number.swap_bytes() >> u64::BITS.saturating_sub(width)
+                        }
+                        _ => number,
+                    }),
+                    _ => serializer
+                        .collect_str(&Shown(|f: &mut fmt::Formatter<'_>| (field.show_element)(self.bytes, index, f))),
+                },
                 fields => {
                     let start = usize::try_from(first / 8).unwrap_or(usize::MAX);
                     Fields { fields, bytes: self.bytes.get(start..).unwrap_or_default() }.serialize(serializer)
@@ -147,34 +149,5 @@ mod dissected {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             (self.0)(f)
         }
-    }
-
-    struct Value<T> {
-        number: Option<u64>,
-        text: T,
-    }
-    impl<T: fmt::Display> Serialize for Value<T> {
-        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            match self.number {
-                Some(number) if is_decimal(&self.text, number) => serializer.serialize_u64(number),
-                _ => serializer.collect_str(&self.text),
-            }
-        }
-    }
-
-    /// True if the text is this number in decimal. Compares while the text is written, without a buffer.
-    fn is_decimal(text: &dyn fmt::Display, number: u64) -> bool {
-        struct Reader(Option<u64>);
-        impl fmt::Write for Reader {
-            fn write_str(&mut self, piece: &str) -> fmt::Result {
-                for byte in piece.bytes() {
-                    let digit = if byte.is_ascii_digit() { Some(u64::from(byte - b'0')) } else { None };
-                    self.0 = self.0.zip(digit).and_then(|(all, digit)| all.checked_mul(10)?.checked_add(digit));
-                }
-                self.0.map(drop).ok_or(fmt::Error)
-            }
-        }
-        let mut reader = Reader(Some(0));
-        write!(reader, "{text}").is_ok() && reader.0 == Some(number)
     }
 }

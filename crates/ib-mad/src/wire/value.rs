@@ -1,7 +1,7 @@
 //! Hex output and serde for identifiers, codes, sets of bits and numbers.
 //!
-//! In a readable format, a value is serialized as its printed text if parsing that text returns the same value.
-//! Otherwise, and in other formats, the value is serialized as its number.
+//! In a readable format, each type is serialized either as a number or as text. The text is the printed one if parsing it
+//! returns the same value, and otherwise the number in hex. In other formats, a value is serialized as its number.
 
 /// Implements `LowerHex` and `UpperHex` for a type with a getter of its number.
 #[doc(hidden)]
@@ -38,9 +38,10 @@ pub fn parse_number(text: &str) -> Option<u64> {
 #[macro_export]
 #[cfg(feature = "serde")]
 macro_rules! __value {
-    ($name:ident($int:ty) $get:ident $new:expr, $named:expr) => {
+    ($name:ident($int:ty) $get:ident $is_number:expr, $new:expr, $named:expr) => {
         impl $crate::wire::__Value for $name {
             const WHAT: &'static str = stringify!($name);
+            const IS_NUMBER: bool = $is_number;
             fn number(&self) -> u64 {
                 u64::from(self.$get())
             }
@@ -91,6 +92,8 @@ mod both_ways {
     pub trait Value: Sized + fmt::Display {
         /// Name of the type, for errors.
         const WHAT: &'static str;
+        /// True if readable formats have a number, and no text.
+        const IS_NUMBER: bool;
         /// Returns the number.
         fn number(&self) -> u64;
         /// Returns the value with this number; `None` if the number is too large.
@@ -117,15 +120,16 @@ mod both_ways {
     #[doc(hidden)]
     pub fn write_value<T: Value, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
         let number = value.number();
-        let mut buffer = Buffer { bytes: [0; 512], used: 0 };
-        if serializer.is_human_readable() && write!(buffer, "{value}").is_ok() {
-            let text = buffer.bytes.get(..buffer.used).and_then(|bytes| str::from_utf8(bytes).ok()).unwrap_or_default();
-            let is_number = text.parse() == Ok(number);
-            if !is_number && T::from_text(text).is_some_and(|seen| seen.number() == number) {
-                return serializer.serialize_str(text);
-            }
+        if T::IS_NUMBER || !serializer.is_human_readable() {
+            return serializer.serialize_u64(number);
         }
-        serializer.serialize_u64(number)
+        let mut buffer = Buffer { bytes: [0; 512], used: 0 };
+        let is_whole = write!(buffer, "{value}").is_ok();
+        let text = buffer.bytes.get(..buffer.used).and_then(|bytes| str::from_utf8(bytes).ok()).unwrap_or_default();
+        match T::from_text(text) {
+            Some(seen) if is_whole && seen.number() == number => serializer.serialize_str(text),
+            _ => serializer.collect_str(&format_args!("{number:#x}")),
+        }
     }
 
     #[doc(hidden)]

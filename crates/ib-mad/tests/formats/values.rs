@@ -121,7 +121,7 @@ fn selected_has_selector_and_value() {
 fn directed_route_request_starts_and_ends_at_ports() {
     let tid = TransactionId::new(5);
     let long: Vec<u8> = (1..=63).collect();
-    let smp = DrSmp::get::<NodeInfo>(&DrPath::try_from(&long[..]).unwrap(), 9, tid);
+    let smp = DrSmp::request(Method::GET, &DrPath::try_from(&long[..]).unwrap(), 9, tid, &NodeInfo::ZERO);
     assert_eq!((smp.base_version, smp.class_version, smp.method), (1, 1, Method::GET));
     assert_eq!((smp.mgmt_class, smp.attribute_id), (MgmtClass::SUBN_DIRECTED_ROUTE, AttributeId::new(0x11)));
     assert_eq!((smp.hop_count, smp.hop_pointer, smp.transaction_id), (63, 0, tid));
@@ -204,7 +204,9 @@ fn query_has_record_and_component_mask() {
     assert_eq!(query.record().packet_life_time, Selected::new(Selector::Best, PacketLifeTime::of::<3>()));
     let mask = PathMask::RATE | PathMask::RATE_SELECTOR | PathMask::LIFE | PathMask::LIFE_SELECTOR;
     assert_eq!(query.mask(), mask);
-    let mad = Query::<McMemberRecord>::new().join_state(JoinState::FULL_MEMBER).delete(TransactionId::new(4));
+    let mad = Query::<McMemberRecord>::new()
+        .join_state(JoinState::FULL_MEMBER)
+        .request(Method::DELETE, TransactionId::new(4));
     assert_eq!((mad.header.method, mad.header.attribute_id), (Method::DELETE, AttributeId::MC_MEMBER_RECORD));
     assert_eq!(mad.header.transaction_id, TransactionId::new(4));
 }

@@ -23,14 +23,14 @@ fn only_queries_by_component_mask_have_a_query() {
         (Method::SET, PathMask::empty(), false),
         (Method::GET_RESP, PathMask::DLID, false),
     ] {
-        let mad = Query::with_mask(*query.record(), mask).mad(method, TID);
+        let mad = Query::with_mask(*query.record(), mask).request(method, TID);
         assert_eq!(MadRef::new(as_bytes(&mad)).unwrap().query().is_some(), is_query, "{method} {mask:?}");
     }
 }
 
 #[test]
 fn attribute_is_found_by_class_and_number() {
-    let smp = Smp::get::<NodeInfo>(0, TID);
+    let smp = Smp::request(Method::GET, 0, TID, &NodeInfo::ZERO);
     let view = MadRef::new(as_bytes(&smp)).unwrap();
     assert!(view.attribute_as::<NodeInfo>().is_ok());
     assert!(view.attribute_as::<PortInfo>().is_err(), "another number");
@@ -71,7 +71,7 @@ fn table_without_records_has_no_attribute() {
 #[test]
 fn printed_line_has_class_method_attribute_and_status() {
     let text = |bytes: &[u8]| MadRef::new(bytes).unwrap().to_string();
-    let mut smp = Smp::get::<NodeInfo>(3, TID);
+    let mut smp = Smp::request(Method::GET, 3, TID, &NodeInfo::ZERO);
     let head = text(as_bytes(&smp));
     assert!(head.contains("NodeInfo modifier 0x3 tid ") && !head.contains("status 0x"), "{head}");
     smp.header.status = Status::new(0x1c);
@@ -79,19 +79,19 @@ fn printed_line_has_class_method_attribute_and_status() {
     smp.header.status = Status::new(0x7f00);
     assert!(text(as_bytes(&smp)).contains(" status 0x7f00: "), "no words: {}", text(as_bytes(&smp)));
     // The top bit of the status of a directed route is the direction.
-    let mut route = DrSmp::get::<NodeInfo>(&DrPath::try_from(&[1, 2][..]).unwrap(), 0, TID);
+    let mut route = DrSmp::request(Method::GET, &DrPath::try_from(&[1, 2][..]).unwrap(), 0, TID, &NodeInfo::ZERO);
     assert!(text(as_bytes(&route)).contains(" hop 0/2 path 0,1,2: "), "{}", text(as_bytes(&route)));
     route.dr_status = route.dr_status.with_direction(true);
     assert!(text(as_bytes(&route)).contains(" hop 0/2 back path 0,1,2: "), "{}", text(as_bytes(&route)));
     let acm = AcmMad { mgmt_class: MgmtClass::ACM, ..AcmMad::default() };
     assert!(!text(as_bytes(&acm)).contains("attribute 0x"), "{}", text(as_bytes(&acm)));
-    let unknown = Smp::get::<NodeInfo>(0, TID);
+    let unknown = Smp::request(Method::GET, 0, TID, &NodeInfo::ZERO);
     let mut unknown = unknown;
     unknown.header.attribute_id = AttributeId::new(0x7777);
     unknown.data.0[1] = 0xab;
     let printed = text(as_bytes(&unknown));
     assert!(printed.contains(" attribute 0x7777 ") && printed.ends_with(": data 00ab (192 bytes)"), "{printed}");
-    let mut path = Query::<PathRecord>::new().get(TID);
+    let mut path = Query::<PathRecord>::new().request(Method::GET, TID);
     assert!(!text(as_bytes(&path)).contains(" mask "));
     path.sa.component_mask = 8.into();
     path.rmpp.flags = path.rmpp.flags.with_active(true).with_first(true);
@@ -122,7 +122,7 @@ fn alternate_form_prints_one_field_a_line_and_indents_nested_ones() {
 #[test]
 fn printed_frame_has_its_errno() {
     let mut header = UmadHeader { id: Host32::new(3), lid: Lid::new(9), ..UmadHeader::default() };
-    let mad = Query::<PathRecord>::new().get(TID);
+    let mad = Query::<PathRecord>::new().request(Method::GET, TID);
     let text = |header: &UmadHeader| {
         let bytes = [as_bytes(header), as_bytes(&mad)].concat();
         Frame::parse(&bytes, Layout::WithPkeyIndex).unwrap().to_string()

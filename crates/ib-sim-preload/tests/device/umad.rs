@@ -6,7 +6,8 @@ use ib_device::{
     umad::{Agent, Expect, MadAddress, ReceiveBuffer, UmadPort},
 };
 use ib_mad::{
-    AddressVector, FlowLabel, Gid, Lid, MgmtClass, Mtu, Pkey, Qkey, Rate, Selector, ServiceLevel, TransactionId, Wire,
+    AddressVector, FlowLabel, Gid, Lid, Method, MgmtClass, Mtu, Pkey, Qkey, Rate, Selector, ServiceLevel,
+    TransactionId,
     sa::{JoinState, McMemberRecord, PathRecord, Query, SA_CLASS_VERSION, SaMad},
 };
 use nix::errno::Errno;
@@ -41,7 +42,7 @@ pub(super) fn join(port: &Port, mgid: Gid) -> Lid {
         .flow_label(FlowLabel::ZERO)
         .join_state(JoinState::FULL_MEMBER);
     let expect = Expect::Response { timeout: Duration::from_secs(30), retries: 0 };
-    umad.send(agent, &to, expect, ib_mad::as_bytes(&query.set(TransactionId::new(1)))).unwrap();
+    umad.send(agent, &to, expect, ib_mad::as_bytes(&query.request(Method::SET, TransactionId::new(1)))).unwrap();
     next(&umad).2.unwrap().record::<McMemberRecord>().unwrap().mlid
 }
 
@@ -56,7 +57,7 @@ fn request_gets_a_response_or_times_out() {
     let to = MadAddress::general_services(AddressVector::local(port.sm_lid, port.sm_sl), port.sa_pkey_index());
     let gid = port.gids[0].gid;
     let record = PathRecord { sgid: gid, dgid: gid, ..PathRecord::default() };
-    let mad = |tid| Query::from_non_zero(record).get(TransactionId::new(tid));
+    let mad = |tid| Query::from_non_zero(record).request(Method::GET, TransactionId::new(tid));
     let expect = Expect::Response { timeout: Duration::from_secs(30), retries: 0 };
     for tid in [7, 8] {
         umad.send(agent, &to, expect, ib_mad::as_bytes(&mad(tid))).unwrap();

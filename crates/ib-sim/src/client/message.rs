@@ -97,13 +97,13 @@ pub(super) fn read_message(message: &[u8]) -> Result<Message<'_>, ClientError> {
             let (header, rest) = MadIn::parse_prefix(message)?;
             let agent = AgentId(header.agent.get());
             match header.status.get() {
-                TIMED_OUT => Message::MadTimedOut { port: header.port, agent, mad: SaMad::parse(rest)? },
+                TIMED_OUT => Message::MadTimedOut { port: header.port, agent, mad: <SaMad as Wire>::parse(rest)? },
                 _ => Message::Mad { port: header.port, agent, mad: rest },
             }
         }
         Kind::REPORT_IN => {
             let (header, rest) = ReportIn::parse_prefix(message)?;
-            let (qpn, mad) = (Qpn::masked(header.qpn.get()), SaMad::parse(rest)?);
+            let (qpn, mad) = (Qpn::masked(header.qpn.get()), <SaMad as Wire>::parse(rest)?);
             Message::Report { port: header.port, slid: header.slid, qpn, mad }
         }
         Kind::QP_FAULT => {

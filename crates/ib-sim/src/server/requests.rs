@@ -208,7 +208,7 @@ impl Server {
             }
             Kind::MAD_OUT => {
                 let (header, rest) = MadOut::parse_prefix(message).map_err(bad)?;
-                let mad = SaMad::parse(rest).map_err(bad)?;
+                let mad = <SaMad as Wire>::parse(rest).map_err(bad)?;
                 let port = PortId { node, port: header.port };
                 let send = MadSend {
                     agent: AgentId(0),

@@ -12,7 +12,8 @@ use crate::{
 use alloc::{collections::BTreeSet, string::String, vec, vec::Vec};
 use core::time::Duration;
 use ib_mad::{
-    FlowLabel, Gid, Lid, Mtu, Pkey, Qkey, Qpn, Rate, Selector, ServiceLevel, Status, TransactionId, Wire, as_bytes,
+    FlowLabel, Gid, Lid, Method, Mtu, Pkey, Qkey, Qpn, Rate, Selector, ServiceLevel, Status, TransactionId, Wire,
+    as_bytes,
     sa::{JoinState, McMemberRecord, PathRecord, Query, SaMad},
     umad::UmadHeader,
     wire::{Be16, Be32, Host32},
@@ -122,7 +123,7 @@ fn join(client: &mut Client) -> Lid {
         .sl(ServiceLevel::ZERO)
         .flow_label(FlowLabel::ZERO)
         .join_state(JoinState::FULL_MEMBER);
-    client.send_mad(1, &to_sa(&port), &query.set(TransactionId::new(3))).unwrap();
+    client.send_mad(1, &to_sa(&port), &query.request(Method::SET, TransactionId::new(3))).unwrap();
     wait(client, |message| match message {
         Message::Mad { port: 1, agent: AgentId(5), mad } => {
             let mad = SaMad::parse(mad).unwrap();
@@ -239,7 +240,7 @@ fn request_without_response_times_out() {
     served.control("set sa_mute on");
     let mut client = served.client("node1");
     let port = client.port(1).unwrap().clone();
-    let mad = Query::<PathRecord>::new().dgid(port.gids[0]).get(TransactionId::new(8));
+    let mad = Query::<PathRecord>::new().dgid(port.gids[0]).request(Method::GET, TransactionId::new(8));
     let send = MadSend { timeout: Duration::from_millis(20), retries: 1, ..to_sa(&port) };
     client.send_mad(1, &send, &mad).unwrap();
     wait(&mut client, |message| assert_eq!(message, Message::MadTimedOut { port: 1, agent: AgentId(5), mad: &mad }));

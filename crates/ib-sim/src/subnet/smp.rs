@@ -168,7 +168,7 @@ fn port_info(port: &Port, local_port_num: u8) -> PortInfo {
 mod tests {
     use super::*;
     use crate::port::SubnetConfig;
-    use ib_mad::{AttributeId, MgmtClass, Rate, TransactionId, Wire as _, as_bytes, smp::DrPath};
+    use ib_mad::{AttributeId, MgmtClass, Rate, TransactionId, Wire, as_bytes, smp::DrPath};
 
     fn get(subnet: &Subnet, mgmt_class: MgmtClass, lid: u16, attribute_id: AttributeId) -> Option<DrSmp> {
         get_with(subnet, mgmt_class, lid, attribute_id, 0)
@@ -181,10 +181,10 @@ mod tests {
         attribute_id: AttributeId,
         modifier: u32,
     ) -> Option<DrSmp> {
-        let request = DrSmp::get::<NodeInfo>(&DrPath::new(), modifier, TransactionId::new(7));
+        let request = DrSmp::request(Method::GET, &DrPath::new(), modifier, TransactionId::new(7), &NodeInfo::ZERO);
         let smp = DrSmp { mgmt_class, attribute_id, ..request };
         let response = subnet.smp_response(PortId::new(1, 1), Lid::new(lid), &Mad::from(smp))?;
-        Some(*DrSmp::parse(as_bytes(&response)).unwrap())
+        Some(*<DrSmp as Wire>::parse(as_bytes(&response)).unwrap())
     }
 
     #[test]
@@ -231,7 +231,10 @@ mod tests {
         let port = subnet.port(id).unwrap().clone();
         subnet.set_port(id, Port { gids, pkeys, ..port }).unwrap();
         let of_block = |attribute_id, block| {
-            let smp = DrSmp { attribute_id, ..DrSmp::get::<NodeInfo>(&DrPath::new(), block, TransactionId::new(7)) };
+            let smp = DrSmp {
+                attribute_id,
+                ..DrSmp::request(Method::GET, &DrPath::new(), block, TransactionId::new(7), &NodeInfo::ZERO)
+            };
             let response = subnet.smp_response(id, Lid::PERMISSIVE, &Mad::from(smp)).unwrap();
             DrSmp::parse(as_bytes(&response)).unwrap().data
         };
@@ -244,7 +247,8 @@ mod tests {
         let text = of_block(NodeDescription::ATTRIBUTE, 0);
         assert!(text.0.starts_with(b"node1 ibsim0\0"), "{text:?}");
         // A directed route with a hop reaches no node.
-        let away = DrSmp::get::<NodeInfo>(&DrPath::new().then(1).unwrap(), 0, TransactionId::new(7));
+        let away =
+            DrSmp::request(Method::GET, &DrPath::new().then(1).unwrap(), 0, TransactionId::new(7), &NodeInfo::ZERO);
         assert!(subnet.smp_response(id, Lid::PERMISSIVE, &Mad::from(away)).is_none());
     }
 

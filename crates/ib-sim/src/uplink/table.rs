@@ -82,7 +82,7 @@ fn as_segment(response: &SaMad, length: u64) -> SaMad {
 mod tests {
     use super::*;
     use ib_mad::{
-        AttributeId, MadRef, TransactionId, Wire,
+        AttributeId, MadRef, TransactionId,
         rmpp::{Segmenter, SegmenterLimits},
         sa::{McMemberRecord, PathRecord, Query, TableWriter, table_length},
         wire::{Be16, Octets},
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn table_is_complete_with_its_last_segment() {
-        let request = |tid| Query::<PathRecord>::new().get_table(TransactionId::new(tid));
+        let request = |tid| Query::<PathRecord>::new().request(Method::GET_TABLE, TransactionId::new(tid));
         let table = |tid| {
             let mut table = TableWriter::new(&request(tid), vec![0; table_length::<PathRecord>(300)]).unwrap();
             (0..300).for_each(|_| table.push(&PathRecord::default()).unwrap());

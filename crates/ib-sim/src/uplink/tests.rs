@@ -10,7 +10,7 @@ use crate::{
 use alloc::borrow::ToOwned;
 use core::sync::atomic::{AtomicU32, Ordering};
 use ib_mad::{
-    AttributeId, SmState, Status,
+    AttributeId, Method, SmState, Status,
     sa::{PathRecord, Query},
     smp::PriorityState,
 };
@@ -147,7 +147,7 @@ fn refused_attachment_and_missing_ibsim_are_errors() {
 /// Sends a request from node 2's port and returns it as the subnet passes it on.
 fn sa_request(subnet: &mut Subnet) -> (RequestId, PortId, SaMad) {
     let port = PortId::new(2, 1);
-    let mad = Query::<PathRecord>::new().dlid(Lid::new(7)).get(TransactionId::new(0x77));
+    let mad = Query::<PathRecord>::new().dlid(Lid::new(7)).request(Method::GET, TransactionId::new(0x77));
     let send = MadSend {
         agent: AgentId(3),
         dlid: Lid::new(9),
@@ -269,10 +269,10 @@ fn restart_of_the_subnet_manager_restarts_the_administrator() {
             priority_state,
             ..SmInfo::default()
         };
-        let mut smp = Smp::get::<SmInfo>(0, TransactionId::new(4 << REQUEST_BITS));
+        let mut smp = Smp::request(Method::GET, 0, TransactionId::new(4 << REQUEST_BITS), &SmInfo::ZERO);
         smp.header.method = method;
         smp.data = Octets::of(&info);
-        let mad = *SaMad::parse(as_bytes(&smp)).unwrap();
+        let mad = *<SaMad as Wire>::parse(as_bytes(&smp)).unwrap();
         let packet = Packet { status: Be32::new(status), length: Be64::new(256), mad, ..Packet::default() };
         ibsim.data[0].send(as_bytes(&packet)).unwrap();
         uplink.receive(Duration::ZERO, 1, subnet);

@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn response_of_another_port_or_queue_pair_is_not_the_sas() {
         let to = SaAddress { lid: Lid::new(0x15), sl: ServiceLevel::ZERO, pkey_index: 0 };
-        let mad = *SaMad::parse(&[0; 256]).unwrap();
+        let mad = *<SaMad as Wire>::parse(&[0; 256]).unwrap();
         let sent = SaSend { port: PortId(0), id: SaRequestId::new(1, 1), to, mad, timeout: Duration::ZERO, retries: 0 };
         let mut open = OpenRequest::new(sent);
         assert_eq!([(); 4].map(|()| open.may_be_sent_again()), [true, true, true, false]);

@@ -11,6 +11,7 @@ use arbitrary::{Arbitrary, Unstructured};
 use proptest::prelude::*;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_test::{Configure as _, Token, assert_de_tokens_error, assert_tokens};
+use std::{collections::BTreeMap, string::String, vec::Vec};
 
 fn check<T: for<'a> Arbitrary<'a> + Serialize + DeserializeOwned + PartialEq + core::fmt::Debug>(bytes: &[u8]) {
     let own = T::arbitrary(&mut Unstructured::new(bytes)).unwrap();
@@ -45,6 +46,10 @@ fn readable_formats_hold_the_printed_text() {
     assert_eq!(json(&|| serde_json::to_value(selected).unwrap()), r#"{"selector":"<","value":"100 Gb/s"}"#);
     let set = JoinState::from_bits_retain(0x11);
     assert_eq!(json(&|| serde_json::to_value(set).unwrap()), "\"full member|0x10\"");
+    // A code without a name is text, too.
+    assert_eq!(json(&|| serde_json::to_value(Mtu::new(99)).unwrap()), "\"99\"");
+    assert_eq!(json(&|| serde_json::to_value(Qpn::of::<5>()).unwrap()), "\"0x5\"");
+    assert_eq!(json(&|| serde_json::to_value(Be32::new(5)).unwrap()), "5");
     let read = |text: &str| serde_json::from_str::<Qpn>(text).ok();
     assert_eq!(
         (read("1"), read("\"0x1\""), read("16777216"), read("-1")),
@@ -55,6 +60,51 @@ fn readable_formats_hold_the_printed_text() {
     assert!(serde_json::from_str::<Packed<u8, 4, 1>>("[1]").is_err());
     assert!(serde_json::from_str::<Packed<u8, 4, 1>>("[1,2,3]").is_err());
     assert!(serde_json::from_str::<InBytes<u32, 3>>("16777216").is_err());
+}
+
+/// Types of all values in a JSON value, by their path.
+fn types(value: &serde_json::Value, path: &str, into: &mut BTreeMap<String, Vec<&'static str>>) {
+    let own = match value {
+        serde_json::Value::Object(fields) => {
+            fields.iter().for_each(|(name, field)| types(field, &std::format!("{path}.{name}"), into));
+            "object"
+        }
+        serde_json::Value::Array(elements) => {
+            elements.iter().for_each(|element| types(element, &std::format!("{path}[]"), into));
+            "array"
+        }
+        serde_json::Value::Number(_) => "number",
+        serde_json::Value::String(_) => "text",
+        _ => "other",
+    };
+    let seen = into.entry(path.into()).or_default();
+    if !seen.contains(&own) {
+        seen.push(own);
+    }
+}
+
+/// Of structures with every kind of field, with zeros, ones, and other bytes.
+#[test]
+fn field_has_one_type_in_json() {
+    let mut seen = BTreeMap::new();
+    for byte in 0..=255_u8 {
+        let bytes = [byte; 512];
+        macro_rules! add {
+            ($($t:ty)*) => {$(
+                let own = serde_json::to_value(<$t>::arbitrary(&mut Unstructured::new(&bytes)).unwrap()).unwrap();
+                types(&own, <$t as Wire>::NAME, &mut seen);
+            )*};
+        }
+        add! {
+            smp::PortInfo smp::NodeInfo smp::SwitchInfo smp::DrSmp smp::VlArbitrationTable smp::SlToVlMappingTable
+            sa::SaMad sa::PathRecord sa::McMemberRecord sa::ServiceRecord notice::Notice perf::PortCounters
+            umad::UmadHeader umad::RegisterRequest packet::Grh cm::CmReq opa::OpaPortInfo
+            Lid Pkey Mtu Rate Be32
+        }
+    }
+    assert!(seen.len() > 300, "{}", seen.len());
+    seen.retain(|_, types| types.len() > 1);
+    assert_eq!(seen, BTreeMap::new());
 }
 
 #[test]

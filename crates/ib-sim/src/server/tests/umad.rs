@@ -23,7 +23,7 @@ fn umad_device_returns_responses_and_time_outs_as_frames() {
         lid: Lid::new(1),
         ..UmadHeader::default()
     };
-    let mad = Query::<PathRecord>::new().dlid(Lid::new(16)).get(TransactionId::new(0xdead_0000_0042));
+    let mad = Query::<PathRecord>::new().dlid(Lid::new(16)).request(Method::GET, TransactionId::new(0xdead_0000_0042));
     let frame = [as_bytes(&header), as_bytes(&mad)].concat();
     for short in [1, 63, 64, 87] {
         socket.send(&frame[..short]).unwrap();
@@ -77,7 +77,7 @@ fn tools_get_responses_from_the_right_lid_and_queue_pair() {
         let (header, rest) = UmadHeader::parse_prefix(&frame).unwrap();
         (header.status.get(), rest.to_vec())
     };
-    let info = Smp::get::<NodeInfo>(0, TransactionId::new(1));
+    let info = Smp::request(Method::GET, 0, TransactionId::new(1), &NodeInfo::ZERO);
     let table = SaMad::request(Method::GET_TABLE, NodeRecord::ID, TransactionId::new(2));
     // A request without a time-out gets no response: the first response is to the second request.
     send(17, 0, 0, as_bytes(&info));
@@ -138,7 +138,7 @@ fn requests_and_responses_pass_between_programs() {
     assert_eq!((header.id.get(), header.status.get(), header.lid), (3, 0, Lid::new(17)));
     assert_eq!((&rest[..256], &rest[256..]), (as_bytes(&response), &[9; 300][..]));
     // Requests that the agent is not registered for time out. So does a request without its response.
-    let set = Mad::set(0, TransactionId::new(8), &counters);
+    let set = Mad::request(Method::SET, 0, TransactionId::new(8), &counters);
     for (lid, qpn, mad) in [(17, 1, &set), (17, 0, &mad), (16, 1, &mad), (17, 1, &mad)] {
         send(lid, qpn, 20, mad);
         let frame = read(&requester);

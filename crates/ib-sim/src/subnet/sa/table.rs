@@ -155,7 +155,7 @@ mod tests {
 
     /// Returns the LIDs of the paths in the response to a query.
     fn paths(subnet: &mut Subnet, query: Query<PathRecord>) -> Result<Vec<(u16, u16)>, Status> {
-        let mut request = query.get(TransactionId::new(1));
+        let mut request = query.request(Method::GET, TransactionId::new(1));
         request.header.method = Method::GET_TABLE;
         let response = subnet.table_response(PortId::new(1, 1), &request).unwrap();
         let (count, response) = response.map_err(|error| error.header.status)?;
@@ -199,14 +199,18 @@ mod tests {
         let (mut with, mut without) = (Subnet::new(config, 1), Subnet::new(SubnetConfig::default(), 1));
         let port = PortId::new(1, 1);
         let all = Query::<OpaVirtualFabric>::new();
-        let (count, message) = with.table_response(port, &all.get_table(TransactionId::new(1))).unwrap().unwrap();
+        let (count, message) =
+            with.table_response(port, &all.request(Method::GET_TABLE, TransactionId::new(1))).unwrap().unwrap();
         let found: Vec<_> = MadRef::new(&message).unwrap().records().unwrap().copied().collect();
         assert_eq!((count, found), (20, (0..20).map(fabric).collect()));
-        let (count, _) = with.table_response(port, &all.index(7).get_table(TransactionId::new(1))).unwrap().unwrap();
+        let (count, _) = with
+            .table_response(port, &all.index(7).request(Method::GET_TABLE, TransactionId::new(1)))
+            .unwrap()
+            .unwrap();
         assert_eq!(count, 1);
-        assert_eq!(without.table_response(port, &all.get_table(TransactionId::new(1))), None);
+        assert_eq!(without.table_response(port, &all.request(Method::GET_TABLE, TransactionId::new(1))), None);
         // Another attribute in such a datagram, and the attribute in a datagram of InfiniBand.
-        let mut paths = all.get_table(TransactionId::new(1));
+        let mut paths = all.request(Method::GET_TABLE, TransactionId::new(1));
         paths.header.attribute_id = AttributeId::PATH_RECORD;
         let plain = SaMad::request(Method::GET_TABLE, OpaVirtualFabric::ID, TransactionId::new(1));
         for request in [paths, plain] {

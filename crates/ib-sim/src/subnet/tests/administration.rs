@@ -4,19 +4,22 @@ use ib_mad::{AttributeId, MadHeader, Method, PacketLifeTime, Selected, Wire};
 use proptest::prelude::*;
 
 fn path_status(subnet: &mut Subnet, query: Query<PathRecord>) -> Status {
-    request(subnet, 1, &query.get(tid())).header.status
+    request(subnet, 1, &query.request(Method::GET, tid())).header.status
 }
 
 fn join_status(subnet: &mut Subnet, query: Query<McMemberRecord>) -> Status {
-    request(subnet, 1, &query.set(tid())).header.status
+    request(subnet, 1, &query.request(Method::SET, tid())).header.status
 }
 
 #[test]
 fn path_query_returns_the_path_between_two_ports() {
     let mut subnet = subnet(2);
     let (sgid, dgid) = (gid(&subnet, 1), gid(&subnet, 2));
-    let response =
-        request(&mut subnet, 1, &Query::<PathRecord>::new().dgid(dgid).sgid(sgid).pkey(Pkey::DEFAULT_FULL).get(tid()));
+    let response = request(
+        &mut subnet,
+        1,
+        &Query::<PathRecord>::new().dgid(dgid).sgid(sgid).pkey(Pkey::DEFAULT_FULL).request(Method::GET, tid()),
+    );
     assert_eq!((response.header.status, response.header.method), (Status::OK, Method::GET_RESP));
     let record = *response.record::<PathRecord>().unwrap();
     assert_eq!((record.dgid, record.sgid), (dgid, sgid));
@@ -26,10 +29,10 @@ fn path_query_returns_the_path_between_two_ports() {
     assert_eq!(record.packet_life_time, Selected::exactly(PacketLifeTime::of::<18>()));
     assert!(record.reversible_paths.reversible());
     // A query by LID from the requester's port has the same response.
-    let by_lid = request(&mut subnet, 1, &Query::<PathRecord>::new().dlid(Lid::new(17)).get(tid()));
+    let by_lid = request(&mut subnet, 1, &Query::<PathRecord>::new().dlid(Lid::new(17)).request(Method::GET, tid()));
     assert_eq!(by_lid.record::<PathRecord>(), Ok(&record));
     // A path to the port itself has the packet lifetime 0.
-    let to_itself = request(&mut subnet, 1, &Query::<PathRecord>::new().dgid(sgid).get(tid()));
+    let to_itself = request(&mut subnet, 1, &Query::<PathRecord>::new().dgid(sgid).request(Method::GET, tid()));
     assert_eq!(to_itself.record::<PathRecord>().unwrap().packet_life_time.value(), PacketLifeTime::ZERO);
 }
 
@@ -64,13 +67,13 @@ fn requests_are_counted_by_kind_and_errors_by_status() {
         [counters.sa_path_queries, counters.sa_joins, counters.sa_leaves, counters.sa_other, counters.sa_errors]
     };
     let member = |method| {
-        let mut mad = join(port_gid).set(tid());
+        let mut mad = join(port_gid).request(Method::SET, tid());
         mad.header.method = method;
         mad
     };
     for (mad, after) in [
-        (Query::<PathRecord>::new().dgid(port_gid).get(tid()), [1, 0, 0, 0, 0]),
-        (Query::<PathRecord>::new().get(tid()), [2, 0, 0, 0, 1]),
+        (Query::<PathRecord>::new().dgid(port_gid).request(Method::GET, tid()), [1, 0, 0, 0, 0]),
+        (Query::<PathRecord>::new().request(Method::GET, tid()), [2, 0, 0, 0, 1]),
         (member(Method::SET), [2, 1, 0, 0, 1]),
         (member(Method::GET), [2, 1, 0, 1, 1]),
         (member(Method::DELETE), [2, 1, 1, 1, 1]),
@@ -131,28 +134,30 @@ fn unsupported_requests_are_refused_and_responses_are_ignored() {
 fn first_join_creates_a_group_and_last_leave_deletes_it() {
     let mut subnet = subnet(2);
     let [one, two] = [1, 2].map(|node| gid(&subnet, node));
-    let created = request(&mut subnet, 1, &join(one).set(tid()));
+    let created = request(&mut subnet, 1, &join(one).request(Method::SET, tid()));
     let record = *created.record::<McMemberRecord>().unwrap();
     assert_eq!((created.header.status, record.mlid), (Status::OK, Lid::new(0xc000)));
     assert_eq!((record.mtu, record.rate), (Selected::exactly(Mtu::B2048), Selected::exactly(Rate::GBPS_10)));
     assert_eq!((record.scope_state.scope(), record.scope_state.join_state()), (5, JoinState::FULL_MEMBER));
     assert_eq!((record.qkey, record.pkey, record.port_gid), (QKEY, Pkey::DEFAULT_FULL, one));
     assert_eq!(
-        request(&mut subnet, 2, &join(two).set(tid())).record::<McMemberRecord>().unwrap().mlid,
+        request(&mut subnet, 2, &join(two).request(Method::SET, tid())).record::<McMemberRecord>().unwrap().mlid,
         Lid::new(0xc000)
     );
 
-    let found = request(&mut subnet, 1, &Query::<McMemberRecord>::new().mgid(mgid()).port_gid(two).get(tid()));
+    let found =
+        request(&mut subnet, 1, &Query::<McMemberRecord>::new().mgid(mgid()).port_gid(two).request(Method::GET, tid()));
     assert_eq!(found.record::<McMemberRecord>().unwrap().scope_state.join_state(), JoinState::FULL_MEMBER);
 
-    let left = |subnet: &mut Subnet, port_gid| request(subnet, 1, &leave(port_gid).delete(tid())).header;
+    let left =
+        |subnet: &mut Subnet, port_gid| request(subnet, 1, &leave(port_gid).request(Method::DELETE, tid())).header;
     assert_eq!(
         (left(&mut subnet, one).status, left(&mut subnet, one).status),
         (Status::OK, Status::SA_REQUEST_INVALID)
     );
     assert!(!subnet.group(mgid()).unwrap().may_send(port(1)));
     assert_eq!((left(&mut subnet, two).method, subnet.groups().count()), (Method::DELETE_RESP, 0));
-    let deleted = request(&mut subnet, 1, &Query::<McMemberRecord>::new().mgid(mgid()).get(tid()));
+    let deleted = request(&mut subnet, 1, &Query::<McMemberRecord>::new().mgid(mgid()).request(Method::GET, tid()));
     assert_eq!(deleted.header.status, Status::SA_NO_RECORDS);
 }
 
@@ -214,7 +219,7 @@ fn send_only_member_receives_nothing_and_does_not_keep_the_group() {
     assert_eq!(join_status(&mut subnet, join(two).join_state(JoinState::SEND_ONLY_NON_MEMBER)), Status::OK);
     let group = subnet.group(mgid()).unwrap();
     assert!(group.may_send(port(2)) && !group.receives(port(2)) && group.receives(port(1)));
-    assert_eq!(request(&mut subnet, 1, &leave(one).delete(tid())).header.status, Status::OK);
+    assert_eq!(request(&mut subnet, 1, &leave(one).request(Method::DELETE, tid())).header.status, Status::OK);
     assert_eq!(subnet.groups().count(), 0);
 }
 
@@ -226,7 +231,10 @@ fn group_lids_start_again_after_the_last_one() {
     assert!(matches!(subnet.poll_event(), Some(Event::Port { change: PortChange::ClientReregister, .. })));
     let nth = |n: u8| Gid::new([0xff, 0x15, 0x40, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, n]);
     let mlid = |subnet: &mut Subnet, n| {
-        request(subnet, 1, &join(port_gid).mgid(nth(n)).set(tid())).record::<McMemberRecord>().unwrap().mlid
+        request(subnet, 1, &join(port_gid).mgid(nth(n)).request(Method::SET, tid()))
+            .record::<McMemberRecord>()
+            .unwrap()
+            .mlid
     };
     assert_eq!([1, 2].map(|n| mlid(&mut subnet, n)), [Lid::new(0xfffe), Lid::new(0xc000)]);
 }
@@ -240,8 +248,8 @@ fn get_that_matches_two_groups_returns_too_many_records() {
         assert_eq!(join_status(&mut subnet, join(port_gid).mgid(mgid)), Status::OK);
     }
     let all = Query::<McMemberRecord>::new().port_gid(port_gid);
-    assert_eq!(request(&mut subnet, 1, &all.get(tid())).header.status, Status::SA_TOO_MANY_RECORDS);
-    let one = request(&mut subnet, 1, &all.mlid(Lid::new(0xc001)).get(tid()));
+    assert_eq!(request(&mut subnet, 1, &all.request(Method::GET, tid())).header.status, Status::SA_TOO_MANY_RECORDS);
+    let one = request(&mut subnet, 1, &all.mlid(Lid::new(0xc001)).request(Method::GET, tid()));
     assert_eq!(one.record::<McMemberRecord>().unwrap().mgid.get()[15], 2);
 }
 
@@ -252,7 +260,7 @@ proptest! {
         supported in any::<bool>(),
     ) {
         let mut subnet = subnet(2);
-        let mut mad = *SaMad::parse(bytes.as_flattened()).unwrap();
+        let mut mad = *<SaMad as Wire>::parse(bytes.as_flattened()).unwrap();
         mad.header.base_version = 1;
         mad.header.class_version = 2;
         mad.header.mgmt_class = ib_mad::MgmtClass::SUBN_ADM;
@@ -278,10 +286,10 @@ proptest! {
     #[test]
     fn arbitrary_response_of_an_external_administrator_is_delivered(bytes in any::<[[u8; 32]; 8]>()) {
         let mut subnet = subnet_of(1, SubnetConfig { sa: crate::port::SaMode::External, ..SubnetConfig::default() });
-        let mad = join(gid(&subnet, 1)).set(tid());
+        let mad = join(gid(&subnet, 1)).request(Method::SET, tid());
         subnet.send_mad(T0, port(1), to_sa(ms(1), 0), &mad).unwrap();
         let Some(Event::SaRequest { request, .. }) = subnet.poll_event() else { panic!() };
-        subnet.respond_to_mad(T0, request, SaMad::parse(bytes.as_flattened()).unwrap());
+        subnet.respond_to_mad(T0, request, <SaMad as Wire>::parse(bytes.as_flattened()).unwrap());
         let is_delivered = matches!(subnet.poll_event(), Some(Event::Mad { mad, .. }) if mad.header.transaction_id == tid());
         prop_assert!(is_delivered);
     }
@@ -294,7 +302,7 @@ fn path_has_the_path_bits_of_the_setting_within_the_lmc() {
             subnet_of(2, SubnetConfig { lmc: ib_mad::id::Lmc::checked(lmc).unwrap(), ..SubnetConfig::default() });
         subnet.settings_mut().path.path_bits = 7;
         let query = Query::<PathRecord>::new().dgid(gid(&subnet, 2)).sgid(gid(&subnet, 1));
-        let response = request(&mut subnet, 1, &query.get(tid()));
+        let response = request(&mut subnet, 1, &query.request(Method::GET, tid()));
         let path = response.record::<PathRecord>().unwrap();
         let base = [lid(&subnet, 1), lid(&subnet, 2)];
         assert_eq!([path.slid, path.dlid], base.map(|lid| Lid::new(lid.get() + bits)), "LMC {lmc}");

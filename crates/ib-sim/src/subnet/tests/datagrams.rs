@@ -1,7 +1,7 @@
 //! UD delivery and the faults of links.
 use super::*;
 use crate::datagram::Source;
-use ib_mad::{AddressVector, GlobalRoute, as_bytes, packet::Grh};
+use ib_mad::{AddressVector, GlobalRoute, Method, as_bytes, packet::Grh};
 
 #[test]
 fn unicast_has_the_address_of_its_sender() {
@@ -94,7 +94,7 @@ fn multicast_reaches_members_that_are_attached() {
     let qps: Vec<QpId> = (1..=4).map(|node| qp(&mut subnet, node)).collect();
     // Node 2 is attached but has not joined. Node 3 has joined but is not attached.
     for member in [1, 3, 4] {
-        let query = join(gid(&subnet, member)).set(tid());
+        let query = join(gid(&subnet, member)).request(Method::SET, tid());
         assert_eq!(request(&mut subnet, member, &query).header.status, Status::OK);
     }
     for index in [0, 1, 3] {
@@ -136,7 +136,7 @@ fn multicast_needs_the_groups_partition_and_a_valid_source_gid() {
     let (wrong_receiver, to) =
         (subnet.create_qp(port(2), QKEY, 0).unwrap(), subnet.create_qp(port(2), QKEY, 1).unwrap());
     for node in [1, 2] {
-        let query = join(gid(&subnet, node)).pkey(other).set(tid());
+        let query = join(gid(&subnet, node)).pkey(other).request(Method::SET, tid());
         assert_eq!(request(&mut subnet, node, &query).header.status, Status::OK);
     }
     subnet.attach(wrong_receiver, mgid()).unwrap();

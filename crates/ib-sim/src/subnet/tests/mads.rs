@@ -1,10 +1,11 @@
 //! Management datagrams: time-outs, retransmissions, and the path to the administrator.
 use super::*;
 use crate::{port::SaMode, settings::Settings};
+use ib_mad::Method;
 use ib_mad::sa::ScopeState;
 
 fn path(subnet: &Subnet) -> SaMad {
-    Query::<PathRecord>::new().dgid(gid(subnet, 2)).sgid(gid(subnet, 1)).get(tid())
+    Query::<PathRecord>::new().dgid(gid(subnet, 2)).sgid(gid(subnet, 1)).request(Method::GET, tid())
 }
 
 #[test]
@@ -92,7 +93,7 @@ fn slow_administrator_queues_requests() {
 #[test]
 fn request_without_time_out_is_executed_without_an_event() {
     let mut subnet = subnet(1);
-    let mad = join(gid(&subnet, 1)).set(tid());
+    let mad = join(gid(&subnet, 1)).request(Method::SET, tid());
     subnet.send_mad(T0, port(1), to_sa(T0, 3), &mad).unwrap();
     assert_eq!((subnet.poll_event(), subnet.poll_timeout()), (None, None));
     assert!(subnet.group(mgid()).unwrap().receives(port(1)));
@@ -116,7 +117,7 @@ fn external_administrator_gets_requests_and_its_responses_update_the_groups() {
     let (from, to) = (qp(&mut subnet, 1), qp(&mut subnet, 2));
     subnet.attach(to, mgid()).unwrap();
     for node in [1, 2] {
-        let mad = join(gid(&subnet, node)).set(tid());
+        let mad = join(gid(&subnet, node)).request(Method::SET, tid());
         subnet.send_mad(T0, port(node), to_sa(ms(100), 1), &mad).unwrap();
         let Some(Event::SaRequest { request, port: requester, mad: received }) = subnet.poll_event() else { panic!() };
         assert_eq!((requester, *received), (port(node), mad));

@@ -19,7 +19,7 @@ use crate::{
 use alloc::{vec, vec::Vec};
 use core::time::Duration;
 use ib_mad::{
-    FlowLabel, Gid, Lid, Mtu, Pkey, PortState, Qkey, Qpn, Rate, Selector, ServiceLevel, Status, TransactionId,
+    FlowLabel, Gid, Lid, Method, Mtu, Pkey, PortState, Qkey, Qpn, Rate, Selector, ServiceLevel, Status, TransactionId,
     sa::{JoinState, McMemberRecord, PathRecord, Query, SaMad},
 };
 
@@ -113,7 +113,7 @@ fn tid() -> TransactionId {
 fn join_all(subnet: &mut Subnet) -> Lid {
     let mut mlid = Lid::NONE;
     for node in 1..=subnet.node_count() {
-        let query = join(gid(subnet, node)).set(tid());
+        let query = join(gid(subnet, node)).request(Method::SET, tid());
         let response = request(subnet, node, &query);
         assert_eq!(response.header.status, Status::OK);
         mlid = response.record::<McMemberRecord>().unwrap().mlid;

@@ -77,7 +77,7 @@ fn subscriber_receives_reports_of_ports_and_groups() {
     collect(&mut subnet);
     subnet.set_port_state(port(2), PortState::ACTIVE).unwrap();
     collect(&mut subnet);
-    for query in [join(other).set(tid()), leave(other).delete(tid())] {
+    for query in [join(other).request(Method::SET, tid()), leave(other).request(Method::DELETE, tid())] {
         subnet.send_mad(T0, port(2), to_sa(SECOND, 0), &query).unwrap();
         collect(&mut subnet);
     }

@@ -48,7 +48,7 @@ fn link_carries_one_packet_at_a_time() {
 }
 
 fn queries(subnet: &mut Subnet, count: u64) -> Vec<(Duration, Event)> {
-    let mad = Query::<PathRecord>::new().dgid(gid(subnet, 2)).sgid(gid(subnet, 1)).get(tid());
+    let mad = Query::<PathRecord>::new().dgid(gid(subnet, 2)).sgid(gid(subnet, 1)).request(Method::GET, tid());
     for _ in 0..count {
         subnet.send_mad(T0, port(1), to_sa(ms(100), 0), &mad).unwrap();
     }
@@ -86,7 +86,7 @@ fn table_takes_time_for_each_record_and_arrives_as_one_message() {
     let mut subnet = subnet(7);
     let sa = &mut subnet.settings_mut().sa;
     (sa.service_time, sa.record_time) = (us(20), us(2));
-    let mut request = Query::<PathRecord>::new().sgid(gid(&subnet, 1)).get(tid());
+    let mut request = Query::<PathRecord>::new().sgid(gid(&subnet, 1)).request(Method::GET, tid());
     request.header.method = Method::GET_TABLE;
     subnet.send_mad(T0, port(1), to_sa(ms(100), 0), &request).unwrap();
     let mut unknown = request;

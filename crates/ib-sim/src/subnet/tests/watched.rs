@@ -54,7 +54,7 @@ fn multicast_is_kept_once_when_sent_and_once_per_receiver() {
     let mut subnet = subnet(3);
     let all: Vec<QpId> = (1..=3).map(|node| qp(&mut subnet, node)).collect();
     for qp in &all {
-        let mad = join(gid(&subnet, qp.port.node.get())).set(tid());
+        let mad = join(gid(&subnet, qp.port.node.get())).request(Method::SET, tid());
         subnet.send_mad(T0, qp.port, to_sa(ms(100), 0), &mad).unwrap();
         subnet.attach(*qp, mgid()).unwrap();
     }
@@ -73,7 +73,7 @@ fn multicast_is_kept_once_when_sent_and_once_per_receiver() {
 fn each_transmission_of_a_request_and_its_response_are_kept() {
     let mut subnet = subnet(2);
     subnet.watch();
-    let mad = Query::<PathRecord>::new().dgid(gid(&subnet, 2)).sgid(gid(&subnet, 1)).get(tid());
+    let mad = Query::<PathRecord>::new().dgid(gid(&subnet, 2)).sgid(gid(&subnet, 1)).request(Method::GET, tid());
     subnet.settings_mut().sa.loss = Probability::ALWAYS;
     subnet.send_mad(T0, port(1), to_sa(ms(100), 1), &mad).unwrap();
     subnet.settings_mut().sa.loss = Probability::percent(0);

@@ -1,7 +1,7 @@
 use super::*;
 use alloc::vec;
 use ib_mad::{
-    Pkey, ServiceLevel, TransactionId, as_bytes,
+    Method, Pkey, ServiceLevel, TransactionId, as_bytes,
     sa::{Query, ReversiblePaths, TableWriter, table_length},
 };
 
@@ -28,7 +28,7 @@ fn path(number: u16) -> PathRecord {
 }
 
 fn message(paths: &[PathRecord]) -> Vec<u8> {
-    let request = Query::<PathRecord>::new().get_table(TransactionId::new(1));
+    let request = Query::<PathRecord>::new().request(Method::GET_TABLE, TransactionId::new(1));
     let mut table = TableWriter::new(&request, vec![0; table_length::<PathRecord>(paths.len())]).unwrap();
     paths.iter().for_each(|path| table.push(path).unwrap());
     table.finish().as_bytes().to_vec()

@@ -1,6 +1,6 @@
 //! Outputs of the core: queue pairs, groups, datagrams, requests.
 use super::*;
-use ib_mad::{Method, Wire, sa::SaMad};
+use ib_mad::{Method, sa::SaMad};
 
 // docs/deadlines.md: sends
 #[test]
@@ -44,7 +44,7 @@ fn burst_arrives_complete_and_in_order() {
     }
     for tid in 0..1000 {
         let OwnedInput::Datagram(OTHER, _, payload) = bench.next() else { panic!("no datagram") };
-        assert_eq!(AcmMad::parse(&payload).unwrap().transaction_id, TransactionId::new(tid));
+        assert_eq!(<AcmMad as ib_mad::Wire>::parse(&payload).unwrap().transaction_id, TransactionId::new(tid));
     }
     assert_eq!((bench.count("sends_failed"), bench.count("sends_refused"), bench.at_once()), (0, 0, None));
 }
@@ -84,7 +84,7 @@ fn request(port: PortId, attributes: &PortAttributes, tid: u32, timeout: Duratio
         port,
         id: SaRequestId::new(tid, 3),
         to: SaAddress { lid: attributes.sm_lid, sl: attributes.sm_sl, pkey_index: 0 },
-        mad: Query::from_non_zero(query).get(TransactionId::new(u64::from(tid))),
+        mad: Query::from_non_zero(query).request(Method::GET, TransactionId::new(u64::from(tid))),
         timeout,
         retries: 0,
     }
