@@ -96,7 +96,8 @@ impl UmadPort {
     ///
     /// # Errors
     /// [`Error::Length`]; [`Error::Gone`]; [`Error::Call`] with `EINVAL` for an address that the port cannot reach
-    /// (no GRH on RoCE, or at a port that requires one) or an unknown agent, `ENOMEM` if the agent has too many requests without a response.
+    /// (no GRH on RoCE, or at a port that requires one) or an unknown agent, `ENOMEM` if the agent has too many requests
+    /// without a response.
     pub fn send(&mut self, agent: AgentId, to: &MadAddress, expect: Expect, mad: &[u8]) -> Result<()> {
         if mad.len() < SHORTEST_MAD {
             return Err(Error::Length { what: "MAD", got: mad.len(), min: SHORTEST_MAD, max: usize::MAX });
