@@ -26,6 +26,7 @@
 //!
 //! | file | contents |
 //! |---|---|
+//! | `acquire.rs` | destinations of requests: found, or created |
 //! | `operations.rs` | credits, timers and datagrams of multicast requests; the end of what is in progress |
 //! | `doubts.rs` | asks the owner of an address that an event may have moved |
 //! | `perform.rs` | carries out an [`Action`](dest::Action): paths found, queried, or not found |
@@ -42,6 +43,7 @@
 //! | `refresh/` | expiry, cached failures, renewals, confirmations and other checks of cached paths, silent hosts, notices |
 //! | `publish.rs` | paths that clients read without a request |
 //! | `inspect.rs` | the cache for administrators: facts about its entries, their removal on request |
+mod acquire;
 mod cache;
 mod changes;
 mod check;

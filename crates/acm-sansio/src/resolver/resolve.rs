@@ -1,7 +1,6 @@
 //! Requests of local users for paths: answered from the cache or from a source that needs no query, or by a lookup, which
 //! they start, join and leave.
 use super::{
-    cache::Eviction,
     confirmations::PASS,
     dest::{DestKey, DestState, EvictionClass, Lookup, MulticastRequest, Origin, Remote, RouteKey, ServedPath},
     state::{Ibacmp, RenewalReason},
@@ -174,48 +173,6 @@ impl Ibacmp {
         } else if !ready.freshness.queued && ready.renewal.is_none() {
             self.drop_path(cx, id);
         }
-    }
-
-    /// Returns the destination with a key for a local user's request and creates it if necessary. Returns `None` if the
-    /// cache is full.
-    pub(crate) fn acquire(&mut self, cx: &mut Context, endpoint: EndpointId, key: DestKey) -> Option<DestId> {
-        let Some(id) = self.cache.find(endpoint, &key) else {
-            return self.create(cx, endpoint, key, EvictionClass::Probation);
-        };
-        if let Some(dest) = self.cache.get(id).filter(|dest| dest.class == EvictionClass::Unsolicited) {
-            let is_wrong = matches!(&dest.state, DestState::Ready(ready) if ready.freshness.stale && !ready.is_busy());
-            self.cache.set_class(id, EvictionClass::Requested);
-            // No local user has it, so that there is no reason to serve it while it is refreshed.
-            if is_wrong {
-                self.cache.enter(id, DestState::Unknown);
-            }
-        }
-        Some(id)
-    }
-
-    /// Returns the destination with a key from a remote host's request and creates it if necessary. Returns `None` if
-    /// the cache is full.
-    pub(crate) fn acquire_unsolicited(
-        &mut self,
-        cx: &mut Context,
-        endpoint: EndpointId,
-        key: DestKey,
-    ) -> Option<DestId> {
-        self.cache.find(endpoint, &key).or_else(|| self.create(cx, endpoint, key, EvictionClass::Unsolicited))
-    }
-
-    fn create(&mut self, cx: &mut Context, endpoint: EndpointId, key: DestKey, class: EvictionClass) -> Option<DestId> {
-        match self.cache.make_room(class, &cx.shared.config().limits) {
-            Eviction::NotNeeded => {}
-            Eviction::Done => self.stats.destinations_evicted += 1,
-            Eviction::Impossible => {
-                self.stats.destinations_refused += 1;
-                return None;
-            }
-        }
-        let id = self.cache.insert(endpoint, key, class);
-        self.schedule_sweep(cx);
-        Some(id)
     }
 
     /// Adds a requester to the lookup in progress.
