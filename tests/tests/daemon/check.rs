@@ -46,7 +46,7 @@ fn file_that_sighup_would_not_apply_has_an_exit_status() {
     let fabric = Fabric::serve(1, &[]);
     let mut node = Node::at(&fabric, 1).option("timeout 500\nretrys 1").join();
     let checked = check(&Node::at(&fabric, 1).option("timeout 500\nretrys 1"), node.dir());
-    assert!(has(&checked, "warn ", "/opts: SIGHUP would not apply it: correct it"), "{checked}");
+    assert!(has(&checked, "FAIL ", "/opts: SIGHUP would not apply it: correct it"), "{checked}");
     assert!(!checked.stdout.contains("/addr: SIGHUP would"), "{checked}");
     let json = check(&Node::at(&fabric, 1).option("timeout 500\nretrys 1").argument("--json"), node.dir());
     assert!(has(&json, "{\"verdict\":\"reload\",\"what\":\"", "/opts: SIGHUP would not apply it\""), "{json}");
@@ -86,7 +86,7 @@ fn preload_files_are_checked() {
     );
     let checked = check(&node, dir.path());
     assert!(has(&checked, "ok addr_data_file ", "/hosts: 2 addresses"), "{checked}");
-    assert!(has(&checked, "warn route_data_file ", "it is a file of hosts"), "{checked}");
+    assert!(has(&checked, "FAIL route_data_file ", "it is a file of hosts"), "{checked}");
 }
 
 #[test]

@@ -138,6 +138,15 @@ fn misspelled_option_suggests_a_name() {
     }
 }
 
+/// The daemon starts with the default, as C ibacm does.
+#[test]
+fn wrong_value_of_an_option_is_on_the_terminal_and_in_the_log() {
+    let node = Node::embedded().option("server_mode bogus").option("log_file DIR/log").serve();
+    let line = "opts:4:13: expected unix, loop or open: \"bogus\"; the line is skipped\n";
+    until("the line at the terminal", || node.log().contains(line).then_some(()));
+    assert!(fs::read_to_string(node.dir().join("log")).unwrap().contains(line));
+}
+
 #[test]
 fn group_parameters_above_the_ports_are_reported() {
     let fabric = Fabric::serve(2, &["--mtu", "2048"]);

@@ -178,6 +178,7 @@ fn removed_named_file_is_not_applied() {
         assert!(log.contains(&format!("config: {dir}/{name}: there is none any more")), "{log}");
         assert!(log.contains(&format!("config: {dir}/{name}: not applied")), "{log}");
     }
+    assert!(log.contains(&format!("main: files read again; not applied: {dir}/opts, {dir}/addr\n")), "{log}");
     assert_eq!(resolve(&mut node.connect(), "node1", "node1"), ClientStatus::SUCCESS);
     let words = ["--status", "--run-dir", node.dir().to_str().unwrap()];
     let status = run(binary(Binary::AcmMio), &words).success();

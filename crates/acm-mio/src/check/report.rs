@@ -56,8 +56,9 @@ impl Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let verdict = match self.verdict {
             Verdict::Ok => "ok",
-            Verdict::Warn | Verdict::Reload => "warn",
-            Verdict::Fail => "FAIL",
+            Verdict::Warn => "warn",
+            // Each line because of which the exit code is not 0.
+            Verdict::Reload | Verdict::Fail => "FAIL",
         };
         write!(f, "{verdict} {}", self.what)?;
         if self.advice.is_empty() { Ok(()) } else { write!(f, ": {}", self.advice) }
@@ -110,7 +111,7 @@ mod tests {
             "{json}"
         );
         assert!(json.contains(r#""verdict":"warn""#) && json.contains(r#""verdict":"reload""#), "{json}");
-        assert_eq!(lines, ["ok a", "FAIL b: do c", "warn d: do e", "warn f: do g"]);
+        assert_eq!(lines, ["ok a", "FAIL b: do c", "warn d: do e", "FAIL f: do g"]);
         assert_eq!(report.worst(), Verdict::Fail);
         let verdicts = [Verdict::Ok, Verdict::Warn, Verdict::Reload, Verdict::Fail];
         assert!(verdicts.is_sorted());

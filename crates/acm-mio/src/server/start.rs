@@ -41,7 +41,7 @@ use mio::Poll;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook_mio::v1_0::Signals;
 use std::{
-    io,
+    io::{self, Write as _},
     path::{Path, PathBuf},
 };
 
@@ -129,6 +129,12 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     }
     for problem in &settings.problems {
         tracing::warn!(target: "config", "{problem}");
+    }
+    if !log.is_where_standard_error_is() {
+        // For a user at the terminal. A failure is ignored: a daemon may have no standard error.
+        for problem in settings.faults() {
+            let _ = writeln!(io::stderr(), "acm-mio: {problem}");
+        }
     }
     settings.log_remarks(args.systemd);
     let ended = serve(args, settings, signals, log.clone(), (&run_dir, start_dir));

@@ -1,4 +1,5 @@
-//! Remarks on files that are correct and still cost something: an address file without an address, and lines that repeat
+//! Remarks on files that are correct and still mislead: an address file without an address, a log level that does not
+//! exist, and lines that repeat
 //! the defaults of C ibacm, as the files do that `ib_acme -O` writes and the packages of RHEL, Fedora and SUSE install.
 use super::{Settings, read::is_of_provider};
 use acm_wire::files::opts::{self, LogTarget, Opt, Options};
@@ -13,7 +14,8 @@ pub(crate) struct Remark {
 impl Settings {
     /// Returns the remarks on both files.
     pub(crate) fn remarks(&self, systemd: bool) -> Vec<Remark> {
-        self.without_address().into_iter().chain(self.repeated_defaults(systemd)).collect()
+        let all = [self.without_address(), self.log_level_above_the_highest(), self.repeated_defaults(systemd)];
+        all.into_iter().flatten().collect()
     }
 
     /// Logs the remarks.
@@ -38,6 +40,22 @@ impl Settings {
         is_empty.then(|| Remark {
             what: format!("{file} has no address: this node has no name, not even the default ones"),
             advice: format!("rm {file}, or ib_acme -A, which writes the names of its ports"),
+        })
+    }
+
+    /// Names a log level above the highest, which C ibacm accepts, too.
+    fn log_level_above_the_highest(&self) -> Option<Remark> {
+        let options = opts::parse(&self.text).flatten();
+        let (place, _) = options.filter(|(_, option)| matches!(option, Opt::LogLevel(_))).last()?;
+        let line = self.text.split(|byte| *byte == b'\n').zip(1_u32..).find(|(_, number)| *number == place.line)?.0;
+        let level = core::str::from_utf8(line).ok()?.split_ascii_whitespace().nth(1)?;
+        (level.parse::<u32>().ok()? > 2).then(|| Remark {
+            what: format!(
+                "{}:{}: log_level {level} is above the highest, 2, which counts",
+                self.option_file().display(),
+                place.line
+            ),
+            advice: "write log_level 2, or less".to_owned(),
         })
     }
 
@@ -125,6 +143,20 @@ mod tests {
         for text in ["", "# nothing\n", "10.0.0.1 mlx5_0 1 default\n"] {
             let remarks = settings(dir.path(), "", text).remarks(true);
             assert!(remarks.len() == 1 && remarks[0].what.contains("/addr has no address: this node"), "{remarks:?}");
+        }
+    }
+
+    #[test]
+    fn log_level_above_the_highest_is_remarked() {
+        let dir = tempfile::tempdir().unwrap();
+        for (text, expected) in [
+            ("log_level 2\n", None),
+            ("# all\n\tLOG_LEVEL  9 # all\n", Some("opts:2: log_level 9 is above the highest, 2, which counts")),
+            ("log_level 9\nlog_level 1\n", None),
+        ] {
+            let remarks = settings(dir.path(), text, "node1 mlx5_0 1 default\n").remarks(true);
+            let found = remarks.first().map(|remark| remark.what.rsplit('/').next().unwrap());
+            assert_eq!((found, remarks.len()), (expected, expected.iter().count()), "{text}");
         }
     }
 

@@ -86,7 +86,13 @@ impl Daemon {
             })
             .collect();
         self.reload.note_not_served(not_served);
-        tracing::info!(target: "main", "files read again");
+        match &self.reload.current.not_applied[..] {
+            [] => tracing::info!(target: "main", "files read again"),
+            files => {
+                let files: Vec<_> = files.iter().map(|file| file.display().to_string()).collect();
+                tracing::warn!(target: "main", "files read again; not applied: {}", files.join(", "));
+            }
+        }
         self.systemd.ready();
     }
 }
