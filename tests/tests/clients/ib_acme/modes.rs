@@ -1,6 +1,6 @@
 //! All modes and failures of `ib_acme`, with daemons of both implementations.
 use super::programs::{Both, Two};
-use acm_tests::{Finished, Kind, Lab, Node};
+use acm_tests::{Binary, Finished, Kind, Lab, Node, binary, run};
 use std::{fs, path::Path};
 
 // docs/deviations.md: tool-e-and-p
@@ -120,6 +120,30 @@ fn services(both: &Both, two: &Two) {
             let finished = both.run_same(&service, words);
             assert_eq!(finished.code, Some(code), "{service} {words}: {finished}");
         }
+    }
+}
+
+/// Standard output stays C's; `Both` compares it.
+// docs/deviations.md: tool-notes
+#[test]
+fn misread_argument_has_a_note_on_standard_error() {
+    let node = Node::embedded().join();
+    let socket = node.socket().display().to_string();
+    for (service, words, note) in [
+        ("n1/ibacm-unix.sock", "-e", "n1/ibacm-unix.sock is taken for a host; the path of a socket begins with /"),
+        (
+            &*socket,
+            "-d 256.1.1.1",
+            "256.1.1.1 is neither an IP address nor a host that resolves, and is taken for LID 256; for a name of the \
+             daemons, give -f n",
+        ),
+        (&*socket, "-f n -d node1", "a name has no route that selects a port: give a name of this node with -s"),
+        (&*socket, "-f n -s node1 -d node1", ""),
+        (&*socket, "-d 256", ""),
+    ] {
+        let words: Vec<&str> = ["-S", service].into_iter().chain(words.split(' ')).collect();
+        let expected = if note.is_empty() { String::new() } else { format!("note: {note}\n") };
+        assert_eq!(run(binary(Binary::IbAcme), &words).stderr, expected, "{words:?}");
     }
 }
 

@@ -95,6 +95,11 @@ impl Output {
     }
 }
 
+/// Prints a note to standard error. Standard output has only what C's ib_acme prints.
+pub(crate) fn note(text: fmt::Arguments<'_>) {
+    let _ = writeln!(io::stderr(), "note: {text}");
+}
+
 /// Returns the C library's text for an error number, such as `No data available`.
 pub(crate) fn strerror(errno: i32) -> String {
     let text = io::Error::from_raw_os_error(errno).to_string();

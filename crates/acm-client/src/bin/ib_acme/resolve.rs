@@ -1,13 +1,14 @@
 //! `-d`: prints paths.
 use crate::{
     args::Format,
-    output::{Output, strerror},
+    output::{Output, note, strerror},
     path_request::{self, AddressError},
     ranges::Names,
     run_state::RunState,
     server::Server,
 };
 use acm_client::{Request, ib_mad::sa::PathRecord};
+use nix::libc::EINVAL;
 use std::io;
 
 /// Requests the paths from each source to each destination. Returns the status of the last path.
@@ -58,6 +59,9 @@ fn one(
                 Err(errno) => {
                     (state.errno, status) = (errno, -1);
                     failed(state, format)?;
+                    if errno == EINVAL && source.is_none() && format == Format::Name {
+                        note(format_args!("a name has no route that selects a port: give a name of this node with -s"));
+                    }
                 }
             },
             Err(fault) => {

@@ -1,7 +1,8 @@
 //! The state of one run.
 use crate::{
     args::{Args, Format},
-    output::Output,
+    number::atoi,
+    output::{Output, note},
     ranges::Names,
     server::look_up,
 };
@@ -42,7 +43,16 @@ impl<'a> RunState<'a> {
         self.errno = lookup.errno.unwrap_or(self.errno);
         match lookup.found.ok().and_then(|found| found.first().copied()) {
             Some(ip) => (Format::Ip, ip.to_string()),
-            None => (Format::Lid, address),
+            None => {
+                if !address.bytes().all(|byte| byte.is_ascii_digit()) {
+                    let lid = atoi(&address) & 0xffff;
+                    note(format_args!(
+                        "{address} is neither an IP address nor a host that resolves, and is taken for LID {lid}; for a \
+                         name of the daemons, give -f n"
+                    ));
+                }
+                (Format::Lid, address)
+            }
         }
     }
 

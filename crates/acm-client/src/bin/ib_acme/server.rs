@@ -1,5 +1,8 @@
 //! A connection to a daemon. Errors are error numbers of the C library, as in rdma-core's library.
-use crate::{number::atoi, output::Output};
+use crate::{
+    number::atoi,
+    output::{Output, note},
+};
 use acm_client::{
     ClientError, Connection, Counters, Endpoint, Options, PerfTarget, Request, Resolved, Response, Service, alternates,
     errno, ib_mad::sa::PathRecord,
@@ -39,6 +42,9 @@ impl Server {
     /// Connects to a socket if the name starts with `/`, otherwise to a host. `errno` is the last error number.
     pub(crate) fn connect(name: &str, errno: i32, out: &mut Output) -> io::Result<Result<Self, NotConnected>> {
         let connected = if name.starts_with('/') { unix(name) } else { tcp(name, errno, out)? };
+        if connected.is_err() && name.contains('/') && !name.starts_with('/') {
+            note(format_args!("{name} is taken for a host; the path of a socket begins with /"));
+        }
         Ok(connected.map(|connection| Self { name: name.to_owned(), connection }))
     }
 
