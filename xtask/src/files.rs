@@ -38,7 +38,7 @@ pub(crate) const FILES: &[File] = &[
     file("acm-mio", "page/ibacm_route.data.5", "share/man/man5/ibacm_route.data.5"),
     file("acm-mio", "page/acm_prov.7", "share/man/man7/acm_prov.7"),
     file("acm-mio", "dist/grafana-dashboard.json", "share/acm-mio/grafana-dashboard.json"),
-    file("acm-mio", "dist/slurm/health", "share/acm-mio/slurm-health"),
+    file("acm-mio", "dist/slurm/drain", "share/acm-mio/slurm-drain"),
     file("acm-mio", "dist/slurm/prolog", "share/acm-mio/slurm-prolog"),
     file("acm-mio", "dist/slurm/warm", "share/acm-mio/slurm-warm"),
     file("acm-mio", "dist/slurm/ready", "share/acm-mio/ready"),

@@ -1,4 +1,4 @@
-//! Slurm's health check and prolog of docs/rollout.md, with a daemon and a stand-in for `scontrol`.
+//! Slurm's health checks and prolog of docs/rollout.md, with a daemon and a stand-in for `scontrol`.
 use acm_tests::{Binary, Fabric, Finished, Node, Process, binary, program, run, until, write_script};
 use nix::sys::signal::Signal;
 use std::{
@@ -35,12 +35,14 @@ impl Slurm {
             &format!(
                 "case \"$*\" in\n\
                  '--oneliner show node node1') echo NodeName=node1 CPUTot=2 State=$(cat {folder}/state) Reason=x;;\n\
+                 '--oneliner show node') cat {folder}/nodes;;\n\
                  'show hostnames '*) echo \"$3\" | tr + '\\n';;\n\
                  *) echo \"$@\" >> {folder}/calls;;\n\
                  esac"
             ),
         );
         slurm.state("IDLE");
+        slurm.drained_nodes(0);
         slurm
     }
 
@@ -51,6 +53,13 @@ impl Slurm {
 
     fn state(&self, state: &str) {
         fs::write(self.programs.path().join("state"), state).unwrap();
+    }
+
+    /// Writes the list of all nodes, of which `count` are drained because of acm-mio.
+    fn drained_nodes(&self, count: usize) {
+        let drained = "NodeName=a CPUTot=2 State=IDLE+DRAIN ThreadsPerCore=1 Reason=acm-mio: no active port [root]\n";
+        let others = "NodeName=b State=IDLE+DRAIN Reason=disk [root]\nNodeName=c State=IDLE Reason=acm-mio: old\n";
+        fs::write(self.programs.path().join("nodes"), drained.repeat(count) + others).unwrap();
     }
 
     /// Returns the changes of the node so far.
@@ -75,18 +84,18 @@ impl Slurm {
         until(text, || status().contains(text).then_some(()));
     }
 
-    /// Runs the health check, which waits until the daemon serves the node.
+    /// Runs the script that drains, which waits until the daemon serves the node.
     fn is_healthy(&self) {
-        assert_eq!(self.run("health", PATIENCE, &[]).success(), "");
+        assert_eq!(self.run("drain", PATIENCE, &[]).success(), "");
     }
 
-    /// Runs the health check, which finds a fault.
+    /// Runs the script that drains, which finds a fault.
     fn is_faulty(&self) {
-        let finished = self.run("health", "0", &[]);
+        let finished = self.run("drain", "0", &[]);
         assert_eq!(finished, Finished { code: Some(1), stdout: String::new(), stderr: String::new() });
     }
 
-    /// Waits until the health check drains the node for this reason. On a busy machine, the daemon's response may be too
+    /// Waits until the script drains the node for this reason. On a busy machine, the daemon's response may be too
     /// late for a check without patience.
     fn drains(&self, reason: &str) {
         until(reason, || {
@@ -122,7 +131,7 @@ fn health_check_and_prolog_drain_a_node_without_a_daemon() {
 }
 
 #[test]
-fn health_check_keeps_an_administrators_reason() {
+fn drain_keeps_an_administrators_reason() {
     let mut node = Node::embedded().spawn();
     let slurm = Slurm::new(&node);
     node.process.signal(Signal::SIGKILL);
@@ -137,8 +146,27 @@ fn health_check_keeps_an_administrators_reason() {
     assert_eq!(slurm.calls(), drained("does not respond"));
 }
 
+/// A silent SA makes all nodes faulty.
 #[test]
-fn health_check_drains_a_node_without_an_active_port_or_a_group() {
+fn tenth_node_is_drained_and_the_eleventh_is_reported() {
+    let mut node = Node::embedded().spawn();
+    let slurm = Slurm::new(&node);
+    node.process.signal(Signal::SIGKILL);
+    node.process.wait();
+    slurm.drained_nodes(10);
+    let finished = slurm.run("drain", "0", &[]);
+    let line = "acm-mio: does not respond; not drained, because 10 nodes are\n";
+    assert_eq!((finished.code, finished.stdout.as_str(), slurm.calls()), (Some(1), line, String::new()));
+    // Without this script, Slurm reports the fault and the node stays.
+    assert_eq!(slurm.run("ready", "0", &[]).stdout, "acm-mio: does not respond\n");
+    assert_eq!(slurm.calls(), "");
+    slurm.drained_nodes(9);
+    slurm.is_faulty();
+    assert_eq!(slurm.calls(), drained("does not respond"));
+}
+
+#[test]
+fn node_is_drained_without_an_active_port_or_a_group() {
     let fabric = Fabric::serve(1, &[]);
     let mut node = Node::at(&fabric, 1).spawn();
     node.process.wait_for("join successful", 1);
@@ -175,7 +203,7 @@ fn slurm_may_call_links_to_the_scripts() {
     node.process.wait_for("join successful", 1);
     let slurm = Slurm::new(&node);
     let links = tempfile::tempdir().unwrap();
-    for (script, link) in [("prolog", "10-acm"), ("health", "acm")] {
+    for (script, link) in [("prolog", "10-acm"), ("drain", "acm")] {
         let link = links.path().join(link);
         symlink(script_file(script), &link).unwrap();
         assert_eq!(slurm.run_file(&link, PATIENCE, &[]).success(), "", "{script}");

@@ -56,7 +56,7 @@ acm-mio -rw-r--r-- /usr/share/acm-mio/acm-mio.rules.yml
 acm-mio -rw-r--r-- /usr/share/acm-mio/grafana-dashboard.json
 acm-mio -rwxr-xr-x /usr/share/acm-mio/hardware-test
 acm-mio -rwxr-xr-x /usr/share/acm-mio/ready
-acm-mio -rwxr-xr-x /usr/share/acm-mio/slurm-health
+acm-mio -rwxr-xr-x /usr/share/acm-mio/slurm-drain
 acm-mio -rwxr-xr-x /usr/share/acm-mio/slurm-prolog
 acm-mio -rwxr-xr-x /usr/share/acm-mio/slurm-warm
 acm-mio -rw-r--r-- /usr/share/bash-completion/completions/acm-mio
