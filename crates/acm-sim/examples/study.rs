@@ -1,6 +1,7 @@
 //! Runs a study and prints its table:
 //! `cargo run --release -p acm-sim --example study -- NAME [--nodes N,N,...] [--seed S] [--per-node P]
-//! [--only RUN] [--set SETTING=VALUE] [--out DIR]`.
+//! [--only RUN] [--witness] [--set SETTING=VALUE] [--out DIR]`.
+//! `--witness` sets the option `witness` of all nodes.
 //! `--set` changes a setting of the subnet, such as `sa_busy_when_full=on` or `sa_loss=1%`.
 //! With `--out` the table and a picture of the last run are written to files there. Without a name, lists the studies.
 use acm_sim::study::{Options, Report, STUDIES, table};
@@ -31,6 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 options.settings.set(name, value).map_err(|error| format!("{name}: {error}"))?;
             }
             "--only" => options.only = Some(value()?.leak()),
+            "--witness" => options.witness = true,
             "--out" => out = Some(value()?),
             _ => name = Some(word),
         }

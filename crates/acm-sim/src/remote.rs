@@ -1,7 +1,7 @@
 //! Programs on the fabric that are not this project's daemon: they send forged datagrams, or run on nodes of their own.
 use crate::{World, inbox::Inbox};
 use acm_wire::{Address, multicast};
-use ib_mad::{Gid, Lid, Qkey, Qpn, TransactionId, acm::AcmMad};
+use ib_mad::{Gid, GlobalRoute, Lid, Qkey, Qpn, TransactionId, acm::AcmMad};
 use ib_sim::{Datagram, Event, QpId};
 
 /// A queue pair that belongs to no core.
@@ -59,9 +59,18 @@ impl World {
     /// # Panics
     /// If the subnet rejects the datagram.
     pub fn forge_multicast(&mut self, from: RemoteHost, path_bits: u8, mad: &AcmMad) {
-        let (mgid, mlid) = self.group();
-        let mut datagram = Datagram::multicast(mlid, mgid, Qkey::GSI, ib_mad::as_bytes(mad));
-        datagram.to.path_bits = path_bits;
+        self.forge_multicast_as(from, path_bits, 0, mad);
+    }
+
+    /// Sends the group a datagram with a GID of the sender's port, by its index.
+    ///
+    /// # Panics
+    /// If the subnet rejects the datagram.
+    pub(crate) fn forge_multicast_as(&mut self, from: RemoteHost, path_bits: u8, sgid_index: u8, mad: &AcmMad) {
+        let (dgid, mlid) = self.group();
+        let mut datagram = Datagram::multicast(mlid, dgid, Qkey::GSI, ib_mad::as_bytes(mad));
+        (datagram.to.path_bits, datagram.to.grh) =
+            (path_bits, Some(GlobalRoute { dgid, sgid_index, ..GlobalRoute::default() }));
         let now = self.now().since_start();
         self.subnet.send_datagram(now, from.qp, &datagram).expect("the subnet accepts the datagram");
         self.settle();
@@ -74,7 +83,7 @@ impl World {
     pub fn forge_response(&mut self, from: RemoteHost, index: usize, to: Qpn, mad: &AcmMad) {
         let (lid, dgid) = (self.port(index).lid, self.port(index).gids.first().copied().unwrap_or_default());
         let mut datagram = Datagram::unicast(lid, to, Qkey::GSI, ib_mad::as_bytes(mad));
-        datagram.to.grh = Some(ib_mad::GlobalRoute { dgid, ..Default::default() });
+        datagram.to.grh = Some(GlobalRoute { dgid, ..GlobalRoute::default() });
         let now = self.now().since_start();
         self.subnet.send_datagram(now, from.qp, &datagram).expect("the subnet accepts the datagram");
         self.settle();

@@ -19,7 +19,7 @@ pub(super) fn run(options: &Options) -> Report {
     lab.mark();
     lab.world.forge_request(forger, 0, 1, &address, &Address::from_text("nobody"));
     let owner = lab.world.port(0).lid;
-    users.resolve_for(&mut lab, Duration::from_secs(20), owner, &mut report, "forged claim");
+    users.resolve_for(&mut lab, Duration::from_secs(20), owner, |_| {}).report(&mut report, "forged claim");
     lab.report(&mut report, "forged claim");
 
     // The second node takes the address over, and uses it as its source.
@@ -29,7 +29,7 @@ pub(super) fn run(options: &Options) -> Report {
     lab.world.input(1, Input::AddressAdded { port, pkey, address });
     lab.world.request(1, &resolve_request(Some(&address), &name(2), EntryFlags::empty(), [1; 8]));
     let owner = lab.world.port(1).lid;
-    users.resolve_for(&mut lab, Duration::from_secs(20), owner, &mut report, "failover");
+    users.resolve_for(&mut lab, Duration::from_secs(20), owner, |_| {}).report(&mut report, "failover");
     lab.report(&mut report, "failover");
     report
 }

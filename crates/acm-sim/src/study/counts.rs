@@ -1,8 +1,9 @@
 //! Datagrams and requests by kind since the start of a measurement.
 use super::{Report, Series};
-use acm_sansio::Time;
+use acm_sansio::{Time, api::SendTo};
+use acm_wire::multicast::MulticastMessage;
 use core::time::Duration;
-use ib_mad::{AttributeId, Method, sa::SaMad};
+use ib_mad::{AttributeId, Lid, Method, Qpn, acm::AcmMad, sa::SaMad};
 use ib_sim::{Counters, Subnet};
 use std::collections::BTreeMap;
 
@@ -13,6 +14,7 @@ pub(super) const SA_CAPACITY: u64 = 500;
 
 pub(super) const MULTICASTS: &str = "multicasts";
 pub(super) const UNICASTS: &str = "unicasts";
+const WITNESSES: &str = "witnesses";
 pub(super) const JOINS: &str = "joins";
 pub(super) const SUBSCRIPTIONS: &str = "subscriptions";
 pub(super) const PATH_QUERIES: &str = "path queries";
@@ -26,6 +28,10 @@ const OVERFLOWS: &str = "requests lost at the SA's full queue";
 pub(super) struct Counts {
     start: Time,
     series: BTreeMap<&'static str, Series>,
+    /// The number of unicasts to each LID.
+    unicasts_to: BTreeMap<Lid, u64>,
+    /// The time of the first path query of each node.
+    first_queries: BTreeMap<usize, Duration>,
     /// The subnet's counters when they were last read.
     counters: Counters,
 }
@@ -33,7 +39,8 @@ pub(super) struct Counts {
 impl Counts {
     /// Starts a measurement.
     pub(super) fn new(start: Time, subnet: &Subnet) -> Self {
-        Self { start, series: BTreeMap::new(), counters: subnet.counters() }
+        let (unicasts_to, first_queries) = (BTreeMap::new(), BTreeMap::new());
+        Self { start, series: BTreeMap::new(), unicasts_to, first_queries, counters: subnet.counters() }
     }
 
     pub(super) fn since_start(&self, now: Time) -> Duration {
@@ -45,10 +52,40 @@ impl Counts {
         self.series.entry(name).or_default().add(since_start, count);
     }
 
-    /// Counts a request to the administrator.
-    pub(super) fn add_request(&mut self, at: Time, mad: &SaMad) {
-        self.add(at, kind(mad), 1);
+    /// Counts a datagram. Witnesses are no multicasts that an event causes.
+    pub(super) fn add_datagram(&mut self, at: Time, to: &SendTo, mad: &AcmMad) {
+        if to.qpn == Qpn::MULTICAST {
+            let message = MulticastMessage::parse(ib_mad::as_bytes(mad));
+            let is_witness = matches!(message, Ok(MulticastMessage::Request(request)) if request.also.is_some());
+            return self.add(at, if is_witness { WITNESSES } else { MULTICASTS }, 1);
+        }
+        self.add(at, UNICASTS, 1);
+        *self.unicasts_to.entry(to.way.dlid).or_default() += 1;
+    }
+
+    /// Counts a request of a node to the administrator.
+    pub(super) fn add_request(&mut self, at: Time, node: usize, mad: &SaMad) {
+        let (kind, since_start) = (kind(mad), self.since_start(at));
+        if kind == PATH_QUERIES {
+            self.first_queries.entry(node).or_insert(since_start);
+        }
+        self.add(at, kind, 1);
         self.add(at, SA_REQUESTS, 1);
+    }
+
+    /// Reports the unicasts to a host, and those to each other node.
+    pub(super) fn report_host(&self, report: &mut Report, event: &str, host: Lid) {
+        let to = |lid: &Lid| self.unicasts_to.get(lid).copied().unwrap_or(0);
+        let most = self.unicasts_to.iter().filter(|(lid, _)| **lid != host).map(|(_, count)| *count).max();
+        report.count(format!("{event}: unicasts to the host"), to(&host));
+        report.count(format!("{event}: unicasts to another node, most"), most.unwrap_or(0));
+    }
+
+    /// Reports how many nodes queried a path, and when the last of them did so for the first time.
+    pub(super) fn report_first_queries(&self, report: &mut Report, event: &str) {
+        report.count(format!("{event}: nodes that queried a path"), self.first_queries.len() as u64);
+        let last = self.first_queries.values().max().copied().unwrap_or_default();
+        report.seconds(&format!("{event}: first query of the last of them after"), last);
     }
 
     /// Counts what happened in the subnet since the last call.
@@ -75,9 +112,18 @@ impl Counts {
 
     /// Reports all kinds, with pictures of the important ones. `lost`: datagrams lost at full receive queues.
     pub(super) fn report(&self, report: &mut Report, event: &str, lost: u64) {
-        for kind in
-            [MULTICASTS, UNICASTS, SA_REQUESTS, PATH_QUERIES, JOINS, SUBSCRIPTIONS, OTHER, REPETITIONS, OVERFLOWS]
-        {
+        for kind in [
+            MULTICASTS,
+            WITNESSES,
+            UNICASTS,
+            SA_REQUESTS,
+            PATH_QUERIES,
+            JOINS,
+            SUBSCRIPTIONS,
+            OTHER,
+            REPETITIONS,
+            OVERFLOWS,
+        ] {
             let series = self.series(kind);
             if series.total() > 0 || [MULTICASTS, UNICASTS, SA_REQUESTS].contains(&kind) {
                 report.count(format!("{event}: {kind}"), series.total());

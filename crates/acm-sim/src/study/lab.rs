@@ -1,12 +1,11 @@
 //! The world of a study, and what is counted in it.
 use super::{
     Options, Report, Series,
-    counts::{Counts, MULTICASTS, SA_TIME, UNICASTS},
+    counts::{Counts, SA_TIME},
 };
 use crate::{Client, Handling, World, WorldConfig};
 use acm_sansio::{Account, Config, Output, Time};
 use core::{ops::Deref, time::Duration};
-use ib_mad::Qpn;
 use ib_sim::{SaSettings, Settings, Tree};
 use std::collections::BTreeMap;
 
@@ -52,6 +51,7 @@ impl Lab {
             handling: Some(handling()),
             settings: options.settings.clone(),
             seed: options.seed,
+            witness: options.witness,
             ..WorldConfig::default()
         });
         let counts = Counts::new(world.now(), &world.subnet);
@@ -119,10 +119,8 @@ impl Lab {
         let mut outputs = core::mem::take(&mut self.world.transcript);
         for (at, node, output) in outputs.drain(..) {
             match output {
-                Output::Send { to, .. } => {
-                    self.counts.add(at, if to.qpn == Qpn::MULTICAST { MULTICASTS } else { UNICASTS }, 1)
-                }
-                Output::SaSend(send) => self.counts.add_request(at, &send.mad),
+                Output::Send { to, mad, .. } => self.counts.add_datagram(at, &to, &mad),
+                Output::SaSend(send) => self.counts.add_request(at, node, &send.mad),
                 Output::Reply { client: id, .. } => {
                     let client = Client { node, id };
                     if let Some(since) = self.open.remove(&client) {

@@ -14,8 +14,10 @@ mod options;
 mod other;
 mod report;
 mod series;
+mod server;
 mod sm_restart;
 mod users;
+mod witnesses;
 
 pub use options::Options;
 pub use report::{Report, table};
@@ -41,6 +43,16 @@ pub const STUDIES: &[Study] = &[
     },
     Study { name: "move", about: "all nodes use an address whose port gets another LID", run: moved::run },
     Study { name: "sm-restart", about: "the subnet manager restarts while nodes have paths", run: sm_restart::run },
+    Study {
+        name: "server",
+        about: "the subnet manager restarts while all nodes use the path to one server",
+        run: server::run,
+    },
+    Study {
+        name: "witnesses",
+        about: "a hostile host sends witnesses with addresses and GIDs of other hosts",
+        run: witnesses::run,
+    },
     Study { name: "boot", about: "all nodes start at once, then a rack of them", run: boot::run },
     Study { name: "addresses", about: "all nodes get another address at once", run: addresses::run },
     Study { name: "dead", about: "a tenth of the requested names does not answer", run: dead::run },

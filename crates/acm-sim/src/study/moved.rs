@@ -15,7 +15,7 @@ pub(super) fn run(options: &Options) -> Report {
     lab.mark();
     let port = Port { lid, ..lab.world.port(0).clone() };
     lab.world.subnet.set_port(World::port_id(0), port).expect("the LID is free");
-    users.resolve_for(&mut lab, Duration::from_secs(30), lid, &mut report, "new LID");
+    users.resolve_for(&mut lab, Duration::from_secs(30), lid, |_| {}).report(&mut report, "new LID");
     lab.run_for(Duration::from_secs(300));
     lab.report(&mut report, "new LID");
     report

@@ -13,6 +13,8 @@ pub struct Options {
     pub per_node: Option<u32>,
     /// The only run of `job`, by its name; `None` for all.
     pub only: Option<&'static str>,
+    /// True for the option `witness`: each witness is received by all nodes, which takes minutes with many of them.
+    pub witness: bool,
     /// Settings of the subnet.
     pub settings: Settings,
 }
@@ -21,6 +23,6 @@ impl Options {
     /// Returns the options of a study with this many nodes: seed 1, and the subnet that `docs/scale.md` describes.
     #[must_use]
     pub fn new(nodes: u32) -> Self {
-        Self { nodes, seed: 1, per_node: None, only: None, settings: lab::fabric() }
+        Self { nodes, seed: 1, per_node: None, only: None, witness: false, settings: lab::fabric() }
     }
 }

@@ -268,7 +268,7 @@ impl Others {
         let mad =
             Query::<PathRecord>::new().sgid(local.gid()).dgid(remote.gid()).request(Method::GET, TransactionId::new(1));
         let send = MadSend { retries: QUERY.1, ..MadSend::to_administration(local, agent, QUERY.0) };
-        lab.counts.add_request(now, &mad);
+        lab.counts.add_request(now, index as usize, &mad);
         subnet.send_mad(now.since_start(), here, send, &mad).expect("the port exists");
     }
 

@@ -44,12 +44,18 @@ impl Users {
         lab.send(client, &resolve_request(Some(&source), &self.address, EntryFlags::empty(), [1; 8]));
     }
 
-    /// Resolves the address on all nodes again and again. The right path leads to `right`.
-    pub(super) fn resolve_for(&self, lab: &mut Lab, time: Duration, right: Lid, report: &mut Report, event: &str) {
-        let end = lab.world.now() + time;
-        let (mut wrong_since, mut misled, mut failed) = (BTreeSet::new(), BTreeSet::new(), 0);
-        let mut last_change = Duration::ZERO;
+    /// Resolves the address on all nodes again and again. The right path leads to `right`. `beside` runs before each
+    /// round of requests.
+    pub(super) fn resolve_for(
+        &self,
+        lab: &mut Lab,
+        time: Duration,
+        right: Lid,
+        mut beside: impl FnMut(&mut Lab),
+    ) -> Answers {
+        let (end, mut answers) = (lab.world.now() + time, Answers::default());
         while lab.world.now() < end {
+            beside(lab);
             for client in self.clients.clone() {
                 if !lab.is_open(client) {
                     self.request(lab, client);
@@ -62,27 +68,46 @@ impl Users {
                     break;
                 }
                 for reply in replies {
-                    match lab.world.path(reply.client) {
-                        Some(Ok(path)) if path.dlid == right => {
-                            if wrong_since.remove(&reply.client) {
-                                last_change = lab.elapsed();
-                            }
-                        }
-                        Some(Ok(_)) => {
-                            misled.insert(reply.client);
-                            wrong_since.insert(reply.client);
-                        }
-                        _ => {
-                            failed += 1;
-                            wrong_since.insert(reply.client);
-                        }
-                    }
+                    answers.add(lab, reply.client, right);
                 }
             }
         }
-        report.count(format!("{event}: nodes with another path"), misled.len() as u64);
-        report.count(format!("{event}: failed requests"), failed);
-        report.seconds(&format!("{event}: right path everywhere after"), last_change);
-        report.count(format!("{event}: nodes without the right path at the end"), wrong_since.len() as u64);
+        answers
+    }
+}
+
+/// The answers to all users.
+#[derive(Default)]
+pub(super) struct Answers {
+    wrong_since: BTreeSet<Client>,
+    misled: BTreeSet<Client>,
+    failed: u64,
+    last_change: Duration,
+}
+
+impl Answers {
+    fn add(&mut self, lab: &Lab, client: Client, right: Lid) {
+        match lab.world.path(client) {
+            Some(Ok(path)) if path.dlid == right => {
+                if self.wrong_since.remove(&client) {
+                    self.last_change = lab.elapsed();
+                }
+            }
+            Some(Ok(_)) => {
+                self.misled.insert(client);
+                self.wrong_since.insert(client);
+            }
+            _ => {
+                self.failed += 1;
+                self.wrong_since.insert(client);
+            }
+        }
+    }
+
+    pub(super) fn report(self, report: &mut Report, event: &str) {
+        report.count(format!("{event}: nodes with another path"), self.misled.len() as u64);
+        report.count(format!("{event}: failed requests"), self.failed);
+        report.seconds(&format!("{event}: right path everywhere after"), self.last_change);
+        report.count(format!("{event}: nodes without the right path at the end"), self.wrong_since.len() as u64);
     }
 }

@@ -79,6 +79,44 @@ fn nodes_join_again_after_an_sm_restart_although_the_sa_loses_requests() {
     at_most(&report, "restart: path queries", 5200.0);
 }
 
+/// Each node proves the address and the path: requests to the server, and a query. Silence proves nothing.
+#[test]
+fn users_of_one_server_prove_its_path_after_an_sm_restart_without_a_storm() {
+    let report = run_with("server", &Options { witness: true, ..Options::new(100) });
+    for event in ["restart", "server silent"] {
+        for count in
+            ["nodes with another path", "failed requests", "multicasts", "datagrams lost at full receive queues"]
+        {
+            at_most(&report, &format!("{event}: {count}"), 0.0);
+        }
+        at_most(&report, &format!("{event}: unicasts to another node, most"), 5.0);
+    }
+    // Proofs after the restart, before the confirmation, and of the silent host, of three requests each.
+    at_most(&report, "server silent: unicasts to the host", 1500.0);
+    at_most(&report, "server silent: path queries", 500.0);
+    assert_eq!(report.value("restart: nodes that queried a path"), Some(100.0));
+    at_most(&report, "restart: first query of the last of them after (s)", 2.0);
+    at_most(&report, "restart: unicasts to the host", 300.0);
+    at_most(&report, "restart: path queries", 200.0);
+}
+
+/// The figures contain one confirmation of each path in use: a unicast to the host, and a query.
+#[test]
+fn burst_of_forged_witnesses_misleads_no_node() {
+    let report = study("witnesses", 100);
+    for event in ["addresses of one host", "addresses of all hosts", "GID and addresses of one host"] {
+        at_most(&report, &format!("{event}: nodes with another path"), 0.0);
+        at_most(&report, &format!("{event}: failed requests"), 0.0);
+        // At most one check within each `timeout`, of two requests.
+        at_most(&report, &format!("{event}: unicasts to the host"), 400.0);
+        at_most(&report, &format!("{event}: unicasts to another node, most"), 10.0);
+        at_most(&report, &format!("{event}: path queries"), 200.0);
+        // One defence of each address that is claimed.
+        let most = if event == "addresses of all hosts" { 2.0 * 100.0 } else { 5.0 };
+        at_most(&report, &format!("{event}: multicasts"), most);
+    }
+}
+
 #[test]
 fn nodes_that_boot_at_once_get_paths_from_an_sa_that_is_busy_or_loses_requests() {
     let (small, busy) = (("sa_queue", "64"), ("sa_busy_when_full", "on"));
