@@ -1,6 +1,6 @@
 //! Remarks on files that are correct and still mislead: an address file without an address, a log level that does not
-//! exist, and lines that repeat
-//! the defaults of C ibacm, as the files do that `ib_acme -O` writes and the packages of RHEL, Fedora and SUSE install.
+//! exist, and lines that repeat the defaults of C ibacm, as the files do that `ib_acme -O` writes and the packages of
+//! RHEL, Fedora and SUSE install.
 use super::{Settings, read::is_of_provider};
 use acm_wire::files::opts::{self, LogTarget, Opt, Options};
 

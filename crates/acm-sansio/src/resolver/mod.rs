@@ -29,7 +29,7 @@
 //! | `acquire.rs` | destinations of requests: found, or created |
 //! | `operations.rs` | credits, timers and datagrams of multicast requests; the end of what is in progress |
 //! | `doubts.rs` | asks the owner of an address that an event may have moved |
-//! | `perform.rs` | carries out an [`Action`](dest::Action): paths found, queried, or not found |
+//! | `perform.rs` | carries out an `Action` (`dest/`): paths found, queried, or not found |
 //!
 //! Events, which end in actions:
 //!
