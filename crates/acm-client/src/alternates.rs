@@ -23,8 +23,9 @@ fn other(path: &PathRecord, conditions: &PathRecord, index: u16) -> PathRecord {
 /// With LMC 0 there are none, and the subnet administrator is not queried.
 ///
 /// `conditions` are those of the request for the path, if any; its ends are ignored. `ask` sends a request, waits for
-/// the response, and returns its path, or `None` if the daemon has refused it; [`Client::alternates`](crate::Client::alternates) is this function for a client. The list ends at
-/// the first path that the daemon refuses. C ibacm caches one path for each GID, so that beside it the list is empty.
+/// the response, and returns its path, or `None` if the daemon has refused it.
+/// [`Client::alternates`](crate::Client::alternates) is this function for a client. The list ends at the first path that
+/// the daemon refuses. C ibacm caches one path for each GID, so that beside it the list is empty.
 ///
 /// # Errors
 /// Those of `ask`.

@@ -18,7 +18,7 @@ use std::{
     time::Instant,
 };
 
-/// Number of connections: 1,024 names that nobody has may wait before a name that is cached.
+/// Maximum number of connections: 1,024 unknown names may wait, and a cached name still has a response.
 const MOST_LANES: usize = 16;
 /// Time without a free place after which another connection is opened. A daemon responds to a cached name in less.
 const PATIENCE: Duration = Duration::from_millis(10);

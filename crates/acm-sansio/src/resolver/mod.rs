@@ -22,7 +22,7 @@
 //! | `facts.rs` | the key of a path, its query, what was tried |
 //! | `check.rs` | invariants |
 //!
-//! What is done with a destination. A file calls no method of a file that calls one of its own:
+//! Actions on a destination. Of two files, at most one calls methods of the other:
 //!
 //! | file | contents |
 //! |---|---|

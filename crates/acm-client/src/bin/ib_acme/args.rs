@@ -51,8 +51,8 @@ pub(crate) struct Args {
     /// Write an address file for this host.
     #[arg(short = 'A', value_name = "FILE", num_args = 0..=1, default_missing_value = ADDR_FILE)]
     pub(crate) addr_file: Option<String>,
-    /// Also write the IP addresses of interfaces into the address file. The daemons serve them from the file only with the
-    /// option `support_ips_in_addr_cfg 1`.
+    /// Also write the IP addresses of interfaces into the address file. The daemons serve them from the file only with
+    /// the option `support_ips_in_addr_cfg 1`.
     #[arg(long, requires = "addr_file")]
     pub(crate) with_addresses: bool,
     /// Write an option file with each option, its description and its default.
