@@ -231,15 +231,23 @@ impl Endpoints {
 
     /// Leaves all groups of an endpoint.
     pub(crate) fn leave_all(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        cx.shared.clear_timer(Task::Rejoin(endpoint).token());
-        cx.shared.clear_timer(Task::Witness(endpoint).token());
-        for (rank, group) in self.groups(endpoint).into_iter().enumerate() {
-            cx.shared.clear_timer(Task::Group(endpoint, group.index).token());
-            if let (0, Some(member)) = (rank, group.member) {
-                cx.detach(endpoint, group.mgid, member.mlid);
-            }
+        for group in self.stop(cx, endpoint) {
             self.leave(cx, endpoint, &group);
         }
+    }
+
+    /// Ends the timers of an endpoint's groups, and detaches its queue pair. Returns the groups.
+    fn stop(&self, cx: &mut Context, endpoint: EndpointId) -> Vec<Group> {
+        cx.shared.clear_timer(Task::Rejoin(endpoint).token());
+        cx.shared.clear_timer(Task::Witness(endpoint).token());
+        let groups = self.groups(endpoint);
+        for group in &groups {
+            cx.shared.clear_timer(Task::Group(endpoint, group.index).token());
+        }
+        if let Some(Group { mgid, member: Some(member), .. }) = groups.first() {
+            cx.detach(endpoint, *mgid, member.mlid);
+        }
+        groups
     }
 
     /// Leaves a group under the GID that joined it.
@@ -262,14 +270,7 @@ impl Endpoints {
 
     /// Drops the memberships of a port that is down. The subnet manager removes the port from all groups.
     pub(crate) fn drop_memberships(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        cx.shared.clear_timer(Task::Rejoin(endpoint).token());
-        cx.shared.clear_timer(Task::Witness(endpoint).token());
-        for (rank, group) in self.groups(endpoint).into_iter().enumerate() {
-            cx.shared.clear_timer(Task::Group(endpoint, group.index).token());
-            if let (0, Some(member)) = (rank, group.member) {
-                cx.detach(endpoint, group.mgid, member.mlid);
-            }
-        }
+        self.stop(cx, endpoint);
         let Some(state) = self.get_mut(endpoint) else { return };
         state.hosts.expect_none();
         for group in &mut state.groups {
