@@ -54,7 +54,7 @@ pub struct Declaration {
     pub name: &'static str,
     /// The values, in the words of an error.
     pub values: &'static str,
-    /// The lines of its documentation up to an empty one: what the option does, in the words of the manual.
+    /// Lines of its documentation. Those before an empty one are the text of the manual.
     pub help: &'static [&'static str],
 }
 

@@ -3,7 +3,6 @@ use super::*;
 use crate::files::{LineError, Location};
 use proptest::prelude::*;
 use std::{
-    collections::BTreeSet,
     format,
     string::{String, ToString},
     vec::Vec,
@@ -216,15 +215,6 @@ fn bad_values_are_reported_and_skipped() {
     assert_eq!((options.timeout, options.retries), (Duration::from_millis(2), 5));
     let locations: Vec<_> = errors.iter().map(|error| (error.line, error.column)).collect();
     assert_eq!(locations, [(2, 9), (3, 1), (4, 8)]);
-}
-
-#[test]
-fn names_has_every_option() {
-    let options: BTreeSet<_> =
-        Options::default().iter().map(|option| option.to_string().split(' ').next().unwrap().to_string()).collect();
-    let names: BTreeSet<_> =
-        DECLARATIONS.iter().map(|option| option.name.to_string()).filter(|name| name != "provider").collect();
-    assert_eq!(options, names);
 }
 
 fn option() -> impl Strategy<Value = String> {
