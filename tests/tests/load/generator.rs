@@ -6,7 +6,7 @@ fn setting() -> Setting {
     Setting { program: Path::new(env!("CARGO_BIN_EXE_acm-hostile")).to_owned(), part: 4, turn: None }
 }
 
-/// Under a minute, with fixed seeds. `.ci/hostile` takes an hour, with other seeds.
+/// About a minute, with fixed seeds. `.ci/hostile` takes an hour, with other seeds.
 #[test]
 fn honest_user_is_served_beside_random_attacks_of_1000_users() {
     let rounds = Attack { setting: setting(), steps: 1500, kinds: Kind::ALL.to_vec(), tries: 12 };

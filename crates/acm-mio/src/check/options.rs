@@ -79,9 +79,7 @@ pub(super) fn idle(args: &Args, settings: &Settings, report: &mut Report) {
 }
 
 fn why_idle(option: &Opt<'_>, options: &Options<'_>, args: &Args) -> Option<&'static str> {
-    let why = does_nothing(option, args.systemd);
-    match option {
-        _ if why.is_some() => why,
+    does_nothing(option, args.systemd).or(match option {
         Opt::ServerPort(_) if options.server_mode == ServerMode::Unix => Some("server_mode unix has no port"),
         Opt::RouteDataFile(_) if options.route_preload == RoutePreload::None => Some("route_preload is none"),
         Opt::AddrDataFile(_) if options.addr_preload == AddrPreload::None => Some("addr_preload is none"),
@@ -91,7 +89,7 @@ fn why_idle(option: &Opt<'_>, options: &Options<'_>, args: &Args) -> Option<&'st
             Some("addresses of interfaces are not taken")
         }
         _ => None,
-    }
+    })
 }
 
 /// Reports the libraries of the providers that the options name.

@@ -4,7 +4,6 @@ use crate::World;
 use acm_wire::multicast::{self, MOST_GENERATIONS};
 use core::time::Duration;
 use ib_mad::TransactionId;
-use ib_sim::Port;
 
 /// Forged witnesses of a burst, in ten parts in one second.
 const WITNESSES: u32 = 1000;
@@ -30,7 +29,7 @@ pub(super) fn run(options: &Options) -> Report {
     let (nodes, forger) = (options.nodes, options.nodes as usize - 1);
     let (mut port, host) = (lab.world.port(forger).clone(), lab.world.port(0).clone());
     port.gids.extend(host.gids.first());
-    lab.world.subnet.set_port(World::port_id(forger), Port { ..port }).expect("the LID is the same");
+    lab.world.subnet.set_port(World::port_id(forger), port).expect("the LID is the same");
     lab.run_for(Duration::from_secs(10));
     let forger = lab.world.remote_host(forger);
     let users = Users::new(&mut lab, nodes - 1);
