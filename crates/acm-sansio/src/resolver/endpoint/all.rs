@@ -122,9 +122,13 @@ impl Endpoints {
         send(cx, endpoint, to, mad, self.at(endpoint).generation);
     }
 
-    /// Responds to a request for an address that was local when the request arrived.
+    /// Responds to a request for an address that was local when the request arrived. If the path leads to another LID
+    /// than that of the request, the host there did not ask, and gets no response.
     pub(crate) fn respond(cx: &mut Context, endpoint: EndpointId, path: &PathRecord, responder: &Responder) {
         let Responder { tid, remote, generation } = responder;
+        if !remote.is_at_end_of(path, cx.lmc_of(endpoint)) {
+            return;
+        }
         send_along(
             cx,
             endpoint,

@@ -251,9 +251,7 @@ impl Ibacmp {
                 }
                 self.move_confirmed(cx, id, path);
                 let endpoint = self.cache.at(id).endpoint;
-                let lmc = cx.lmc_of(endpoint);
-                // Remote hosts at another LID get no response.
-                for responder in responders.iter().filter(|responder| responder.remote.is_at_end_of(path, lmc)) {
+                for responder in &responders {
                     Endpoints::respond(cx, endpoint, path, responder);
                 }
             }

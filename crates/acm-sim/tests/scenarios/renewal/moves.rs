@@ -100,7 +100,7 @@ fn peer_announces_its_new_queue_pair() {
 }
 
 /// Another port claims the peer's GID and name. Each `timeout`, claims cause at most two path queries: for the name,
-/// and for the GID that a response goes to.
+/// and for the GID that a response goes to. The path leads to the peer, which asked nothing: it gets no response.
 // docs/deviations.md: moved-peer
 #[test]
 fn forged_lid_change_causes_path_queries_and_changes_no_path() {
@@ -111,6 +111,7 @@ fn forged_lid_change_causes_path_queries_and_changes_no_path() {
     world.subnet.set_port(World::port_id(2), port).unwrap();
     world.run_for(Duration::from_secs(10));
     let (lid, start, queries) = (world.port(1).lid, world.now(), path_queries(&world).len());
+    let since = world.transcript.len();
     let claims = |world: &World| ["claims_confirmed", "claims_refuted"].map(|name| world.stat(0, name));
     let [confirmed, refuted] = claims(&world);
     for tid in 0..1000 {
@@ -125,6 +126,8 @@ fn forged_lid_change_causes_path_queries_and_changes_no_path() {
     assert!((1..=14).contains(&queries), "{queries} in {seconds} s");
     let [confirmed_then, refuted_then] = claims(&world);
     assert_eq!((confirmed_then - confirmed, refuted_then > refuted), (0, true));
+    let is_response = |output: &Output| matches!(output, Output::Send { mad, .. } if mad.method == Method::GET_RESP);
+    assert!(!world.transcript[since..].iter().any(|(_, node, output)| *node == 0 && is_response(output)));
 }
 
 /// The peer's LID changes while its path is being refreshed. The query is then charged to remote hosts, too.
