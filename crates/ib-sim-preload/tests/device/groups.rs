@@ -61,19 +61,24 @@ fn multicast_is_received_while_the_queue_pair_is_attached() {
 
 #[test]
 fn received_datagram_has_the_address_of_its_sender() {
-    if at_node("groups::received_datagram_has_the_address_of_its_sender").is_none() {
-        return;
+    let Some(socket) = at_node("groups::received_datagram_has_the_address_of_its_sender") else { return };
+    // Four LIDs, from 64.
+    for command in ["lid node1 1 64", "lmc node1 1 2"] {
+        assert_eq!(control(&socket, command).unwrap(), "ok\n");
     }
     let (context, port) = opened();
     let mut pair = UdQueuePair::new(&context, CONFIG).unwrap();
     let (qpn, gid) = (pair.qpn(), port.gids[0].gid);
     let grh = GlobalRoute { dgid: gid, hop_limit: 1, ..GlobalRoute::default() };
-    for (path, source) in [(here(&port), None), (here(&port).with_grh(grh), Some(gid))] {
+    let global = here(&port).with_grh(grh);
+    let paths = [here(&port), global, AddressVector { path_bits: 3, ..global }];
+    for (path, (source, slid)) in paths.into_iter().zip([(None, 64), (Some(gid), 64), (Some(gid), 67)]) {
         pair.send(&path, qpn, Qkey::GSI, b"x").unwrap();
         loop {
             match pair.poll().unwrap() {
                 Some(Completion::Received(datagram)) => {
-                    assert_eq!((datagram.source_gid(), datagram.slid, datagram.src_qpn), (source, port.lid, qpn));
+                    let sender = (datagram.source_gid(), datagram.slid.get(), datagram.src_qpn);
+                    assert_eq!(sender, (source, slid, qpn));
                     break;
                 }
                 Some(_) => {}

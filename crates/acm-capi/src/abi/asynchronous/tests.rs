@@ -140,3 +140,25 @@ fn completion_has_the_status_of_the_daemon() {
     let status = u32::from(ClientStatus::ESRCADDR.get());
     assert_eq!((one.cookie, one.error, one.status), (7, Errno::EADDRNOTAVAIL as c_int, status));
 }
+
+#[test]
+fn cancel_of_a_complete_request_is_refused_and_changes_nothing() {
+    let silent = Silent::new(4);
+    let mut stream = silent.listener.accept().unwrap().0;
+    let mut requests = [counters(), counters()];
+    // SAFETY: the array has two requests without pointers.
+    assert_eq!(unsafe { ib_acm_submit(silent.conn, requests.as_mut_ptr(), 2) }, 2);
+    let [answered, cancelled] = requests.map(|request| request.id);
+    let mut request = [0; 500];
+    let count = stream.read(&mut request).unwrap();
+    let tid = next_frame(&request[..count]).unwrap().unwrap().tid();
+    stream.write_all(&Reply::refused(Opcode::PERF, tid, ClientStatus::ESRCADDR)).unwrap();
+    assert_eq!(ib_acm_cancel(silent.conn, cancelled), 0);
+    assert_eq!((ib_acm_cancel(silent.conn, cancelled), Errno::last()), (-1, Errno::ENOENT));
+    let completed = silent.completions();
+    let completed: Vec<_> = completed.iter().map(|one| (one.id, one.error)).collect();
+    let (refused, cancel) = (Errno::EADDRNOTAVAIL as c_int, Errno::ECANCELED as c_int);
+    assert!(completed == [(cancelled, cancel), (answered, refused)], "{completed:?}");
+    assert_eq!((ib_acm_cancel(silent.conn, answered), Errno::last()), (-1, Errno::ENOENT));
+    assert_eq!(silent.completions().len(), 0);
+}
