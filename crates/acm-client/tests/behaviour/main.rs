@@ -66,19 +66,30 @@ impl ServerAddress {
     }
     /// Serves one connection after another, with one script each. Connections that begin with the probe of a client have
     /// no script, and end with the script, as those of a daemon that ends.
-    fn serve(&self, mut connections: Vec<Serve>) -> thread::JoinHandle<()> {
+    fn serve(&self, connections: Vec<Serve>) -> thread::JoinHandle<()> {
+        self.serve_further(connections, |peer| while peer.next().is_some() {})
+    }
+    /// As `serve`. The connections after those with scripts are served at once by `further`: a client opens some of its
+    /// own accord if responses are late.
+    fn serve_further(&self, mut connections: Vec<Serve>, further: fn(&mut Peer)) -> thread::JoinHandle<()> {
         let _ = fs::remove_file(self.socket());
         let listener = Arc::new(UnixListener::bind(self.socket()).unwrap());
         let (accepting, (accepted, scripted)) = (Arc::clone(&listener), mpsc::channel());
         let (probe, probes) = mpsc::channel();
+        let mut scripts = connections.len();
         thread::spawn(move || {
             while let Ok((stream, _)) = accepting.accept() {
                 let mut peer = Peer { stream, received: Vec::new() };
                 if peer.is_probe() {
                     let _ = probe.send(peer.stream.try_clone().unwrap());
                     thread::spawn(move || peer.respond_to_all());
-                } else if accepted.send(peer).is_err() {
-                    return;
+                } else if let Some(left) = scripts.checked_sub(1) {
+                    scripts = left;
+                    if accepted.send(peer).is_err() {
+                        return;
+                    }
+                } else {
+                    thread::spawn(move || further(&mut peer));
                 }
             }
         });
@@ -223,12 +234,14 @@ fn depth_limits_requests_in_flight() {
 fn late_response_is_dropped() {
     let address = ServerAddress::new();
     let (late, wait) = mpsc::channel();
-    let server = address.serve(vec![Box::new(move |peer| {
+    let first: Serve = Box::new(move |peer| {
         let tid = peer.next().unwrap();
         wait.recv().unwrap();
-        peer.respond(&Reply::resolved(tid, &path(1), None));
+        // The client has left if this takes long, and asks again on another connection.
+        let _ = peer.stream.write_all(&Reply::resolved(tid, &path(1), None));
         peer.find(2);
-    })]);
+    });
+    let server = address.serve_further(vec![first], |peer| peer.find(2));
     let mut client = Client::with_options(address.service(), options(SHORT)).unwrap();
     assert!(matches!(client.route(&path(1)), Err(ClientError::TimedOut { after: SHORT, .. })));
     late.send(()).unwrap();

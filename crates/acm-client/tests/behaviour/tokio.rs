@@ -17,10 +17,10 @@ async fn lid(client: &Client, lid: u16) -> Result<u16, ClientError> {
 #[tokio::test]
 async fn each_task_gets_its_own_response() {
     let address = ServerAddress::new();
-    let server = address.serve(vec![Box::new(Peer::respond_to_all)]);
+    // More requests than one connection carries.
+    let server = address.serve_further(vec![Box::new(Peer::respond_to_all)], Peer::respond_to_all);
     let client = connect(&address).await;
-    // As many as one connection carries. If the server is slow, the client opens further ones for more.
-    let tasks: Vec<_> = (1..=64)
+    let tasks: Vec<_> = (1..=500)
         .map(|number| {
             let client = client.clone();
             tokio::spawn(async move { lid(&client, number).await })
