@@ -299,6 +299,8 @@ impl Ibacmp {
             None => ready.freshness.addr_until = addr_end,
             Some(remote) => *remote = remote.at_end_of(path, lmc),
         }
+        // A renewal that was queued before this query has no other reason than a confirmation.
+        ready.freshness.unqueue_move();
         // Only an entry whose location comes from a file depends on the file.
         ready.freshness.preloaded =
             ready.freshness.preloaded.filter(|_| ready.remote.is_some_and(|remote| remote.is_from_file()));

@@ -69,6 +69,30 @@ fn subnet_manager_restart_refreshes_paths_in_use() {
     assert!(world.stat(0, "renewals") >= 2);
 }
 
+/// The host that is used all the time does not respond, so that its path has to be queried before and after it is asked.
+#[test]
+fn subnet_manager_restart_causes_two_queries_for_a_silent_host_in_use() {
+    let mut world = world_with_cache(Config::default());
+    world.stop_daemon(1);
+    let queries = path_queries_to(&world, 1);
+    world.subnet.restart_sm(None);
+    for _ in 0..300 {
+        assert!(world.resolve(0, &name(0), &name(1)).is_ok());
+        world.run_for(Duration::from_millis(100));
+    }
+    assert_eq!(path_queries_to(&world, 1) - queries, 2);
+}
+
+/// Returns the number of node 0's path queries for the port of a node.
+fn path_queries_to(world: &World, node: usize) -> usize {
+    let gid = world.port(node).gids[0];
+    let is_to = |output: &Output| {
+        let Output::SaSend(send) = output else { return false };
+        send.mad.record::<PathRecord>().is_ok_and(|path| path.dgid == gid)
+    };
+    world.transcript.iter().filter(|(_, node, output)| *node == 0 && is_to(output)).count()
+}
+
 /// The unused path stays in the cache and is marked as stale. Its first use returns it and refreshes it.
 // docs/deviations.md: refresh-after-event
 #[test]
