@@ -23,7 +23,7 @@ _acm__mio() {
 
     case "${cmd}" in
         acm__mio)
-            opts="-D -P -A -O -h -V --systemd --fabric --require-device --check --status --metrics --recording --reload --cache --json --kernel --interfaces --record --run-dir --start-limit --help --version"
+            opts="-D -P -A -O -h -V --systemd --fabric --require-device --kernel --interfaces --record --run-dir --start-limit --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -39,18 +39,6 @@ _acm__mio() {
                     ;;
                 --fabric)
                     COMPREPLY=($(compgen -W "devices embedded sim:" -- "${cur}"))
-                    return 0
-                    ;;
-                --metrics)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --recording)
-                    COMPREPLY=($(compgen -W "start stop status" -- "${cur}"))
-                    return 0
-                    ;;
-                --cache)
-                    COMPREPLY=($(compgen -W "list explain flush all name= endpoint= user= id= older= newer= state=unknown state=failed state=asking state=located state=routing state=ready" -- "${cur}"))
                     return 0
                     ;;
                 --kernel)

@@ -11,6 +11,8 @@ use std::{
 pub enum Binary {
     /// The daemon.
     AcmMio,
+    /// The control program.
+    AcmCtl,
     /// The fabric.
     IbSim,
     /// This project's `ib_acme`.
@@ -29,6 +31,7 @@ pub fn binary(binary: Binary) -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     let path = BUILT.get_or_init(|| build(PROGRAMS)).join(match binary {
         Binary::AcmMio => "acm-mio",
+        Binary::AcmCtl => "acmctl",
         Binary::IbSim => "ib-sim",
         Binary::IbAcme => "ib_acme",
         Binary::Demo => "demo",

@@ -217,9 +217,9 @@ impl Lab {
         Process::start(self.command_at(number, program).args(arguments)).wait_for_all_steps()
     }
 
-    /// Runs `acm-mio --check` at a node.
+    /// Runs `acmctl check` at a node.
     pub fn check(&self, number: u32, arguments: &[&str]) -> Finished {
-        self.run(number, &binary(Binary::AcmMio), &[&["--check"], arguments].concat())
+        self.run(number, &binary(Binary::AcmCtl), &[&["check"], arguments].concat())
     }
 }
 

@@ -97,6 +97,19 @@ impl Node {
         ib_acme(self.socket().to_str().unwrap(), arguments)
     }
 
+    /// Runs `acmctl` with the daemon.
+    pub fn ctl(&self, arguments: &[&str]) -> Finished {
+        run(binary(Binary::AcmCtl), &[&["--run-dir", self.dir().to_str().unwrap()], arguments].concat())
+    }
+
+    /// Returns the output of `acmctl status --all`, also if something is wrong.
+    #[must_use]
+    pub fn status(&self) -> String {
+        let finished = self.ctl(&["status", "--all"]);
+        assert!(matches!(finished.code, Some(0 | 4)), "{finished}");
+        finished.stdout
+    }
+
     /// Runs a program in the daemon's namespace ([`NodeBuilder::own_namespace`]).
     pub fn run_inside(&self, name: &Path, arguments: &[&str]) -> Finished {
         let id = self.process.id().to_string();
@@ -227,6 +240,20 @@ impl NodeBuilder {
     /// Writes the daemon's files into a run directory and returns the command that starts the daemon there.
     #[must_use]
     pub fn command(&self, dir: &Path) -> Command {
+        self.command_of(&[binary(Binary::AcmMio).to_str().unwrap()], dir)
+    }
+
+    /// Runs `acmctl check` with the files and arguments of the daemon.
+    pub fn check(&self, dir: &Path) -> Finished {
+        Process::start(&mut self.check_command(dir)).wait()
+    }
+
+    /// Returns the command of [`NodeBuilder::check`].
+    pub fn check_command(&self, dir: &Path) -> Command {
+        self.command_of(&[binary(Binary::AcmCtl).to_str().unwrap(), "check"], dir)
+    }
+
+    fn command_of(&self, program: &[&str], dir: &Path) -> Command {
         let own = dir.to_str().unwrap();
         let (options, addresses) = (dir.join("opts"), dir.join("addr"));
         if !self.options.is_empty() {
@@ -235,8 +262,8 @@ impl NodeBuilder {
         if let Some(text) = &self.addresses {
             fs::write(&addresses, text).unwrap();
         }
-        let program = binary(Binary::AcmMio).to_str().unwrap().to_owned();
-        let words = self.wrapper.iter().map(|word| word.replace("DIR", own)).chain([program]);
+        let program = program.iter().map(|word| (*word).to_owned());
+        let words = self.wrapper.iter().map(|word| word.replace("DIR", own)).chain(program);
         let words: Vec<String> = words.chain(self.arguments.iter().cloned()).collect();
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).arg("--run-dir").arg(dir);

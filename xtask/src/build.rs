@@ -9,8 +9,17 @@ use std::{env, fs, os::unix::process::CommandExt, path::PathBuf, process::Comman
 
 /// The packages whose programs and libraries are installed.
 const PACKAGES: [&str; 7] = ["acm-mio", "acm-client", "acm-capi", "acmrs", "ib-sim", "ib-sim-preload", "acm-trace"];
-const PROGRAMS: [&str; 8] =
-    ["acm-mio", "ib_acme", "libibacm.so", "libibacm.a", "libacmrs.so", "ib-sim", "libib_sim_preload.so", "acm-replay"];
+const PROGRAMS: [&str; 9] = [
+    "acm-mio",
+    "acmctl",
+    "ib_acme",
+    "libibacm.so",
+    "libibacm.a",
+    "libacmrs.so",
+    "ib-sim",
+    "libib_sim_preload.so",
+    "acm-replay",
+];
 
 /// The shells with completions of ib_acme.
 const SHELLS: [&str; 3] = ["bash", "fish", "zsh"];

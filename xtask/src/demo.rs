@@ -28,7 +28,7 @@ pub(crate) struct Demo {
 pub(crate) fn run(demo: Demo) -> Result<(), TaskError> {
     let folder = own_target();
     // Without its default features the daemon needs no C library, so the demonstration needs no Debian package.
-    let mut build = cargo(&["build", "-p", "acm-mio", "-p", "xtask", "--bin", "acm-mio", "--bin", "demo"]);
+    let mut build = cargo(&["build", "-p", "acm-mio", "-p", "xtask", "--bins"]);
     build.args(["--no-default-features", "--features", "xtask/demo", "--target-dir"]).arg(&folder);
     // It is built once: without what makes the next build faster, and without debug information.
     build.env("CARGO_INCREMENTAL", "0").env("CARGO_PROFILE_DEV_DEBUG", "0");

@@ -26,7 +26,12 @@ const fn file(package: &'static str, source: &'static str, path: &'static str) -
 /// files of the daemon: when systemd can start it, all other files are complete.
 pub(crate) const FILES: &[File] = &[
     file("acm-mio", "built/acm-mio", "sbin/acm-mio"),
+    file("acm-mio", "built/acmctl", "sbin/acmctl"),
     file("acm-mio", "dist/acm-mio-check", "sbin/acm-mio-check"),
+    file("acm-mio", "dist/acmctl.8", "share/man/man8/acmctl.8"),
+    file("acm-mio", "dist/completions/acmctl.bash", "share/bash-completion/completions/acmctl"),
+    file("acm-mio", "dist/completions/acmctl.fish", "share/fish/vendor_completions.d/acmctl.fish"),
+    file("acm-mio", "dist/completions/acmctl.zsh", "share/zsh/site-functions/_acmctl"),
     file("acm-mio", "dist/acm-mio.8", "share/man/man8/acm-mio.8"),
     file("acm-mio", "page/acm-mio-check.8", "share/man/man8/acm-mio-check.8"),
     file("acm-mio", "dist/completions/acm-mio.bash", "share/bash-completion/completions/acm-mio"),
@@ -233,11 +238,15 @@ mod tests {
     }
 
     #[test]
-    fn files_of_dist_name_the_daemon_by_one_path() {
+    fn files_of_dist_name_the_programs_by_one_path() {
         for file in FILES.iter().filter(|file| file.source.starts_with("dist/")) {
             let text = fs::read_to_string(command::root().join(file.source)).unwrap();
             let named = text.lines().filter(|line| line.contains("sbin/") || line.contains("/acm-mio -"));
-            assert!(named.clone().all(|line| line.contains("/usr/sbin/acm-mio")), "{:?}", named.collect::<Vec<_>>());
+            assert!(
+                named.clone().all(|line| line.contains("/usr/sbin/acm-mio") || line.contains("/usr/sbin/acmctl")),
+                "{:?}",
+                named.collect::<Vec<_>>()
+            );
         }
     }
 

@@ -5,7 +5,7 @@ mod man;
 
 pub(crate) use choices::{FabricChoice, InterfaceChoice, KernelChoice, RecordChoice};
 
-use clap::{ArgGroup, Parser};
+use clap::Parser;
 use core::time::Duration;
 use std::path::PathBuf;
 
@@ -17,8 +17,6 @@ pub(crate) const OPTION_FILE: &str = "/etc/rdma/ibacm_opts.cfg";
 /// serves them to librdmacm, the kernel and ib_acme.
 #[derive(Debug, Parser)]
 #[command(name = "acm-mio", version, about)]
-#[command(group = ArgGroup::new("command").args(["check", "status", "metrics", "recording", "reload", "cache"]))]
-#[command(group = ArgGroup::new("shown").args(["check", "status", "cache"]).multiple(true))]
 #[group(skip)]
 pub(crate) struct Args {
     /// Run as a daemon (the default). `-P` has precedence, as in ibacm.
@@ -44,44 +42,6 @@ pub(crate) struct Args {
     /// Exit with status 255 when there is no InfiniBand device at the start, as ibacm does, and do not wait for one.
     #[arg(long)]
     pub(crate) require_device: bool,
-    /// Check the prerequisites of the daemon on this machine, with these files and this fabric, print advice, and exit:
-    /// 0 if it would serve, 1 if not, 3 if it would serve and SIGHUP would not apply the option or the address file.
-    #[arg(long)]
-    pub(crate) check: bool,
-    /// Print the state and the counters of the running daemon, and exit: 0, or 1 if none responds in the run directory.
-    #[arg(long)]
-    pub(crate) status: bool,
-    /// Write the metrics of the running daemon into FILE, for node_exporter's textfile collector, and exit: 0, or 1 if
-    /// that failed; then FILE is removed. A new file with mode 0644 replaces FILE at once. A FILE that has something
-    /// other than metrics of acm-mio, and a link, device or pipe, is refused and stays. `-` is standard output.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) metrics: Option<PathBuf>,
-    /// Start, stop or show a recording of the running daemon, and exit: 0, or 1 if that failed. `start
-    /// FILE[,size=64M,files=4][,mask=names][,time=600]` records for that many seconds, into a file with a full path
-    /// that the daemon's user may write; `stop` ends it earlier. The recording can be shown and counted, but not
-    /// replayed. Only root and the daemon's user may do this. `status` prints its newest file, the size and number of
-    /// all its files and the remaining time; members of the daemon's group may do this, too.
-    #[arg(long, value_name = "COMMAND", num_args = 1..)]
-    pub(crate) recording: Vec<String>,
-    /// Make the running daemon read its files again, as SIGHUP does, wait until they are applied, and exit: 0, or 1 if
-    /// a file is not applied, or the log or a preload file cannot be opened, with the reason. Prints which options need
-    /// a restart. Only root and the daemon's user may do this.
-    #[arg(long)]
-    pub(crate) reload: bool,
-    /// Show or change the cache of the running daemon, and exit: 0, or 1 if that failed. `list [CONDITION...]` prints a
-    /// line for each entry; `explain NAME` prints where an entry comes from, when it expires and who used it;
-    /// `flush CONDITION...` or `flush all` removes entries, so that the next request starts a lookup. A CONDITION is
-    /// `name=NAME` (a name, IP address, LID or GID; a `*` at the end stands for any text), `endpoint=mlx5_0/1`,
-    /// `state=ready`, `user=USER` (the last one: name or number), `id=ID`, `older=SECONDS` or `newer=SECONDS` (since the
-    /// path was confirmed). Members of the daemon's group may list and explain. Only root and the daemon's user may
-    /// flush.
-    #[arg(long, value_name = "COMMAND", num_args = 1..)]
-    pub(crate) cache: Vec<String>,
-    /// Print JSON: with `--cache`, a line for each entry, with times in seconds before or after now; with `--check`, a
-    /// line for each finding: `verdict` (`ok`, `warn`, `reload` or `fail`), `what` and `advice`; with `--status`, a line
-    /// for each metric: `name`, `kind`, `labels`, and `value`, or `count` and `sum`.
-    #[arg(long, requires = "shown")]
-    pub(crate) json: bool,
     /// Respond to the kernel's path requests over netlink: `on`, `off`, or `any` (to those of other privileged programs
     /// as well: for tests). The default is on, and off with a simulated fabric.
     #[arg(long, value_name = "MODE", value_enum, hide_possible_values = true)]
@@ -187,26 +147,6 @@ mod tests {
             [&["-P"][..], &["-P", "--fabric", "devices"], &["--fabric", "embedded"], &["-D", "--fabric=embedded"]]
         {
             assert!(!parse(words).log_to_stdout(), "{words:?}");
-        }
-    }
-
-    #[test]
-    fn commands_exclude_each_other_and_json_needs_one_with_output() {
-        let refused = |words: &[&str]| Args::try_parse_from([&["acm-mio"], words].concat()).is_err();
-        for words in [
-            &["--cache", "list", "--status"][..],
-            &["--status", "--metrics", "/x"],
-            &["--check", "--status"],
-            &["--reload", "--recording", "stop"],
-            &["--json"],
-            &["--json", "-P"],
-            &["--reload", "--json"],
-            &["--recording", "stop", "--json"],
-        ] {
-            assert!(refused(words), "{words:?}");
-        }
-        for words in [&["--status", "--json"][..], &["--check", "--json", "-P"], &["--cache", "list", "--json"]] {
-            assert!(parse(words).json, "{words:?}");
         }
     }
 

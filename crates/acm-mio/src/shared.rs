@@ -151,7 +151,7 @@ impl SharedCache {
         self.lookups = self.lookups.wrapping_add(lookups);
     }
 
-    /// Returns the numbers for the log, `--status` and metrics.
+    /// Returns the numbers for the log, `acmctl status` and metrics.
     pub(crate) fn numbers(&self) -> [Number; 6] {
         let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
         [

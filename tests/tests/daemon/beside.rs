@@ -1,5 +1,5 @@
 //! A daemon beside ibacm's files, and beside an ibacm that somebody starts by hand.
-use acm_tests::{Binary, Node, TcpPort, binary, run, until};
+use acm_tests::{Binary, Node, TcpPort, binary, until};
 use std::{collections::BTreeMap, fs, os::unix::fs::PermissionsExt};
 
 /// The lock file of ibacm, by the name of files that `ib_acme -O` wrote until 2016.
@@ -13,12 +13,13 @@ fn file_with_the_lock_of_ibacm_excludes_ibacm() {
     fs::write(&options, THEIRS).unwrap();
     let own = first.dir().join("run");
     let words = ["--run-dir", own.to_str().unwrap(), "-O", options.to_str().unwrap(), "-A", "/dev/null"];
-    let run =
-        |more: &[&str]| first.run_inside(&binary(Binary::AcmMio), &[&["--fabric=embedded"], &words[..], more].concat());
-    let refused = run(&["-P"]);
+    let run = |program, first_words: &[&str]| {
+        first.run_inside(&binary(program), &[first_words, &["--fabric=embedded"], &words[..]].concat())
+    };
+    let refused = run(Binary::AcmMio, &["-P"]);
     let pid = format!("/run/ibacm.pid is locked: another ibacm or acm-mio is running, process {}", first.process.id());
     assert!(refused.code == Some(255) && refused.stderr.contains(&pid), "{refused}");
-    let checked = run(&["--check"]);
+    let checked = run(Binary::AcmCtl, &["check"]);
     assert!(checked.stdout.contains(&format!("warn process {} has /run/ibacm.pid: ", first.process.id())), "{checked}");
     // The path is that of ibacm, and stands for the lock in the run directory.
     assert!(checked.stdout.contains(&format!("ok no other daemon has {}/ibacm.pid", own.display())), "{checked}");
@@ -44,8 +45,7 @@ fn modes(umask: &str, server_mode: &str, file: &str) -> BTreeMap<String, u32> {
     let node = Node::embedded().option(&options).after(&format!("umask {umask}")).spawn();
     until(file, || [file, "metrics.sock"].iter().all(|name| node.dir().join(name).exists()).then_some(()));
     // Its status is served when all files are there.
-    let dir = node.dir().to_str().unwrap();
-    until("status", || (run(binary(Binary::AcmMio), &["--status", "--run-dir", dir]).code == Some(0)).then_some(()));
+    until("status", || (node.ctl(&["status"]).code == Some(0)).then_some(()));
     let entries = fs::read_dir(node.dir()).unwrap().map(|entry| entry.unwrap());
     let entries = entries.filter(|entry| !entry.file_type().unwrap().is_symlink());
     let mode = |entry: &fs::DirEntry| entry.metadata().unwrap().permissions().mode() & 0o7777;

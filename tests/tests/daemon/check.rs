@@ -1,9 +1,9 @@
-//! `acm-mio --check`: it checks the files and the fabric that the daemon would use.
+//! `acmctl check`: it checks the files and the fabric that the daemon would use.
 use acm_tests::{Binary, Fabric, Finished, Kind, Lab, Node, NodeBuilder, Process, binary};
 use std::{fs, path::Path, process::Command};
 
 fn check(builder: &NodeBuilder, dir: &Path) -> Finished {
-    Process::start(&mut builder.clone().argument("--check").command(dir)).wait()
+    builder.check(dir)
 }
 
 /// True if a line begins with `start` and contains `end`.
@@ -49,10 +49,14 @@ fn file_that_sighup_would_not_apply_has_an_exit_status() {
     assert!(has(&checked, "FAIL ", "/opts: SIGHUP would not apply it: correct it"), "{checked}");
     assert!(!checked.stdout.contains("/addr: SIGHUP would"), "{checked}");
     let json = check(&Node::at(&fabric, 1).option("timeout 500\nretrys 1").argument("--json"), node.dir());
-    assert!(has(&json, "{\"verdict\":\"reload\",\"what\":\"", "/opts: SIGHUP would not apply it\""), "{json}");
-    let count = |finished: &Finished| finished.stdout.lines().count();
-    assert_eq!((json.code, count(&json)), (checked.code, count(&checked)), "{json}");
-    assert_eq!(checked.code, Some(3), "{checked}");
+    let finding = "\"verdict\":\"reload\",\"what\":\"";
+    assert!(has(&json, "{\"schema\":1,\"findings\":[", "/opts: SIGHUP would not apply it\""), "{json}");
+    assert!(json.stdout.contains(finding) && json.stdout.ends_with("\"verdict\":\"reload\"}\n"), "{json}");
+    assert_eq!(json.stdout.matches("\"what\":").count(), checked.stdout.lines().count(), "{json}");
+    assert_eq!((json.code, checked.code), (Some(4), Some(4)), "{checked}");
+    let quiet = check(&Node::at(&fabric, 1).option("timeout 500\nretrys 1").argument("--quiet"), node.dir());
+    assert!(!has(&quiet, "ok ", "") && has(&quiet, "FAIL ", "SIGHUP"), "{quiet}");
+    assert!(quiet.stderr.starts_with("acmctl: the daemon would serve, and a reload would fail: "), "{quiet}");
     node.process.signal(nix::sys::signal::Signal::SIGHUP);
     node.process.wait_for("/opts: not applied", 1);
     let checked = check(&Node::at(&fabric, 1).option("timeout 500"), node.dir());
@@ -102,8 +106,8 @@ fn unwritable_log_is_a_failure_for_a_daemon() {
 #[test]
 fn missing_named_file_is_a_failure() {
     let dir = tempfile::tempdir().unwrap();
-    let mut command = Command::new(binary(Binary::AcmMio));
-    command.args(["--check", "--fabric", "embedded", "-O", "/none/opts", "--run-dir"]).arg(dir.path().join("run"));
+    let mut command = Command::new(binary(Binary::AcmCtl));
+    command.args(["check", "--fabric", "embedded", "-O", "/none/opts", "--run-dir"]).arg(dir.path().join("run"));
     let checked = Process::start(&mut command).wait();
     assert!(has(&checked, "FAIL option file /none/opts: there is none", "correct -O"), "{checked}");
     assert!(!checked.stdout.contains("no option file"), "reported once: {checked}");

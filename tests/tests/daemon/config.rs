@@ -1,10 +1,9 @@
 //! Configuration files with errors: each error is reported with its location, and the other lines apply.
-use acm_tests::{Binary, Fabric, Kind, Lab, Node, NodeBuilder, Process, binary, run, until, write_script};
+use acm_tests::{Binary, Fabric, Kind, Lab, Node, Process, binary, run, until, write_script};
 use nix::sys::signal::Signal;
 use std::{
     fs::{self, Permissions},
     os::unix::fs::PermissionsExt,
-    path::Path,
     process::Command,
 };
 
@@ -162,8 +161,7 @@ fn names_follow_that_of_the_host() {
 #[test]
 fn file_that_cannot_be_read_ends_the_start() {
     // Root without the capabilities that override modes.
-    let start = |node: &NodeBuilder, dir: &Path| {
-        let plain = node.command(dir);
+    let start = |plain: &Command| {
         let mut command = Command::new("setpriv");
         command.arg("--bounding-set=-dac_override,-dac_read_search").arg(plain.get_program()).args(plain.get_args());
         Process::start(&mut command).wait()
@@ -182,10 +180,10 @@ fn file_that_cannot_be_read_ends_the_start() {
         let secret = dir.path().join(name);
         fs::set_permissions(&secret, Permissions::from_mode(0o000)).unwrap();
         let line = format!("{what} {}: Permission denied (os error 13)", secret.display());
-        let refused = start(&node, dir.path());
+        let refused = start(&node.command(dir.path()));
         assert_eq!(refused.code, Some(255), "{refused}");
         assert!(refused.stderr.starts_with(&format!("acm-mio: {line}; ")), "{refused}");
-        let checked = start(&node.clone().argument("--check"), dir.path());
+        let checked = start(&node.check_command(dir.path()));
         assert!(checked.stdout.contains(&format!("FAIL {line}: ")) && checked.code == Some(1), "{checked}");
         for false_line in ["is empty", "no address file"] {
             assert!(!checked.stdout.contains(false_line), "{checked}");

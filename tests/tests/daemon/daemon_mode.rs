@@ -278,7 +278,7 @@ fn used_tcp_port_is_reported() {
 // docs/deviations.md: stray-arguments
 #[test]
 fn stray_argument_is_refused() {
-    for (word, hint) in [("check", "--check"), ("status", "--status"), ("start", "--help")] {
+    for (word, hint) in [("check", "acmctl check"), ("status", "acmctl status"), ("start", "--help")] {
         for mode in [embedded().daemon(), embedded()] {
             let dir = tempfile::tempdir().unwrap();
             let finished = Process::start(mode.command(dir.path()).env(MARK, dir.path()).arg(word)).wait();

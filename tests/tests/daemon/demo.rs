@@ -80,7 +80,7 @@ fn kept_demonstration_runs_until_a_signal_and_its_commands_work() {
     let mut lines = BufReader::new(demo.0.stdout.take().unwrap()).lines().map(Result::unwrap);
     assert!(lines.any(|line| line.starts_with("The daemons run until Ctrl-C")));
     let to_try: Vec<String> = lines.by_ref().skip(1).take_while(|line| !line.is_empty()).collect();
-    let status = to_try.iter().find(|line| line.contains("--status")).unwrap();
+    let status = to_try.iter().find(|line| line.contains("acmctl")).unwrap();
     let status = Command::new("sh").args(["-c", status]).output().unwrap();
     let text = String::from_utf8_lossy(&status.stdout);
     assert!(status.status.success() && text.contains("cache: destinations"), "{status:?}");

@@ -1,5 +1,5 @@
 //! Fabrics that lose datagrams, stop and change.
-use acm_tests::{Acme, Binary, Daemon, Fabric, Node, Path, binary, run, until};
+use acm_tests::{Acme, Daemon, Fabric, Node, Path, until};
 use ib_mad::Lid;
 
 /// Option of a subnet with a time-out of 1 ms, which keeps the tests short.
@@ -84,9 +84,7 @@ fn join_is_reported_when_peers_reach_the_node() {
     fabric.control("hold node1 attach");
     let mut node = Node::at(&fabric, 1).serve();
     fabric.wait_for_held("1 attach 1");
-    let folder = node.dir().to_str().unwrap().to_owned();
-    let status = || run(binary(Binary::AcmMio), &["--status", "--run-dir", &folder]).success();
-    assert!(status().contains(" groups 0 of 1 "), "{}", status());
+    assert!(node.status().contains(" groups 0 of 1 "), "{}", node.status());
     assert!(!node.log().contains("join successful"), "{}", node.log());
     assert_eq!(fabric.groups()[0].members, ["1/1"]);
     fabric.control("release node1");
@@ -95,7 +93,7 @@ fn join_is_reported_when_peers_reach_the_node() {
     let other = Node::at(&fabric, 2).option("timeout 60000").join();
     assert_eq!(other.acme(&["-f", "n", "-s", "node2", "-d", "node1"]).path().dlid, fabric.port(1).lid);
     // A page is reused for 100 ms.
-    until("the status has the group", || status().contains(" groups 1 of 1 ").then_some(()));
+    until("the status has the group", || node.status().contains(" groups 1 of 1 ").then_some(()));
 }
 
 #[test]

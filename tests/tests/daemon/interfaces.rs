@@ -110,9 +110,9 @@ fn interface_addresses_are_followed() {
         let path = lab.other.acme(&["-f", "i", "-s", source, "-d", address]).path();
         assert_eq!(path.dgid, lab.gids[0], "{address}");
     }
-    let check = lab.node.run_inside(&binary(Binary::AcmMio), &["--check", "--interfaces=alias"]);
+    let check = lab.node.run_inside(&binary(Binary::AcmCtl), &["check", "--interfaces=alias"]);
     assert!(check.stdout.contains("ok interfaces: 1 with "), "{check:?}");
-    let check = lab.node.run_inside(&binary(Binary::AcmMio), &["--check"]);
+    let check = lab.node.run_inside(&binary(Binary::AcmCtl), &["check"]);
     assert!(check.stdout.contains("warn no address on an IPoIB interface: "), "{check:?}");
     // The kernel creates a link-local IPv6 address after duplicate address detection.
     until("a link-local address", || lab.addresses().iter().any(|address| address.starts_with("fe80:")).then_some(()));

@@ -102,7 +102,7 @@ fn port_that_was_never_active_is_visible_and_wanted_if_it_is_in_the_address_file
         [1, 2].map(|port| value(&parsed, &format!("acm_{name} {{port=sim0/{port}}}")))
     };
     assert_eq!((values("port_active"), values("port_wanted")), ([0.0, 0.0], [1.0, 0.0]));
-    let status = run(binary(Binary::AcmMio), &["--status", "--run-dir", node.dir().to_str().unwrap()]).success();
+    let status = node.status();
     assert!(status.contains("\nsim0 port 1: down ") && status.contains("\nsim0 port 2: down "), "{status}");
     // A port that is active once is wanted from then on.
     fabric.control("up node1 2");
@@ -214,26 +214,23 @@ fn status_is_readable_and_restricted_to_its_group() {
     let node = Node::embedded().option("sa_notices no").join();
     assert_eq!(resolve(&mut node.connect(), "node1"), ClientStatus::SUCCESS);
     let dir = node.dir().to_str().unwrap();
-    let text = run(binary(Binary::AcmMio), &["--status", "--run-dir", dir]).success();
+    let text = node.status();
     for part in [
-        "acm-mio ",
+        "OK\ndaemon: acm-mio ",
         ", up 0 d ",
         "sim0 port 1: active lid 1",
         "joins: 1",
         "answers of subnet administration: 1, half within",
-        "\nlog_lines_lost: 0\n",
         "\nnote: counters of endpoints and of the daemon need not add up",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
-    let lines = run(binary(Binary::AcmMio), &["--status", "--json", "--run-dir", dir]).success();
+    let json = node.ctl(&["status", "--all", "--json"]).success();
     let line = r#"{"kind":"gauge","labels":{"port":"sim0/1"},"name":"port_active","value":1}"#;
-    assert!(lines.lines().any(|other| other == line), "{lines}");
-    let refused = run(binary(Binary::AcmMio), &["--json", "--run-dir", dir]);
-    assert!(refused.code == Some(1) && refused.stderr.contains("--status"), "{refused}");
+    assert!(json.contains(line) && json.contains(r#""verdict":"ok""#), "{json}");
     let empty = tempfile::tempdir().unwrap();
-    let none = run(binary(Binary::AcmMio), &["--status", "--run-dir", empty.path().to_str().unwrap()]);
-    assert!(none.code == Some(1) && none.stderr.contains("no daemon answers"), "{none}");
+    let none = run(binary(Binary::AcmCtl), &["status", "--run-dir", empty.path().to_str().unwrap()]);
+    assert!(none.code == Some(3) && none.stderr.contains("no daemon answers"), "{none}");
     let mode = run(program("stat", "coreutils"), &["-c", "%a", &format!("{dir}/acm-mio.status")]).success();
     assert_eq!(mode.trim(), "660");
 }
@@ -291,11 +288,9 @@ fn member_of_the_group_does_not_block_commands_of_root() {
         .spawn()
         .unwrap();
     assert_eq!(member.stdout.as_mut().unwrap().read(&mut [0; 7]).unwrap(), 7);
-    let command =
-        |words: &[&str]| run(binary(Binary::AcmMio), &[&["--run-dir", node.dir().to_str().unwrap()], words].concat());
     let finished: Vec<Finished> = (0..20)
-        .flat_map(|_| [command(&["--status"]), command(&["--cache", "list"])])
-        .chain([command(&["--reload"])])
+        .flat_map(|_| [node.ctl(&["status"]), node.ctl(&["cache", "list"])])
+        .chain([node.ctl(&["reload"])])
         .collect();
     let still_runs = member.try_wait().unwrap().is_none();
     member.kill().unwrap();
@@ -311,10 +306,7 @@ fn file_for_node_exporter_is_read_by_prometheus() {
     let mut client = node.connect();
     assert_eq!(resolve(&mut client, "node1"), ClientStatus::SUCCESS);
     let file = node.dir().join("acm-mio.prom");
-    let written = || {
-        let arguments = ["--run-dir", node.dir().to_str().unwrap(), "--metrics", file.to_str().unwrap()];
-        run(binary(Binary::AcmMio), &arguments)
-    };
+    let written = || node.ctl(&["metrics", file.to_str().unwrap()]);
     // The second file replaces the first one.
     assert_eq!([written().success(), written().success()], [""; 2]);
     let text = fs::read_to_string(&file).unwrap();
@@ -324,7 +316,7 @@ fn file_for_node_exporter_is_read_by_prometheus() {
     assert_eq!(checked.code, Some(0), "{checked}");
     drop(client);
     node.process.signal(Signal::SIGKILL);
-    until("the daemon ends", || (written().code == Some(1)).then_some(()));
+    until("the daemon ends", || (written().code == Some(3)).then_some(()));
     assert!(!file.exists(), "no numbers of a daemon that does not run");
 }
 

@@ -1,5 +1,5 @@
 //! Routes and hosts from files: `ib_acme` gets paths to nodes without a daemon.
-use acm_tests::{Acme, Binary, Fabric, Node, binary, run, until};
+use acm_tests::{Acme, Fabric, Node, until};
 use core::fmt::Write;
 use nix::sys::signal::Signal;
 use std::{fs, path::Path};
@@ -108,7 +108,7 @@ fn sighup_reloads_tables_and_a_wrong_file_changes_nothing() {
     node.process.signal(Signal::SIGHUP);
     node.process.wait_for("preload: the old one stays", 2);
     let dir = node.dir().to_str().unwrap();
-    let status = || run(binary(Binary::AcmMio), &["--status", "--run-dir", dir]).success();
+    let status = || node.status();
     // More than two, if the daemon notices the new files before SIGHUP.
     until("each failed reading is counted", || {
         let lines = node.log().matches("preload: the old one stays").count();
@@ -125,9 +125,9 @@ fn sighup_reloads_tables_and_a_wrong_file_changes_nothing() {
     {
         put(node.dir(), name, &text);
     }
-    let reload = run(binary(Binary::AcmMio), &["--reload", "--run-dir", dir]);
-    let skipped = format!("acm-mio: addr preload: {dir}/hosts: 1 lines are wrong and skipped\n");
-    assert_eq!((reload.code, reload.stderr), (Some(0), skipped));
+    let reload = node.ctl(&["reload"]);
+    let skipped = format!("addr preload: {dir}/hosts: 1 lines are wrong and skipped\n");
+    assert_eq!((reload.code, reload.stdout), (Some(0), skipped));
     assert!(status().contains("preload_problems: 1\n"), "{}", status());
 }
 

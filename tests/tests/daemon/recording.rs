@@ -1,4 +1,4 @@
-//! `--recording`: a recording of a running daemon.
+//! `acmctl record`: a recording of a running daemon.
 use acm_sansio::{Seed, Time};
 use acm_tests::{Binary, Finished, Node, binary, run, until};
 use acm_trace::{Dated, Entry, Fact, OwnedInput, Reader, Replay, Start};
@@ -7,7 +7,7 @@ use std::{fs, os::unix::fs::PermissionsExt, path::Path, time::UNIX_EPOCH};
 
 fn recording(node: &Node, words: &[&str]) -> Finished {
     let dir = node.dir().to_str().unwrap();
-    run(binary(Binary::AcmMio), &[&["--run-dir", dir, "--recording"], words].concat())
+    run(binary(Binary::AcmCtl), &[&["--run-dir", dir, "record"], words].concat())
 }
 
 fn start(file: &Path) -> Start {
@@ -29,15 +29,15 @@ fn facts(file: &Path) -> Vec<Dated> {
 fn recording_is_started_and_ended_in_a_running_daemon() {
     let node = Node::embedded().join();
     let file = node.dir().join("trace");
-    let (path, size) = (file.to_str().unwrap().to_owned(), "size=16K,files=2,time=600");
-    let started = recording(&node, &["start", &format!("{path},{size}")]);
+    let path = file.to_str().unwrap().to_owned();
+    let started = recording(&node, &["start", &path, "--size", "16K", "--files", "2"]);
     assert_eq!(started.stdout, format!("recording into {path} for 600s\n"), "{started}");
     let again = recording(&node, &["start", &path]);
     assert!(again.code == Some(1) && again.stderr.contains("is in progress"), "{again}");
     let status = recording(&node, &["status"]).stdout;
     let (start_of_line, rest) = status.split_at(format!("recording into {path}: ").len());
     assert_eq!(start_of_line, format!("recording into {path}: "));
-    assert!(rest.contains(" bytes in 1 file, ends in ") && rest.ends_with(" s\n"), "{status}");
+    assert!(rest.contains(" bytes in 1 file, ends in ") && rest.ends_with("s\n"), "{status}");
     let _ = node.acme(&["-f", "n", "-s", "node1", "-d", "node1"]).path();
     let stopped = recording(&node, &["stop"]);
     assert_eq!(stopped.stdout, format!("the recording into {path} has ended\n"), "{stopped}");
@@ -66,7 +66,7 @@ fn recording_is_started_and_ended_in_a_running_daemon() {
 #[test]
 fn recording_into_a_full_disk_ends_and_status_and_stop_name_the_reason() {
     let mut node = Node::embedded().join();
-    let reason = "acm-mio: the recording into /dev/full has failed: /dev/full: No space left on device (os error 28)\n";
+    let reason = "acmctl: the recording into /dev/full has failed: /dev/full: No space left on device (os error 28)\n";
     for _ in 0..2 {
         assert_eq!(recording(&node, &["start", "/dev/full"]).code, Some(0));
         let failed = until("the recording fails", || {
@@ -74,8 +74,8 @@ fn recording_into_a_full_disk_ends_and_status_and_stop_name_the_reason() {
             (status.code == Some(1)).then_some(status)
         });
         assert_eq!(failed.stderr, reason);
-        let metrics = run(binary(Binary::AcmMio), &["--run-dir", node.dir().to_str().unwrap(), "--status", "--json"]);
-        let gauge = "{\"kind\":\"gauge\",\"labels\":{},\"name\":\"recording\",\"value\":0}\n";
+        let metrics = run(binary(Binary::AcmCtl), &["--run-dir", node.dir().to_str().unwrap(), "metrics"]);
+        let gauge = "\nacm_recording{} 0\n";
         assert!(metrics.success().contains(gauge));
     }
     let stopped = recording(&node, &["stop"]);
@@ -88,7 +88,7 @@ fn recording_into_a_full_disk_ends_and_status_and_stop_name_the_reason() {
 fn recording_ends_after_its_time() {
     let mut node = Node::embedded().join();
     let path = node.dir().join("trace").to_str().unwrap().to_owned();
-    assert_eq!(recording(&node, &["start", &format!("{path},time=1")]).code, Some(0));
+    assert_eq!(recording(&node, &["start", &path, "--time", "1s"]).code, Some(0));
     node.process.wait_for(&format!("the recording into {path} ends"), 1);
     assert_eq!(recording(&node, &["stop"]).code, Some(1));
 }
@@ -101,7 +101,7 @@ fn status_has_the_size_of_all_files_of_the_recording() {
     const EARLIER: &str = "\n\r\r\nof an earlier recording";
     fs::write(&file, EARLIER).unwrap();
     let path = file.to_str().unwrap();
-    assert_eq!(recording(&node, &["start", &format!("{path},size=16K,files=3")]).code, Some(0));
+    assert_eq!(recording(&node, &["start", path, "--size", "16K", "--files", "3"]).code, Some(0));
     let status = || recording(&node, &["status"]).stdout;
     until("the second file begins", || {
         let _ = node.acme(&["-f", "n", "-s", "node1", "-d", "node1"]).path();

@@ -301,11 +301,9 @@ fn failed_recording_ends_and_the_daemon_continues() {
     let mut node = Node::embedded().argument("--record=/dev/full").join();
     node.process.wait_for("/dev/full: No space left on device (os error 28); the recording ends here", 1);
     assert_serves(node.connect());
-    let tool =
-        |words: &[&str]| run(binary(Binary::AcmMio), &[&["--run-dir", node.dir().to_str().unwrap()], words].concat());
-    let status = tool(&["--status"]).success();
-    assert!(status.contains("\nrecording: 0\n") && !status.contains("\nrecord_facts_lost: 0\n"), "{status}");
-    let failed = tool(&["--recording", "status"]);
+    let status = node.status();
+    assert!(!status.contains("\nrecording: ") && status.contains("\nrecord_facts_lost: "), "{status}");
+    let failed = node.ctl(&["record", "status"]);
     assert!(failed.code == Some(1) && failed.stderr.contains("/dev/full: No space left on device"), "{failed}");
     let dir = tempfile::tempdir().unwrap();
     let refused = end_of(Node::embedded().argument("--record=/none/t").command(dir.path()));

@@ -23,8 +23,8 @@ impl Slurm {
         let slurm = Self { programs: tempfile::tempdir().unwrap() };
         let folder = slurm.programs.path().display();
         slurm.set(
-            "acm-mio",
-            &format!("exec {} --run-dir {} \"$@\"", binary(Binary::AcmMio).display(), node.dir().display()),
+            "acmctl",
+            &format!("exec {} --run-dir {} \"$@\"", binary(Binary::AcmCtl).display(), node.dir().display()),
         );
         let acme = format!("exec {} -S {} \"$@\"", program("ib_acme", "ibacm").display(), node.socket().display());
         for name in ["acm-ib_acme", "ib_acme"] {
@@ -80,7 +80,7 @@ impl Slurm {
 
     /// Waits until the status has this text. It may be a tenth of a second old.
     fn wait_for_status(&self, text: &str) {
-        let status = || run(self.programs.path().join("acm-mio"), &["--status"]).success();
+        let status = || run(self.programs.path().join("acmctl"), &["status", "--all"]).stdout;
         until(text, || status().contains(text).then_some(()));
     }
 
@@ -190,7 +190,7 @@ fn ready_ends_by_the_clock_if_the_daemon_hangs() {
     let node = Node::embedded().spawn();
     let slurm = Slurm::new(&node);
     let calls = slurm.programs.path().join("asked");
-    slurm.set("acm-mio", &format!("echo >> {}; exec sleep 1000", calls.display()));
+    slurm.set("acmctl", &format!("echo >> {}; exec sleep 1000", calls.display()));
     let finished = slurm.run("ready", "2", &[]);
     assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), "acm-mio: does not respond\n"));
     // The first wait for the daemon takes all the time; checks that are counted would be three.

@@ -193,10 +193,6 @@ fn symptom_of_the_limit_of_lookups() {
     let node = at(&fabric, 1).options(&format!("{OPTIONS}lookups 1\nretries 15\n")).join();
     let mut other = Connection::open(&node.socket());
     other.send(&acm_tests::request(1, &[Entry::name(Entry::SOURCE, "node1"), Entry::name(Entry::DEST, "nobody")]));
-    until("the other's lookup", || {
-        let status = ["--status", "--run-dir", node.dir().to_str().unwrap()];
-        let text = acm_tests::run(acm_tests::binary(acm_tests::Binary::AcmMio), &status).success();
-        text.contains(" requests 1 lookups 1").then_some(())
-    });
+    until("the other's lookup", || node.status().contains(" requests 1 lookups 1").then_some(()));
     check(SYMPTOMS[8], node);
 }

@@ -1,7 +1,7 @@
 //! `path_service_ids auto`, the default, with a real OpenSM: with QoS policies by service id, by port group and by
 //! both, and without QoS.
 use crate::opensm::record;
-use acm_tests::{Node, OpenSm, Process};
+use acm_tests::{Node, OpenSm};
 use acm_wire::client::EntryFlags;
 
 const DEFAULT: u16 = 0xffff;
@@ -108,8 +108,7 @@ fn each_service_gets_the_path_of_opensms_policy() {
     // To the subnet manager's port, only Lustre has another path.
     for (option, line) in [("auto", "; so does the daemon"), ("none", ", but the daemon SL 0: path_service_ids auto")] {
         let dir = tempfile::tempdir().unwrap();
-        let checked = Node::at(&fabric, 2).option(&format!("path_service_ids {option}")).argument("--check");
-        let checked = Process::start(&mut checked.command(dir.path())).wait();
+        let checked = Node::at(&fabric, 2).option(&format!("path_service_ids {option}")).check(dir.path());
         let found = checked.stdout.lines().find(|line| line.contains("the SA gives")).unwrap_or_default();
         assert!(found.contains(" sim0 port 1: the SA gives lustre SL 1 P_Key 0xffff "), "{checked}");
         assert!(found.ends_with(line), "{checked}");

@@ -1,4 +1,4 @@
-//! `--check`: prerequisites of the daemon on this machine, with advice for each that is missing.
+//! `acmctl check`: prerequisites of the daemon on this machine, with advice for each that is missing.
 //!
 //! The checks use the files, the fabric and the options of the command line, as the daemon would. `run` calls them all.
 mod account;

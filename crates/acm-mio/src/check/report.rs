@@ -1,4 +1,5 @@
 //! The report: one line for each finding, with its result and advice.
+use crate::ctl::Outcome;
 use core::fmt::{self, Display};
 use serde::{Serialize, Serializer};
 
@@ -26,13 +27,13 @@ impl Verdict {
         }
     }
 
-    /// Returns the exit code of a report whose worst result is this one.
-    pub(super) const fn exit_code(self) -> u8 {
+    /// Returns the outcome of a report whose worst result is this one.
+    pub(super) const fn outcome(self) -> Outcome {
         match self {
-            // The exit code is 0 if the daemon would run.
-            Self::Ok | Self::Warn => 0,
-            Self::Fail => 1,
-            Self::Reload => 3,
+            // The daemon would run.
+            Self::Ok | Self::Warn => Outcome::Good,
+            Self::Fail => Outcome::Bad,
+            Self::Reload => Outcome::Degraded,
         }
     }
 }
@@ -87,6 +88,21 @@ impl Report {
     fn add(&mut self, verdict: Verdict, what: impl Into<String>, advice: impl Into<String>) {
         self.findings.push(Finding { verdict, what: what.into(), advice: advice.into() });
     }
+    /// Returns the result of all checks in a line.
+    pub(super) fn summary(&self) -> String {
+        let count =
+            |wanted: &[Verdict]| self.findings.iter().filter(|finding| wanted.contains(&finding.verdict)).count();
+        let (ok, warn, fail) =
+            (count(&[Verdict::Ok]), count(&[Verdict::Warn]), count(&[Verdict::Reload, Verdict::Fail]));
+        let result = match self.worst() {
+            Verdict::Ok => "the daemon would serve",
+            Verdict::Warn => "the daemon would serve, and something would be missing",
+            Verdict::Reload => "the daemon would serve, and a reload would fail",
+            Verdict::Fail => "the daemon would not serve",
+        };
+        format!("{result}: {ok} ok, {warn} warn, {fail} FAIL")
+    }
+
     pub(super) fn worst(&self) -> Verdict {
         self.findings.iter().map(|finding| finding.verdict).max().unwrap_or(Verdict::Ok)
     }
@@ -115,6 +131,8 @@ mod tests {
         assert_eq!(report.worst(), Verdict::Fail);
         let verdicts = [Verdict::Ok, Verdict::Warn, Verdict::Reload, Verdict::Fail];
         assert!(verdicts.is_sorted());
-        assert_eq!(verdicts.map(Verdict::exit_code), [0, 0, 3, 1]);
+        let outcomes = [Outcome::Good, Outcome::Good, Outcome::Degraded, Outcome::Bad];
+        assert_eq!(verdicts.map(Verdict::outcome), outcomes);
+        assert_eq!(report.summary(), "the daemon would not serve: 1 ok, 1 warn, 2 FAIL");
     }
 }

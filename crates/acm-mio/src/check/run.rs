@@ -5,18 +5,23 @@ use super::{
     host, log, options,
     paths::Paths,
     preload,
-    report::Report,
+    report::{Report, Verdict},
     units,
 };
 use crate::{
     cli::{Args, KernelChoice},
+    ctl::{Failure, Outcome, Output, note},
     preload::Files,
     settings::{MissingFile, Settings, UnreadableFile},
 };
-use std::io::{self, Write};
+use serde_json::json;
 
-/// Runs all checks and prints a line for each finding. Returns the exit code, which depends on the worst verdict.
-pub(crate) fn run(args: &Args) -> u8 {
+/// Runs all checks and prints a line for each finding, or only for those that are not well. The outcome depends on the
+/// worst verdict.
+///
+/// # Errors
+/// Standard output cannot be written.
+pub(crate) fn run(args: &Args, quiet: bool, output: &mut Output<'_>) -> Result<Outcome, Failure> {
     let (paths, mut settings) = (Paths::default(), Settings::read(args));
     let mut report = Report::default();
     for missing in MissingFile::all(args) {
@@ -58,13 +63,12 @@ pub(crate) fn run(args: &Args) -> u8 {
     host::tcp_port(args, &settings, &mut report);
     log::log(args, &settings, &paths, &mut report);
     units::units(&paths, &mut report);
-    let mut out = io::stdout().lock();
-    for finding in &report.findings {
-        // The reader of a pipe may have closed it.
-        let _ = match serde_json::to_string(finding) {
-            Ok(json) if args.json => writeln!(out, "{json}"),
-            _ => writeln!(out, "{finding}"),
-        };
+    let findings = report.findings.iter().filter(|finding| !quiet || finding.verdict != Verdict::Ok);
+    if output.json {
+        output.object(&json!({ "verdict": report.worst(), "findings": findings.collect::<Vec<_>>() }))?;
+    } else {
+        findings.map(|finding| format!("{finding}\n")).try_for_each(|line| output.write(&line))?;
+        note(&report.summary());
     }
-    report.worst().exit_code()
+    Ok(report.worst().outcome())
 }

@@ -28,8 +28,6 @@ SIGTERM, SIGINT
 Leaves the multicast groups and ends. If systemd restarts the daemon, the next one takes over the connections of clients.
 .SH EXIT STATUS
 The daemon: 0 when the sockets are served, without \fB\-P\fR; 255 if ibacm would report a failed initialization; 1 for any other failure.
-.PP
-\fB\-\-check\fR: 0 if the daemon would serve, 1 if not, 3 if it would serve and SIGHUP would not apply a file. \fB\-\-status\fR, \fB\-\-cache\fR, \fB\-\-reload\fR, \fB\-\-recording\fR, \fB\-\-metrics\fR: 0, or 1 if that failed.
 .SH IN PLACE OF IBACM
 The units of acm\-mio and of ibacm exclude each other. These commands change over:
 .PP
@@ -47,6 +45,7 @@ systemctl unmask ibacm.socket ibacm.service
 systemctl enable \-\-now ibacm.socket ibacm.service
 .EE
 .SH SEE ALSO
+.BR acmctl (8),
 .BR acm\-mio\-check (8),
 .BR ibacm_opts.cfg (5),
 .BR ibacm_addr.cfg (5),
@@ -96,31 +95,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// Words of options whose parsers accept other text as well. They are only offered.
-const WORDS: [(&str, &[&str]); 3] = [
-    (
-        "cache",
-        &[
-            "list",
-            "explain",
-            "flush",
-            "all",
-            "name=",
-            "endpoint=",
-            "user=",
-            "id=",
-            "older=",
-            "newer=",
-            "state=unknown",
-            "state=failed",
-            "state=asking",
-            "state=located",
-            "state=routing",
-            "state=ready",
-        ],
-    ),
-    ("recording", &["start", "stop", "status"]),
-    ("fabric", &["devices", "embedded", "sim:"]),
-];
+const WORDS: [(&str, &[&str]); 1] = [("fabric", &["devices", "embedded", "sim:"])];
 
 /// Returns the options that completions offer: without hidden ones, and with words.
 fn completed() -> Command {
@@ -145,7 +120,7 @@ fn completions_are_those_of_the_options() {
         let mut script = Vec::new();
         clap_complete::generate(shell, &mut completed(), "acm-mio", &mut script);
         let text = String::from_utf8_lossy(&script);
-        for word in ["recording", "explain", "status", "alias", "any"] {
+        for word in ["embedded", "alias", "any"] {
             assert!(text.contains(word), "{path:?} does not offer {word}");
         }
         assert!(!text.contains("detach"), "{path:?} offers an internal option");

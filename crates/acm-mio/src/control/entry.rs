@@ -8,6 +8,9 @@ use ib_mad::sa::PathRecord;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+/// The state of an entry that is ready, and whose path an event may have made wrong.
+pub(super) const STALE: &str = "stale";
+
 /// One cache entry, as JSON has it. Times are seconds before or after the request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Entry {
@@ -67,7 +70,7 @@ impl Entry {
             id: format!("{}.{}", entry.id.index(), entry.id.generation()),
             endpoint: entry.endpoint.named(names).to_string(),
             dest: entry.dest.to_string(),
-            state: entry.state.to_owned(),
+            state: if entry.path.as_ref().is_some_and(|path| path.is_stale) { STALE } else { entry.state }.to_owned(),
             cause: entry.cause.to_owned(),
             gid: entry.gid.map(|gid| gid.to_string()),
             address_source: entry.address_source.map(|source| source.name().to_owned()),

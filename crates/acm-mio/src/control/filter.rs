@@ -1,11 +1,16 @@
 //! Conditions on cache entries.
-use super::{entry::Entry, parameters::Parameters};
+use super::{
+    entry::{Entry, STALE},
+    parameters::Parameters,
+};
 use acm_sansio::api::CacheEntry;
 use acm_wire::Address;
 use core::net::{IpAddr, Ipv6Addr};
 
-/// The names of the states of cache entries.
-const STATES: [&str; 6] = ["unknown", "failed", "asking", "located", "routing", "ready"];
+/// The states of cache entries.
+const STATES: [&str; 7] = ["unknown", "failed", "asking", "located", "routing", READY, STALE];
+/// The core's state of an entry that is ready or stale.
+const READY: &str = "ready";
 
 /// Conditions on cache entries. An entry must meet all of them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -94,7 +99,8 @@ impl Filter {
             let gid = found.gid.map(|gid| gid.to_string());
             has_name(&found.dest.to_string(), gid.as_deref(), wanted)
         };
-        self.state.as_deref().is_none_or(|wanted| wanted == found.state) && self.name.as_deref().is_none_or(has_name)
+        let has_state = |wanted: &str| wanted == found.state || wanted == STALE && found.state == READY;
+        self.state.as_deref().is_none_or(has_state) && self.name.as_deref().is_none_or(has_name)
     }
 
     /// Reports whether an entry meets all conditions.
@@ -130,6 +136,8 @@ fn checked_name(text: &str) -> Result<String, String> {
             .unwrap_or_else(|| lid.parse())
             .map_or_else(|_| bad("a LID from 0 to 65535"), |lid| Ok(lid.to_string()));
     }
+    let gid = text.get(..4).filter(|start| start.eq_ignore_ascii_case("gid:")).and_then(|_| text.get(4..));
+    let text = gid.unwrap_or(text);
     if text.contains(':') {
         return text.parse::<Ipv6Addr>().map_or_else(|_| bad("an IPv6 address or a GID"), |ip| Ok(ip.to_string()));
     }
@@ -216,6 +224,13 @@ mod tests {
             let lid = Entry { dest: "LID 12".to_owned(), ..entry.clone() };
             assert!(filter(&[name]).unwrap().matches(&lid), "{name}");
         }
+        for name in ["name=fe80::12", "name=GID:fe80::12"] {
+            let gid = Entry { dest: "GID fe80::12".to_owned(), ..entry.clone() };
+            assert!(filter(&[name]).unwrap().matches(&gid), "{name}");
+        }
+        let stale = Entry { state: STALE.to_owned(), ..entry.clone() };
+        let state = |state: &str| filter(&[&format!("state={state}")]).unwrap().matches(&stale);
+        assert_eq!([state("stale"), state("ready")], [true, false], "as the list has it");
         let lid = Entry { dest: "LID 12".to_owned(), path: None, ..entry };
         assert!(filter(&["name=12"]).unwrap().matches(&lid));
         for words in ["older=0", "newer=99999"] {
@@ -261,6 +276,6 @@ mod tests {
                 states.push(state);
             }
         });
-        assert_eq!(states, STATES);
+        assert_eq!(states, STATES[..6]);
     }
 }

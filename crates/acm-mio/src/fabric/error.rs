@@ -31,7 +31,7 @@ pub(crate) enum FabricError {
     NoVerbs,
     /// A device rejects a request.
     #[cfg(feature = "verbs")]
-    #[error("{0}: {1}; try --check")]
+    #[error("{0}: {1}; try acmctl check")]
     Device(String, ib_device::Error),
     /// A port was closed.
     #[cfg(feature = "verbs")]

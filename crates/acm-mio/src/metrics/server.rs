@@ -29,7 +29,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Name of the socket in the run directory that `acm-mio --status` connects to.
+/// Name of the socket in the run directory that `acmctl` connects to.
 pub(crate) const STATUS_SOCKET: &str = "acm-mio.status";
 /// Maximum number of scrapers. A further scraper replaces the oldest whose response is not due, or is turned away.
 const MAX_SCRAPERS: usize = 8;

@@ -23,7 +23,7 @@ pub(crate) struct Snapshot<'a> {
 /// A number of the daemon, in addition to those of the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Number {
-    /// Name in the log and in `--status`.
+    /// Name in the log and in `acmctl status`.
     pub(crate) name: &'static str,
     pub(crate) kind: NumberKind,
     pub(crate) value: u64,
@@ -55,7 +55,7 @@ impl Number {
 }
 
 impl fmt::Display for Number {
-    /// `scans: 7`, as in the log and in `--status`.
+    /// `scans: 7`, as in the log and in `acmctl status`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.name, self.value)
     }

@@ -1,4 +1,4 @@
-//! The page of `--status`, for administrators.
+//! The page of `acmctl status --all`, for administrators.
 use super::snapshot::Snapshot;
 use acm_sansio::Phase;
 use core::fmt::Write;

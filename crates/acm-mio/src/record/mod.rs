@@ -1,5 +1,5 @@
 //! Records the inputs and outputs of the core into files while the daemon runs: `--record` from the start,
-//! `--recording` for a while.
+//! `acmctl record` for a while.
 //!
 //! `core` wraps the core. `recording` converts inputs and outputs to packets, and passes the packets to a bounded
 //! `queue` at the end of each iteration of the loop. A thread (`writer`) writes the packets into `files` and rotates

@@ -1,4 +1,4 @@
-//! `acm-mio --check` on a machine with RDMA modules and two devices that are not InfiniBand.
+//! `acmctl check` on a machine with RDMA modules and two devices that are not InfiniBand.
 use crate::lab::{Daemon, lab};
 use std::process::Command;
 
@@ -8,7 +8,7 @@ fn check_reports_modules_devices_privileges_and_a_running_daemon() {
     let daemon = Daemon::start("/run", &["--fabric", "embedded"], "node1 sim0 1 default\n");
     let options = "/tmp/vm_kernel/check.opts";
     std::fs::write(options, "lock_file /tmp/vm_kernel/run/lock\nretrys 3\n").unwrap();
-    let check = Command::new(env!("CARGO_BIN_EXE_acm-mio")).args(["--check", "-A", "/none", "-O", options]).output();
+    let check = Command::new(env!("CARGO_BIN_EXE_acmctl")).args(["check", "-A", "/none", "-O", options]).output();
     let check = check.unwrap();
     let text = String::from_utf8(check.stdout).unwrap();
     for line in [

@@ -59,7 +59,8 @@ fn resolve_route(dgid: &str) -> String {
 
 /// Returns a counter of the daemon.
 fn counter(name: &str) -> u64 {
-    let status = Command::new(env!("CARGO_BIN_EXE_acm-mio")).args(["--run-dir", RUN, "--status"]).output().unwrap();
+    let status =
+        Command::new(env!("CARGO_BIN_EXE_acmctl")).args(["--run-dir", RUN, "status", "--all"]).output().unwrap();
     let status = String::from_utf8(status.stdout).unwrap();
     let value = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": ")?.parse().ok());
     value.unwrap_or_else(|| panic!("no {name} in\n{status}"))

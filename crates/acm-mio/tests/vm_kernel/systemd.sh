@@ -12,7 +12,7 @@ cat > $units/acm-mio.service.d/test.conf <<END
 ExecStart=
 ExecStart=$run/acm-mio --systemd --run-dir /run/acm-mio --fabric embedded --kernel on -O $run/opts -A $run/addr
 ExecReload=
-ExecReload=$run/acm-mio --reload --run-dir /run/acm-mio
+ExecReload=$run/acmctl reload --run-dir /run/acm-mio
 WatchdogSec=20
 WatchdogSignal=SIGKILL
 RestartSec=100ms
@@ -41,7 +41,7 @@ joined() { show StatusText | grep -q '1 of 1 ports active, 1 of 1 groups joined'
 check started until_true started
 check resolves resolves
 # Under the unit's filter of system calls, the memory exists and has the path.
-shared() { $run/acm-mio --status | grep -q '^ *shared_cache_entries: *[1-9]'; }
+shared() { $run/acmctl status --all | grep -q '^ *shared_cache_entries: *[1-9]'; }
 check shared until_true shared
 check stale-port-files test ! -e /run/ibacm.port -a ! -e /run/ibacm-tcp.port
 check state until_true joined
@@ -83,4 +83,4 @@ killed_twenty_times() {
     until_true started && resolves
 }
 check restarted-after-twenty-kills killed_twenty_times
-check status sh -c "$run/acm-mio --status | grep -q 'up 0 d'"
+check status sh -c "$run/acmctl status --all | grep -q 'up 0 d'"

@@ -20,7 +20,7 @@ stats! {
         destinations_refused: u64,
         /// Remote hosts refused because too many wait for one path.
         responders_refused: u64,
-        /// Cache entries that an administrator removed (`acm-mio --cache flush`).
+        /// Cache entries that an administrator removed (`acmctl cache flush`).
         destinations_flushed: u64,
         /// Claims of an address in use that were checked.
         claims_checked: u64,

@@ -111,10 +111,10 @@ fn start_all(demo: &Demo, home: &Home, stop: &Stop) -> Result<Vec<Daemon>, DemoE
 /// Shows commands to try, and waits for a signal.
 fn keep(demo: &Demo, daemons: &[Daemon], stop: &Stop) {
     let [first, .., last] = daemons else { return };
-    let (program, node) = (demo.daemon.display(), &last.node.name);
+    let node = &last.node.name;
     let (here, there) = (first.folder.display(), last.folder.display());
     println!("The daemons run until Ctrl-C. To try, in another terminal:\n");
-    println!("  {program} --status --run-dir {here}");
+    println!("  {} status --all --run-dir {here}", demo.daemon.with_file_name("acmctl").display());
     println!("  ib_acme -f n -s node1 -d {node} -v -S {here}/ibacm-unix.sock    # Debian's ibacm has it");
     println!("  ib_acme -P -S {here}/ibacm-unix.sock");
     println!("  tail -f {there}/log\n");

@@ -178,7 +178,7 @@ impl SentRequests {
             EADDRNOTAVAIL => "name a source with -s: an address that this daemon serves (ib_acme -e)",
             ENODATA if self.sa || matches!(format, Format::Lid | Format::Gid) => of_administration(errno),
             ENODATA => "has the daemon joined its multicast group? if not, its log has \"join failed\"",
-            ENOMEM => "too many requests are pending: acm-mio --status lists them by account",
+            ENOMEM => "too many requests are pending: acmctl status --all lists them by account",
             _ => "the daemon's log has the reason: docs/troubleshooting.md",
         }
     }

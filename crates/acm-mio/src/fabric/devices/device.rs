@@ -85,7 +85,7 @@ pub(super) enum PortError {
     #[error("no umad; modprobe ib_umad")]
     NoUmad,
     /// The device file cannot be opened.
-    #[error("{0}; see --check")]
+    #[error("{0}; see acmctl check")]
     Open(#[from] Error),
 }
 

@@ -97,7 +97,7 @@ impl Devices {
                 Err(error) => {
                     self.counters.open_failures += 1;
                     if self.retries.failed(self.now, work) {
-                        limited!(self.lines, ERROR, "devices", of name, "{name}: {error}; see --check");
+                        limited!(self.lines, ERROR, "devices", of name, "{name}: {error}; see acmctl check");
                     }
                     for number in served {
                         if let (id, true) = self.id_of(&name, number) {

@@ -12,7 +12,7 @@
 //! | `reload` | settings at the start and in force, when files are read again, the effect of each changed option |
 //! | `control` | requests of administrators over the status socket |
 //! | `sighup` | SIGHUP: the changes of the files are applied to the parts of the daemon |
-//! | `report` | counters for the log, `--status` and metrics |
+//! | `report` | counters for the log, `acmctl status` and metrics |
 //! | `systemd` | notifications to systemd |
 mod clients;
 mod connections;

@@ -1,4 +1,4 @@
-//! Reports: the core's report and the daemon's own numbers, for the log, `--status` and metrics.
+//! Reports: the core's report and the daemon's own numbers, for the log, `acmctl status` and metrics.
 use super::{super::pace::Pace, event_loop::Daemon, host::Host, ports::not_served, reload::Reload};
 use crate::{
     addresses::Interfaces,
@@ -12,7 +12,7 @@ use crate::{
 };
 use acm_sansio::Time;
 
-/// Returns all numbers of the daemon, in addition to those of the core. The log, `--status` and metrics show this list.
+/// Returns all numbers of the daemon, in addition to those of the core. The log, `acmctl status` and metrics show this list.
 fn numbers(
     acm: &Core,
     host: &Host,

@@ -23,8 +23,8 @@ impl Failure {
             Self::NoSharedGroup => "min_mtu, min_rate and partitions must fit on both nodes",
             Self::Sa(error) => sa_advice(self, error),
             Self::EndpointClosed => "is the port up (ibstat), and still in that partition?",
-            Self::TooMany(Bound::Destinations) => "who asks for so much? acm-mio --status",
-            Self::TooMany(_) => "raise it, or look who asks for so much: acm-mio --status",
+            Self::TooMany(Bound::Destinations) => "who asks for so much? acmctl status --all",
+            Self::TooMany(_) => "raise it, or look who asks for so much: acmctl status --all",
             Self::ProviderRefused(_) | Self::ProviderGarbage => {
                 "what the provider's library does is its own: its documents"
             }
@@ -39,7 +39,7 @@ impl Failure {
 const fn sa_advice(failure: Failure, error: SaError) -> &'static str {
     match error {
         SaError::TimedOut => "does the subnet manager run and answer (sminfo, saquery)?",
-        SaError::NotSent => "does the device work (ibstat, acm-mio --check)?",
+        SaError::NotSent => "does the device work (ibstat, acmctl check)?",
         SaError::NoTurn => "subnet administration is too slow for what is asked: sa_depth",
         SaError::Unneeded => "ask again",
         SaError::BadResponse => "a fault of the subnet manager, or somebody forges",

@@ -1,28 +1,42 @@
 //! Cache entries as text for administrators.
-use super::entry::{Entry, Path};
+use super::Age;
+use crate::control::{Entry, Path};
 
-const COLUMNS: [&str; 7] = ["DESTINATION", "STATE", "SOURCE", "CONFIRMED", "USES", "LAST USE", "ENDPOINT"];
+const COLUMNS: [&str; 9] = ["DESTINATION", "STATE", "SOURCE", "CONFIRMED", "USES", "USED", "USER", "PORT", "PARTITION"];
 
-/// A table of entries that is printed page by page: a column gets wider from a page with a longer cell on.
-#[derive(Debug, Default)]
+/// A table of entries that is printed page by page: a column gets wider from a page with a longer cell on. No cell has a
+/// blank, and `-` stands for nothing.
+#[derive(Debug)]
 pub(super) struct Table {
     widths: [usize; COLUMNS.len()],
+    /// True until the titles are printed.
+    has_titles: bool,
     /// Number of entries so far.
     entries: u64,
 }
 
 impl Table {
-    /// Returns a line for each entry of a page, under a line of titles on the first page with entries.
-    pub(super) fn page(&mut self, entries: &[Entry]) -> String {
-        let titles = (self.entries == 0 && !entries.is_empty()).then(|| COLUMNS.map(str::to_owned));
-        self.entries += entries.len() as u64;
-        self.lines(titles.into_iter().chain(entries.iter().map(row)).collect())
+    /// Returns a table with or without a line of titles.
+    pub(super) fn new(no_header: bool) -> Self {
+        Self { widths: [0; COLUMNS.len()], has_titles: !no_header, entries: 0 }
     }
 
-    /// Returns the number of entries, after the titles if there is no entry.
+    /// Returns a line for each entry of a page, under a line of titles on the first page with entries.
+    pub(super) fn page(&mut self, entries: &[Entry]) -> String {
+        let titles = !entries.is_empty() && core::mem::take(&mut self.has_titles);
+        self.entries += entries.len() as u64;
+        self.lines(titles.then(|| COLUMNS.map(str::to_owned)).into_iter().chain(entries.iter().map(row)).collect())
+    }
+
+    /// Returns the titles if there was no entry.
     pub(super) fn end(&mut self) -> String {
-        let titles = (self.entries == 0).then(|| COLUMNS.map(str::to_owned));
-        self.lines(titles.into_iter().collect()) + &count(self.entries) + "\n"
+        let titles = core::mem::take(&mut self.has_titles).then(|| COLUMNS.map(str::to_owned));
+        self.lines(titles.into_iter().collect())
+    }
+
+    /// Returns the number of entries so far.
+    pub(super) const fn entries(&self) -> u64 {
+        self.entries
     }
 
     fn lines(&mut self, rows: Vec<[String; COLUMNS.len()]>) -> String {
@@ -47,19 +61,25 @@ pub(super) fn count(entries: u64) -> String {
     if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") }
 }
 
+/// Returns a user without blanks, as conditions accept it: `1000`, `kernel`, `peer:10.0.0.1`.
+pub(super) fn user(account: &str) -> String {
+    account.strip_prefix("user ").unwrap_or(account).replace(' ', ":")
+}
+
 fn row(entry: &Entry) -> [String; COLUMNS.len()] {
     let Entry { endpoint, dest, state, path, .. } = entry;
-    let [mut source, mut confirmed, mut uses, mut last] = [(); 4].map(|()| "-".to_owned());
+    let [mut source, mut confirmed, mut uses, mut used, mut by] = [(); 5].map(|()| "-".to_owned());
     if let Some(path) = path {
         source.clone_from(&path.source);
-        confirmed = format!("{} ago", duration(path.confirmed_ago));
+        confirmed = Age::of_seconds(path.confirmed_ago).to_string();
         uses = path.uses.to_string();
-        if let (Some(user), Some(ago)) = (&path.last_user, path.last_used_ago) {
-            last = format!("{user}, {} ago", duration(ago));
+        if let (Some(last_user), Some(ago)) = (&path.last_user, path.last_used_ago) {
+            (used, by) = (Age::of_seconds(ago).to_string(), user(last_user));
         }
     }
-    let state = if path.as_ref().is_some_and(|path| path.stale) { format!("{state}, stale") } else { state.clone() };
-    [dest.clone(), state, source, confirmed, uses, last, endpoint.clone()]
+    let (port, pkey) = endpoint.split_once(" pkey ").unwrap_or((endpoint, "-"));
+    // `LID:5`, which conditions accept as well.
+    [dest.replace(' ', ":"), state.clone(), source, confirmed, uses, used, by, port.to_owned(), pkey.to_owned()]
 }
 
 /// Returns what is cached for a destination, why, and for how long.
@@ -83,11 +103,11 @@ pub(super) fn explanation(entry: &Entry) -> String {
     if let Some(path) = &entry.path {
         lines.extend(path_lines(path, entry.address_expires_in));
     } else if let Some(until) = entry.address_expires_in {
-        lines.push(format!("the address expires in {}", duration(until)));
+        lines.push(format!("the address expires in {}", Age::of_seconds(until)));
     }
     if let Some(failed) = &entry.failure {
         lines.push(format!("the last lookup failed: {}", failed.reason));
-        lines.push(format!("requests get this failure for another {}", duration(failed.expires_in)));
+        lines.push(format!("requests get this failure for another {}", Age::of_seconds(failed.expires_in)));
     }
     match state.as_str() {
         "asking" => lines.push("a multicast request for its location is open".to_owned()),
@@ -109,19 +129,20 @@ fn path_lines(path: &Path, address_expires_in: Option<f64>) -> Vec<String> {
         "file" => "from a preload file",
         other => other,
     };
-    let end = |seconds: Option<f64>| seconds.map_or("never".to_owned(), |seconds| format!("in {}", duration(seconds)));
+    let end =
+        |seconds: Option<f64>| seconds.map_or("never".to_owned(), |seconds| format!("in {}", Age::of_seconds(seconds)));
     let mut lines = vec![
         format!("path: {}", path.summary),
         format!(
             "source: {source}, {} ago; last confirmed {} ago",
-            duration(path.found_ago),
-            duration(path.confirmed_ago)
+            Age::of_seconds(path.found_ago),
+            Age::of_seconds(path.confirmed_ago)
         ),
         format!("expires: the address {}, the path {}", end(address_expires_in), end(path.expires_in)),
     ];
     match (&path.last_user, path.last_used_ago) {
         (Some(user), Some(ago)) => {
-            lines.push(format!("requests answered: {}, the last of {user} {} ago", path.uses, duration(ago)));
+            lines.push(format!("requests answered: {}, the last of {user} {} ago", path.uses, Age::of_seconds(ago)));
         }
         _ => lines.push("requests answered: none".to_owned()),
     }
@@ -131,28 +152,9 @@ fn path_lines(path: &Path, address_expires_in: Option<f64>) -> Vec<String> {
     lines
 }
 
-/// Returns a duration with its two largest units: `3 d 4 h`, `59 s`.
-fn duration(seconds: f64) -> String {
-    let whole = core::time::Duration::try_from_secs_f64(seconds).map_or(0, |duration| duration.as_secs());
-    let (days, hours, minutes) = (whole / 86_400, whole / 3600 % 24, whole / 60 % 60);
-    match whole {
-        ..60 => format!("{whole} s"),
-        60..3600 => format!("{minutes} min {} s", whole % 60),
-        3600..86_400 => format!("{hours} h {minutes} min"),
-        _ => format!("{days} d {hours} h"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn duration_has_its_two_largest_units() {
-        let texts = [0.0, 59.9, 60.0, 3599.0, 3600.0, 86_399.0, 86_400.0, 1e300, -1.0].map(duration);
-        let expected = ["0 s", "59 s", "1 min 0 s", "59 min 59 s", "1 h 0 min", "23 h 59 min", "1 d 0 h", "0 s", "0 s"];
-        assert_eq!(texts, expected);
-    }
 
     #[test]
     fn list_and_explanation_have_the_facts() {
@@ -172,7 +174,7 @@ mod tests {
             id: "4.2".to_owned(),
             endpoint: "sim0/1 pkey 0xffff".to_owned(),
             dest: "node2".to_owned(),
-            state: "ready".to_owned(),
+            state: "stale".to_owned(),
             cause: "user".to_owned(),
             gid: Some("fe80::7".to_owned()),
             address_source: Some("file".to_owned()),
@@ -181,29 +183,28 @@ mod tests {
             failure: None,
         };
         let lines = [
-            "DESTINATION  STATE         SOURCE  CONFIRMED      USES  LAST USE         ENDPOINT",
-            "node2        ready, stale  sa      1 min 1 s ago  3     user 7, 4 s ago  sim0/1 pkey 0xffff",
+            "DESTINATION  STATE  SOURCE  CONFIRMED  USES  USED  USER  PORT    PARTITION",
+            "node2        stale  sa      1m1s       3     4s    7     sim0/1  0xffff",
         ];
-        let mut table = Table::default();
+        let mut table = Table::new(false);
         let longer = Entry { dest: "n".repeat(13), ..entry.clone() };
         let pages = [&[], core::slice::from_ref(&entry), &[longer]].map(|page| table.page(page));
         let [none, first, second] = pages.each_ref().map(|page| page.lines().collect::<Vec<_>>());
         assert_eq!((none, first), (vec![], lines.to_vec()));
-        assert_eq!(
-            second,
-            ["nnnnnnnnnnnnn  ready, stale  sa      1 min 1 s ago  3     user 7, 4 s ago  sim0/1 pkey 0xffff"]
-        );
-        assert_eq!(table.end(), "2 entries\n");
-        let empty = Table::default().end();
-        assert!(empty.starts_with("DESTINATION  STATE  ") && empty.ends_with("ENDPOINT\n0 entries\n"), "{empty}");
+        assert_eq!(second, ["nnnnnnnnnnnnn  stale  sa      1m1s       3     4s    7     sim0/1  0xffff"]);
+        assert_eq!((table.end(), table.entries()), (String::new(), 2));
+        let empty = Table::new(false).end();
+        assert!(empty.starts_with("DESTINATION  STATE  ") && empty.ends_with("PARTITION\n"), "{empty}");
+        let mut plain = Table::new(true);
+        assert_eq!((plain.page(core::slice::from_ref(&entry)).lines().count(), plain.end()), (1, String::new()));
         let text = explanation(&entry);
         for part in [
-            "node2 at sim0/1 pkey 0xffff: ready (id 4.2)\n",
+            "node2 at sim0/1 pkey 0xffff: stale (id 4.2)\n",
             "the peer's port: GID fe80::7, from the host file (addr_data_file)\n",
             "path: LID 5 to LID 6\n",
-            "from the subnet administrator, 2 h 1 min ago; last confirmed 1 min 1 s ago\n",
-            "expires: the address in 23 h 53 min, the path never\n",
-            "requests answered: 3, the last of user 7 4 s ago\n",
+            "from the subnet administrator, 2h1m ago; last confirmed 1m1s ago\n",
+            "expires: the address in 23h53m, the path never\n",
+            "requests answered: 3, the last of user 7 4s ago\n",
             "stale: ",
         ] {
             assert!(text.contains(part), "{part:?} in {text}");

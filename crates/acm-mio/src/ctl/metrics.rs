@@ -1,5 +1,9 @@
-//! `--metrics`: writes the metrics of the running daemon into a file for node_exporter's textfile collector.
-use super::query::ask;
+//! `metrics`: prints the metrics of the running daemon, or writes them into a file for node_exporter's textfile collector.
+use super::{
+    Ask,
+    output::{Failure, Outcome, Output},
+};
+use serde_json::{Value, json};
 use std::{
     collections::BTreeSet,
     fs::{self, OpenOptions, Permissions},
@@ -11,26 +15,32 @@ use std::{
 /// The first bytes of the metrics.
 const HEAD: &str = "# HELP acm_";
 
-/// Writes the metrics into a new file, which replaces `file`. Without a daemon, removes `file`, so that no old numbers
-/// are read. With `-`, returns the metrics for standard output.
+/// Prints the metrics, or writes them into a new file, which replaces `file`. Without a daemon, removes `file`, so that no
+/// old numbers are read.
 ///
 /// # Errors
 /// No daemon responded, or the file cannot be replaced. A file without metrics is neither replaced nor removed.
-pub(crate) fn run(run_dir: &Path, file: &Path) -> Result<String, String> {
-    write(file, || ask(run_dir, "GET", "/metrics").map(|text| prometheus_text(&text)))
+pub(super) fn run(ask: Ask<'_>, file: Option<&Path>, output: &mut Output<'_>) -> Result<Outcome, Failure> {
+    match file {
+        Some(file) => write(file, || ask("GET", "/metrics").map(|text| prometheus_text(&text)))?,
+        None if output.json => {
+            let lines = ask("GET", "/status.json")?;
+            let metrics: Vec<Value> = lines.lines().map(super::json_of).collect::<Result<_, _>>()?;
+            output.object(&json!({ "metrics": metrics }))?;
+        }
+        None => output.write(&ask("GET", "/metrics")?)?,
+    }
+    Ok(Outcome::Good)
 }
 
-fn write(file: &Path, metrics: impl FnOnce() -> Result<String, String>) -> Result<String, String> {
-    if file == "-" {
-        return metrics();
-    }
-    let failed = |error: io::Error| format!("{}: {error}", file.display());
+fn write(file: &Path, metrics: impl FnOnce() -> Result<String, Failure>) -> Result<(), Failure> {
+    let failed = |error: io::Error| Failure::Failed(format!("{}: {error}", file.display()));
     check(file).map_err(failed)?;
     let result = metrics().and_then(|text| replace(file, text.as_bytes()).map_err(failed));
     if result.is_err() {
         let _ = remove(file);
     }
-    result.map(|()| String::new())
+    result
 }
 
 /// Checks that a file does not exist, is empty or has metrics, so that it can be replaced.
@@ -41,7 +51,7 @@ fn check(file: &Path) -> io::Result<()> {
     let refused = |problem| Err(io::Error::new(ErrorKind::AlreadyExists, problem));
     match fs::symlink_metadata(file) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        Ok(found) if !found.is_file() => return refused("not replaced: it is no regular file; `-` is standard output"),
+        Ok(found) if !found.is_file() => return refused("not replaced: it is no regular file"),
         found => found?,
     };
     let mut head = Vec::new();
@@ -111,7 +121,7 @@ mod tests {
         assert_eq!(prometheus_text(text), expected);
     }
 
-    fn metrics() -> Result<String, String> {
+    fn metrics() -> Result<String, Failure> {
         Ok(format!("{HEAD}a numbers\n"))
     }
 
@@ -123,15 +133,16 @@ mod tests {
             fs::write(&file, old).unwrap();
             fs::write(&new, old).unwrap();
             fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
-            assert_eq!(write(&file, metrics), Ok(String::new()));
+            assert_eq!(write(&file, metrics), Ok(()));
             assert_eq!(fs::read_to_string(&file).unwrap(), metrics().unwrap());
             assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o644);
             assert!(!new.exists());
         }
-        assert!(run(folder.path(), &file).is_err());
-        assert!(!file.exists(), "no daemon, no numbers");
-        assert!(run(folder.path(), &file).unwrap_err().starts_with("no daemon answers"), "a file that is not there");
-        assert_eq!(write(Path::new("-"), metrics), metrics());
+        let none = || Err(Failure::NoDaemon("none".to_owned()));
+        for _ in 0..2 {
+            assert_eq!(write(&file, none), Err(Failure::NoDaemon("none".to_owned())));
+            assert!(!file.exists(), "no daemon, no numbers");
+        }
     }
 
     /// The pipe has no writer: opening it would wait.
@@ -152,13 +163,14 @@ mod tests {
             || names.map(|name| fs::symlink_metadata(at(name)).map(|found| (found.ino(), found.len())).unwrap());
         let before = states();
         for name in names {
-            for problem in [write(&at(name), metrics), run(folder.path(), &at(name))] {
-                assert!(problem.unwrap_err().contains(": not replaced: it "), "{name}");
+            for result in [metrics, || Err(Failure::NoDaemon(String::new()))] {
+                let problem = write(&at(name), result).unwrap_err().to_string();
+                assert!(problem.contains(": not replaced: it "), "{name}");
             }
             // The file beside it, which gets the name of the old one, neither.
             let (file, new) = (at(&format!("{name}.prom")), at(&format!("{name}.prom.new")));
             fs::rename(at(name), &new).unwrap();
-            let problem = write(&file, metrics).unwrap_err();
+            let problem = write(&file, metrics).unwrap_err().to_string();
             assert!(problem.contains(".prom.new: not replaced: it "), "{problem}");
             fs::rename(&new, at(name)).unwrap();
         }

@@ -1,5 +1,6 @@
-//! Requests to a running daemon, and `--status`.
-use super::server::STATUS_SOCKET;
+//! Sends requests to a running daemon.
+use super::output::Failure;
+use crate::metrics::STATUS_SOCKET;
 use core::time::Duration;
 use std::{
     io::{self, ErrorKind, Read, Write},
@@ -17,14 +18,6 @@ const ATTEMPTS: u32 = 200;
 /// Run directory of the service unit.
 const UNIT: &str = "/run/acm-mio";
 
-/// Returns the status of the daemon in this run directory, or its numbers as JSON.
-///
-/// # Errors
-/// No daemon responded.
-pub(crate) fn run(run_dir: &Path, json: bool) -> Result<String, String> {
-    ask(run_dir, "GET", if json { "/status.json" } else { "/status" })
-}
-
 /// Returns the sockets to try. The service unit has a run directory of its own, which is tried before the default one.
 fn sockets(run_dir: &Path) -> Vec<PathBuf> {
     let unit = (run_dir == Path::new("/run")).then(|| Path::new(UNIT));
@@ -36,23 +29,27 @@ fn sockets(run_dir: &Path) -> Vec<PathBuf> {
 ///
 /// # Errors
 /// Why no daemon responded, or the reason for which it refused the request.
-pub(crate) fn ask(run_dir: &Path, method: &str, target: &str) -> Result<String, String> {
+pub(super) fn ask(run_dir: &Path, method: &str, target: &str) -> Result<String, Failure> {
     first_response(&sockets(run_dir), method, target)
 }
 
-fn first_response(sockets: &[PathBuf], method: &str, target: &str) -> Result<String, String> {
+fn first_response(sockets: &[PathBuf], method: &str, target: &str) -> Result<String, Failure> {
     let mut problems = Vec::new();
     for socket in sockets {
         match response(socket, method, target) {
             Ok(Ok(text)) => return Ok(text),
-            Ok(Err(reason)) => return Err(reason),
+            Ok(Err(reason)) => return Err(Failure::Failed(reason)),
             // It runs, and the hints below do not help.
-            Err(error) if error.kind() == ErrorKind::TimedOut => return Err(format!("{}: {error}", socket.display())),
+            Err(error) if error.kind() == ErrorKind::TimedOut => {
+                return Err(Failure::NoDaemon(format!("{}: {error}", socket.display())));
+            }
             Err(error) => problems.push(format!("{}: {error}", socket.display())),
         }
     }
     let problems = problems.join("; ");
-    Err(format!("no daemon answers: {problems}; is it running, are you root or of its group, is --run-dir right?"))
+    Err(Failure::NoDaemon(format!(
+        "no daemon answers: {problems}; is it running, are you root or of its group, is --run-dir right?"
+    )))
 }
 
 /// Returns the response of a daemon, or the reason for which it refuses the request. Tries again while the daemon closes
@@ -98,10 +95,8 @@ fn no_response(error: io::Error) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::Args;
-    use clap::Parser as _;
     use core::slice;
-    use std::{fs, os::unix::net::UnixListener, thread};
+    use std::{os::unix::net::UnixListener, thread};
 
     /// Starts a thread that accepts one connection and sends this response. The thread returns the request.
     fn respond_once(socket: &Path, response: &'static str) -> thread::JoinHandle<String> {
@@ -130,7 +125,8 @@ mod tests {
             assert_eq!(request.join().unwrap(), "GET /status HTTP/1.0\r\n\r\n");
         }
         let problem = first_response(&sockets[..1], "GET", "/status").unwrap_err();
-        assert!(problem.starts_with(&format!("no daemon answers: {}: ", sockets[0].display())), "{problem}");
+        let Failure::NoDaemon(text) = problem else { panic!("{problem}") };
+        assert!(text.starts_with(&format!("no daemon answers: {}: ", sockets[0].display())), "{text}");
     }
 
     /// The listener never accepts. The kernel completes the connection.
@@ -140,7 +136,8 @@ mod tests {
         let socket = folder.path().join("hangs");
         let _listener = UnixListener::bind(&socket).unwrap();
         let problem = first_response(slice::from_ref(&socket), "GET", "/status").unwrap_err();
-        assert_eq!(problem, format!("{}: no response within 10 s: the daemon hangs, or is busy", socket.display()));
+        let text = format!("{}: no response within 10 s: the daemon hangs, or is busy", socket.display());
+        assert_eq!(problem, Failure::NoDaemon(text));
     }
 
     /// The daemon closes a connection before or after it has read the request.
@@ -166,10 +163,9 @@ mod tests {
         let unit = include_str!("../../../../dist/acm-mio.service");
         let words = unit.lines().find_map(|line| line.strip_prefix("ExecStart=")).unwrap();
         let of_unit = words.split_once("--run-dir ").unwrap().1;
-        let sockets_of = |args: &[&str]| sockets(&Args::parse_from([&["acm-mio"], args].concat()).run_dir);
         let [own, default] = [of_unit, "/run"].map(|folder| Path::new(folder).join("acm-mio.status"));
-        assert_eq!(sockets_of(&[]), [own, default]);
-        assert_eq!(sockets_of(&["--run-dir", "/run/other"]), [Path::new("/run/other/acm-mio.status")]);
+        assert_eq!(sockets(Path::new("/run")), [own, default]);
+        assert_eq!(sockets(Path::new("/run/other")), [Path::new("/run/other/acm-mio.status")]);
     }
 
     #[test]
@@ -177,20 +173,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("ours");
         let ours = respond_once(&socket, "HTTP/1.1 400 Bad Request\r\nx: y\r\n\r\nno such state");
-        assert_eq!(first_response(&[socket], "GET", "/cache?").unwrap_err(), "no such state");
+        assert_eq!(first_response(&[socket], "GET", "/cache?"), Err(Failure::Failed("no such state".to_owned())));
         ours.join().unwrap();
-    }
-
-    #[test]
-    fn status_fails_without_a_daemon_in_the_run_directory() {
-        let folder = tempfile::tempdir().unwrap();
-        assert!(run(folder.path(), false).is_err());
-        let responding = respond_once(&folder.path().join(STATUS_SOCKET), "HTTP/1.1 200 OK\r\n\r\nup\n");
-        assert_eq!(run(folder.path(), false).unwrap(), "up\n");
-        responding.join().unwrap();
-        fs::remove_file(folder.path().join(STATUS_SOCKET)).unwrap();
-        let responding = respond_once(&folder.path().join(STATUS_SOCKET), "HTTP/1.1 200 OK\r\n\r\n{}\n");
-        assert_eq!(run(folder.path(), true).unwrap(), "{}\n");
-        assert_eq!(responding.join().unwrap(), "GET /status.json HTTP/1.0\r\n\r\n");
     }
 }

@@ -1,4 +1,6 @@
-//! The daemon of the InfiniBand communication management assistant: a drop-in for ibacm.
+//! The daemon of the InfiniBand communication management assistant, a drop-in for ibacm, and its control program.
+//!
+//! This library is no API: the programs `acm-mio` and `acmctl` are its two functions.
 //!
 //! One thread runs one loop: `server/daemon/` waits for events, passes each to the core as an
 //! [`Input`](acm_sansio::Input), and carries out the core's [`Output`](acm_sansio::Output)s.
@@ -17,6 +19,7 @@ mod cli;
 mod clock;
 mod closing;
 mod control;
+mod ctl;
 mod descriptors;
 mod detach;
 mod effects;
@@ -48,7 +51,9 @@ use std::{
     process::ExitCode,
 };
 
-fn main() -> ExitCode {
+/// The program `acm-mio`: the daemon.
+#[must_use]
+pub fn daemon() -> ExitCode {
     let args = match cli::Args::try_parse() {
         Ok(args) => args,
         Err(error) => {
@@ -61,9 +66,6 @@ fn main() -> ExitCode {
         print_error(&stray(word));
         return ExitCode::FAILURE;
     }
-    if args.check {
-        return ExitCode::from(check::run(&args));
-    }
     if args.remove_port_files {
         return match server::PortFiles::remove_stale(&args.run_dir).problem() {
             None => ExitCode::SUCCESS,
@@ -72,15 +74,6 @@ fn main() -> ExitCode {
                 ExitCode::FAILURE
             }
         };
-    }
-    if let Some(result) = request(&args) {
-        // The reader of a pipe may have closed it.
-        let printed = result.map(|text| io::stdout().write_all(text.as_bytes()).is_ok());
-        let is_done = printed.unwrap_or_else(|problem| {
-            print_error(&problem);
-            false
-        });
-        return ExitCode::from(u8::from(!is_done));
     }
     if args.leaves_terminal() {
         return match starter::run(args.start_limit()) {
@@ -104,28 +97,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// Sends the request of the command line to a running daemon and returns the output for the user. Returns `None` if the
-/// command line has no request.
-fn request(args: &cli::Args) -> Option<Result<String, String>> {
-    let run_dir = &args.run_dir;
-    if args.status {
-        return Some(metrics::run(run_dir, args.json));
-    }
-    if let Some(file) = &args.metrics {
-        return Some(metrics::run_metrics(run_dir, file));
-    }
-    if !args.cache.is_empty() {
-        let printed = control::run_cache(run_dir, &args.cache, args.json, &mut io::stdout().lock());
-        return Some(printed.map(|()| String::new()));
-    }
-    if args.reload {
-        let remarks = control::run_reload(run_dir, &mut |line| print_error(line));
-        return Some(remarks.map(|remarks| {
-            remarks.iter().for_each(|remark| print_error(remark));
-            String::new()
-        }));
-    }
-    (!args.recording.is_empty()).then(|| control::run_recording(run_dir, &args.recording))
+/// The program `acmctl`: shows, checks and controls a daemon.
+#[must_use]
+pub fn acmctl() -> ExitCode {
+    ctl::main()
 }
 
 /// Prints a line to standard error. A failure is ignored: a daemon has no standard error.
@@ -136,7 +111,8 @@ fn print_error(line: &str) {
 /// Returns the error for a word that is not an option: such a command line does not start the daemon.
 fn stray(word: &str) -> String {
     let hint = match word {
-        "check" | "status" | "help" | "version" => format!("it is --{word}"),
+        "check" | "status" | "reload" => format!("it is acmctl {word}"),
+        "help" | "version" => format!("it is --{word}"),
         _ => "see --help".to_owned(),
     };
     format!("{word:?} is no option: {hint}; nothing is started")
@@ -146,7 +122,7 @@ fn stray(word: &str) -> String {
 mod tests {
     #[test]
     fn word_like_an_option_is_refused_with_a_hint() {
-        assert_eq!(super::stray("check"), "\"check\" is no option: it is --check; nothing is started");
+        assert_eq!(super::stray("check"), "\"check\" is no option: it is acmctl check; nothing is started");
         assert_eq!(super::stray("stop"), "\"stop\" is no option: see --help; nothing is started");
     }
 }

@@ -1,8 +1,12 @@
-//! `--reload`: makes the running daemon read its files again, waits for the end, and reports the result.
-use crate::metrics::ask;
+//! `reload`: makes the running daemon read its files again, waits for the end, and reports the result.
+use super::{
+    Ask, json_of,
+    output::{Failure, Outcome, Output, note},
+};
+use crate::control::{ReloadRequested, ReloadResult};
 use core::time::Duration;
-use serde::{Deserialize, Serialize};
-use std::{path::Path, thread};
+use serde_json::json;
+use std::thread;
 
 /// Time between two questions for the result.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -14,45 +18,27 @@ const PRELOAD_QUESTIONS: u32 = 72_000;
 /// Number of questions after which a line reports that the daemon reads the preload files, after 10 s.
 const PATIENCE: u32 = 200;
 
-/// The response to a request to read the files again.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct ReloadRequested {
-    /// The number of the reading.
-    pub(crate) number: u64,
-}
-
-/// The result of a reading.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum ReloadResult {
-    /// The option and the address file are not read yet.
-    Waits,
-    /// Both are applied, and the preload files are read.
-    ReadsPreload,
-    /// The files are applied, with these remarks.
-    Complete(Vec<String>),
-}
-
-/// Requests a reading, waits for its result and returns the remarks. If the preload files take long, calls `note` with
-/// a line for the user.
+/// Requests a reading, waits for its result and prints the remarks.
 ///
 /// # Errors
 /// A file was not applied, or the daemon does not answer.
-pub(crate) fn run(run_dir: &Path, note: &mut dyn FnMut(&str)) -> Result<Vec<String>, String> {
-    reload(&|method, target| ask(run_dir, method, target), &|| thread::sleep(PAUSE), note)
+pub(super) fn run(ask: Ask<'_>, output: &mut Output<'_>) -> Result<Outcome, Failure> {
+    let remarks = reload(ask, &|| thread::sleep(PAUSE), &mut note)?;
+    if output.json {
+        output.object(&json!({ "remarks": remarks }))?;
+    } else {
+        remarks.iter().try_for_each(|remark| output.write(&format!("{remark}\n")))?;
+    }
+    Ok(Outcome::Good)
 }
 
-fn reload(
-    ask: &dyn Fn(&str, &str) -> Result<String, String>,
-    pause: &dyn Fn(),
-    note: &mut dyn FnMut(&str),
-) -> Result<Vec<String>, String> {
-    let other_version = |error: serde_json::Error| format!("the daemon is of another version: {error}");
-    let requested: ReloadRequested = serde_json::from_str(&ask("POST", "/reload")?).map_err(other_version)?;
+/// Returns the remarks. If the preload files take long, calls `note` with a line for the user.
+fn reload(ask: Ask<'_>, pause: &dyn Fn(), note: &mut dyn FnMut(&str)) -> Result<Vec<String>, Failure> {
+    let requested: ReloadRequested = json_of(&ask("POST", "/reload")?)?;
     let (mut waits, mut reads) = (0, 0);
     while waits < QUESTIONS && reads < PRELOAD_QUESTIONS {
         let text = ask("GET", &format!("/reload?number={}", requested.number))?;
-        match serde_json::from_str(&text).map_err(other_version)? {
+        match json_of(&text)? {
             ReloadResult::Complete(remarks) => return Ok(remarks),
             ReloadResult::Waits => waits += 1,
             ReloadResult::ReadsPreload => {
@@ -64,10 +50,10 @@ fn reload(
         }
         pause();
     }
-    Err(match reads {
+    Err(Failure::Failed(match reads {
         PRELOAD_QUESTIONS => "the preload files are not read after an hour; the other files are applied".to_owned(),
         _ => "the files are not read after 30 s".to_owned(),
-    })
+    }))
 }
 
 #[cfg(test)]
@@ -83,19 +69,19 @@ mod tests {
             questions.borrow_mut().push(format!("{method} {target}"));
             Ok(answers.borrow_mut().pop().unwrap().to_owned())
         };
-        let reload = |ask: &dyn Fn(&str, &str) -> Result<String, String>| reload(ask, &|| {}, &mut |_| panic!());
+        let reload = |ask: Ask<'_>| reload(ask, &|| {}, &mut |_| panic!());
         assert_eq!(reload(&ask), Ok(vec!["a remark".to_owned()]));
         assert_eq!(questions.into_inner(), ["POST /reload", "GET /reload?number=7", "GET /reload?number=7"]);
         let refuse = |method: &str, _: &str| match method {
             "POST" => Ok("{\"number\":1}".to_owned()),
-            _ => Err("opts:1:1: no such option".to_owned()),
+            _ => Err(Failure::Failed("opts:1:1: no such option".to_owned())),
         };
-        assert_eq!(reload(&refuse), Err("opts:1:1: no such option".to_owned()));
+        assert_eq!(reload(&refuse), Err(Failure::Failed("opts:1:1: no such option".to_owned())));
     }
 
     /// Returns the result with a daemon that gives these results, each as often as the number, then completes. The
     /// second value is the number of lines for the user.
-    fn reload_with(results: &[(&str, u32)]) -> (Result<Vec<String>, String>, u32) {
+    fn reload_with(results: &[(&str, u32)]) -> (Result<Vec<String>, Failure>, u32) {
         let texts = results.iter().flat_map(|(text, times)| (0..*times).map(move |_| format!("\"{text}\"")));
         let answers = RefCell::new(texts.chain(["{\"complete\":[]}".to_owned()]));
         let ask = |method: &str, _: &str| match method {
@@ -110,10 +96,15 @@ mod tests {
     fn reload_waits_30_s_and_an_hour_more_while_the_daemon_reads_preload_files() {
         let done = || Ok(vec![]);
         assert_eq!(reload_with(&[("waits", 599)]), (done(), 0));
-        assert_eq!(reload_with(&[("waits", 600)]).0, Err("the files are not read after 30 s".to_owned()));
+        assert_eq!(
+            reload_with(&[("waits", 600)]).0,
+            Err(Failure::Failed("the files are not read after 30 s".to_owned()))
+        );
         assert_eq!(reload_with(&[("waits", 599), ("reads_preload", 199)]), (done(), 0));
         assert_eq!(reload_with(&[("waits", 599), ("reads_preload", 71_999)]), (done(), 1));
         let (failed, notes) = reload_with(&[("reads_preload", 72_000)]);
-        assert!(failed.unwrap_err().starts_with("the preload files are not read after an hour") && notes == 1);
+        assert!(
+            failed.unwrap_err().to_string().starts_with("the preload files are not read after an hour") && notes == 1
+        );
     }
 }

@@ -1,0 +1,159 @@
+//! What commands print, and their exit codes.
+use core::fmt::{self, Display};
+use serde_json::Value;
+use std::{
+    io::{self, ErrorKind, Write},
+    process::ExitCode,
+};
+
+/// Version of the JSON of all commands. A member that is added does not change it.
+const SCHEMA: u32 = 1;
+
+/// Exit code for a wrong command line.
+pub(super) const USAGE: u8 = 2;
+
+/// Result of a command that was carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// All is well.
+    Good,
+    /// What was asked for is not there.
+    Bad,
+    /// The daemon serves, or would serve, and something is wrong.
+    Degraded,
+}
+
+impl Outcome {
+    pub(super) fn exit_code(self) -> ExitCode {
+        ExitCode::from(match self {
+            Self::Good => 0,
+            Self::Bad => 1,
+            Self::Degraded => 4,
+        })
+    }
+}
+
+/// The reason for which a command was not carried out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// No daemon answered.
+    NoDaemon(String),
+    /// The daemon refused the command, or it failed.
+    Failed(String),
+    /// The command line is wrong.
+    Usage(String),
+}
+
+impl Failure {
+    pub(super) fn exit_code(&self) -> ExitCode {
+        ExitCode::from(match self {
+            Self::Failed(_) => 1,
+            Self::Usage(_) => USAGE,
+            Self::NoDaemon(_) => 3,
+        })
+    }
+}
+
+impl Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::NoDaemon(text) | Self::Failed(text) | Self::Usage(text)) = self;
+        f.write_str(text)
+    }
+}
+
+/// Standard output.
+pub(crate) struct Output<'a> {
+    out: &'a mut dyn Write,
+    /// If true, commands print one JSON object.
+    pub(crate) json: bool,
+    /// True once the reader of a pipe has closed it: nothing more is written.
+    pub(super) is_closed: bool,
+}
+
+impl fmt::Debug for Output<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Output").field("json", &self.json).field("is_closed", &self.is_closed).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Output<'a> {
+    pub(crate) fn new(out: &'a mut dyn Write, json: bool) -> Self {
+        Self { out, json, is_closed: false }
+    }
+
+    /// Writes text. A closed pipe is no failure.
+    ///
+    /// # Errors
+    /// The text cannot be written.
+    pub(crate) fn write(&mut self, text: &str) -> Result<(), Failure> {
+        if self.is_closed {
+            return Ok(());
+        }
+        match self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush()) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+                self.is_closed = true;
+                Ok(())
+            }
+            written => written.map_err(|error| Failure::Failed(format!("standard output: {error}"))),
+        }
+    }
+
+    /// Writes the one JSON object of a command, after its version.
+    ///
+    /// # Errors
+    /// As [`Output::write`].
+    pub(crate) fn object(&mut self, members: &Value) -> Result<(), Failure> {
+        let text = members.to_string();
+        let members = text.trim_start_matches('{');
+        let comma = if members == "}" { "" } else { "," };
+        self.write(&format!("{{\"schema\":{SCHEMA}{comma}{members}\n"))
+    }
+
+    /// Writes the object of a command with a list, whose parts are written one by one. `parts` gets a function that
+    /// writes the next element.
+    ///
+    /// # Errors
+    /// As [`Output::write`], and those of `parts`.
+    pub(super) fn list(
+        &mut self,
+        name: &str,
+        parts: impl FnOnce(&mut dyn FnMut(&str) -> Result<bool, Failure>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        self.write(&format!("{{\"schema\":{SCHEMA},\"{name}\":["))?;
+        let mut separator = "\n";
+        parts(&mut |element| {
+            self.write(&format!("{separator}{element}"))?;
+            separator = ",\n";
+            Ok(!self.is_closed)
+        })?;
+        self.write("\n]}\n")
+    }
+}
+
+/// Prints a line to standard error, which has everything that is not the result.
+pub(crate) fn note(line: &str) {
+    let _ = writeln!(io::stderr(), "acmctl: {line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn object_begins_with_its_version() {
+        let mut text = Vec::new();
+        let mut output = Output::new(&mut text, true);
+        output.object(&json!({})).unwrap();
+        output.object(&json!({ "a": { "b": 1 } })).unwrap();
+        let each = |next: &mut dyn FnMut(&str) -> Result<bool, Failure>| {
+            ["1", "2"].iter().try_for_each(|part| next(part).map(drop))
+        };
+        output.list("parts", each).unwrap();
+        output.list("none", |_| Ok(())).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        let expected = "{\"schema\":1}\n{\"schema\":1,\"a\":{\"b\":1}}\n{\"schema\":1,\"parts\":[\n1,\n2\n]}\n{\"schema\":1,\"none\":[\n]}\n";
+        assert_eq!(text, expected);
+        assert!(serde_json::Deserializer::from_str(&text).into_iter::<Value>().all(|value| value.is_ok()));
+    }
+}
