@@ -12,7 +12,7 @@ use crate::{
     cli::{Args, KernelChoice},
     ctl::{Failure, Outcome, Output, note},
     preload::Files,
-    settings::{MissingFile, Settings, UnreadableFile},
+    settings::{MissingFile, Settings},
 };
 use serde_json::json;
 
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Args, quiet: bool, output: &mut Output<'_>) -> Result<O
     }
     let start_dir = std::env::current_dir().unwrap_or_default();
     for unreadable in settings.unreadable(&start_dir) {
-        report.fail(unreadable.to_string(), UnreadableFile::ADVICE);
+        report.fail(unreadable.to_string(), unreadable.advice());
     }
     options::files(&settings, &mut report);
     options::remarks(args, &settings, &mut report);

@@ -55,7 +55,7 @@ pub(crate) enum StartError {
     #[error(transparent)]
     MissingFile(#[from] MissingFile),
     /// A file that exists cannot be read.
-    #[error("{0}; {advice}", advice = UnreadableFile::ADVICE)]
+    #[error("{0}; {advice}", advice = .0.advice())]
     UnreadableFile(UnreadableFile),
     /// The daemon cannot leave the terminal, or the process that started it has ended.
     #[error(transparent)]

@@ -14,21 +14,23 @@ pub(crate) struct UnreadableFile {
     what: &'static str,
     path: PathBuf,
     error: String,
+    advice: String,
 }
 
 impl UnreadableFile {
-    /// Advice to the administrator.
-    pub(crate) const ADVICE: &'static str =
-        "let the daemon's user read it (chmod a+r), replace it, or remove it; the daemon does not start without it";
-
     /// Returns the reason for the error of a file, unless the file is absent. A link to an absent file is not absent.
     pub(super) fn new(what: &'static str, path: &Path, error: &io::Error) -> Option<Self> {
-        let error = match error.kind() {
+        let text = match error.kind() {
             ErrorKind::NotFound if path.symlink_metadata().is_err() => return None,
             ErrorKind::NotFound => "it is a link to a file that does not exist".to_owned(),
             _ => error.to_string(),
         };
-        Some(Self { what, path: path.to_owned(), error })
+        Some(Self { what, path: path.to_owned(), error: text, advice: advice(path, error.kind()) })
+    }
+
+    /// Returns advice to the administrator, with the path.
+    pub(crate) fn advice(&self) -> &str {
+        &self.advice
     }
 
     /// Returns the preload files of the options that cannot be read.
@@ -47,12 +49,43 @@ impl UnreadableFile {
     }
 }
 
+/// Returns the command that lets the daemon's user read a file, if there is one. A file behind a directory that the user
+/// may not enter is not helped by its own mode.
+fn advice(path: &Path, kind: ErrorKind) -> String {
+    let shown = path.display();
+    let first = if kind != ErrorKind::PermissionDenied {
+        return format!("replace {shown}, or remove it; the daemon does not start without it");
+    } else if let Some(above) = path.ancestors().skip(1).find(|above| above.symlink_metadata().is_ok())
+        && path.symlink_metadata().is_err()
+    {
+        format!("let the daemon's user enter its directory (chmod a+x {})", above.display())
+    } else {
+        format!("let the daemon's user read it (chmod a+r {shown})")
+    };
+    format!("{first}, or remove it; the daemon does not start without it")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::Settings;
+    use super::{super::Settings, *};
     use crate::cli::Args;
     use clap::Parser as _;
     use std::{fs, os::unix::fs::symlink};
+
+    // Root may read everything: the kinds are given here.
+    #[test]
+    fn advice_names_what_to_change() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, absent) = (dir.path().join("opts"), dir.path().join("none/opts"));
+        fs::write(&file, "").unwrap();
+        let rest = "or remove it; the daemon does not start without it";
+        let (shown, closed) = (file.display(), dir.path().display());
+        let denied = advice(&file, ErrorKind::PermissionDenied);
+        assert_eq!(denied, format!("let the daemon's user read it (chmod a+r {shown}), {rest}"));
+        let denied = advice(&absent, ErrorKind::PermissionDenied);
+        assert_eq!(denied, format!("let the daemon's user enter its directory (chmod a+x {closed}), {rest}"));
+        assert_eq!(advice(&file, ErrorKind::IsADirectory), format!("replace {shown}, {rest}"));
+    }
 
     /// A link to a file that does not exist is no absence: somebody has made it.
     // docs/deviations.md: unreadable-file
