@@ -2,6 +2,7 @@
 use nix::{
     libc,
     sys::statfs::{DEBUGFS_MAGIC, PROC_SUPER_MAGIC, SYSFS_MAGIC, Statfs, TRACEFS_MAGIC, fstatfs, statfs},
+    unistd::{AccessFlags, access},
 };
 use std::{
     fs::{File, Metadata, OpenOptions},
@@ -46,6 +47,12 @@ pub(crate) fn metadata(path: &Path) -> io::Result<Metadata> {
     let metadata = only(std::fs::metadata(path)?)?;
     not_of_the_kernel(statfs(path))?;
     Ok(metadata)
+}
+
+/// Reports whether a file could be created, or replaced by another, at this path: its directory can be written.
+pub(crate) fn can_create(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+    Ok(access(folder, AccessFlags::W_OK | AccessFlags::X_OK)?)
 }
 
 /// Opens a regular file for reading.

@@ -1,8 +1,7 @@
 //! The log: its file must be writable, and rotated before it fills the disk.
 use super::{paths::Paths, report::Report};
-use crate::{cli::Args, regular, settings::Settings};
+use crate::{cli::Args, log::LogError, regular, settings::Settings};
 use acm_wire::files::opts::{LogTarget, Opt};
-use nix::unistd::{AccessFlags, access};
 use std::{
     fs,
     io::Read,
@@ -22,8 +21,8 @@ pub(super) fn log(args: &Args, settings: &Settings, paths: &Paths, report: &mut 
         return report.ok(what);
     };
     let path = Path::new(path);
-    if let Err((what, advice)) = writable(path) {
-        let what = format!("log file {}: {what}", path.display());
+    if let Err(error) = LogError::check(path) {
+        let (what, advice) = (error.what(), error.advice());
         // In the foreground the daemon logs to standard output instead.
         return if args.leaves_terminal() { report.fail(what, advice) } else { report.warn(what, advice) };
     }
@@ -37,25 +36,6 @@ pub(super) fn log(args: &Args, settings: &Settings, paths: &Paths, report: &mut 
             format!("log file {} is not rotated: nothing in {} names it", path.display(), paths.rotations.display()),
             "install dist/acm-mio.logrotate as /etc/logrotate.d/acm-mio",
         ),
-    }
-}
-
-/// Checks that a line can be written to this file. An error has the problem and the advice.
-fn writable(path: &Path) -> Result<(), (String, String)> {
-    let folder = match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
-    let root = "run as root, or name a log_file that you may write to".to_owned();
-    match fs::metadata(path) {
-        Ok(found) if found.is_dir() => Err(("is a directory".into(), "name a file in it".into())),
-        // Opening a FIFO would show whether it has a reader, but would also end a reader that waits for the daemon.
-        Ok(_) => access(path, AccessFlags::W_OK).map_err(|errno| (errno.to_string(), root)),
-        Err(_) if !folder.is_dir() => Err((
-            format!("no directory {}", folder.display()),
-            format!("make it (mkdir -p {}), or name another log_file", folder.display()),
-        )),
-        Err(_) => access(folder, AccessFlags::W_OK | AccessFlags::X_OK).map_err(|errno| (errno.to_string(), root)),
     }
 }
 

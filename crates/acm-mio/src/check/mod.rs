@@ -8,6 +8,7 @@ mod fabric;
 mod host;
 mod log;
 mod options;
+mod outputs;
 mod paths;
 mod preload;
 mod report;

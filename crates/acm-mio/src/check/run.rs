@@ -2,7 +2,7 @@
 use super::{
     account, addresses, devices,
     fabric::{self, FabricView},
-    host, log, options,
+    host, log, options, outputs,
     paths::Paths,
     preload,
     report::{Report, Verdict},
@@ -61,6 +61,7 @@ pub(crate) fn run(args: &Args, quiet: bool, output: &mut Output<'_>) -> Result<O
     }
     host::port_files(args, &settings, &mut report);
     host::tcp_port(args, &settings, &mut report);
+    outputs::outputs(args, &settings, &start_dir, &mut report);
     log::log(args, &settings, &paths, &mut report);
     units::units(&paths, &mut report);
     let findings = report.findings.iter().filter(|finding| !quiet || finding.verdict != Verdict::Ok);

@@ -1,15 +1,18 @@
 //! The log. Lines that cannot be written are counted, and are not fatal.
 use super::out::{Out, Standard, open};
-use crate::clock;
+use crate::{clock, regular::can_create};
 use acm_wire::files::opts::{LogLevel, LogTarget};
 use core::fmt;
 use nix::{
     errno::Errno,
     sys::stat::{FileStat, fstat},
+    unistd::{AccessFlags, access},
 };
 use std::{
+    fs,
     io::{self, Write},
-    path::PathBuf,
+    os::unix::fs::FileTypeExt as _,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 use tracing::{Event, Subscriber, level_filters::LevelFilter};
@@ -42,14 +45,33 @@ struct Sink {
 
 /// Reason why a log file cannot be opened.
 #[derive(Debug, thiserror::Error)]
-#[error("log file {path}: {error}; {}", self.advice())]
+#[error("{}; {}", self.what(), self.advice())]
 pub(crate) struct LogError {
     path: PathBuf,
     error: io::Error,
 }
 
 impl LogError {
-    fn advice(&self) -> String {
+    /// Opens the file as the start does, and closes it. A file that does not exist is not created, and a pipe is not
+    /// opened, because that would end a reader that waits for the daemon.
+    ///
+    /// # Errors
+    /// The start would fail, or log to standard output.
+    pub(crate) fn check(path: &Path) -> Result<(), Self> {
+        let opened = match fs::metadata(path) {
+            Ok(found) if found.file_type().is_fifo() => access(path, AccessFlags::W_OK).map_err(io::Error::from),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => can_create(path),
+            _ => open(path).map(|_| ()),
+        };
+        opened.map_err(|error| Self { path: path.to_owned(), error })
+    }
+
+    /// Returns the problem without the advice.
+    pub(crate) fn what(&self) -> String {
+        format!("log file {}: {}", self.path.display(), self.error)
+    }
+
+    pub(crate) fn advice(&self) -> String {
         match self.error.raw_os_error().map(Errno::from_raw) {
             Some(Errno::ENOENT) => {
                 let folder = self.path.parent().unwrap_or(&self.path);

@@ -16,6 +16,7 @@ mod openmetrics;
 mod server;
 mod snapshot;
 mod status;
+mod unix_name;
 
 #[cfg(test)]
 pub(crate) use http::{COMMANDS, Command};
@@ -24,3 +25,4 @@ pub(crate) use openmetrics::{json, text};
 pub(crate) use server::{Asked, Metrics, STATUS_SOCKET, TOKENS};
 pub(crate) use snapshot::{Number, Snapshot};
 pub(crate) use status::text as status_text;
+pub(crate) use unix_name::check as check_socket;

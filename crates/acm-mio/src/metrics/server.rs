@@ -4,12 +4,13 @@ use super::{
     ending::Ending,
     http::{self, Command, Page, Request, Response},
     snapshot::Number,
+    unix_name::is_stale,
 };
 use crate::{
     closing::{Closing, Refused},
     owners::Owners,
     peer::{Peer, may_change},
-    stream::{Stream, is_open, limit_backlog, refuse_descriptors},
+    stream::{Stream, limit_backlog, refuse_descriptors},
 };
 use acm_sansio::{Account, Time};
 use acm_wire::files::opts::MetricsTarget;
@@ -363,10 +364,7 @@ fn refusal(status: &str) -> Vec<u8> {
 /// Binds a unix socket with this mode. Replaces a stale socket; fails if a process has the socket open, or another type
 /// of file exists.
 fn listen_unix(path: &Path, mode: u32, trusted: bool) -> io::Result<Listening> {
-    if fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket()) {
-        if is_open(path) {
-            return Err(io::Error::new(ErrorKind::AddrInUse, format!("{}: a process serves it", path.display())));
-        }
+    if is_stale(path)? {
         fs::remove_file(path)?;
     }
     let socket = UnixListener::bind(path)?;

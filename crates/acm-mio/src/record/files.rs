@@ -1,9 +1,13 @@
 //! The files of a recording: the newest has the name, older ones the name with `.1`, `.2` ...
 use super::queue::Written;
-use crate::{cli::RecordChoice, regular};
+use crate::{
+    cli::RecordChoice,
+    regular::{self, can_create},
+};
 use nix::{
     fcntl::{FcntlArg, OFlag, fcntl},
     libc,
+    unistd::{AccessFlags, access},
 };
 use std::{
     collections::VecDeque,
@@ -32,15 +36,15 @@ pub(super) struct Files {
 }
 
 impl Files {
+    /// Reports why the files could not be opened. Changes nothing.
+    pub(super) fn check(choice: &RecordChoice, path: &Path) -> io::Result<()> {
+        if is_renamed(choice, path)? { can_create(path) } else { Ok(access(path, AccessFlags::W_OK)?) }
+    }
+
     /// Opens the newest file. An existing file is renamed to an older one.
     pub(super) fn open(choice: &RecordChoice, path: PathBuf) -> io::Result<Self> {
-        let rotates = match fs::symlink_metadata(&path) {
-            Ok(found) => found.is_file() || found.is_symlink(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => true,
-            Err(error) => return Err(error),
-        };
+        let rotates = is_renamed(choice, &path)?;
         let file = if rotates {
-            (0..choice.files).try_for_each(|number| check(&named(&path, number)))?;
             shift(&path, choice.files)?;
             begin(&path)?
         } else {
@@ -83,6 +87,19 @@ impl Files {
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// Reports whether the files are renamed, which a pipe or a device is not. Fails if one of them is not of a recording.
+fn is_renamed(choice: &RecordChoice, path: &Path) -> io::Result<bool> {
+    let rotates = match fs::symlink_metadata(path) {
+        Ok(found) => found.is_file() || found.is_symlink(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => true,
+        Err(error) => return Err(error),
+    };
+    if rotates {
+        (0..choice.files).try_for_each(|number| check(&named(path, number)))?;
+    }
+    Ok(rotates)
 }
 
 /// Fails if a file exists that is not of a recording: it would be renamed, and removed in the end. A link is renamed

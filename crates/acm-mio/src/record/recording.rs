@@ -29,6 +29,17 @@ pub(crate) struct RecordError {
     error: io::Error,
 }
 
+impl RecordError {
+    /// Checks the files of `--record` as the start does. Changes nothing.
+    ///
+    /// # Errors
+    /// The start would fail.
+    pub(crate) fn check(choice: &RecordChoice, start_dir: &Path) -> Result<(), Self> {
+        let path = start_dir.join(&choice.path);
+        Files::check(choice, &path).map_err(|error| Self { path, error })
+    }
+}
+
 /// Facts of a turn that the queue did not accept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LostFacts {
