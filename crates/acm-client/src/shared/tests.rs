@@ -8,12 +8,19 @@ use core::{
 };
 use ib_mad::{Gid, Guid, Lid, ServiceId};
 use proptest::prelude::*;
-use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use rustix::{
+    fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create},
+    net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg},
+};
 use std::{
+    fs::File,
     io::{IoSlice, Read, Write},
     os::{
-        fd::AsFd,
-        unix::net::{UnixListener, UnixStream},
+        fd::{AsFd, BorrowedFd, OwnedFd},
+        unix::{
+            fs::FileExt,
+            net::{UnixListener, UnixStream},
+        },
     },
     thread,
 };
@@ -158,12 +165,31 @@ fn ended_memory_answers_nothing_and_is_dropped() {
     assert!(first.is_due() && second.is_due(), "the client requests other memory");
 }
 
+/// Returns a copy of the memory, in another version of its format.
+fn in_version(writer: &Writer<Shared>, change: impl Fn(u64) -> u64) -> OwnedFd {
+    // The second word of the header.
+    const VERSION: core::ops::Range<usize> = 8..16;
+    let original = File::from(writer.file().try_clone_to_owned().unwrap());
+    let mut bytes = vec![0; usize::try_from(original.metadata().unwrap().len()).unwrap()];
+    original.read_exact_at(&mut bytes, 0).unwrap();
+    let version = u64::from_ne_bytes(bytes[VERSION].try_into().unwrap());
+    bytes[VERSION].copy_from_slice(&change(version).to_ne_bytes());
+    let copy = File::from(memfd_create("copy", MemfdFlags::ALLOW_SEALING).unwrap());
+    copy.write_all_at(&bytes, 0).unwrap();
+    fcntl_add_seals(&copy, SealFlags::SHRINK).unwrap();
+    copy.into()
+}
+
 /// Responds to a request for the memory.
 fn send_memory(stream: &UnixStream, writer: &Writer<Shared>) {
+    send_file(stream, writer.file());
+}
+
+fn send_file(stream: &UnixStream, file: BorrowedFd<'_>) {
     let head = Header::new(Opcode::new(SHARED_CACHE).ack(), ClientStatus::SUCCESS, 16, [0; 8]);
     let mut space = [core::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = SendAncillaryBuffer::new(&mut space);
-    let files = [writer.file()];
+    let files = [file];
     assert!(control.push(SendAncillaryMessage::ScmRights(&files)));
     let bytes = IoSlice::new(ib_mad::as_bytes(&head));
     assert_eq!(sendmsg(stream.as_fd(), &[bytes], &mut control, SendFlags::empty()).unwrap(), 16);
@@ -194,6 +220,26 @@ fn memory_is_requested_without_waiting_and_used_when_it_arrives() {
     keep_in_use(&mut writer);
     assert_eq!(shared.find(&request_to(address(1))).map(|found| found.path), Some(path_to(1)));
     assert!(shared.requested.is_none() && !shared.is_due());
+}
+
+/// The library of a program and the daemon are updated one after the other, in either order.
+#[test]
+fn requests_are_sent_to_a_daemon_with_another_version_of_the_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = Service::Unix(folder.path().join("s"));
+    let listener = UnixListener::bind(folder.path().join("s")).unwrap();
+    // The version of the memory, less that of this client.
+    for (difference, is_read) in [(0, true), (-1, false), (1, false)] {
+        let mut writer = memory(0..5);
+        let mut shared = SharedCache::default();
+        shared.request(&service);
+        let stream = accept_request(&listener);
+        keep_in_use(&mut writer);
+        send_file(&stream, in_version(&writer, |version| version.wrapping_add_signed(difference)).as_fd());
+        let found = shared.find(&request_to(address(1)));
+        assert_eq!((found.is_some(), shared.reader.is_some(), shared.requested.is_some()), (is_read, is_read, false));
+        assert_eq!(shared.hits(), u64::from(is_read));
+    }
 }
 
 #[test]
