@@ -11,6 +11,7 @@
 pub mod abi;
 pub mod daemon;
 pub mod plugin;
+pub mod testing;
 
 pub use acm_wire;
 pub use ib_mad;

@@ -81,7 +81,7 @@ impl Clients {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use acm_provider_test::{request, responses};
+    use acm_provider::testing::{request, responses};
     use acm_wire::client::header::HEADER_SIZE;
 
     /// A message with this transaction id.

@@ -87,7 +87,7 @@ impl Inbox {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use acm_provider_test::{request, responses};
+    use acm_provider::testing::{request, responses};
 
     const MESSAGE: [u8; 16] = [0; 16];
 

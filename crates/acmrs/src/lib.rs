@@ -26,3 +26,6 @@ mod ports;
 mod provider;
 
 acm_provider::export!(provider::Acmrs, "acmrs");
+// The functions that it calls are in the daemon.
+#[cfg(test)]
+acm_provider::test_daemon!();

@@ -64,7 +64,7 @@ impl Names for PortNames<'_> {
 mod tests {
     use super::*;
     use acm_provider::plugin::Address;
-    use acm_provider_test::{lines, port};
+    use acm_provider::testing::{lines, port};
     use acm_sansio::{KernelRequestId, api::RequestedBy};
     use ib_mad::{Lid, Pkey};
 

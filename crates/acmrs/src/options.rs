@@ -113,7 +113,7 @@ mod tests {
     fn bad_lines_are_logged_and_skipped() {
         let settings = parse("retries many\nroute_preload opensm_full_v1\ntimeout 700\n");
         assert_eq!((settings.config.retries, settings.config.timeout), (2, Duration::from_millis(700)));
-        let lines = acm_provider_test::lines();
+        let lines = acm_provider::testing::lines();
         // The provider's name depends on the tests that run at the same time.
         let parts: Vec<_> = lines.iter().map(|line| (&line[..2], line.split_once(": ").unwrap().1)).collect();
         let [("1 ", malformed), ("0 ", unsupported)] = parts[..] else { panic!("{lines:?}") };

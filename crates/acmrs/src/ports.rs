@@ -129,7 +129,7 @@ impl SharedCounters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use acm_provider_test::{endpoint, port};
+    use acm_provider::testing::{endpoint, port};
 
     const IDS: [PortId; 2] = [PortId(0), PortId(1)];
 

@@ -125,7 +125,7 @@ impl Drop for OpenEndpoint {
 mod tests {
     use super::*;
     use crate::command::{self, Inbox};
-    use acm_provider_test::{endpoint, port, request, responses};
+    use acm_provider::testing::{endpoint, port, request, responses};
     use acm_wire::client::{Counter, Counters};
 
     /// A provider whose engine is the test.

@@ -1,7 +1,7 @@
-//! Tests of the engine, with a device that is a table and the daemon of `acm_provider_test`.
+//! Tests of the engine, with a device that is a table and the daemon of `acm_provider::testing`.
 use super::*;
 use crate::ports::SharedCounters;
-use acm_provider_test::{SaRequest, endpoint, lines, port, refuse_sa_requests, request, responses, sa_requests};
+use acm_provider::testing::{SaRequest, endpoint, lines, port, refuse_sa_requests, request, responses, sa_requests};
 use acm_sansio::{EndpointId, api::SendTo, port::PortAttributes};
 use acm_wire::{
     Address,
@@ -264,7 +264,7 @@ fn source_that_ibacm_chose_is_the_source_of_the_path() {
 fn counters_are_published_for_ibacm() {
     let (mut engine, endpoint) = engine(0x810c);
     let (counters, others) = (SharedCounters::default(), SharedCounters::default());
-    let other_partition = acm_provider_test::endpoint(1, 1, 0x81ff);
+    let other_partition = acm_provider::testing::endpoint(1, 1, 0x81ff);
     turn(
         &mut engine,
         [

@@ -67,7 +67,6 @@ const ARROWS: &[Arrows] = &[
     above("acm-trace", &["acm-sansio", "acm-wire", "ib-mad"]),
     above("acm-sim", &["ib-sim", "acm-trace", "acm-sansio", "acm-wire", "ib-mad"]),
     above("acm-provider", &["acm-wire", "ib-mad"]),
-    above("acm-provider-test", &["acm-provider"]),
     above("acm-plugin", &["acm-provider", "acm-sansio", "acm-wire", "ib-mad", "ib-device"]),
     above(
         "acm-mio",

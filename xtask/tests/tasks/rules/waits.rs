@@ -47,7 +47,7 @@ fn tests_wait_for_facts_with_one_limit() {
         let has = |parts: &[&str]| Path::new(&name).iter().any(|part| parts.iter().any(|name| part == *name));
         // Benchmarks measure.
         if ![POLL, file!()].contains(&name.as_str()) && !has(&["benches", "target"]) {
-            let lines = defects(&text, has(&["tests", "tests.rs", "testing.rs", "acm-provider-test"])).into_iter();
+            let lines = defects(&text, has(&["tests", "tests.rs", "testing.rs", "testing"])).into_iter();
             let lines = lines.map(|(line, what)| format!("{name}:{line}: {what} (rule 25)"));
             found.insert(name.clone(), lines.collect());
         }

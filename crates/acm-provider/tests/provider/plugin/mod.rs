@@ -3,7 +3,7 @@
 mod trial;
 
 use acm_provider::abi::{self, Address, Device, EpAddrData, EpInfo, Header, Message};
-use acm_provider_test::{
+use acm_provider::testing::{
     Response, allocated_sa_requests, exhaust_sa_requests, lines, refuse_sa_requests, response, responses, sa_requests,
 };
 use acm_wire::client::EntryFlags;

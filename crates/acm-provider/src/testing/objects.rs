@@ -1,7 +1,7 @@
 //! The daemon's objects: ports, endpoints and requests. A provider that only collects receives them from the daemon's
 //! side of the interface.
 #![allow(unsafe_code, reason = "calls a provider as a daemon does")]
-use acm_provider::{
+use crate::{
     abi::{self, Address, Device, EpAddrData, EpInfo, Header, MESSAGE_ENTRIES, Message},
     plugin::{Endpoint, Port, Provider, Refused, Request, glue},
 };
@@ -104,7 +104,7 @@ pub fn port(node_guid: u64, number: u8) -> Port {
 }
 
 /// Returns an endpoint of a port with this node GUID and number. Tests run concurrently: each should use a P_Key of its
-/// own, by which [`sa_requests`](crate::sa_requests) selects.
+/// own, by which [`sa_requests`](super::sa_requests) selects.
 ///
 /// # Panics
 /// Never.
@@ -115,7 +115,7 @@ pub fn endpoint(node_guid: u64, number: u8, pkey: u16) -> Endpoint {
 }
 
 /// Returns a request of a client (0 is the kernel) with this message, and its id for
-/// [`responses`](crate::responses). `chose_source` is true if the daemon chose the source. The id modulo 1,024 is the
+/// [`responses`](super::responses). `chose_source` is true if the daemon chose the source. The id modulo 1,024 is the
 /// client.
 ///
 /// # Panics

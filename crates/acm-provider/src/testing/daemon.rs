@@ -1,12 +1,7 @@
-//! The functions that a provider calls, and what the provider has passed to them.
-#![allow(unsafe_code, reason = "functions that a provider calls")]
-use acm_provider::abi::{self, Message, SaHandler, SaMad};
-use core::{
-    cell::RefCell,
-    ffi::{CStr, c_char, c_int, c_void},
-    ptr::NonNull,
-    time::Duration,
-};
+//! What a provider has passed to the daemon.
+#![allow(unsafe_code, reason = "memory that a provider shares with the daemon")]
+use crate::abi::{Message, SaHandler, SaMad};
+use core::{cell::RefCell, ptr::NonNull, time::Duration};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Maximum time that [`response`] waits.
@@ -27,9 +22,9 @@ pub struct Response {
 /// freed when the provider has received the response.
 #[derive(Debug)]
 pub struct SaRequest {
-    mad: NonNull<SaMad>,
-    handler: SaHandler,
-    pkey: u16,
+    pub(super) mad: NonNull<SaMad>,
+    pub(super) handler: SaHandler,
+    pub(super) pkey: u16,
 }
 // SAFETY: only the daemon uses the request between sending and the response.
 unsafe impl Send for SaRequest {}
@@ -65,15 +60,15 @@ impl SaRequest {
 }
 
 #[derive(Debug, Default)]
-struct Received {
-    responses: Vec<Response>,
+pub(super) struct Received {
+    pub(super) responses: Vec<Response>,
     /// Requests that the provider has allocated and not freed.
-    allocated: Vec<SaRequest>,
-    sent: Vec<SaRequest>,
+    pub(super) allocated: Vec<SaRequest>,
+    pub(super) sent: Vec<SaRequest>,
     /// P_Keys of endpoints whose requests to the SA are refused.
-    refused: Vec<u16>,
+    pub(super) refused: Vec<u16>,
     /// P_Keys of endpoints for whose requests to the SA there is no memory.
-    exhausted: Vec<u16>,
+    pub(super) exhausted: Vec<u16>,
 }
 
 static RECEIVED: Mutex<Received> = Mutex::new(Received {
@@ -85,13 +80,13 @@ static RECEIVED: Mutex<Received> = Mutex::new(Received {
 });
 
 /// Notified after each response.
-static RESPONDED: Condvar = Condvar::new();
+pub(super) static RESPONDED: Condvar = Condvar::new();
 
 thread_local! {
-    static LINES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    pub(super) static LINES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-fn received() -> MutexGuard<'static, Received> {
+pub(super) fn received() -> MutexGuard<'static, Received> {
     RECEIVED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -132,90 +127,6 @@ pub fn refuse_sa_requests(pkey: u16) {
 /// Has no memory for requests to the SA of endpoints in this partition from now on.
 pub fn exhaust_sa_requests(pkey: u16) {
     received().exhausted.push(pkey);
-}
-
-fn respond(to_resolve: bool, id: u64, message: *mut Message) -> c_int {
-    // SAFETY: the provider's message is valid.
-    let message = unsafe { *message };
-    received().responses.push(Response { to_resolve, id, message });
-    RESPONDED.notify_all();
-    0
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn acm_write(level: c_int, _format: *const c_char, name: *const c_char, text: *const c_char) {
-    // SAFETY: the format of `acm_provider::daemon::log` takes two strings.
-    let [name, text] = [name, text].map(|text| unsafe { CStr::from_ptr(text) }.to_string_lossy());
-    LINES.with_borrow_mut(|lines| lines.push(format!("{level} {name}: {text}")));
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn acm_get_opts_file() -> *const c_char {
-    c"/none/ibacm_opts.cfg".as_ptr()
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn acm_increment_counter(_counter: c_int) {}
-
-/// Every port has one GID.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn acm_get_gid(_port: *mut abi::Port, index: c_int, gid: *mut [u8; 16]) -> c_int {
-    if index != 0 {
-        return -1;
-    }
-    // SAFETY: the provider provides writable memory.
-    unsafe { *gid = [7; 16] };
-    0
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn acm_resolve_response(id: u64, message: *mut Message) -> c_int {
-    respond(true, id, message)
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn acm_query_response(id: u64, message: *mut Message) -> c_int {
-    respond(false, id, message)
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn acm_alloc_sa_mad(
-    endpoint: *const abi::Endpoint,
-    context: *mut c_void,
-    handler: Option<SaHandler>,
-) -> *mut SaMad {
-    // SAFETY: the provider's endpoint is open.
-    let pkey = unsafe { (*endpoint).pkey };
-    if received().exhausted.contains(&pkey) {
-        return core::ptr::null_mut();
-    }
-    let mad = SaMad { context, umad: abi::UserMad::default(), mad: [0; 256] };
-    let mad = NonNull::from(Box::leak(Box::new(mad)));
-    received().allocated.push(SaRequest { mad, handler: handler.expect("a handler"), pkey });
-    mad.as_ptr()
-}
-
-/// # Panics
-/// If the request is free already, or belongs to the daemon because it was sent.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn acm_free_sa_mad(mad: *mut SaMad) {
-    let freed = NonNull::new(mad).expect("a request");
-    let before = received().allocated.extract_if(.., |request| request.mad == freed).count();
-    assert_eq!(before, 1, "freed twice");
-    // SAFETY: `acm_alloc_sa_mad` created the box.
-    drop(unsafe { Box::from_raw(mad) });
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn acm_send_sa_mad(mad: *mut SaMad) -> c_int {
-    let mut received = received();
-    let Received { allocated, sent, refused, .. } = &mut *received;
-    let request = allocated.iter().find(|request| request.mad.as_ptr() == mad).expect("an allocated request");
-    if refused.contains(&request.pkey) {
-        return -5;
-    }
-    sent.push(SaRequest { ..*request });
-    0
 }
 
 /// Returns the number of requests to the SA that are allocated and not freed, for endpoints in this partition.
