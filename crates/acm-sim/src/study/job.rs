@@ -5,9 +5,12 @@ use super::{
     lab::Lab,
     other::{Others, Program},
 };
-use crate::{Client, name, random::Random};
-use acm_sansio::{Config, Input, config::Prefetch};
-use acm_wire::client::{EntryFlags, resolve_request};
+use crate::{Client, World, random::Random};
+use acm_sansio::{Config, Input, config::Prefetch, retry};
+use acm_wire::{
+    Address,
+    client::{EntryFlags, resolve_request},
+};
 use core::time::Duration;
 use std::collections::BTreeMap;
 
@@ -52,35 +55,72 @@ enum Order {
     Random,
     /// The next nodes, all in one instant.
     AtOnce,
+    /// All other nodes: each rank of a node resolves its part of them.
+    All,
 }
 
-/// All runs: name, policy and order.
-const RUNS: [(&str, Policy, Order); 11] = [
-    ("no daemon, shifted", Policy::Other(Program::None), Order::Shifted),
-    ("model of C ibacm, shifted", Policy::Other(Program::Ibacm), Order::Shifted),
-    ("model of C ibacm, random", Policy::Other(Program::Ibacm), Order::Random),
-    ("shifted", Policy::Daemon(Prefetch::Off), Order::Shifted),
-    ("random", Policy::Daemon(Prefetch::Off), Order::Random),
-    ("beside the model, shifted", Policy::Beside, Order::Shifted),
-    ("beside the model, random", Policy::Beside, Order::Random),
-    ("all at once", Policy::Daemon(Prefetch::Off), Order::AtOnce),
-    ("hosts preloaded, shifted", Policy::Preloaded, Order::Shifted),
-    ("prefetch auto, random", Policy::Daemon(Prefetch::Auto), Order::Random),
-    ("prefetch on, random", Policy::Daemon(Prefetch::On), Order::Random),
+/// The addresses by which the ranks resolve their peers.
+#[derive(Clone, Copy, Debug)]
+enum By {
+    Name,
+    Ip4,
+}
+
+impl By {
+    fn address(self, node: u32) -> Address {
+        let [name, ip4, _] = World::addresses(node);
+        match self {
+            Self::Name => name,
+            Self::Ip4 => ip4,
+        }
+    }
+}
+
+/// A run of the study.
+struct Run {
+    name: &'static str,
+    policy: Policy,
+    order: Order,
+    by: By,
+}
+
+const fn run_of(name: &'static str, policy: Policy, order: Order) -> Run {
+    Run { name, policy, order, by: By::Name }
+}
+
+/// All runs.
+const RUNS: [Run; 14] = [
+    run_of("no daemon, shifted", Policy::Other(Program::None), Order::Shifted),
+    run_of("model of C ibacm, shifted", Policy::Other(Program::Ibacm), Order::Shifted),
+    run_of("model of C ibacm, random", Policy::Other(Program::Ibacm), Order::Random),
+    run_of("shifted", Policy::Daemon(Prefetch::Off), Order::Shifted),
+    run_of("random", Policy::Daemon(Prefetch::Off), Order::Random),
+    Run { by: By::Ip4, ..run_of("addresses, shifted", Policy::Daemon(Prefetch::Off), Order::Shifted) },
+    run_of("beside the model, shifted", Policy::Beside, Order::Shifted),
+    run_of("beside the model, random", Policy::Beside, Order::Random),
+    run_of("all at once", Policy::Daemon(Prefetch::Off), Order::AtOnce),
+    run_of("hosts preloaded, shifted", Policy::Preloaded, Order::Shifted),
+    run_of("prefetch auto, random", Policy::Daemon(Prefetch::Auto), Order::Random),
+    run_of("prefetch on, random", Policy::Daemon(Prefetch::On), Order::Random),
+    Run { by: By::Ip4, ..run_of("prefetch on, addresses, shifted", Policy::Daemon(Prefetch::On), Order::Shifted) },
+    run_of("prefetch on, all to all", Policy::Daemon(Prefetch::On), Order::All),
 ];
 
 pub(super) fn run(options: &Options) -> Report {
     let mut report = Report::default();
-    for (name, policy, order) in RUNS {
-        if options.only.is_some_and(|only| only != name) {
+    for run in RUNS {
+        // Each node resolves all others, which takes minutes with many of them.
+        let is_long = matches!(run.order, Order::All);
+        if options.only.map_or(is_long, |only| only != run.name) {
             continue;
         }
-        let peers = match order {
+        let peers = match run.order {
             Order::Shifted => peers(options, true),
             Order::Random => peers(options, false),
             Order::AtOnce => all_at_once(options),
+            Order::All => all_to_all(options),
         };
-        start(options, peers, policy, name, &mut report);
+        start(options, peers, &run, &mut report);
     }
     report
 }
@@ -103,8 +143,17 @@ fn all_at_once(options: &Options) -> Vec<Vec<u32>> {
     (0..options.nodes).flat_map(|node| (1..=count).map(move |step| vec![(node + step) % options.nodes])).collect()
 }
 
+/// Returns the peers of each rank: its part of all other nodes, from the next one on.
+fn all_to_all(options: &Options) -> Vec<Vec<u32>> {
+    let nodes = options.nodes;
+    let peer = |rank: u32, step: u32| (rank / RANKS + step) % nodes;
+    let part = |rank: u32| (1 + rank % RANKS..nodes).step_by(RANKS as usize).rev().map(move |step| peer(rank, step));
+    (0..nodes * RANKS).map(|rank| part(rank).collect()).collect()
+}
+
 /// Runs a job.
-fn start(options: &Options, peers: Vec<Vec<u32>>, policy: Policy, event: &str, report: &mut Report) {
+fn start(options: &Options, peers: Vec<Vec<u32>>, run: &Run, report: &mut Report) {
+    let Run { name: event, policy, by, .. } = *run;
     let nodes = options.nodes;
     let daemons = policy.daemons(nodes);
     let prefetch = if let Policy::Daemon(prefetch) = policy { prefetch } else { Prefetch::Off };
@@ -113,7 +162,9 @@ fn start(options: &Options, peers: Vec<Vec<u32>>, policy: Policy, event: &str, r
     let tables = Duration::from_micros(3) * nodes * nodes;
     let calm =
         if prefetch == Prefetch::On { Duration::from_secs(110).max(tables * 2) } else { Duration::from_secs(10) };
-    lab.run_for(calm);
+    // Witnesses show the three addresses of each node in turn.
+    let shown = if options.witness { retry::WITNESS.below(nodes) * 4 } else { Duration::ZERO };
+    lab.run_for(calm.max(shown));
     if prefetch == Prefetch::On {
         lab.report(report, &format!("{event}, before the job"));
     }
@@ -142,7 +193,7 @@ fn start(options: &Options, peers: Vec<Vec<u32>>, policy: Policy, event: &str, r
         }
     }
     for client in left.keys().copied().collect::<Vec<_>>() {
-        resolve_next(&mut lab, client, &mut left);
+        resolve_next(&mut lab, client, by, &mut left);
     }
     let (end, mut answers) = (lab.world.now() + Duration::from_secs(600), Answers::default());
     // Later requests to the SA confirm paths in use.
@@ -156,7 +207,7 @@ fn start(options: &Options, peers: Vec<Vec<u32>>, policy: Policy, event: &str, r
         }
         for reply in replies {
             answers.add(reply.latency, lab.elapsed(), reply.is_ok);
-            resolve_next(&mut lab, reply.client, &mut left);
+            resolve_next(&mut lab, reply.client, by, &mut left);
         }
     }
     match policy {
@@ -170,9 +221,9 @@ fn start(options: &Options, peers: Vec<Vec<u32>>, policy: Policy, event: &str, r
     lab.report(report, event);
 }
 
-fn resolve_next(lab: &mut Lab, client: Client, left: &mut BTreeMap<Client, Vec<u32>>) {
+fn resolve_next(lab: &mut Lab, client: Client, by: By, left: &mut BTreeMap<Client, Vec<u32>>) {
     if let Some(dest) = left.get_mut(&client).and_then(Vec::pop) {
-        let source = name(client.node as u32);
-        lab.send(client, &resolve_request(Some(&source), &name(dest), EntryFlags::empty(), [1; 8]));
+        let source = by.address(client.node as u32);
+        lab.send(client, &resolve_request(Some(&source), &by.address(dest), EntryFlags::empty(), [1; 8]));
     }
 }
