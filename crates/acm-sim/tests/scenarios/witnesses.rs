@@ -52,6 +52,20 @@ fn witness_shows_two_addresses_in_turn_and_gets_no_response() {
     assert_eq!(world.stat(0, "witnesses"), sent.len() as u64);
 }
 
+/// Each address is in every third witness.
+// docs/deviations.md: overheard
+#[test]
+fn each_address_that_a_witness_has_shown_is_found_without_the_group() {
+    let mut world = world(3);
+    world.run_for(30 * SECOND);
+    for address in World::addresses(1) {
+        let before = world.subnet.counters();
+        assert_eq!(world.resolve(0, &name(0), &address).unwrap().dlid, world.port(1).lid);
+        let now = world.subnet.counters();
+        assert_eq!((now.ud_multicast - before.ud_multicast, now.ud_unicast - before.ud_unicast), (0, 2), "{address}");
+    }
+}
+
 #[test]
 fn interval_of_witnesses_grows_with_the_fabric() {
     let mut world = world(2);

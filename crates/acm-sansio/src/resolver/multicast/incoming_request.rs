@@ -11,7 +11,10 @@ use crate::{
         token::DestId,
     },
 };
-use acm_wire::multicast::{self, AddressRequest};
+use acm_wire::{
+    Address,
+    multicast::{self, AddressRequest},
+};
 use ib_mad::{Gid, acm::AcmMad};
 
 impl Ibacmp {
@@ -42,14 +45,8 @@ impl Ibacmp {
             return cx.shared.log(ResolverEvent::NoSharedGroup(endpoint, request.source).into());
         };
         let remote = Remote::sender(source, gid, group, request.generation);
-        let key = DestKey::Address(request.source);
         let is_to_group = source.group.is_some();
-        // The owner of the address did not receive a request to this node alone, so it is no reason to believe it.
-        let known = self.cache.find(endpoint, &key);
-        let id = if is_to_group { self.acquire_unsolicited(cx, endpoint, key) } else { known };
-        if let Some(id) = id {
-            self.learn(cx, endpoint, id, remote, is_to_group);
-        }
+        let id = self.learn_address(cx, endpoint, request.source, remote, is_to_group);
         self.note_host(cx, endpoint, source, gid);
         self.compare_places(cx, endpoint, remote, id);
         if let Some(also) = request.also {
@@ -57,9 +54,7 @@ impl Ibacmp {
             if let Some(state) = self.endpoints.at_mut(endpoint) {
                 state.hosts.note_witness(lid, gid, cx.shared.now());
             }
-            if let Some(id) = self.cache.find(endpoint, &DestKey::Address(also)) {
-                self.learn(cx, endpoint, id, remote, is_to_group);
-            }
+            self.learn_address(cx, endpoint, also, remote, is_to_group);
         }
         let generation = self.endpoints.at(endpoint).generation;
         let responder = Responder { tid: request.tid, remote, generation };
@@ -75,6 +70,23 @@ impl Ibacmp {
             }
             None => {}
         }
+    }
+
+    /// Caches the location of the sender of a request, to the group or to this node alone, for an address of it.
+    fn learn_address(
+        &mut self,
+        cx: &mut Context,
+        endpoint: EndpointId,
+        address: Address,
+        remote: Remote,
+        is_to_group: bool,
+    ) -> Option<DestId> {
+        let key = DestKey::Address(address);
+        // The owner of the address did not receive a request to this node alone, so it is no reason to believe it.
+        let known = self.cache.find(endpoint, &key);
+        let id = if is_to_group { self.acquire_unsolicited(cx, endpoint, key) } else { known }?;
+        self.learn(cx, endpoint, id, remote, is_to_group);
+        Some(id)
     }
 
     /// Updates a destination with the location of the sender of a request, to the group or to this node alone.
