@@ -3,7 +3,8 @@ use crate::{
     api::{SaError, port::PortAttributes},
     resolver::dest::RouteKey,
 };
-use alloc::{boxed::Box, vec::Vec};
+use alloc::{boxed::Box, collections::BTreeMap, vec::Vec};
+use core::num::NonZeroU16;
 use ib_mad::{
     Gid, Guid, Lid, MadRef, Mtu, PacketLifeTime, Rate, Selected, Status,
     sa::{PathRecord, QosSl, SaHeader},
@@ -12,41 +13,53 @@ use ib_mad::{
 /// The maximum number of paths: one to each port that a subnet can have.
 const MAX_PATHS: usize = 49_151;
 
-/// The fields of a path that differ between destinations.
+/// The fields of a path that differ between destinations, but are the same for many of them.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
-    guid: Guid,
-    dlid: Lid,
+struct Template {
     qos_sl: QosSl,
     mtu: Selected<Mtu>,
     rate: Selected<Rate>,
     packet_life_time: Selected<PacketLifeTime>,
-    /// `true` if the fabric contradicted it.
-    wrong: bool,
 }
 
-impl Entry {
+impl Template {
     const fn new(path: &PathRecord) -> Self {
-        let PathRecord { dgid, dlid, qos_sl, mtu, rate, packet_life_time, .. } = *path;
-        Self { guid: dgid.interface_id(), dlid, qos_sl, mtu, rate, packet_life_time, wrong: false }
+        let PathRecord { qos_sl, mtu, rate, packet_life_time, .. } = *path;
+        Self { qos_sl, mtu, rate, packet_life_time }
     }
 
-    const fn path(&self, shared: &PathRecord) -> PathRecord {
-        let Self { guid, dlid, qos_sl, mtu, rate, packet_life_time, wrong: _ } = *self;
+    /// Returns what two templates are compared by: all fields.
+    fn order(self) -> impl Ord {
+        let Self { qos_sl, mtu, rate, packet_life_time } = self;
+        (qos_sl.qos_class(), qos_sl.sl(), mtu.parts(), rate.parts(), packet_life_time.parts())
+    }
+
+    const fn path(self, shared: &PathRecord, guid: Guid, dlid: Lid) -> PathRecord {
+        let Self { qos_sl, mtu, rate, packet_life_time } = self;
         let dgid = Gid::from_parts(shared.dgid.prefix(), guid);
         PathRecord { dgid, dlid, qos_sl, mtu, rate, packet_life_time, ..*shared }
     }
 }
 
-/// The paths from a port to all others in a partition. A path takes 20 bytes.
+/// The end of a path, and the number of its template.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    guid: Guid,
+    dlid: Lid,
+    /// Counted from 1; `None` if the fabric contradicted the path.
+    template: Option<NonZeroU16>,
+}
+
+/// The paths from a port to all others in a partition. A path takes 14 bytes.
 #[derive(Debug)]
 pub(crate) struct PathTable {
     /// The fields that all paths have in common.
     shared: PathRecord,
+    templates: Box<[Template]>,
     /// By GUID. Of several paths to one port, the first in the response is the first here.
     entries: Box<[Entry]>,
     /// Indexes of `entries`, by LID.
-    by_lid: Box<[u32]>,
+    by_lid: Box<[u16]>,
     left_out: usize,
 }
 
@@ -71,11 +84,16 @@ impl PathTable {
         }
         let begins_here = |path: &PathRecord| path.sgid == port.gid() && path.slid.base(port.lmc) == port.lid;
         let (mut shared, mut entries, mut left_out) = (None, Vec::new(), 0);
+        let (mut templates, mut numbers) = (Vec::new(), BTreeMap::new());
         for path in records {
-            let entry = Entry::new(path);
-            let is_usable = begins_here(path) && path.dlid.is_unicast();
-            if is_usable && entries.len() < MAX_PATHS && entry.path(shared.get_or_insert(*path)) == *path {
-                entries.push(entry);
+            let (template, guid, dlid) = (Template::new(path), path.dgid.interface_id(), path.dlid);
+            let is_usable = begins_here(path) && dlid.is_unicast() && entries.len() < MAX_PATHS;
+            if is_usable && template.path(shared.get_or_insert(*path), guid, dlid) == *path {
+                let number = *numbers.entry(template.order()).or_insert_with(|| {
+                    templates.push(template);
+                    u16::try_from(templates.len()).ok().and_then(NonZeroU16::new)
+                });
+                entries.push(Entry { guid, dlid, template: number });
             } else {
                 left_out += 1;
             }
@@ -85,10 +103,10 @@ impl PathTable {
             return Err(SaError::Status(Status::SA_NO_RECORDS));
         };
         entries.sort_by_key(|entry| entry.guid);
-        let mut by_lid: Vec<(Lid, u32)> = (0..).zip(&entries).map(|(index, entry)| (entry.dlid, index)).collect();
+        let mut by_lid: Vec<(Lid, u16)> = (0..).zip(&entries).map(|(index, entry)| (entry.dlid, index)).collect();
         by_lid.sort_unstable();
         let by_lid = by_lid.into_iter().map(|(_, index)| index).collect();
-        Ok(Self { shared, entries: entries.into(), by_lid, left_out })
+        Ok(Self { shared, templates: templates.into(), entries: entries.into(), by_lid, left_out })
     }
 
     /// Returns the number of paths.
@@ -107,7 +125,7 @@ impl PathTable {
     }
 
     fn with_lid(&self, lid: Lid) -> impl Iterator<Item = &Entry> {
-        let entry = |index: &u32| usize::try_from(*index).ok().and_then(|index| self.entries.get(index));
+        let entry = |index: &u16| self.entries.get(usize::from(*index));
         let first = self.by_lid.partition_point(|index| entry(index).is_some_and(|entry| entry.dlid < lid));
         self.by_lid.iter().skip(first).map_while(entry).take_while(move |entry| entry.dlid == lid)
     }
@@ -128,7 +146,9 @@ impl PathTable {
         } else {
             None
         };
-        entry.filter(|entry| !entry.wrong).map(|entry| entry.path(&self.shared))
+        let Entry { guid, dlid, template } = *entry?;
+        let template = self.templates.get(usize::from(template?.get()) - 1)?;
+        Some(template.path(&self.shared, guid, dlid))
     }
 
     /// Marks all paths to a port as wrong. Returns `true` if one was not marked before.
@@ -139,7 +159,7 @@ impl PathTable {
         }
         let first = self.entries.partition_point(|entry| entry.guid < guid);
         let entries = self.entries.iter_mut().skip(first).take_while(|entry| entry.guid == guid);
-        entries.fold(false, |news, entry| news | !core::mem::replace(&mut entry.wrong, true))
+        entries.fold(false, |news, entry| news | entry.template.take().is_some())
     }
 }
 

@@ -4,6 +4,7 @@ use ib_mad::{
     Method, Pkey, ServiceLevel, TransactionId, as_bytes,
     sa::{Query, ReversiblePaths, TableWriter, table_length},
 };
+use proptest::prelude::*;
 
 fn gid(number: u64) -> Gid {
     Gid::from_parts(Gid::DEFAULT_PREFIX, Guid::new(number))
@@ -101,11 +102,11 @@ fn paths_that_do_not_fit_the_table_are_left_out() {
 
 // docs/deadlines.md: path-table
 #[test]
-fn table_has_at_most_49_151_paths_of_20_bytes() {
-    assert_eq!(size_of::<Entry>() + size_of::<u32>(), 20);
+fn table_has_at_most_49_151_paths_of_14_bytes() {
+    assert_eq!(size_of::<Entry>() + size_of::<u16>(), 14);
     let paths: Vec<PathRecord> = (0..=49_151).map(|number| path(number % 0xbfff + 1)).collect();
     let table = read(&paths).unwrap();
-    assert_eq!((table.len(), table.left_out()), (49_151, 1));
+    assert_eq!((table.len(), table.left_out(), table.templates.len()), (49_151, 1, 16), "as many as SLs");
 }
 
 #[test]
@@ -137,4 +138,60 @@ fn truncated_empty_and_foreign_messages_are_refused() {
     let mut datagram = message(&[path(2)]);
     datagram.resize(256, 0);
     assert_eq!((read(&datagram), as_bytes(&path(2)).len()), (Ok(1), 64));
+}
+
+/// Returns the path that the records have for a request, as if they were kept as they came: by GID the first, by LID
+/// the first of the lowest GUID. A port whose paths were refuted has none.
+fn from_records(records: &[PathRecord], refuted: &[u64], key: &RouteKey) -> Option<PathRecord> {
+    let usable = |path: &&PathRecord| path.sgid == gid(1) && path.slid == Lid::new(1) && path.dlid.is_unicast();
+    let first = *records.iter().find(usable)?;
+    let ends = |path: &PathRecord| PathRecord {
+        dgid: path.dgid,
+        dlid: path.dlid,
+        qos_sl: path.qos_sl,
+        mtu: path.mtu,
+        rate: path.rate,
+        packet_life_time: path.packet_life_time,
+        ..first
+    };
+    let mut fitting: Vec<_> = records.iter().filter(usable).filter(|path| **path == ends(path)).collect();
+    fitting.sort_by_key(|path| path.dgid);
+    let at_gid = |path: &PathRecord| key.dgid.is_zero() || path.dgid == key.dgid;
+    let at_lid = |path: &PathRecord| key.dlid.is_zero() || path.dlid == key.dlid;
+    let found = fitting.into_iter().find(|path| at_gid(path) && at_lid(path)).copied();
+    found.filter(|path| refuted.iter().all(|number| path.dgid != gid(*number)))
+}
+
+fn any_record() -> impl Strategy<Value = PathRecord> {
+    let end = (1..12_u64, prop_oneof![9 => 1..12_u16, 1 => Just(0xc001)], prop_oneof![9 => Just(1_u64), 1 => Just(2)]);
+    let fields = (0..4_u16, 0..3_u8, 0..2_usize, 0..2_usize, 0..2_usize, prop_oneof![9 => Just(0_u8), 1 => Just(3)]);
+    (end, fields).prop_map(|((to, dlid, from), (qos_class, sl, mtu, rate, life, traffic_class))| PathRecord {
+        dgid: gid(to),
+        sgid: gid(from),
+        dlid: Lid::new(dlid),
+        qos_sl: QosSl::default().with_qos_class(qos_class).with_sl(ServiceLevel::masked(sl)),
+        mtu: Selected::exactly([Mtu::B256, Mtu::B2048][mtu]),
+        rate: Selected::exactly([Rate::GBPS_10, Rate::GBPS_100][rate]),
+        packet_life_time: Selected::exactly([PacketLifeTime::of::<3>(), PacketLifeTime::of::<4>()][life]),
+        traffic_class,
+        ..path(1)
+    })
+}
+
+proptest! {
+    #[test]
+    fn table_has_the_paths_of_its_records(
+        records in proptest::collection::vec(any_record(), 1..60),
+        refuted in proptest::collection::vec(1..12_u64, 0..3),
+    ) {
+        let Ok(mut table) = read(&records) else { return Ok(()) };
+        for number in &refuted {
+            table.refute(gid(*number));
+        }
+        for (to, lid) in (0..13).flat_map(|to| (0..13).map(move |lid| (to, lid))).skip(1) {
+            let dgid = if to == 0 { Gid::default() } else { gid(to) };
+            let key = RouteKey { dgid, dlid: Lid::new(lid), ..RouteKey::default() };
+            prop_assert_eq!(table.path(&key), from_records(&records, &refuted, &key), "{:?}", key);
+        }
+    }
 }
