@@ -214,6 +214,27 @@ fn job_after_a_prefetch_sends_no_path_query() {
     at_most(&report, "prefetch on, random: SA requests", 0.0);
 }
 
+/// Witnesses have shown all addresses of all nodes.
+#[test]
+fn job_by_address_after_witnesses_sends_no_multicast() {
+    let event = "addresses, shifted";
+    let report = run_with("job", &Options { only: Some(event), witness: true, ..Options::new(50) });
+    at_most(&report, &format!("{event}: failed requests"), 0.0);
+    at_most(&report, &format!("{event}: multicasts"), 0.0);
+    // A request and a response for each pair of nodes.
+    at_most(&report, &format!("{event}: unicasts"), 1600.0);
+}
+
+#[test]
+fn job_of_all_to_all_after_a_prefetch_sends_no_path_query() {
+    let event = "prefetch on, all to all";
+    let report = run_with("job", &Options { only: Some(event), witness: true, ..Options::new(30) });
+    assert_eq!(report.value(&format!("{event}: requests")), Some(30.0 * 29.0));
+    for none in ["failed requests", "multicasts", "SA requests"] {
+        at_most(&report, &format!("{event}: {none}"), 0.0);
+    }
+}
+
 #[test]
 fn same_seed_gives_the_same_report() {
     assert_eq!(study("move", 30), study("move", 30));
