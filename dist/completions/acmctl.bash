@@ -22,6 +22,9 @@ _acmctl() {
             acmctl,check)
                 cmd="acmctl__subcmd__check"
                 ;;
+            acmctl,config)
+                cmd="acmctl__subcmd__config"
+                ;;
             acmctl,explain)
                 cmd="acmctl__subcmd__explain"
                 ;;
@@ -66,6 +69,9 @@ _acmctl() {
                 ;;
             acmctl__subcmd__help,check)
                 cmd="acmctl__subcmd__help__subcmd__check"
+                ;;
+            acmctl__subcmd__help,config)
+                cmd="acmctl__subcmd__help__subcmd__config"
                 ;;
             acmctl__subcmd__help,explain)
                 cmd="acmctl__subcmd__help__subcmd__explain"
@@ -134,7 +140,7 @@ _acmctl() {
 
     case "${cmd}" in
         acmctl)
-            opts="-h -V --run-dir --json --help --version status check explain cache reload wait-ready record metrics help"
+            opts="-h -V --run-dir --json --help --version status check explain cache reload config wait-ready record metrics help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -363,6 +369,24 @@ _acmctl() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        acmctl__subcmd__config)
+            opts="-h --changed --run-dir --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --run-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         acmctl__subcmd__explain)
             opts="-h --run-dir --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -382,7 +406,7 @@ _acmctl() {
             return 0
             ;;
         acmctl__subcmd__help)
-            opts="status check explain cache reload wait-ready record metrics help"
+            opts="status check explain cache reload config wait-ready record metrics help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -438,6 +462,20 @@ _acmctl() {
             return 0
             ;;
         acmctl__subcmd__help__subcmd__check)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        acmctl__subcmd__help__subcmd__config)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

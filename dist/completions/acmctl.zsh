@@ -170,6 +170,15 @@ _arguments "${_arguments_options[@]}" : \
 '--help[Print help]' \
 && ret=0
 ;;
+(config)
+_arguments "${_arguments_options[@]}" : \
+'--run-dir=[Directory of the daemon'\''s sockets. With the default, the daemon of the service unit comes first, whose directory is /run/acm-mio]:DIR:_files' \
+'--changed[Only options whose value is not by default, or that wait for a restart]' \
+'--json[Print one JSON object, whose member \`schema\` is 1. Members may be added to it; none changes its meaning or type]' \
+'-h[Print help]' \
+'--help[Print help]' \
+&& ret=0
+;;
 (wait-ready)
 _arguments "${_arguments_options[@]}" : \
 '--timeout=[The longest time to wait]:TIME:_default' \
@@ -321,6 +330,10 @@ esac
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(config)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (wait-ready)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -378,6 +391,7 @@ _acmctl_commands() {
 'explain:Show what is cached for a destination, where it comes from, when it expires and who used it. Exits with 1 if nothing is cached' \
 'cache:List or remove entries of the cache' \
 'reload:Make the daemon read its files again, as SIGHUP does, and wait until they are applied. Exits with 1 if a file is not applied. For root and the daemon'\''s user' \
+'config:Show the options in force, and where their values come from. Standard error has what waits for a restart, what does nothing, and what costs something. For root, the daemon'\''s user and members of its group' \
 'wait-ready:Wait until the daemon serves\: a port is active and its multicast groups are joined. Exits with 4 if that takes longer, and with 3 if no daemon answers' \
 'record:Record the inputs and outputs of the daemon'\''s core, for Wireshark and counting' \
 'metrics:Print the metrics of the daemon as OpenMetrics text, or write them into a file' \
@@ -433,6 +447,11 @@ _acmctl__subcmd__check_commands() {
     local commands; commands=()
     _describe -t commands 'acmctl check commands' commands "$@"
 }
+(( $+functions[_acmctl__subcmd__config_commands] )) ||
+_acmctl__subcmd__config_commands() {
+    local commands; commands=()
+    _describe -t commands 'acmctl config commands' commands "$@"
+}
 (( $+functions[_acmctl__subcmd__explain_commands] )) ||
 _acmctl__subcmd__explain_commands() {
     local commands; commands=()
@@ -446,6 +465,7 @@ _acmctl__subcmd__help_commands() {
 'explain:Show what is cached for a destination, where it comes from, when it expires and who used it. Exits with 1 if nothing is cached' \
 'cache:List or remove entries of the cache' \
 'reload:Make the daemon read its files again, as SIGHUP does, and wait until they are applied. Exits with 1 if a file is not applied. For root and the daemon'\''s user' \
+'config:Show the options in force, and where their values come from. Standard error has what waits for a restart, what does nothing, and what costs something. For root, the daemon'\''s user and members of its group' \
 'wait-ready:Wait until the daemon serves\: a port is active and its multicast groups are joined. Exits with 4 if that takes longer, and with 3 if no daemon answers' \
 'record:Record the inputs and outputs of the daemon'\''s core, for Wireshark and counting' \
 'metrics:Print the metrics of the daemon as OpenMetrics text, or write them into a file' \
@@ -475,6 +495,11 @@ _acmctl__subcmd__help__subcmd__cache__subcmd__list_commands() {
 _acmctl__subcmd__help__subcmd__check_commands() {
     local commands; commands=()
     _describe -t commands 'acmctl help check commands' commands "$@"
+}
+(( $+functions[_acmctl__subcmd__help__subcmd__config_commands] )) ||
+_acmctl__subcmd__help__subcmd__config_commands() {
+    local commands; commands=()
+    _describe -t commands 'acmctl help config commands' commands "$@"
 }
 (( $+functions[_acmctl__subcmd__help__subcmd__explain_commands] )) ||
 _acmctl__subcmd__help__subcmd__explain_commands() {

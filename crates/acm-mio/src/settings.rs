@@ -149,7 +149,12 @@ impl Settings {
 
     /// Returns every option that the file sets, in the order of the file.
     pub(crate) fn set_by_file(&self) -> impl Iterator<Item = Opt<'_>> {
-        opts::parse(&self.text).filter_map(|line| Some(line.ok()?.1))
+        self.set_by_lines().map(|(_, option)| option)
+    }
+
+    /// Returns every option that the file sets with its line, in the order of the file.
+    pub(crate) fn set_by_lines(&self) -> impl Iterator<Item = (u32, Opt<'_>)> {
+        opts::parse(&self.text).flatten().map(|(place, option)| (place.line, option))
     }
 
     /// Returns the provider with the name in a line; `None` if there is no such provider.

@@ -4,13 +4,16 @@
 //! |---|---|
 //! | `parameters` | `key=value` parameters of a request |
 //! | `entry`, `filter`, `page` | facts about a cache entry, conditions on them, and one page of the cache |
+//! | `configuration` | the options in force |
 //! | `state` | the recording in progress, and the result of a reading of the files |
+mod configuration;
 mod entry;
 mod filter;
 mod page;
 mod parameters;
 mod state;
 
+pub(crate) use configuration::{Advised, Configuration, InForce, Origin};
 pub(crate) use entry::{Entry, Path};
 pub(crate) use filter::Filter;
 pub(crate) use page::{Flushed, Page};

@@ -7,11 +7,12 @@
 //! | `age` | durations as people write them |
 //! | `status`, `verdict` | `status` and `wait-ready`: the numbers of the daemon, and what is wrong |
 //! | `cache`, `table` | `explain`, `cache list` and `cache flush` |
-//! | `record`, `reload`, `metrics` | the commands of these names |
+//! | `config`, `record`, `reload`, `metrics` | the commands of these names |
 //! | `man` | manual page and completions |
 mod age;
 mod ask;
 mod cache;
+mod config;
 #[cfg(test)]
 mod man;
 mod metrics;
@@ -74,6 +75,13 @@ enum Command {
     /// Make the daemon read its files again, as SIGHUP does, and wait until they are applied. Exits with 1 if a file is
     /// not applied. For root and the daemon's user.
     Reload,
+    /// Show the options in force, and where their values come from. Standard error has what waits for a restart, what
+    /// does nothing, and what costs something. For root, the daemon's user and members of its group.
+    Config {
+        /// Only options whose value is not by default, or that wait for a restart.
+        #[arg(long)]
+        changed: bool,
+    },
     /// Wait until the daemon serves: a port is active and its multicast groups are joined. Exits with 4 if that takes
     /// longer, and with 3 if no daemon answers.
     WaitReady {
@@ -148,6 +156,7 @@ fn run(ctl: &Ctl, output: &mut Output<'_>) -> Result<Outcome, Failure> {
         }
         Command::Cache(CacheCommand::Flush { conditions, .. }) => cache::flush(&ask, conditions, output),
         Command::Reload => reload::run(&ask, output),
+        Command::Config { changed } => config::run(&ask, *changed, output),
         Command::WaitReady { timeout } => status::wait_ready(&ask, timeout.0, output),
         Command::Record(command) => record::run(&ask, command, output),
         Command::Metrics { file } => metrics::run(&ask, file.as_deref(), output),

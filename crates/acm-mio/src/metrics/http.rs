@@ -14,7 +14,8 @@ pub(crate) enum Page {
 }
 
 /// Method and path of each [`Command`]. Those of the method `GET` only look.
-pub(crate) const COMMANDS: [(&str, &str); 7] = [
+pub(crate) const COMMANDS: [(&str, &str); 8] = [
+    ("GET", "/config"),
     ("GET", "/cache"),
     ("DELETE", "/cache"),
     ("GET", "/reload"),

@@ -39,6 +39,7 @@ impl Daemon {
                 Ok(json(&ReloadRequested { number: self.reload.progress.requested }))
             }
             ("GET", "/reload") => Ok(self.reload_result(asked)),
+            ("GET", "/config") => Ok(json(&self.reload.configuration(self.systemd.is_on()))),
             ("GET", "/cache") => self.list(now, asked),
             // No other request is parsed as a command.
             (method, path) => Err(format!("{method} {path}: no such request")),

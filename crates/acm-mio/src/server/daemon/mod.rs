@@ -11,10 +11,12 @@
 //! | `ports` | addresses and names of the ports, and whether a port fits the base group |
 //! | `reload` | settings at the start and in force, when files are read again, the effect of each changed option |
 //! | `control` | requests of administrators over the status socket |
+//! | `configuration` | the options in force, for `acmctl config` |
 //! | `sighup` | SIGHUP: the changes of the files are applied to the parts of the daemon |
 //! | `report` | counters for the log, `acmctl status` and metrics |
 //! | `systemd` | notifications to systemd |
 mod clients;
+mod configuration;
 mod connections;
 mod control;
 mod event_loop;

@@ -63,7 +63,7 @@ pub(super) struct Progress {
 #[derive(Debug)]
 pub(crate) struct Reload {
     /// Settings at the start; options that need a restart keep these values.
-    started: Settings,
+    pub(super) started: Settings,
     /// Settings in force.
     pub(super) current: Settings,
     /// Number of files that were read at SIGHUP and not applied, since the start.

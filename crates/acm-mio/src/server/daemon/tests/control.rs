@@ -111,7 +111,11 @@ fn only_root_and_the_user_of_the_daemon_change_it_and_others_look() {
         Account::Remote,
     ];
     let looks: Vec<_> = COMMANDS.into_iter().filter(|(method, _)| *method == "GET").collect();
-    assert_eq!(looks, [("GET", "/cache"), ("GET", "/reload"), ("GET", "/recording")], "these change nothing");
+    assert_eq!(
+        looks,
+        [("GET", "/config"), ("GET", "/cache"), ("GET", "/reload"), ("GET", "/recording")],
+        "these change nothing"
+    );
     let file = dir.path().join("trace.pcapng");
     let query = |(_, path): (&str, &str)| match path {
         "/recording" => format!("file={}", file.display()),
