@@ -22,7 +22,12 @@ const HEAD: &str = "# HELP acm_";
 /// No daemon responded, or the file cannot be replaced. A file without metrics is neither replaced nor removed.
 pub(super) fn run(ask: Ask<'_>, file: Option<&Path>, output: &mut Output<'_>) -> Result<Outcome, Failure> {
     match file {
-        Some(file) => write(file, || ask("GET", "/metrics").map(|text| prometheus_text(&text)))?,
+        Some(file) => {
+            write(file, || ask("GET", "/metrics").map(|text| prometheus_text(&text)))?;
+            if output.json {
+                output.object(&json!({ "file": file }))?;
+            }
+        }
         None if output.json => {
             let lines = ask("GET", "/status.json")?;
             let metrics: Vec<Value> = lines.lines().map(super::json_of).collect::<Result<_, _>>()?;

@@ -119,14 +119,14 @@ impl<'a> Output<'a> {
         name: &str,
         parts: impl FnOnce(&mut dyn FnMut(&str) -> Result<bool, Failure>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        self.write(&format!("{{\"schema\":{SCHEMA},\"{name}\":["))?;
-        let mut separator = "\n";
+        // A failure before the first element leaves no half of an object.
+        let mut head = Some(format!("{{\"schema\":{SCHEMA},\"{name}\":["));
         parts(&mut |element| {
-            self.write(&format!("{separator}{element}"))?;
-            separator = ",\n";
+            let before = head.take().unwrap_or_else(|| ",".to_owned());
+            self.write(&format!("{before}\n{element}"))?;
             Ok(!self.is_closed)
         })?;
-        self.write("\n]}\n")
+        self.write(&(head.unwrap_or_default() + "\n]}\n"))
     }
 }
 
@@ -151,6 +151,7 @@ mod tests {
         };
         output.list("parts", each).unwrap();
         output.list("none", |_| Ok(())).unwrap();
+        assert!(output.list("failed", |_| Err(Failure::Failed("no".to_owned()))).is_err());
         let text = String::from_utf8(text).unwrap();
         let expected = "{\"schema\":1}\n{\"schema\":1,\"a\":{\"b\":1}}\n{\"schema\":1,\"parts\":[\n1,\n2\n]}\n{\"schema\":1,\"none\":[\n]}\n";
         assert_eq!(text, expected);
