@@ -27,6 +27,8 @@ pub(super) enum Form {
     Gid,
     /// Text up to the first zero byte.
     Text,
+    /// No value: the line is the title of what follows.
+    Title,
 }
 
 /// Lines of a structure.
@@ -57,8 +59,8 @@ pub struct Dump<'a> {
 
 impl<'a> AttributeRef<'a> {
     /// Returns the text of infiniband-diags: of smpquery for NodeInfo, NodeDescription, PortInfo, SwitchInfo and
-    /// MlnxExtendedPortInfo, of perfquery for counters, of saquery for PathRecord and NodeRecord. `None` for other
-    /// attributes.
+    /// MlnxExtendedPortInfo, of perfquery for counters, of saquery for PathRecord, NodeRecord, McMemberRecord (`saquery
+    /// MCMR`), LinkRecord, GuidInfoRecord, SmInfoRecord and SwitchInfoRecord. `None` for other attributes.
     #[must_use]
     pub fn diags(&self) -> Option<Dump<'a>> {
         Dump::new(&self.structure()?, self.as_bytes())
@@ -83,7 +85,8 @@ impl<'a> Dump<'a> {
     /// Returns the first path that is not in the structure.
     #[cfg(test)]
     pub(super) fn missing(&self) -> Option<&'static str> {
-        self.lines().map(|Line(_, path, _)| *path).find(|path| find(self.fields, path).is_none())
+        let values = self.lines().filter(|Line(_, _, form)| !matches!(form, Form::Title));
+        values.map(|Line(_, path, _)| *path).find(|path| find(self.fields, path).is_none())
     }
 
     fn lines(&self) -> impl Iterator<Item = &'static Line> {
@@ -109,6 +112,9 @@ impl<'a> Dump<'a> {
 
     fn line(&self, line: &Line, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Line(name, path, form) = line;
+        if let Form::Title = form {
+            return writeln!(f, "{}{name}", self.table.lead);
+        }
         let (offset, bits) = find(self.fields, path).unwrap_or_default();
         if let Form::Each(show) = form {
             let count = self.fields.iter().find(|field| field.name == *path).map_or(0, |field| field.count);
@@ -129,6 +135,7 @@ impl<'a> Dump<'a> {
                 writeln!(f, "{}", core::net::Ipv6Addr::from(gid.get()))
             }
             Form::Text => writeln!(f, "{}", text(bytes)),
+            Form::Title => Ok(()),
         }
     }
 }

@@ -1,21 +1,22 @@
 //! Lines of saquery.
 use super::{
     dump::{
-        Form::{Gid, Number, Text},
+        Form::{Each, Gid, Number, Text, Title},
         Line, Table,
     },
     show,
 };
 
 /// Returns the table of a record in the layout of saquery.
-const fn table(structure: &'static str, title: &'static str, lines: &'static [Line]) -> Table {
-    Table { structure, title, lead: "\t\t", colon: "", column: 24, first: &[], lines }
+const fn table(structure: &'static str, title: &'static str, column: usize, lines: &'static [Line]) -> Table {
+    Table { structure, title, lead: "\t\t", colon: "", column, first: &[], lines }
 }
 
 pub(super) const TABLES: &[Table] = &[
     table(
         "PathRecord",
         "PathRecord dump:\n",
+        24,
         &[
             Line("service_id", "service_id", Number(show::hex)),
             Line("dgid", "dgid", Gid),
@@ -38,6 +39,7 @@ pub(super) const TABLES: &[Table] = &[
     table(
         "NodeRecord",
         "NodeRecord dump:\n",
+        24,
         &[
             Line("lid", "lid", Number(show::uint)),
             Line("reserved", "reserved", Number(show::upper)),
@@ -54,6 +56,90 @@ pub(super) const TABLES: &[Table] = &[
             Line("port_num", "node_info.port_vendor.local_port_num", Number(show::uint)),
             Line("vendor_id", "node_info.port_vendor.vendor_id", Number(show::upper)),
             Line("NodeDescription", "node_description", Text),
+        ],
+    ),
+    table(
+        "McMemberRecord",
+        "MCMember Record dump:\n",
+        24,
+        &[
+            Line("MGID", "mgid", Gid),
+            Line("PortGid", "port_gid", Gid),
+            Line("qkey", "qkey", Number(show::lower)),
+            Line("mlid", "mlid", Number(show::lower)),
+            Line("mtu", "mtu", Number(show::lower)),
+            Line("TClass", "traffic_class", Number(show::lower)),
+            Line("pkey", "pkey", Number(show::lower)),
+            Line("rate", "rate", Number(show::lower)),
+            Line("pkt_life", "packet_life_time", Number(show::lower)),
+            Line("SL", "sl_flow_hop.sl", Number(show::lower)),
+            Line("FlowLabel", "sl_flow_hop.flow_label", Number(show::lower)),
+            Line("HopLimit", "sl_flow_hop.hop_limit", Number(show::lower)),
+            Line("Scope", "scope_state.scope", Number(show::lower)),
+            Line("JoinState", "scope_state.join_state", Number(show::lower)),
+            Line("ProxyJoin", "proxy_join.proxy_join", Number(show::lower)),
+        ],
+    ),
+    table(
+        "LinkRecord",
+        "LinkRecord dump:\n",
+        27,
+        &[
+            Line("FromLID", "from_lid", Number(show::uint)),
+            Line("FromPort", "from_port", Number(show::uint)),
+            Line("ToPort", "to_port", Number(show::uint)),
+            Line("ToLID", "to_lid", Number(show::uint)),
+        ],
+    ),
+    table(
+        "GuidInfoRecord",
+        "GUIDInfo Record dump:\n",
+        27,
+        &[
+            Line("LID", "lid", Number(show::uint)),
+            Line("Block", "block_num", Number(show::uint)),
+            Line("GUID ", "guids", Each(show::hex)),
+        ],
+    ),
+    table(
+        "SmInfoRecord",
+        "SMInfoRecord dump:\n",
+        22,
+        &[
+            Line("RID", "", Title),
+            Line("LID", "lid", Number(show::uint)),
+            Line("SMInfo dump:", "", Title),
+            Line("GUID", "sm_info.guid", Number(show::hex)),
+            Line("SM_Key", "sm_info.sm_key", Number(show::hex)),
+            Line("ActCount", "sm_info.act_count", Number(show::uint)),
+            Line("Priority", "sm_info.priority_state.priority", Number(show::uint)),
+            Line("SMState", "sm_info.priority_state.sm_state", Number(show::uint)),
+        ],
+    ),
+    table(
+        "SwitchInfoRecord",
+        "SwitchInfoRecord dump:\n",
+        40,
+        &[
+            Line("RID", "", Title),
+            Line("LID", "lid", Number(show::uint)),
+            Line("SwitchInfo dump:", "", Title),
+            Line("LinearFDBCap", "switch_info.linear_fdb_cap", Number(show::upper)),
+            Line("RandomFDBCap", "switch_info.random_fdb_cap", Number(show::upper)),
+            Line("MulticastFDBCap", "switch_info.multicast_fdb_cap", Number(show::upper)),
+            Line("LinearFDBTop", "switch_info.linear_fdb_top", Number(show::upper)),
+            Line("DefaultPort", "switch_info.default_port", Number(show::uint)),
+            Line("DefaultMulticastPrimaryPort", "switch_info.default_multicast_primary_port", Number(show::uint)),
+            Line(
+                "DefaultMulticastNotPrimaryPort",
+                "switch_info.default_multicast_not_primary_port",
+                Number(show::uint),
+            ),
+            Line("LifeTimeValue/PortStateChange/OpSL2VL", "switch_info.life_time_change", Number(show::upper)),
+            Line("LIDsPerPort", "switch_info.lids_per_port", Number(show::upper)),
+            Line("PartitionEnforcementCap", "switch_info.partition_enforcement_cap", Number(show::upper)),
+            Line("flags", "switch_info.enforcement_caps", Number(show::upper)),
+            Line("MulticastFDBTop", "switch_info.multicast_fdb_top", Number(show::upper)),
         ],
     ),
 ];

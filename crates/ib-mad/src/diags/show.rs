@@ -17,6 +17,11 @@ pub(super) fn upper(value: u64, _: u32, f: &mut Formatter<'_>) -> Result {
     write!(f, "0x{value:X}")
 }
 
+/// Prints lower-case digits without leading zeros.
+pub(super) fn lower(value: u64, _: u32, f: &mut Formatter<'_>) -> Result {
+    write!(f, "{value:#x}")
+}
+
 /// Prints upper-case digits of all bits.
 pub(super) fn upper_bytes(value: u64, bits: u32, f: &mut Formatter<'_>) -> Result {
     let digits = usize::try_from(bits / 4).unwrap_or_default();

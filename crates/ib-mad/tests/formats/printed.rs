@@ -11,7 +11,9 @@ use ib_mad::{
     diags::Dump,
     id::PortSpace,
     rmpp::{Reassembler, ReassemblerLimits, Received},
-    sa::{NodeRecord, PathRecord},
+    sa::{
+        GuidInfoRecord, LinkRecord, McMemberRecord, NodeRecord, PathRecord, SaRecord, SmInfoRecord, SwitchInfoRecord,
+    },
     smp::{NodeDescription, NodeInfo, PortInfo},
     umad::{Frame, Layout},
     wire::Text,
@@ -72,23 +74,49 @@ fn dump_of_bytes_equals_the_text_of_smpquery() {
     assert_eq!(dump.to_string(), body(&printed["smp-L2-nd"]));
 }
 
-#[test]
-fn node_records_are_dumped_as_by_saquery() {
-    let (frames, printed) = (frames(), printed());
-    let mut buffer = vec![0; 1 << 16];
-    let mut receiver = Reassembler::new(&mut buffer, ReassemblerLimits::default());
-    for line in frames.iter().filter(|line| line.app == "sa5-NR" && line.received) {
-        let mad = Frame::parse(&line.frame, Layout::WithPkeyIndex).unwrap().view().unwrap();
-        if mad.header().attribute_id == AttributeId::NODE_RECORD {
-            let _ = receiver.handle(Duration::ZERO, mad.as_bytes());
+/// Compares each run of saquery that begins with `title` and whose response was captured. Returns the number of runs and
+/// of records.
+fn compare_dumps<R: SaRecord + 'static>(
+    frames: &[Line],
+    printed: &BTreeMap<String, String>,
+    title: &str,
+) -> (usize, usize) {
+    let (mut runs, mut records) = (0, 0);
+    for (name, text) in printed.iter().filter(|(_, text)| body(text).starts_with(title)) {
+        let mut buffer = vec![0; 1 << 16];
+        let mut receiver = Reassembler::new(&mut buffer, ReassemblerLimits::default());
+        for line in frames.iter().filter(|line| line.app == *name && line.received) {
+            let mad = Frame::parse(&line.frame, Layout::WithPkeyIndex).unwrap().view().unwrap();
+            if mad.header().attribute_id == R::ID {
+                let _ = receiver.handle(Duration::ZERO, mad.as_bytes());
+            }
         }
+        let Some(message) = receiver.message() else { continue };
+        let message = MadRef::new(message).unwrap();
+        let dumps: Vec<String> = message
+            .records()
+            .unwrap()
+            .map(|record: &R| Dump::new(&Structure::of::<R>(), as_bytes(record)).unwrap().to_string())
+            .collect();
+        assert_eq!(dumps.concat(), body(text), "{name}");
+        runs += 1;
+        records += dumps.len();
     }
-    let message = MadRef::new(receiver.message().unwrap()).unwrap();
-    let dumps = message
-        .records()
-        .unwrap()
-        .map(|record: &NodeRecord| Dump::new(&Structure::of::<NodeRecord>(), as_bytes(record)).unwrap().to_string());
-    assert_eq!(dumps.collect::<String>(), body(&printed["sa5-NR"]));
+    (runs, records)
+}
+
+#[test]
+fn records_are_dumped_as_by_saquery() {
+    let (frames, printed) = (frames(), printed());
+    let compared = [
+        compare_dumps::<NodeRecord>(&frames, &printed, "NodeRecord dump:"),
+        compare_dumps::<McMemberRecord>(&frames, &printed, "MCMember Record dump:"),
+        compare_dumps::<LinkRecord>(&frames, &printed, "LinkRecord dump:"),
+        compare_dumps::<GuidInfoRecord>(&frames, &printed, "GUIDInfo Record dump:"),
+        compare_dumps::<SmInfoRecord>(&frames, &printed, "SMInfoRecord dump:"),
+        compare_dumps::<SwitchInfoRecord>(&frames, &printed, "SwitchInfoRecord dump:"),
+    ];
+    assert_eq!(compared, [(1, 9), (8, 27), (2, 27), (1, 1), (3, 4), (1, 1)]);
 }
 
 /// Compares with the decoding by a separate program.
