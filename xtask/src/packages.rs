@@ -18,15 +18,13 @@ type Package = (&'static str, &'static str);
 pub(crate) const BUILD: &[Package] = &[
     ("gcc", "cc, the linker, and the compiler of acm-plugin's part in C"),
     ("libc6-dev", "the C library"),
-    ("pkg-config", "pkg-config, finds libibverbs for ib-device"),
-    ("libibverbs-dev", "libibverbs and its headers, for ib-device's queue pairs"),
-    ("librdmacm-dev", "librdmacm and its headers, which rdma-sys binds too"),
-    ("libclang-dev", "libclang, reads those headers (bindgen in rdma-sys)"),
+    ("libibverbs-dev", "libibverbs to link with, for ib-device's queue pairs"),
 ];
 
 /// To run the tests: programs that are not ours, to check ours against.
 pub(crate) const TEST: &[Package] = &[
     ("ibacm", "ib_acme, the client of C ibacm"),
+    ("pkg-config", "pkg-config, tells how to link with libibacm"),
     ("libibumad-dev", "umad.h, which the header of ibacm's providers includes"),
     ("ibsim-utils", "ibsim, a simulated fabric for OpenSM"),
     ("libumad2sim0", "libumad2sim.so, puts OpenSM and saquery on ibsim"),

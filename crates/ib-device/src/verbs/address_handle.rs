@@ -4,7 +4,7 @@ use super::{Context, check, non_null};
 use crate::Result;
 use core::ptr::NonNull;
 use ib_mad::AddressVector;
-use rdma_sys::{ibv_ah, ibv_ah_attr, ibv_create_ah, ibv_destroy_ah, ibv_gid, ibv_global_route};
+use ib_verbs_sys::{ibv_ah, ibv_ah_attr, ibv_create_ah, ibv_destroy_ah, ibv_gid, ibv_global_route};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// An address handle, destroyed when its last owner drops it. Owners are the cache and each send without a completion.

@@ -4,7 +4,7 @@ use super::{CompletionStatus, Context, QueueKey, check, non_null};
 use crate::Result;
 use core::{mem::MaybeUninit, ptr::NonNull};
 use ib_mad::{Lid, Qpn};
-use rdma_sys::{ibv_cq, ibv_create_cq, ibv_destroy_cq, ibv_poll_cq, ibv_req_notify_cq, ibv_wc, ibv_wc_flags};
+use ib_verbs_sys::{ibv_cq, ibv_create_cq, ibv_destroy_cq, ibv_poll_cq, ibv_req_notify_cq, ibv_wc, ibv_wc_flags};
 
 /// Maximum number of completions of a poll.
 pub(super) const BATCH: u8 = 16;
@@ -95,7 +95,7 @@ impl From<&ibv_wc> for WorkCompletion {
             slid: Lid::new(completion.slid),
             sl: completion.sl,
             path_bits: completion.dlid_path_bits,
-            has_grh: completion.wc_flags & ibv_wc_flags::IBV_WC_GRH.0 != 0,
+            has_grh: completion.wc_flags & ibv_wc_flags::IBV_WC_GRH != 0,
         }
     }
 }

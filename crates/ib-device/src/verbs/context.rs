@@ -9,15 +9,15 @@ use core::{
     sync::atomic::{AtomicU64, AtomicUsize, Ordering},
 };
 use ib_mad::{Lid, Mtu, PortState, ServiceLevel, id::Lmc};
-use nix::{
-    errno::Errno,
-    fcntl::{FcntlArg, OFlag, fcntl},
-};
-use rdma_sys::{
+use ib_verbs_sys::{
     ibv_ack_async_event, ibv_ack_cq_events, ibv_alloc_pd, ibv_async_event, ibv_close_device, ibv_comp_channel,
     ibv_context, ibv_cq, ibv_create_comp_channel, ibv_dealloc_pd, ibv_destroy_comp_channel, ibv_device_attr,
     ibv_free_device_list, ibv_get_async_event, ibv_get_cq_event, ibv_get_device_list, ibv_get_device_name,
     ibv_open_device, ibv_pd, ibv_port_attr, ibv_query_device, ibv_query_port,
+};
+use nix::{
+    errno::Errno,
+    fcntl::{FcntlArg, OFlag, fcntl},
 };
 use std::{os::fd::BorrowedFd, sync::Arc};
 
@@ -152,7 +152,7 @@ impl Context {
         // SAFETY: the context is open. The library fills the first version of ibv_port_attr, up to `flags`; fields that
         // were added later stay zero. All fields are numbers, so that zero is a valid value.
         let attributes = unsafe {
-            check("ibv_query_port", ibv_query_port(self.context(), port, attributes.as_mut_ptr().cast()))?;
+            check("ibv_query_port", ibv_query_port(self.context(), port, attributes.as_mut_ptr()))?;
             attributes.assume_init()
         };
         let small = |number: u32| u8::try_from(number).unwrap_or(u8::MAX);
@@ -209,11 +209,10 @@ impl Context {
                 },
             }
         }
-        // SAFETY: the call filled the event. The type is read as a number: the kernel has types that the bindings'
-        // enumeration lacks. libibverbs has one kind of element for each type, and the element lives until the event is
-        // acknowledged.
+        // SAFETY: the call filled the event. libibverbs has one kind of element for each type, and the element lives until
+        // the event is acknowledged.
         unsafe {
-            let number = (&raw const (*event).event_type).cast::<u32>().read();
+            let number = (*event).event_type;
             let element = &raw const (*event).element;
             let port = Event::names_port(number).then(|| (*element).port_num);
             let queue = if Event::names_queue_pair(number) {

@@ -102,7 +102,7 @@ impl Event {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rdma_sys::ibv_event_type as raw;
+    use ib_verbs_sys::ibv_event_type as raw;
 
     #[test]
     fn numbers_are_those_of_libibverbs() {
@@ -115,21 +115,19 @@ mod tests {
             (raw::IBV_EVENT_CLIENT_REREGISTER, PortEvent::ClientReregister),
             (raw::IBV_EVENT_GID_CHANGE, PortEvent::GidChange),
         ] {
-            let number = number as u32;
             assert_eq!(Event::new(number, Some(2), None), Event::Port { port: 2, event });
             assert!(Event::names_port(number) && !Event::names_queue_pair(number));
         }
         let key = QueueKey::new(7);
         for number in [raw::IBV_EVENT_QP_FATAL, raw::IBV_EVENT_QP_REQ_ERR, raw::IBV_EVENT_QP_ACCESS_ERR] {
-            let number = number as u32;
             assert_eq!(Event::new(number, None, Some(key)), Event::QueuePairError(key));
             assert!(Event::names_queue_pair(number));
         }
-        let error = raw::IBV_EVENT_CQ_ERR as u32;
+        let error = raw::IBV_EVENT_CQ_ERR;
         assert_eq!(Event::new(error, None, Some(key)), Event::CompletionQueueError(key));
         assert!(Event::names_completion_queue(error));
-        assert_eq!(Event::new(raw::IBV_EVENT_DEVICE_FATAL as u32, None, None), Event::DeviceFatal);
-        assert!(Event::names_queue_pair(raw::IBV_EVENT_QP_LAST_WQE_REACHED as u32));
+        assert_eq!(Event::new(raw::IBV_EVENT_DEVICE_FATAL, None, None), Event::DeviceFatal);
+        assert!(Event::names_queue_pair(raw::IBV_EVENT_QP_LAST_WQE_REACHED));
     }
 
     #[test]

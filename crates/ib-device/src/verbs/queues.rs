@@ -3,11 +3,12 @@
 use super::{Context, QueueKey, check, completion_queue::CompletionQueue, non_null};
 use crate::Result;
 use core::{
+    ffi::c_int,
     mem::MaybeUninit,
     ptr::{self, NonNull},
 };
 use ib_mad::{Gid, Lid, Qkey, Qpn};
-use rdma_sys::{
+use ib_verbs_sys::{
     ibv_ah, ibv_attach_mcast, ibv_create_qp, ibv_destroy_qp, ibv_detach_mcast, ibv_gid, ibv_modify_qp, ibv_post_recv,
     ibv_post_send, ibv_qp, ibv_qp_attr, ibv_qp_attr_mask as mask, ibv_qp_cap, ibv_qp_init_attr, ibv_qp_state as state,
     ibv_qp_type, ibv_query_qp, ibv_recv_wr, ibv_send_flags, ibv_send_wr, ibv_sge, ibv_wr_opcode, ud_t,
@@ -94,7 +95,7 @@ impl Queues {
 
     /// Brings the queue pair from any state to RTS. Posted work is lost without a completion.
     pub(super) fn restart(&self, port: u8, pkey_index: u16, qkey: Qkey) -> Result<()> {
-        self.modify(state::IBV_QPS_RESET, mask(0), |_| {})?;
+        self.modify(state::IBV_QPS_RESET, 0, |_| {})?;
         self.modify(
             state::IBV_QPS_INIT,
             mask::IBV_QP_PKEY_INDEX | mask::IBV_QP_PORT | mask::IBV_QP_QKEY,
@@ -104,7 +105,7 @@ impl Queues {
                 attributes.qkey = qkey.get();
             },
         )?;
-        self.modify(state::IBV_QPS_RTR, mask(0), |_| {})?;
+        self.modify(state::IBV_QPS_RTR, 0, |_| {})?;
         self.modify(state::IBV_QPS_RTS, mask::IBV_QP_SQ_PSN, |_| {})
     }
 
@@ -113,22 +114,22 @@ impl Queues {
     pub(super) fn resume_sending(&self) -> Result<bool> {
         match self.state()? {
             state::IBV_QPS_RTS => Ok(true),
-            state::IBV_QPS_SQE => self.modify(state::IBV_QPS_RTS, mask(0), |_| {}).map(|()| true),
+            state::IBV_QPS_SQE => self.modify(state::IBV_QPS_RTS, 0, |_| {}).map(|()| true),
             _ => Ok(false),
         }
     }
 
     /// Brings the queue pair to the state ERROR: posted work is flushed.
     pub(super) fn fail(&self) -> Result<()> {
-        self.modify(state::IBV_QPS_ERR, mask(0), |_| {})
+        self.modify(state::IBV_QPS_ERR, 0, |_| {})
     }
 
-    fn modify(&self, to: state::Type, what: mask, fill: impl FnOnce(&mut ibv_qp_attr)) -> Result<()> {
+    fn modify(&self, to: state::Type, what: c_int, fill: impl FnOnce(&mut ibv_qp_attr)) -> Result<()> {
         // SAFETY: all fields are numbers, so that zero is a valid value.
         let mut attributes: ibv_qp_attr = unsafe { MaybeUninit::zeroed().assume_init() };
         attributes.qp_state = to;
         fill(&mut attributes);
-        let what = (mask::IBV_QP_STATE | what).0 as i32;
+        let what = mask::IBV_QP_STATE | what;
         // SAFETY: the queue pair lives; the attributes are read during the call only.
         check("ibv_modify_qp", unsafe { ibv_modify_qp(self.qp.as_ptr(), &raw mut attributes, what) })
     }
@@ -136,7 +137,7 @@ impl Queues {
     fn state(&self) -> Result<state::Type> {
         let mut attributes = MaybeUninit::<ibv_qp_attr>::zeroed();
         let mut initial = MaybeUninit::<ibv_qp_init_attr>::zeroed();
-        let what = mask::IBV_QP_STATE.0 as i32;
+        let what = mask::IBV_QP_STATE;
         // SAFETY: the queue pair lives; both structures may be written. All fields are numbers and pointers, so that
         // zero is a valid value.
         unsafe {
@@ -173,9 +174,9 @@ impl Queues {
         request.sg_list = &raw mut memory;
         request.num_sge = 1;
         request.opcode = ibv_wr_opcode::IBV_WR_SEND;
-        request.send_flags = ibv_send_flags::IBV_SEND_SIGNALED.0;
+        request.send_flags = ibv_send_flags::IBV_SEND_SIGNALED;
         if inline {
-            request.send_flags |= ibv_send_flags::IBV_SEND_INLINE.0;
+            request.send_flags |= ibv_send_flags::IBV_SEND_INLINE;
         }
         request.wr.ud = ud_t { ah: to.handle, remote_qpn: to.qpn.get(), remote_qkey: to.qkey.get() };
         let mut refused = ptr::null_mut();

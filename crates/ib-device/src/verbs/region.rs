@@ -3,8 +3,8 @@
 use super::{Context, check, non_null};
 use crate::{Error, Result};
 use core::{alloc::Layout, ptr::NonNull};
+use ib_verbs_sys::{ibv_access_flags, ibv_dereg_mr, ibv_mr, ibv_reg_mr, ibv_sge};
 use nix::errno::Errno;
-use rdma_sys::{ibv_access_flags, ibv_dereg_mr, ibv_mr, ibv_reg_mr, ibv_sge};
 use std::alloc::{alloc_zeroed, dealloc};
 
 /// Alignment of slots in bytes: a cache line.
@@ -40,7 +40,7 @@ impl Region {
         let layout = bytes.and_then(|bytes| Layout::from_size_align(bytes, PAGE).ok()).ok_or_else(too_big)?;
         // SAFETY: the layout's size is not 0, because both of its factors are at least 1.
         let memory = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or_else(too_big)?;
-        let access = ibv_access_flags::IBV_ACCESS_LOCAL_WRITE.0 as i32;
+        let access = ibv_access_flags::IBV_ACCESS_LOCAL_WRITE;
         // SAFETY: the protection domain lives as long as the context, of which `self` has a clone. The memory has this
         // length and outlives the registration (see `drop`).
         let region = unsafe { ibv_reg_mr(context.pd(), memory.as_ptr().cast(), layout.size(), access) };

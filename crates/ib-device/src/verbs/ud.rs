@@ -12,8 +12,8 @@ use super::{
 };
 use crate::{Error, Result};
 use ib_mad::{AddressVector, Gid, Lid, Qkey, Qpn, ServiceLevel, Wire, packet::Grh};
+use ib_verbs_sys::ibv_sge;
 use nix::errno::Errno;
-use rdma_sys::ibv_sge;
 use std::collections::VecDeque;
 
 /// The largest MTU in bytes.

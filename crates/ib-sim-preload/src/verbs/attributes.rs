@@ -8,7 +8,7 @@ use core::{
     ptr,
 };
 use ib_mad::{Mtu, Pkey};
-use rdma_sys::{ibv_context, ibv_device_attr, ibv_gid, ibv_gid_entry, ibv_port_attr};
+use ib_verbs_sys::{ibv_context, ibv_device_attr, ibv_gid, ibv_gid_entry, ibv_port_attr};
 
 // Limits of the device.
 pub(super) const MAX_CQE: usize = 1 << 20;

@@ -6,7 +6,7 @@ use core::{
     mem, ptr,
     sync::atomic::{AtomicU32, Ordering},
 };
-use rdma_sys::{ibv_comp_channel, ibv_context, ibv_cq, ibv_wc};
+use ib_verbs_sys::{ibv_comp_channel, ibv_context, ibv_cq, ibv_wc};
 use std::{collections::VecDeque, sync::Mutex};
 
 /// A completion channel. Its events are addresses of completion queues.

@@ -19,7 +19,7 @@ use ib_sim::{
     client::{Client, ClientError, Message},
     proto::{Fault, Kind},
 };
-use rdma_sys::{ibv_async_event, ibv_context, ibv_cq, verbs_context};
+use ib_verbs_sys::{ibv_async_event, ibv_context, ibv_cq, verbs_context};
 use std::{
     collections::BTreeMap,
     io,
@@ -284,11 +284,10 @@ unsafe extern "C" fn ibv_get_async_event(context: *mut ibv_context, to: *mut ibv
     // SAFETY: by the caller's promise the context is open.
     minus_one(unsafe { Context::of(context) }.events.pop().map(|event| {
         // SAFETY: by the caller's promise `to` may be written. The union is as wide as a pointer. On a little-endian
-        // machine its first bytes are the lowest, so that a port's number is right, too. The event type is written as a
-        // number: the bindings' enumeration is for reading.
+        // machine its first bytes are the lowest, so that a port's number is right, too.
         unsafe {
             (&raw mut (*to).element).cast::<usize>().write(event.element);
-            (&raw mut (*to).event_type).cast::<u32>().write(event.number);
+            (&raw mut (*to).event_type).write(event.number);
         }
     }))
 }

@@ -6,7 +6,7 @@ use core::{
     ffi::{CStr, c_char, c_int, c_void},
     mem, ptr,
 };
-use rdma_sys::{ibv_device, ibv_node_type, ibv_transport_type};
+use ib_verbs_sys::{ibv_device, ibv_node_type, ibv_transport_type};
 use std::{ffi::CString, fs, os::unix::ffi::OsStrExt, sync::Mutex};
 
 /// A device. It lives as long as the process: programs use devices of lists that they freed.

@@ -15,7 +15,7 @@ use core::{
     sync::atomic::Ordering,
 };
 use ib_mad::{Lid, Qkey};
-use rdma_sys::{ibv_qp, ibv_qp_attr, ibv_qp_cap, ibv_qp_init_attr, ibv_qp_type};
+use ib_verbs_sys::{ibv_qp, ibv_qp_attr, ibv_qp_cap, ibv_qp_init_attr, ibv_qp_type};
 use std::sync::Mutex;
 
 // Bits of `enum ibv_qp_attr_mask`.
@@ -113,7 +113,7 @@ impl Pair {
 /// # Safety
 /// The domain and the completion queues live; the attributes can be read and written.
 #[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C" fn ibv_create_qp(pd: *mut rdma_sys::ibv_pd, attributes: *mut ibv_qp_init_attr) -> *mut ibv_qp {
+unsafe extern "C" fn ibv_create_qp(pd: *mut ib_verbs_sys::ibv_pd, attributes: *mut ibv_qp_init_attr) -> *mut ibv_qp {
     // SAFETY: by the caller's promise the attributes can be read.
     let attributes = unsafe { *attributes };
     let ibv_qp_cap { max_send_wr, max_recv_wr, max_send_sge, max_recv_sge, max_inline_data } = attributes.cap;

@@ -7,7 +7,7 @@ use core::{
 };
 use ib_mad::Gid;
 use ib_sim::Port;
-use rdma_sys::{ibv_ah, ibv_ah_attr, ibv_context, ibv_mr, ibv_pd};
+use ib_verbs_sys::{ibv_ah, ibv_ah_attr, ibv_context, ibv_mr, ibv_pd};
 
 /// A protection domain.
 #[repr(C)]

@@ -7,7 +7,7 @@ use core::{
     sync::atomic::{AtomicU64, Ordering},
 };
 use ib_mad::{Gid, Lid};
-use rdma_sys::{ibv_gid, ibv_qp};
+use ib_verbs_sys::{ibv_gid, ibv_qp};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 /// The requests of a connection to attach a queue pair. The server answers all of them, in order.

@@ -4,7 +4,7 @@ use super::{attributes::query_port, completion, context::Context, device::number
 use crate::{environment, errno::set_errno};
 use core::{ffi::c_int, mem, ptr};
 use ib_sim::client::Client;
-use rdma_sys::{ibv_context, ibv_device, verbs_context};
+use ib_verbs_sys::{ibv_context, ibv_device, verbs_context};
 
 /// Opens a device.
 ///

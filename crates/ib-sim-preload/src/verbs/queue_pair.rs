@@ -8,7 +8,7 @@ use core::{
     sync::atomic::{AtomicU32, Ordering},
 };
 use ib_mad::{Gid, Qpn};
-use rdma_sys::{ibv_pd, ibv_qp, ibv_qp_cap, ibv_qp_state, ibv_sge, ibv_wc, ibv_wc_opcode, ibv_wc_status};
+use ib_verbs_sys::{ibv_pd, ibv_qp, ibv_qp_cap, ibv_qp_state, ibv_sge, ibv_wc, ibv_wc_opcode, ibv_wc_status};
 use std::{collections::VecDeque, sync::Mutex};
 
 pub(super) const RESET: c_uint = ibv_qp_state::IBV_QPS_RESET;

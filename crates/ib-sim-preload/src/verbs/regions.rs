@@ -1,7 +1,7 @@
 //! The memory regions of a device.
 use super::lock;
 use core::sync::atomic::{AtomicU32, Ordering};
-use rdma_sys::{ibv_pd, ibv_sge};
+use ib_verbs_sys::{ibv_pd, ibv_sge};
 use std::{collections::BTreeMap, sync::Mutex};
 
 /// The registered memory of a device by key. Work requests name a region by its key.

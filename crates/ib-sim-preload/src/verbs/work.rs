@@ -13,7 +13,7 @@ use core::{
 };
 use ib_mad::{AddressVector, FlowLabel, Gid, GlobalRoute, Lid, Qkey, Qpn, Rate, ServiceLevel, as_bytes, packet::Grh};
 use ib_sim::{Datagram, Port, Source};
-use rdma_sys::{ibv_qp, ibv_recv_wr, ibv_send_wr, ibv_sge, ibv_wc_opcode, ibv_wc_status, ibv_wr_opcode};
+use ib_verbs_sys::{ibv_qp, ibv_recv_wr, ibv_send_wr, ibv_sge, ibv_wc_opcode, ibv_wc_status, ibv_wr_opcode};
 
 /// Bytes in front of every received datagram for a global route header.
 const GRH: u32 = 40;
@@ -265,7 +265,7 @@ unsafe fn send(pair: &Pair, request: &ibv_send_wr) -> Result<(), c_int> {
     Ok(())
 }
 
-fn datagram<'a>(port: &Port, to: &rdma_sys::ibv_ah_attr, qpn: Qpn, qkey: Qkey, payload: &'a [u8]) -> Datagram<'a> {
+fn datagram<'a>(port: &Port, to: &ib_verbs_sys::ibv_ah_attr, qpn: Qpn, qkey: Qkey, payload: &'a [u8]) -> Datagram<'a> {
     // SAFETY: every GID is a sequence of bytes.
     let dgid = Gid::new(unsafe { to.grh.dgid.raw });
     let route = GlobalRoute {

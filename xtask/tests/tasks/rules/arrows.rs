@@ -60,7 +60,8 @@ const ARROWS: &[Arrows] = &[
             "tracing-subscriber",
         ],
     ),
-    above("ib-device", &["ib-mad"]),
+    above("ib-verbs-sys", &[]),
+    above("ib-device", &["ib-mad", "ib-verbs-sys"]),
     above("acm-shm", &["acm-wire", "ib-mad"]),
     above("acm-client", &["acm-shm", "acm-wire", "ib-mad", "ib-device"]),
     above("acm-capi", &["acm-client", "acm-wire", "ib-mad"]),
@@ -72,7 +73,7 @@ const ARROWS: &[Arrows] = &[
         "acm-mio",
         &["acm-sansio", "acm-wire", "ib-mad", "ib-sim", "ib-device", "acm-plugin", "acm-shm", "acm-trace"],
     ),
-    above("ib-sim-preload", &["ib-sim", "ib-mad"]),
+    above("ib-sim-preload", &["ib-sim", "ib-mad", "ib-verbs-sys"]),
     above("acmrs", &["acm-provider", "acm-sansio", "acm-wire", "ib-device", "ib-mad"]),
 ];
 

@@ -7,7 +7,7 @@ const LOOKED_AT: [(&str, &str); 3] = [
     // Used by a test only, which generates the header of acm-capi.
     ("cbindgen", "MPL-2.0"),
     ("unicode-ident", "(MIT OR Apache-2.0) AND Unicode-3.0"),
-    // The file LICENSE of its package is the MIT licence.
+    // For a test only. The file LICENSE of its package is the MIT licence.
     ("rdma-sys", "none"),
 ];
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
