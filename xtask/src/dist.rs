@@ -10,7 +10,7 @@ use clap::Args;
 use std::{
     env, fs, io,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, Stdio},
 };
 
 const MAINTAINER: &str = "The acm authors <acm-rs@users.noreply.github.com>";
@@ -80,12 +80,9 @@ impl Made {
             let name = file.file_name().unwrap_or_default();
             fs::copy(&file, debian.join(name)).map_err(TaskError::io("copying", &file))?;
         }
-        let (version, date) = (env!("CARGO_PKG_VERSION"), last_commit("%cD")?);
-        let text = format!(
-            "acm ({version}-{}) unstable; urgency=medium\n\n  * See /usr/share/doc/acm-mio/changelog.gz.\n\n -- {MAINTAINER}  {date}\n",
-            self.revision
-        );
-        fs::write(debian.join("changelog"), text).map_err(TaskError::io("writing", &debian))?;
+        let (version, date) = (format!("{}-{}", env!("CARGO_PKG_VERSION"), self.revision), last_commit("%cD")?);
+        make_file("changelog", &[&version, &date], &debian.join("changelog"))?;
+        make_file("copyright", &[], &debian.join("copyright"))?;
         // A copy: the times of files that are older than the last commit would be part of the packages.
         let (changes, copy) = (command::root().join("CHANGELOG.md"), work.join("CHANGELOG.md"));
         fs::copy(&changes, &copy).map_err(TaskError::io("copying", &changes))?;
@@ -101,6 +98,8 @@ impl Made {
 
     fn rpm(&self) -> Result<(), TaskError> {
         let work = self.work()?;
+        let notices = work.join("NOTICES");
+        make_file("copyright", &[], &notices)?;
         let mut rpmbuild = Command::new("rpmbuild");
         rpmbuild.args(["-bb", "--quiet"]);
         for (name, value) in [
@@ -108,6 +107,7 @@ impl Made {
             ("_sourcedir", command::root().display().to_string()),
             ("_rpmdir", self.out.display().to_string()),
             ("xtask", own()?.display().to_string()),
+            ("notices", notices.display().to_string()),
             ("built", self.built.display().to_string()),
             ("acm_version", env!("CARGO_PKG_VERSION").to_owned()),
             ("acm_revision", self.revision.to_string()),
@@ -162,6 +162,17 @@ impl Made {
         }
         Ok(())
     }
+}
+
+/// Writes what a program of `dist/packaging` prints.
+fn make_file(program: &str, arguments: &[&str], to: &Path) -> Result<(), TaskError> {
+    let mut command = Command::new(command::root().join("dist/packaging").join(program));
+    let output = command.args(arguments).stderr(Stdio::inherit()).output();
+    let output = output.map_err(|source| command::spawn(&command, source))?;
+    if !output.status.success() {
+        return Err(TaskError::Failed { command: command::line(&command), status: output.status });
+    }
+    fs::write(to, output.stdout).map_err(TaskError::io("writing", to))
 }
 
 fn absolute(path: &Path) -> Result<PathBuf, TaskError> {

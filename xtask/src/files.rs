@@ -22,6 +22,9 @@ const fn file(package: &'static str, source: &'static str, path: &'static str) -
     File { package, source, path }
 }
 
+/// The package that gives the daemon ibacm's names. It excludes ibacm.
+const ALIAS: &str = "acm-as-ibacm";
+
 /// All installed files. Those in `/etc` are configuration, which an administrator may change. The units are the last
 /// files of the daemon: when systemd can start it, all other files are complete.
 pub(crate) const FILES: &[File] = &[
@@ -64,6 +67,10 @@ pub(crate) const FILES: &[File] = &[
     file("ib-acme-rs", "built/ib_acme.bash", "share/acm-ib_acme/ib_acme.bash"),
     file("ib-acme-rs", "built/ib_acme.fish", "share/acm-ib_acme/ib_acme.fish"),
     file("ib-acme-rs", "built/ib_acme.zsh", "share/acm-ib_acme/ib_acme.zsh"),
+    file(ALIAS, "-> acm-mio", "sbin/ibacm"),
+    file(ALIAS, "dist/ibacm.8", "share/man/man8/ibacm.8"),
+    file(ALIAS, "-> acm-mio.socket", "SYSTEMD/systemd/system/ibacm.socket"),
+    file(ALIAS, "-> acm-mio.service", "SYSTEMD/systemd/system/ibacm.service"),
     file("libibacm1", "built/libibacm.so", "LIBDIR/libibacm.so.1"),
     file("libibacm-dev", "-> libibacm.so.1", "LIBDIR/libibacm.so"),
     file("libibacm-dev", "built/libibacm.a", "LIBDIR/libibacm.a"),
@@ -158,7 +165,7 @@ pub(crate) struct Folders {
     /// Put everything below this directory, for a package or an image. The paths in the files are as without it.
     #[arg(long, value_name = "DESTDIR")]
     root: Option<PathBuf>,
-    /// Only the files of this Debian package. May be repeated.
+    /// Only the files of this Debian package. May be repeated. Without it, all files but those with ibacm's names.
     #[arg(long, value_name = "NAME", value_parser = package)]
     package: Vec<String>,
 }
@@ -187,7 +194,10 @@ fn package(text: &str) -> Result<String, String> {
 impl Folders {
     /// The chosen files.
     pub(crate) fn files(&self) -> impl DoubleEndedIterator<Item = &'static File> {
-        FILES.iter().filter(|file| self.package.is_empty() || self.package.iter().any(|name| name == file.package))
+        FILES.iter().filter(|file| match self.package.as_slice() {
+            [] => file.package != ALIAS,
+            chosen => chosen.iter().any(|name| name == file.package),
+        })
     }
 
     fn libdir(&self) -> PathBuf {

@@ -45,6 +45,10 @@ fn names(folder: &Path) -> Vec<String> {
 
 /// The files of the packages, without documentation that each package has.
 const FILES: &str = "
+acm-as-ibacm -rw-r--r-- /usr/share/man/man8/ibacm.8.gz
+acm-as-ibacm lrwxrwxrwx /lib/systemd/system/ibacm.service
+acm-as-ibacm lrwxrwxrwx /lib/systemd/system/ibacm.socket
+acm-as-ibacm lrwxrwxrwx /usr/sbin/ibacm
 acm-mio -rw-r--r-- /etc/logrotate.d/acm-mio
 acm-mio -rw-r--r-- /lib/systemd/system/acm-mio.service
 acm-mio -rw-r--r-- /lib/systemd/system/acm-mio.socket
@@ -99,7 +103,8 @@ libibacm-dev -rw-r--r-- /usr/share/man/man3/libibacm.3.gz
 libibacm-dev lrwxrwxrwx /usr/lib/MULTIARCH/libibacm.so
 libibacm1 -rw-r--r-- /usr/lib/MULTIARCH/libibacm.so.1
 ";
-const NAMES: [&str; 7] = ["acm-mio", "acm-replay", "ib-acme-rs", "ib-sim", "libacmrs", "libibacm-dev", "libibacm1"];
+const NAMES: [&str; 8] =
+    ["acm-as-ibacm", "acm-mio", "acm-replay", "ib-acme-rs", "ib-sim", "libacmrs", "libibacm-dev", "libibacm1"];
 
 fn deb(name: &str) -> PathBuf {
     let begins = |file: &String| file.starts_with(&format!("{name}_")) && file.ends_with(".deb");

@@ -65,6 +65,8 @@ not_enabled() { ! enabled; }
 check 'nothing is enabled' not_enabled
 check 'daemon starts' in_tree acm-mio
 
+check 'names of ibacm are refused beside ibacm' not in_tree sh -c 'dpkg --force-depends -i /run/packages/acm-as-ibacm_*.deb'
+
 # An administrator enables the daemon and changes files.
 check 'units are enabled' in_tree systemctl enable acm-mio.socket acm-mio.service
 echo '# changed' >> "$tree/etc/logrotate.d/acm-mio"
@@ -77,6 +79,12 @@ check 'units are still enabled' enabled
 check 'ibacm is removed' in_tree dpkg --force-depends --remove ibacm
 check 'ib_acme is that of this project' is_alternative
 check 'ib_acme has completions' completes
+is_alias() { in_tree ibacm && in_tree systemctl is-enabled ibacm.service ibacm.socket; }
+check 'names of ibacm are installed without it' in_tree sh -c 'dpkg --force-depends -i /run/newer/acm-as-ibacm_*.deb'
+check 'command and units of ibacm are those of this project' is_alias
+is_no_alias() { ! (cd "$tree" && ls usr/sbin/ibacm lib/systemd/system/ibacm.service lib/systemd/system/ibacm.socket 2>/dev/null | grep . >&2); }
+check 'names of ibacm are removed' in_tree dpkg --purge acm-as-ibacm
+check 'no name of ibacm is left' is_no_alias
 mkdir -p "$tree/var/log/acm-mio"
 check 'packages are removed' in_tree dpkg --remove $names
 check 'changed configuration stays' changed
@@ -96,11 +104,12 @@ check 'rpm user is in its group and rdma' in_tree sh -c '[ "$(id -nG acm)" = "ac
 check 'rpm client is ib_acme' is_alternative
 check 'rpm ib_acme has completions' completes
 check 'rpm units are enabled' in_tree systemctl enable acm-mio.socket acm-mio.service
+check 'rpm command and units of ibacm are those of this project' is_alias
 echo '# changed' >> "$tree/etc/logrotate.d/acm-mio"
 check 'newer rpm packages are installed' install_rpms -U newer
 check 'rpm configuration is kept' changed
 check 'rpm units are still enabled' enabled
-rpms='acm-mio ib-acme-rs libibacm libibacm-devel libacmrs ib-sim acm-replay acm-debuginfo'
+rpms='acm-mio acm-as-ibacm ib-acme-rs libibacm libibacm-devel libacmrs ib-sim acm-replay acm-debuginfo'
 check 'rpm packages are removed' in_tree rpm --dbpath /run/rpm --force-debian -e $rpms
 check 'rpm units are disabled' not_enabled
 rm -f "$tree/etc/logrotate.d/acm-mio.rpmsave"
