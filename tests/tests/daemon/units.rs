@@ -3,7 +3,7 @@ use acm_tests::{Binary, Connection, Node, Process, UNIX_SOCKET, binary, program,
 use nix::sys::signal::Signal;
 use std::{
     fs,
-    os::unix::net::UnixDatagram,
+    os::unix::{fs::symlink, net::UnixDatagram},
     path::{Path, PathBuf},
 };
 
@@ -99,23 +99,45 @@ fn socket_unit_removes_stale_port_files_before_it_listens() {
     assert_eq!(fs::read_dir(run_dir.path()).unwrap().count(), 0);
 }
 
-#[test]
-fn units_pass_systemd_analyze() {
-    let folder = tempfile::tempdir().unwrap();
+/// Copies the units into a folder, and returns what systemd says of the start of a unit there.
+fn verified(folder: &Path, unit: &str) -> Vec<String> {
     for name in ["acm-mio.service", "acm-mio.socket"] {
         // The programs are not installed on the test machine.
         let text = fs::read_to_string(dist(name)).unwrap();
         let text = text.replace("/usr/sbin/acm-mio", "/bin/true").replace("/usr/sbin/acmctl", "/bin/true");
-        fs::write(folder.path().join(name), text).unwrap();
+        fs::write(folder.join(name), text).unwrap();
     }
-    let service = folder.path().join("acm-mio.service");
-    let found = run(program("systemd-analyze", "systemd"), &["verify", "--man=no", service.to_str().unwrap()]);
+    let unit = folder.join(unit);
+    let found = run(program("systemd-analyze", "systemd"), &["verify", "--man=no", unit.to_str().unwrap()]);
     // systemd before version 254 ignores these with a warning.
     let is_new = |line: &str| ["RestartSteps", "RestartMaxDelaySec"].iter().any(|name| line.contains(name));
-    let ours: Vec<&str> = found.stderr.lines().filter(|line| line.contains("acm-mio.s") && !is_new(line)).collect();
-    assert!(ours.is_empty(), "{found}");
+    found.stderr.lines().filter(|line| line.contains("acm") && !is_new(line)).map(str::to_owned).collect()
+}
+
+#[test]
+fn units_pass_systemd_analyze() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = verified(folder.path(), "acm-mio.service");
+    assert!(said.is_empty(), "{said:#?}");
     let users = run(program("systemd-sysusers", "systemd"), &["--dry-run", dist("acm-mio.sysusers").to_str().unwrap()]);
     assert_eq!(users.code, Some(0), "{users}");
+}
+
+/// With the package acm-as-ibacm, the units conflict with their own names: systemd drops that, if it is not a conflict
+/// of one unit with the other.
+#[test]
+fn units_start_by_the_names_of_ibacm() {
+    for unit in ["acm-mio.service", "acm-mio.socket", "ibacm.service", "ibacm.socket"] {
+        let folder = tempfile::tempdir().unwrap();
+        for kind in ["service", "socket"] {
+            symlink(format!("acm-mio.{kind}"), folder.path().join(format!("ibacm.{kind}"))).unwrap();
+        }
+        let (dropped, said): (Vec<_>, Vec<_>) =
+            verified(folder.path(), unit).into_iter().partition(|line| line.contains(" dropped"));
+        assert!(said.is_empty(), "{unit}: {said:#?}");
+        // These were the aliases, and not the units of an installed ibacm.
+        assert!(dropped.iter().any(|line| line.contains("Conflicts=ibacm.s")), "{unit}: {dropped:#?}");
+    }
 }
 
 /// Stands for systemctl. `start` writes the name of the unit into the file that the unit names, when both units are there.
