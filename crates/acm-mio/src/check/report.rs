@@ -1,5 +1,5 @@
 //! The report: one line for each finding, with its result and advice.
-use crate::ctl::Outcome;
+use crate::output::Outcome;
 use core::fmt::{self, Display};
 use serde::{Serialize, Serializer};
 

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     cli::{Args, KernelChoice},
-    ctl::{Failure, Outcome, Output, note},
+    output::{Failure, Outcome, Output, note},
     preload::Files,
     settings::{MissingFile, Settings},
 };

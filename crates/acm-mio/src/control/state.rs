@@ -1,4 +1,4 @@
-//! What the daemon responds to requests other than those for entries.
+//! Responses to requests other than those for entries.
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 

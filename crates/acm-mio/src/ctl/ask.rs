@@ -1,6 +1,5 @@
 //! Sends requests to a running daemon.
-use super::output::Failure;
-use crate::metrics::STATUS_SOCKET;
+use crate::{metrics::STATUS_SOCKET, output::Failure};
 use core::time::Duration;
 use std::{
     io::{self, ErrorKind, Read, Write},
@@ -17,6 +16,17 @@ const PAUSE: Duration = Duration::from_millis(50);
 const ATTEMPTS: u32 = 200;
 /// Run directory of the service unit.
 const UNIT: &str = "/run/acm-mio";
+
+/// Sends a request with a method and a target to the daemon, and returns the response.
+pub(super) type Ask<'a> = &'a dyn Fn(&str, &str) -> Result<String, Failure>;
+
+/// Parses a response.
+///
+/// # Errors
+/// It has another form than those of this version.
+pub(super) fn json_of<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, Failure> {
+    serde_json::from_str(text).map_err(|error| Failure::Failed(format!("the daemon is of another version: {error}")))
+}
 
 /// Returns the sockets to try. The service unit has a run directory of its own, which is tried before the default one.
 fn sockets(run_dir: &Path) -> Vec<PathBuf> {

@@ -1,10 +1,13 @@
 //! `explain`, `cache list` and `cache flush`: entries of the cache of the running daemon.
 use super::{
-    Age, Ask, json_of,
-    output::{Failure, Outcome, Output, note},
+    age::Age,
+    ask::{Ask, json_of},
     table::{self, Table},
 };
-use crate::control::{Entry, Filter, Flushed, Page, Parameters};
+use crate::{
+    control::{Entry, Filter, Flushed, Page, Parameters},
+    output::{Failure, Outcome, Output, note},
+};
 use nix::unistd::User;
 use serde_json::json;
 use std::collections::BTreeSet;

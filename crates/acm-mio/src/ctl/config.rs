@@ -1,9 +1,9 @@
 //! `config`: the options in force in the running daemon, and where their values come from.
-use super::{
-    Ask, json_of,
+use super::ask::{Ask, json_of};
+use crate::{
+    control::{Configuration, InForce, Origin},
     output::{Failure, Outcome, Output, note},
 };
-use crate::control::{Configuration, InForce, Origin};
 use serde_json::Value;
 
 /// Prints the options; with `changed`, only those whose value is not by default, or that wait for a restart.

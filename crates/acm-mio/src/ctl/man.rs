@@ -1,6 +1,6 @@
 //! The manual page `dist/acmctl.8`, with the text of `--help` of each command, and completions for shells. Both are files
 //! in the repository, so that the program does not depend on their generators.
-use super::Ctl;
+use super::commands::Ctl;
 use clap::{Command, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man;

@@ -1,8 +1,6 @@
 //! `metrics`: prints the metrics of the running daemon, or writes them into a file for node_exporter's textfile collector.
-use super::{
-    Ask,
-    output::{Failure, Outcome, Output},
-};
+use super::ask::{Ask, json_of};
+use crate::output::{Failure, Outcome, Output};
 use serde_json::{Value, json};
 use std::{
     collections::BTreeSet,
@@ -30,7 +28,7 @@ pub(super) fn run(ask: Ask<'_>, file: Option<&Path>, output: &mut Output<'_>) ->
         }
         None if output.json => {
             let lines = ask("GET", "/status.json")?;
-            let metrics: Vec<Value> = lines.lines().map(super::json_of).collect::<Result<_, _>>()?;
+            let metrics: Vec<Value> = lines.lines().map(json_of).collect::<Result<_, _>>()?;
             output.object(&json!({ "metrics": metrics }))?;
         }
         None => output.write(&ask("GET", "/metrics")?)?,

@@ -1,9 +1,12 @@
 //! `record`: starts, ends and shows a recording of the running daemon.
 use super::{
-    Age, Ask, json_of,
+    age::Age,
+    ask::{Ask, json_of},
+};
+use crate::{
+    control::{Parameters, RecordingState},
     output::{Failure, Outcome, Output},
 };
-use crate::control::{Parameters, RecordingState};
 use clap::Subcommand;
 use serde_json::json;
 

@@ -1,9 +1,9 @@
 //! `reload`: makes the running daemon read its files again, waits for the end, and reports the result.
-use super::{
-    Ask, json_of,
+use super::ask::{Ask, json_of};
+use crate::{
+    control::{ReloadRequested, ReloadResult},
     output::{Failure, Outcome, Output, note},
 };
-use crate::control::{ReloadRequested, ReloadResult};
 use core::time::Duration;
 use serde_json::json;
 use std::thread;

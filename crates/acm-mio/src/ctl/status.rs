@@ -1,10 +1,13 @@
 //! `status` and `wait-ready`: whether the daemon serves.
 use super::{
-    Age, Ask,
-    output::{Failure, Outcome, Output, note},
+    age::Age,
+    ask::Ask,
     verdict::{Numbers, Port},
 };
-use crate::clock::Clock;
+use crate::{
+    clock::Clock,
+    output::{Failure, Outcome, Output, note},
+};
 use acm_sansio::Time;
 use core::time::Duration;
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
 //! Cache entries as text for administrators.
-use super::Age;
+use super::age::Age;
 use crate::control::{Entry, Path};
 
 const COLUMNS: [&str; 9] = ["DESTINATION", "STATE", "SOURCE", "CONFIRMED", "USES", "USED", "USER", "PORT", "PARTITION"];

@@ -1,4 +1,4 @@
-//! What is wrong with a running daemon, by its numbers.
+//! Verdict on a running daemon, by its numbers.
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

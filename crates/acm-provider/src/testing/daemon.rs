@@ -1,4 +1,4 @@
-//! What a provider has passed to the daemon.
+//! Records of what a provider has passed to the daemon.
 #![allow(unsafe_code, reason = "memory that a provider shares with the daemon")]
 use crate::abi::{Message, SaHandler, SaMad};
 use core::{cell::RefCell, ptr::NonNull, time::Duration};

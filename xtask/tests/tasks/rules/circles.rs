@@ -6,7 +6,7 @@ use std::{
 };
 
 /// The number of modules that are in a circle. The numbers may only fall: the issue "components" divides the core.
-const CIRCLES: &[(&str, usize)] = &[("crates/acm-mio/src/main.rs", 2), ("crates/acm-trace/src/lib.rs", 5)];
+const CIRCLES: &[(&str, usize)] = &[("crates/acm-mio/src/lib.rs", 2), ("crates/acm-trace/src/lib.rs", 5)];
 
 #[test]
 fn top_level_modules_have_no_circle() {

@@ -1,4 +1,4 @@
-//! What commands print, and their exit codes.
+//! Output of commands for administrators, and their exit codes.
 use core::fmt::{self, Display};
 use serde_json::Value;
 use std::{
@@ -10,21 +10,21 @@ use std::{
 const SCHEMA: u32 = 1;
 
 /// Exit code for a wrong command line.
-pub(super) const USAGE: u8 = 2;
+pub(crate) const USAGE: u8 = 2;
 
 /// Result of a command that was carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// All is well.
     Good,
-    /// What was asked for is not there.
+    /// The thing that was asked for is not there.
     Bad,
     /// The daemon serves, or would serve, and something is wrong.
     Degraded,
 }
 
 impl Outcome {
-    pub(super) fn exit_code(self) -> ExitCode {
+    pub(crate) fn exit_code(self) -> ExitCode {
         ExitCode::from(match self {
             Self::Good => 0,
             Self::Bad => 1,
@@ -45,7 +45,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    pub(super) fn exit_code(&self) -> ExitCode {
+    pub(crate) fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
             Self::Failed(_) => 1,
             Self::Usage(_) => USAGE,
@@ -67,7 +67,7 @@ pub(crate) struct Output<'a> {
     /// If true, commands print one JSON object.
     pub(crate) json: bool,
     /// True once the reader of a pipe has closed it: nothing more is written.
-    pub(super) is_closed: bool,
+    pub(crate) is_closed: bool,
 }
 
 impl fmt::Debug for Output<'_> {
@@ -114,7 +114,7 @@ impl<'a> Output<'a> {
     ///
     /// # Errors
     /// As [`Output::write`], and those of `parts`.
-    pub(super) fn list(
+    pub(crate) fn list(
         &mut self,
         name: &str,
         parts: impl FnOnce(&mut dyn FnMut(&str) -> Result<bool, Failure>) -> Result<(), Failure>,
