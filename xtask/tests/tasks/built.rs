@@ -3,7 +3,7 @@ use std::{fs, path::Path, process::Command};
 
 /// Small programs and libraries with debug information, and texts, in the place of what the build makes.
 pub(crate) fn stand_ins(folder: &Path) {
-    for name in ["acm-mio", "ib_acme", "ib-sim", "acm-replay"] {
+    for name in ["acm-mio", "acmctl", "ib_acme", "ib-sim", "acm-replay"] {
         compile(folder, name, &[]);
     }
     for (name, soname) in [

@@ -21,7 +21,7 @@ mkdir $run/release
 # Installed, but not used.
 for file in libibacm.so libibacm.a libacmrs.so libib_sim_preload.so ib-sim acm-replay; do echo $file > $run/release/$file; done
 # Stripped as packages are: the disk of this machine is its memory.
-for program in acm-mio ib_acme; do strip -o $run/release/$program "$programs/$program"; done
+for program in acm-mio acmctl ib_acme; do strip -o $run/release/$program "$programs/$program"; done
 printf '{"reason":"compiler-artifact"' > $run/messages
 printf ',"%s"' $run/release/* >> $run/messages
 echo '}' >> $run/messages
@@ -104,6 +104,6 @@ check 'A newer one' commands a-newer-one
 check 'the newer one serves' acm_mio_serves
 check 'The way back' commands the-way-back
 check 'ibacm serves again' ibacm_serves
-is_gone() { [ -z "$(find /etc /usr/local/*bin /usr/local/lib /usr/local/share -name '*acm-mio*' 2>/dev/null | tee /dev/stderr)" ]; }
+is_gone() { [ -z "$(find /etc /usr/local/*bin /usr/local/lib /usr/local/share -name '*acm-mio*' -o -name '*acmctl*' 2>/dev/null | tee /dev/stderr)" ]; }
 check 'nothing is left' is_gone
 check 'configuration is left' test -s /etc/rdma/ibacm_addr.cfg

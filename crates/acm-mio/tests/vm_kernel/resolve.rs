@@ -59,11 +59,12 @@ fn resolve_route(dgid: &str) -> String {
 
 /// Returns a counter of the daemon.
 fn counter(name: &str) -> u64 {
-    let status =
-        Command::new(env!("CARGO_BIN_EXE_acmctl")).args(["--run-dir", RUN, "status", "--all"]).output().unwrap();
-    let status = String::from_utf8(status.stdout).unwrap();
-    let value = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": ")?.parse().ok());
-    value.unwrap_or_else(|| panic!("no {name} in\n{status}"))
+    let mut acmctl = Command::new(env!("CARGO_BIN_EXE_acmctl"));
+    let status = acmctl.args(["--run-dir", RUN, "status", "--all", "--json"]).output().unwrap().stdout;
+    let status: serde_json::Value = serde_json::from_slice(&status).unwrap();
+    let metrics = status["metrics"].as_array().unwrap();
+    let value = metrics.iter().find(|metric| metric["name"] == name).and_then(|metric| metric["value"].as_u64());
+    value.unwrap_or_else(|| panic!("no {name} in\n{status:#}"))
 }
 
 #[test]

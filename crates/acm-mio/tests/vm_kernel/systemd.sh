@@ -1,10 +1,10 @@
 # Starts the units of dist/ under a real systemd, and prints `ok WHAT` for each check that succeeds. Arguments: the
-# directory dist, the daemon.
+# directory dist, the daemon beside acmctl.
 set -u
 . "${0%/*}/boot.sh"
 mkdir -p $units/acm-mio.service.d $units/acm-mio.socket.d
 cp "$1/acm-mio.service" "$1/acm-mio.socket" $units/
-cp "$2" $run/acm-mio
+cp "$2" "${2%/*}/acmctl" $run/
 # Differences from an installation: the path of the program, and a fabric that needs no adapter. After the SIGABRT of
 # systemd's watchdog a stopped daemon would run for an instant, and could accept a connection.
 cat > $units/acm-mio.service.d/test.conf <<END
@@ -41,7 +41,7 @@ joined() { show StatusText | grep -q '1 of 1 ports active, 1 of 1 groups joined'
 check started until_true started
 check resolves resolves
 # Under the unit's filter of system calls, the memory exists and has the path.
-shared() { $run/acmctl status --all | grep -q '^ *shared_cache_entries: *[1-9]'; }
+shared() { $run/acmctl --run-dir /run/acm-mio status --all | grep -q '^ *shared_cache_entries: *[1-9]'; }
 check shared until_true shared
 check stale-port-files test ! -e /run/ibacm.port -a ! -e /run/ibacm-tcp.port
 check state until_true joined
@@ -83,4 +83,4 @@ killed_twenty_times() {
     until_true started && resolves
 }
 check restarted-after-twenty-kills killed_twenty_times
-check status sh -c "$run/acmctl status --all | grep -q 'up 0 d'"
+check status sh -c "$run/acmctl --run-dir /run/acm-mio status | grep -qx OK"
