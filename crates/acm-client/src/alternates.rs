@@ -24,8 +24,8 @@ fn other(path: &PathRecord, conditions: &PathRecord, index: u16) -> PathRecord {
 ///
 /// `conditions` are those of the request for the path, if any; its ends are ignored. `ask` sends a request, waits for
 /// the response, and returns its path, or `None` if the daemon has refused it.
-/// [`Client::alternates`](crate::Client::alternates) is this function for a client. The list ends at the first path that
-/// the daemon refuses. C ibacm caches one path for each GID, so that beside it the list is empty.
+/// [`Client::alternates`](crate::Client::alternates) is this function for a client. The list ends at the first path
+/// that the daemon refuses. C ibacm caches one path for each GID, so that beside it the list is empty.
 ///
 /// # Errors
 /// Those of `ask`.

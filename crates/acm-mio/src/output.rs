@@ -70,12 +70,6 @@ pub(crate) struct Output<'a> {
     pub(crate) is_closed: bool,
 }
 
-impl fmt::Debug for Output<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Output").field("json", &self.json).field("is_closed", &self.is_closed).finish_non_exhaustive()
-    }
-}
-
 impl<'a> Output<'a> {
     pub(crate) fn new(out: &'a mut dyn Write, json: bool) -> Self {
         Self { out, json, is_closed: false }
@@ -107,6 +101,14 @@ impl<'a> Output<'a> {
         let members = text.trim_start_matches('{');
         let comma = if members == "}" { "" } else { "," };
         self.write(&format!("{{\"schema\":{SCHEMA}{comma}{members}\n"))
+    }
+
+    /// Writes the result of a command: its object, or its text.
+    ///
+    /// # Errors
+    /// As [`Output::write`].
+    pub(crate) fn result(&mut self, members: &Value, text: &str) -> Result<(), Failure> {
+        if self.json { self.object(members) } else { self.write(text) }
     }
 
     /// Writes the object of a command with a list, whose parts are written one by one. `parts` gets a function that

@@ -15,8 +15,15 @@ const UNKNOWN: u64 = 4096;
 const PATH: u16 = 0x10;
 
 /// Commands of root, and pages with the names of users.
-pub(super) const COMMANDS: [&str; 6] =
-    ["POST /reload", "GET /status", "GET /cache", "DELETE /cache?all", "DELETE /recording", "GET /recording"];
+pub(super) const COMMANDS: [&str; 7] = [
+    "POST /reload",
+    "GET /status",
+    "GET /config",
+    "GET /cache",
+    "DELETE /cache?all",
+    "DELETE /recording",
+    "GET /recording",
+];
 
 /// Requests for a name that is cached.
 pub(super) fn cached(tid: u64) -> Vec<u8> {

@@ -64,8 +64,8 @@ impl ServerAddress {
     fn service(&self) -> Service {
         Service::Unix(self.socket())
     }
-    /// Serves one connection after another, with one script each. Connections that begin with the probe of a client have
-    /// no script, and end with the script, as those of a daemon that ends.
+    /// Serves one connection after another, with one script each. Connections that begin with the probe of a client
+    /// have no script, and end with the script, as those of a daemon that ends.
     fn serve(&self, connections: Vec<Serve>) -> thread::JoinHandle<()> {
         self.serve_further(connections, |peer| while peer.next().is_some() {})
     }

@@ -1,4 +1,5 @@
-//! Checks of what the daemon opens for administrators: the status socket, the socket of `metrics_listen`, the files of `--record`.
+//! Checks of what the daemon opens for administrators: the status socket, the socket of `metrics_listen`, the files of
+//! `--record`.
 use super::report::Report;
 use crate::{
     cli::Args,

@@ -88,12 +88,12 @@ impl Report {
     fn add(&mut self, verdict: Verdict, what: impl Into<String>, advice: impl Into<String>) {
         self.findings.push(Finding { verdict, what: what.into(), advice: advice.into() });
     }
+
     /// Returns the result of all checks in a line.
     pub(super) fn summary(&self) -> String {
-        let count =
-            |wanted: &[Verdict]| self.findings.iter().filter(|finding| wanted.contains(&finding.verdict)).count();
+        let count = |wanted| self.findings.iter().filter(|finding| finding.verdict == wanted).count();
         let (ok, warn, fail) =
-            (count(&[Verdict::Ok]), count(&[Verdict::Warn]), count(&[Verdict::Reload, Verdict::Fail]));
+            (count(Verdict::Ok), count(Verdict::Warn), count(Verdict::Reload) + count(Verdict::Fail));
         let result = match self.worst() {
             Verdict::Ok => "the daemon would serve",
             Verdict::Warn => "the daemon would serve, and something would be missing",

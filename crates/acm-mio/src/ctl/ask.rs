@@ -28,6 +28,14 @@ pub(super) fn json_of<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, F
     serde_json::from_str(text).map_err(|error| Failure::Failed(format!("the daemon is of another version: {error}")))
 }
 
+/// Parses a response with one value in each line.
+///
+/// # Errors
+/// As [`json_of`].
+pub(super) fn lines_of<T: serde::de::DeserializeOwned>(text: &str) -> Result<Vec<T>, Failure> {
+    text.lines().map(json_of).collect()
+}
+
 /// Returns the sockets to try. The service unit has a run directory of its own, which is tried before the default one.
 fn sockets(run_dir: &Path) -> Vec<PathBuf> {
     let unit = (run_dir == Path::new("/run")).then(|| Path::new(UNIT));

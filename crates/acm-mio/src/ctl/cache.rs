@@ -9,6 +9,7 @@ use crate::{
     output::{Failure, Outcome, Output, note},
 };
 use nix::unistd::User;
+use serde::de::DeserializeOwned;
 use serde_json::json;
 use std::collections::BTreeSet;
 
@@ -139,17 +140,12 @@ pub(super) fn flush(ask: Ask<'_>, conditions: &Conditions, output: &mut Output<'
     for parameters in conditions.requests(ask)? {
         let mut from = Some(0);
         while let Some(slot) = from {
-            let target = format!("/cache?{}", parameters.clone().with("from", slot).query());
-            let page: Flushed = json_of(&ask("DELETE", &target)?)?;
+            let page: Flushed = page_from(ask, "DELETE", &parameters, slot)?;
             total += page.flushed;
             from = page.next;
         }
     }
-    if output.json {
-        output.object(&json!({ "flushed": total }))?;
-    } else {
-        output.write(&format!("{} removed\n", table::count(total)))?;
-    }
+    output.result(&json!({ "flushed": total }), &format!("{} removed\n", table::count(total)))?;
     Ok(Outcome::Good)
 }
 
@@ -177,6 +173,17 @@ fn uid(ask: Ask<'_>, name: &str) -> Result<String, Failure> {
     Err(Failure::Failed(format!("{name}: no such user; of the users of entries {all}")))
 }
 
+/// Requests the page that begins at a slot.
+fn page_from<T: DeserializeOwned>(
+    ask: Ask<'_>,
+    method: &str,
+    parameters: &Parameters,
+    slot: usize,
+) -> Result<T, Failure> {
+    let target = format!("/cache?{}", parameters.clone().with("from", slot).query());
+    json_of(&ask(method, &target)?)
+}
+
 /// Requests the pages of the entries that meet one of the conditions, and passes each to `use_page` before the next
 /// request. Ends when `use_page` returns `false`.
 fn each_page(
@@ -187,8 +194,7 @@ fn each_page(
     for parameters in requests {
         let mut from = Some(0);
         while let Some(slot) = from {
-            let target = format!("/cache?{}", parameters.clone().with("from", slot).query());
-            let page: Page = json_of(&ask("GET", &target)?)?;
+            let page: Page = page_from(ask, "GET", parameters, slot)?;
             from = page.next;
             if !use_page(page)? {
                 return Ok(());

@@ -1,5 +1,5 @@
 //! `metrics`: prints the metrics of the running daemon, or writes them into a file for node_exporter's textfile collector.
-use super::ask::{Ask, json_of};
+use super::ask::{Ask, lines_of};
 use crate::output::{Failure, Outcome, Output};
 use serde_json::{Value, json};
 use std::{
@@ -27,8 +27,7 @@ pub(super) fn run(ask: Ask<'_>, file: Option<&Path>, output: &mut Output<'_>) ->
             }
         }
         None if output.json => {
-            let lines = ask("GET", "/status.json")?;
-            let metrics: Vec<Value> = lines.lines().map(json_of).collect::<Result<_, _>>()?;
+            let metrics: Vec<Value> = lines_of(&ask("GET", "/status.json")?)?;
             output.object(&json!({ "metrics": metrics }))?;
         }
         None => output.write(&ask("GET", "/metrics")?)?,

@@ -77,18 +77,11 @@ pub(super) fn run(ask: Ask<'_>, command: &Command, output: &mut Output<'_>) -> R
     let answer = ask(method, &target)?;
     if let Command::Status = command {
         let state: Option<RecordingState> = json_of(&answer)?;
-        if output.json {
-            output.object(&json!({ "recording": state }))?;
-        } else {
-            output.write(&(state.map_or("there is no recording".to_owned(), |state| state.text()) + "\n"))?;
-        }
+        let text = state.as_ref().map_or("there is no recording".to_owned(), RecordingState::text);
+        output.result(&json!({ "recording": state }), &(text + "\n"))?;
     } else {
         let text: String = json_of(&answer)?;
-        if output.json {
-            output.object(&json!({ "done": text }))?;
-        } else {
-            output.write(&(text + "\n"))?;
-        }
+        output.result(&json!({ "done": text }), &format!("{text}\n"))?;
     }
     Ok(Outcome::Good)
 }

@@ -24,11 +24,8 @@ const PATIENCE: u32 = 200;
 /// A file was not applied, or the daemon does not answer.
 pub(super) fn run(ask: Ask<'_>, output: &mut Output<'_>) -> Result<Outcome, Failure> {
     let remarks = reload(ask, &|| thread::sleep(PAUSE), &mut note)?;
-    if output.json {
-        output.object(&json!({ "remarks": remarks }))?;
-    } else {
-        remarks.iter().try_for_each(|remark| output.write(&format!("{remark}\n")))?;
-    }
+    let text: String = remarks.iter().map(|remark| format!("{remark}\n")).collect();
+    output.result(&json!({ "remarks": remarks }), &text)?;
     Ok(Outcome::Good)
 }
 

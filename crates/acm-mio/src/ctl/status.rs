@@ -1,7 +1,7 @@
 //! `status` and `wait-ready`: whether the daemon serves.
 use super::{
     age::Age,
-    ask::Ask,
+    ask::{Ask, lines_of},
     verdict::{Numbers, Port},
 };
 use crate::{
@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// No daemon answers, or writing failed.
 pub(super) fn status(ask: Ask<'_>, all: bool, output: &mut Output<'_>) -> Result<Outcome, Failure> {
     let text = ask("GET", "/status.json")?;
-    let numbers = numbers(&text)?;
+    let numbers = Numbers::parse(&text)?;
     let problems = numbers.problems();
     let outcome = if problems.is_empty() { Outcome::Good } else { Outcome::Degraded };
     if output.json {
@@ -49,7 +49,7 @@ fn wait(ask: Ask<'_>, timeout: Duration, output: &mut Output<'_>, pause: &mut dy
     loop {
         let answer = ask("GET", "/status.json");
         let reason = match &answer {
-            Ok(text) => numbers(text)?.not_ready(),
+            Ok(text) => Numbers::parse(text)?.not_ready(),
             Err(Failure::NoDaemon(_)) => Some(""),
             Err(failure) => return Err(failure.clone()),
         };
@@ -67,10 +67,6 @@ fn wait(ask: Ask<'_>, timeout: Duration, output: &mut Output<'_>, pause: &mut dy
     }
 }
 
-fn numbers(text: &str) -> Result<Numbers, Failure> {
-    Numbers::parse(text).map_err(|error| Failure::Failed(format!("the daemon is of another version: {error}")))
-}
-
 fn object(numbers: &Numbers, problems: &[String], all: Option<&str>) -> Result<Value, Failure> {
     let mut object = json!({
         "verdict": if problems.is_empty() { "ok" } else { "degraded" },
@@ -80,8 +76,7 @@ fn object(numbers: &Numbers, problems: &[String], all: Option<&str>) -> Result<V
         "ports": numbers.ports(),
     });
     if let (Some(text), Some(members)) = (all, object.as_object_mut()) {
-        let metrics = Numbers::lines(text).map_err(|error| Failure::Failed(error.to_string()))?;
-        members.insert("metrics".to_owned(), metrics.into());
+        members.insert("metrics".to_owned(), lines_of::<Value>(text)?.into());
     }
     Ok(object)
 }

@@ -1,6 +1,7 @@
 //! Verdict on a running daemon, by its numbers.
+use super::ask::lines_of;
+use crate::output::Failure;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One line of the daemon's numbers.
@@ -48,8 +49,8 @@ impl Numbers {
     ///
     /// # Errors
     /// A line is no number of this version.
-    pub(super) fn parse(text: &str) -> Result<Self, serde_json::Error> {
-        text.lines().map(serde_json::from_str).collect::<Result<_, _>>().map(Self)
+    pub(super) fn parse(text: &str) -> Result<Self, Failure> {
+        lines_of(text).map(Self)
     }
 
     /// Returns the sum of a number with these labels.
@@ -135,11 +136,6 @@ impl Numbers {
         count("addresses_not_served", "lines of the address file that no port serves");
         count("preload_problems", "preload files with problems");
         problems
-    }
-
-    /// Returns the numbers for JSON, each as the daemon has it.
-    pub(super) fn lines(text: &str) -> Result<Vec<Value>, serde_json::Error> {
-        text.lines().map(serde_json::from_str).collect()
     }
 }
 
