@@ -33,7 +33,7 @@ pub(crate) const TEST: &[Package] = &[
     ("valgrind", "valgrind, counts the instructions of ib-mad, and checks C programs with libibacm"),
     ("iproute2", "ip, network namespaces and addresses in tests"),
     ("ibverbs-utils", "ibv_devinfo, to look at the simulated devices"),
-    ("curl", "curl, reads metrics as docs/operations.md describes"),
+    ("curl", "curl, reads metrics as docs/alerts.md describes"),
     ("prometheus", "promtool, tests our alert rules and reads our metrics"),
     ("python3-prometheus-client", "the parser of Prometheus, reads our metrics"),
     ("logrotate", "logrotate, rotates our log with the file of dist/"),

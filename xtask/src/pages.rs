@@ -17,52 +17,42 @@ struct Page {
     name: &'static str,
     section: &'static str,
     about: &'static str,
-    /// Files, each with the heading of a section; the whole file without a heading.
-    parts: &'static [(&'static str, &'static str)],
+    /// A file with the heading of a section, or with an empty heading for the whole file.
+    part: (&'static str, &'static str),
 }
 
 const PAGES: &[Page] = &[
-    Page {
-        name: "ibacm_opts.cfg",
-        section: "5",
-        about: "options of acm-mio and ibacm",
-        parts: &[("docs/operations.md", "Options"), ("docs/options.md", "")],
-    },
+    Page { name: "ibacm_opts.cfg", section: "5", about: "options of acm-mio and ibacm", part: ("docs/options.md", "") },
     Page {
         name: "ibacm_addr.cfg",
         section: "5",
         about: "names of a node for acm-mio and ibacm",
-        parts: &[("docs/files.md", "The address file")],
+        part: ("docs/files.md", "The address file"),
     },
     Page {
         name: "ibacm_hosts.data",
         section: "5",
         about: "addresses of other nodes for acm-mio and ibacm",
-        parts: &[("docs/files.md", "The host file")],
+        part: ("docs/files.md", "The host file"),
     },
     Page {
         name: "ibacm_route.data",
         section: "5",
         about: "paths of all nodes for acm-mio and ibacm",
-        parts: &[("docs/files.md", "The path dump")],
+        part: ("docs/files.md", "The path dump"),
     },
     Page {
         name: "acm-mio-check",
         section: "8",
         about: "check a node as the unit of acm-mio",
-        parts: &[("docs/operations.md", "Check it")],
+        part: ("docs/commands.md", "Check a node"),
     },
-    Page {
-        name: "acm_prov",
-        section: "7",
-        about: "providers of acm-mio and ibacm",
-        parts: &[("docs/providers.md", "")],
-    },
+    Page { name: "acm_prov", section: "7", about: "providers of acm-mio and ibacm", part: ("docs/providers.md", "") },
     Page {
         name: "libibacm",
         section: "3",
         about: "library of clients of acm-mio and ibacm",
-        parts: &[("crates/acm-capi/README.md", "")],
+        part: ("crates/acm-capi/README.md", ""),
     },
 ];
 
@@ -91,24 +81,12 @@ pub(crate) fn page(file: &'static str) -> Result<Vec<u8>, TaskError> {
 
 /// Returns the text of a page, for lowdown.
 fn text(page: &Page) -> Result<String, TaskError> {
-    let Page { name, about, parts, .. } = page;
-    let mut text = format!("# NAME\n\n{name} - {about}\n\n# DESCRIPTION\n\n");
-    for (file, heading) in *parts {
-        let path = command::root().join(file);
-        let document = fs::read_to_string(&path).map_err(TaskError::io("reading", &path))?;
-        let part = part(&document, heading).ok_or(TaskError::NoSection { path, heading })?;
-        let part = if parts.len() > 1 && heading.is_empty() { titled(&document, &part) } else { part };
-        text += &with_references(&prepared(&part), file, name);
-    }
-    Ok(text + &see_also(name))
-}
-
-/// Returns a whole document as one part of several: with its title as a heading, and without its first paragraph, which
-/// describes the document as a page.
-fn titled(document: &str, part: &str) -> String {
-    let title = document.lines().next().unwrap_or_default();
-    let rest = part.trim_start().split_once("\n\n").map_or("", |(_, rest)| rest);
-    format!("#{title}\n\n{rest}")
+    let Page { name, about, part: (file, heading), .. } = page;
+    let path = command::root().join(file);
+    let document = fs::read_to_string(&path).map_err(TaskError::io("reading", &path))?;
+    let part = part(&document, heading).ok_or(TaskError::NoSection { path, heading })?;
+    let text = with_references(&prepared(&part), file, name);
+    Ok(format!("# NAME\n\n{name} - {about}\n\n# DESCRIPTION\n\n{text}{}", see_also(name)))
 }
 
 /// Returns the text of a section, or all sections, without the title.
@@ -205,7 +183,7 @@ fn reference(target: &str, file: &str, page: &str, begins_sentence: bool) -> Str
     let has_it = |(part, heading): &(&str, &str)| {
         *part == document && (heading.is_empty() || heading.to_lowercase().replace(' ', "-") == anchor)
     };
-    match PAGES.iter().find(|other| other.parts.iter().any(has_it)) {
+    match PAGES.iter().find(|other| has_it(&other.part)) {
         Some(other) if other.name == page => if begins_sentence { "This page" } else { "this page" }.to_owned(),
         Some(other) => format!("**{}**({})", other.name, other.section),
         None => format!("<{DOCUMENTS}/{path}>"),
@@ -227,7 +205,7 @@ mod tests {
 
     #[test]
     fn sections_of_pages_exist() {
-        for (file, heading) in PAGES.iter().flat_map(|page| page.parts) {
+        for Page { part: (file, heading), .. } in PAGES {
             let document = fs::read_to_string(command::root().join(file)).unwrap();
             let part = part(&document, heading).unwrap_or_else(|| panic!("{file}: no section {heading}"));
             assert!(part.len() > 500, "{file}: {heading}");
@@ -248,23 +226,20 @@ mod tests {
             of("[options.md](options.md#x) has it. See\n[options.md](options.md)."),
             "This page has it. See\nthis page."
         );
-        assert_eq!(of("a [operations.md](operations.md#options)"), "a this page");
+        assert_eq!(of("a [options.md](options.md)"), "a this page");
         assert_eq!(of("[providers.md](providers.md#x)"), "**acm_prov**(7)");
         assert_eq!(of("[files.md](files.md#the-path-dump)"), "**ibacm_route.data**(5)");
         let url = "https://github.com/acm-rs/acm/blob/main";
         assert_eq!(of("[SECURITY.md](../SECURITY.md#a)"), format!("<{url}/SECURITY.md#a>"));
-        assert_eq!(of("[operations.md](operations.md#x)"), format!("<{url}/docs/operations.md#x>"));
+        assert_eq!(of("[commands.md](commands.md#x)"), format!("<{url}/docs/commands.md#x>"));
     }
 
     #[test]
     fn pages_name_no_file_that_is_not_installed_and_refer_to_each_other() {
-        for Page { name, parts, .. } in PAGES {
-            for (file, heading) in *parts {
-                let document = fs::read_to_string(command::root().join(file)).unwrap();
-                let text = with_references(&prepared(&part(&document, heading).unwrap()), file, name);
-                let named: Vec<_> = text.split_whitespace().filter(|word| word.contains(".md")).collect();
-                assert!(named.iter().all(|word| word.contains(&format!("<{DOCUMENTS}/"))), "{name}: {named:?}");
-            }
+        for page in PAGES {
+            let text = text(page).unwrap();
+            let named: Vec<_> = text.split_whitespace().filter(|word| word.contains(".md")).collect();
+            assert!(named.iter().all(|word| word.contains(&format!("<{DOCUMENTS}/"))), "{}: {named:?}", page.name);
         }
         assert!(see_also("acm_prov").contains("**ibacm_route.data**(5), **acm-mio**(8)"), "{}", see_also("acm_prov"));
     }
@@ -301,10 +276,10 @@ mod tests {
 
     #[test]
     fn page_has_the_words_of_its_documents() {
-        for part in PAGES {
-            let file: &'static str = format!("{}.{}", part.name, part.section).leak();
+        for described in PAGES {
+            let file: &'static str = format!("{}.{}", described.name, described.section).leak();
             let page = String::from_utf8(page(file).unwrap()).unwrap();
-            let (page, document) = (words(&plain(&page)), words(&text(part).unwrap()));
+            let (page, document) = (words(&plain(&page)), words(&text(described).unwrap()));
             let differs = page.iter().zip(&document).position(|(page, document)| page != document);
             let near = |words: &[String]| differs.map(|at| words[at.saturating_sub(5)..=at].join(" "));
             assert_eq!(near(&page), near(&document), "{file}");
@@ -314,9 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn document_as_a_part_has_its_title_and_no_paragraph_about_the_page() {
-        let document = "# T\n\nThis page is for\nadministrators.\n\na\n\n## B\n";
-        assert_eq!(titled(document, &part(document, "").unwrap()), "## T\n\na\n\n## B\n");
+    fn diagram_of_a_document_becomes_a_sentence() {
         let diagram = "a\n\n```mermaid\nx --> y\n```\n\nb\n";
         assert_eq!(prepared(diagram), "a\n\n(The document has a diagram here.)\n\nb\n");
     }

@@ -20,8 +20,7 @@ mod tests {
     use super::*;
     use acm_wire::files::opts::{DECLARATIONS, Options, Provider, ProviderSubnets};
 
-    /// The options of ibacm, and those that C ibacm does not have.
-    const MANUAL: &str = concat!(include_str!("../../../docs/operations.md"), include_str!("../../../docs/options.md"));
+    const MANUAL: &str = include_str!("../../../docs/options.md");
     const DEADLINES: &str = include_str!("../../../docs/deadlines.md");
 
     /// Returns the five cells of an option's only row. Rows of metrics have three cells.

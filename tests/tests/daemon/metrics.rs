@@ -124,10 +124,10 @@ fn manual_and_dashboard_match_the_metrics() {
     let (_, body) = get(UnixStream::connect(node.dir().join("m")).unwrap(), GET);
     let parsed = parsed(&body);
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let manual = fs::read_to_string(root.join("docs/operations.md")).unwrap();
+    let manual = fs::read_to_string(root.join("docs/metrics.md")).unwrap();
     let missing: Vec<String> =
         names(&parsed).into_iter().filter(|name| !manual.contains(&format!("`{name}`"))).collect();
-    assert!(missing.is_empty(), "docs/operations.md does not name {missing:?}");
+    assert!(missing.is_empty(), "docs/metrics.md does not name {missing:?}");
     let helps = body.lines().filter(|line| line.starts_with("# HELP"));
     let empty: Vec<&str> = helps.filter(|line| line.split_whitespace().count() < 4).collect();
     assert!(empty.is_empty(), "metrics without a HELP text: {empty:?}");
@@ -331,18 +331,18 @@ fn prometheus_rules_have_tests_and_use_existing_metrics() {
     }
     let read = |path: &str| fs::read_to_string(root().join(path)).unwrap();
     let tests = files.map(|file| fs::read_to_string(file).unwrap()).concat();
-    let (rules, page) = (read("dist/acm-mio.rules.yml"), read("docs/monitoring.md"));
+    let (rules, page) = (read("dist/acm-mio.rules.yml"), read("docs/alerts.md"));
     let alerts: Vec<&str> = rules.lines().filter_map(|line| line.trim().strip_prefix("- alert: ")).collect();
     for alert in &alerts {
         assert!(tests.contains(&format!("alertname: {alert}\n")), "{alert} has no test");
-        assert!(page.contains(&format!("| `{alert}` |")), "docs/monitoring.md does not describe {alert}");
+        assert!(page.contains(&format!("| `{alert}` |")), "docs/alerts.md does not describe {alert}");
     }
     assert!(alerts.len() > 5, "{alerts:?}");
     let node = Node::embedded().option("metrics_listen DIR/m").join();
     let (_, body) = get(UnixStream::connect(node.dir().join("m")).unwrap(), GET);
     let parsed = parsed(&body);
     // The counters of devices are in the manual; a simulated fabric has others.
-    let counters = read("docs/operations.md");
+    let counters = read("docs/metrics.md");
     let of_devices = |name: &str| {
         let counter = name.strip_prefix("acm_fabric_").and_then(|name| name.strip_suffix("_total"));
         counter.is_some_and(|counter| counters.contains(&format!("| `fabric_{counter}` |")))
@@ -356,8 +356,8 @@ fn prometheus_rules_have_tests_and_use_existing_metrics() {
 
 #[test]
 fn prometheus_configuration_of_the_manual_is_valid() {
-    let page = fs::read_to_string(root().join("docs/monitoring.md")).unwrap();
-    let (_, from) = page.split_once("   ```text\n   global:").expect("docs/monitoring.md has a configuration");
+    let page = fs::read_to_string(root().join("docs/alerts.md")).unwrap();
+    let (_, from) = page.split_once("   ```text\n   global:").expect("docs/alerts.md has a configuration");
     let (block, _) = from.split_once("   ```\n").unwrap();
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("prometheus.yml"), format!("global:{}", block.replace("\n   ", "\n"))).unwrap();

@@ -25,7 +25,7 @@ fn judge(uid: u32, shell: &Path, report: &mut Report) {
         return report.ok(shown);
     }
     let advice = "it is no system account, and whoever uses it may send management datagrams and steer the daemon; \
-                  rename it, or see docs/packages.md for another user of the daemon";
+                  rename it, or see docs/install.md for another user of the daemon";
     report.warn(shown, advice);
 }
 

@@ -119,14 +119,14 @@ mod tests {
     #[cfg(feature = "verbs")]
     #[test]
     fn manual_has_the_help_text_of_each_metric() {
-        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/operations.md");
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/metrics.md");
         let manual = fs::read_to_string(page).unwrap();
         let rows: BTreeMap<&str, String> = rows(&manual).collect();
         let unknown: Vec<_> = rows.keys().filter(|name| !ALL.contains_key(**name)).collect();
         assert!(unknown.is_empty(), "rows without a metric: {unknown:?}");
         for (name, text) in ALL.iter() {
             let row = rows.get(name).map_or("no row", String::as_str);
-            assert!(row.eq_ignore_ascii_case(text), "{name}: {row:?} in docs/operations.md, {text:?} in the code");
+            assert!(row.eq_ignore_ascii_case(text), "{name}: {row:?} in docs/metrics.md, {text:?} in the code");
         }
     }
 

@@ -1,4 +1,4 @@
-//! The commands in docs/hardware.md that replace ibacm by the daemon, and restore it, exactly as they are in the
+//! The commands in docs/install.md that replace ibacm by the daemon, and restore it, exactly as they are in the
 //! document.
 use std::{
     fs,
@@ -34,7 +34,7 @@ fn blocks(text: &str) -> Vec<(String, String)> {
 fn commands_of_the_document_replace_ibacm_and_restore_it() {
     assert!(std::env::var_os("ACM_VM").is_some(), "not in the virtual machine: run `cargo xtask vm-test`");
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let text = fs::read_to_string(package.join("../../docs/hardware.md")).unwrap();
+    let text = fs::read_to_string(package.join("../../docs/install.md")).unwrap();
     assert!(text.contains(concat!("git clone ", env!("CARGO_PKG_REPOSITORY"), "\n")));
     let (folder, mut names) = (tempfile::tempdir().unwrap(), Vec::new());
     for (heading, commands) in blocks(&text) {

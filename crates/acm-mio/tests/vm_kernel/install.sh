@@ -1,4 +1,4 @@
-# Runs the commands of docs/hardware.md under a real systemd, on a machine where Debian's ibacm is enabled and serves, and
+# Runs the commands of docs/install.md under a real systemd, on a machine where Debian's ibacm is enabled and serves, and
 # prints `ok WHAT` for each check that succeeds. Arguments: the directory with the document's blocks, each a file; the
 # directory with our programs. Differences from an administrator's machine: the adapter is simulated (both daemons and the
 # commands get it by the environment alone), the source is not fetched, and it was compiled before.
