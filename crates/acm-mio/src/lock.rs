@@ -135,7 +135,6 @@ mod tests {
         in_time(move || holder(&path).map(|_| ()).unwrap_or_default());
     }
 
-    // docs/deviations.md: lock-file
     #[test]
     fn lock_file_contains_nothing_but_the_process_id() {
         let dir = tempfile::tempdir().unwrap();

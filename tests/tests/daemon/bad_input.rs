@@ -140,7 +140,6 @@ fn partial_last_entry_is_ignored() {
     }
 }
 
-// docs/deviations.md: eight-entries
 #[test]
 fn request_without_source_gets_the_selected_source() {
     let node = daemon();

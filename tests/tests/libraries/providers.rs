@@ -188,7 +188,6 @@ fn library_gets_the_gid_of_an_interface() {
 }
 
 /// The other subnet is served, and the shutdown does not wait.
-// docs/deviations.md: provider-end
 #[test]
 fn hanging_library_does_not_block_other_subnets() {
     let lab = Lab::with_nodes(&["node1", "node1:1"], &[]);

@@ -315,7 +315,6 @@ unsafe fn perf(target: PerfTarget, counters: *mut *mut u64, count: *mut c_int) -
 mod tests {
     use super::*;
 
-    // docs/deviations.md: c-counter
     #[test]
     fn counter_names_equal_those_of_acm_client() {
         // SAFETY: the function returns a static string.

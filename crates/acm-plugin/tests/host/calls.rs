@@ -66,7 +66,6 @@ fn response_may_come_during_the_call_from_a_thread_or_late() {
     assert_eq!(host.call(ProviderCall::Resolve { request, endpoint, source: other, message }), (vec![], false));
 }
 
-// docs/deviations.md: provider-response
 #[test]
 fn second_response_is_passed_on_and_response_with_unknown_number_is_refused() {
     let mut host = Host::new();
@@ -152,7 +151,6 @@ fn port_without_a_device_is_not_opened_and_logs_the_reason() {
     assert_eq!(host.call(ProviderCall::QueryCounters { request: REQUEST, endpoint: ENDPOINT }), (vec![], false));
 }
 
-// docs/deviations.md: provider-end
 #[test]
 fn hanging_call_does_not_block_other_libraries() {
     let mut hanging = Host::new();

@@ -15,7 +15,6 @@ fn refusal(folder: &Path, option: &str) -> String {
     message.strip_prefix(&start).unwrap_or_else(|| panic!("{message}")).to_owned()
 }
 
-// docs/deviations.md: provider-defects
 #[test]
 fn each_defect_has_its_message() {
     let folder = tempfile::tempdir().unwrap();

@@ -47,7 +47,6 @@ fn result_is_passed_to_the_handler() {
     assert!(host.take_lines().contains(&"handler: umad 110 context 1".to_owned()));
 }
 
-// docs/deviations.md: provider-freed
 #[test]
 fn freed_datagrams_are_refused_and_get_no_result() {
     let mut host = Host::new();

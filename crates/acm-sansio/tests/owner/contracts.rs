@@ -214,7 +214,6 @@ fn name_lookup_fails_with_the_first_join() {
     acm.check().unwrap();
 }
 
-// docs/deviations.md: join-mlid
 #[test]
 fn join_succeeds_only_with_the_record_of_its_group() {
     let (mut acm, join) = joining();

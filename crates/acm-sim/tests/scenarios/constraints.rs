@@ -116,7 +116,6 @@ fn world_with_two_partitions() -> World {
     world
 }
 
-// docs/deviations.md: new-partition-address
 #[test]
 fn pkey_of_a_request_selects_the_endpoint_and_is_queried() {
     let mut world = world_with_two_partitions();

@@ -129,7 +129,6 @@ fn interface_address_takes_precedence_over_the_address_file() {
     assert_eq!(resolve(&mut world, 0, "10.8.0.1", "node2"), Err(ClientStatus::ESRCADDR));
 }
 
-// docs/deviations.md: new-partition-address
 #[test]
 fn interface_address_is_served_in_its_partition_only() {
     let mut world = world(2);

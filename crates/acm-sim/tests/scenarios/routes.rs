@@ -86,7 +86,6 @@ fn query_sa_of_another_length_is_refused_without_an_echo() {
 }
 
 /// The attribute offset is the length of the record in words of 8 bytes.
-// docs/deviations.md: attribute-offset
 #[test]
 fn sa_requests_have_an_attribute_offset() {
     let mut world = World::new(WorldConfig::default());

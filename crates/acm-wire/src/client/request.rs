@@ -153,7 +153,7 @@ mod tests {
         Entry { entry_type: Host16::new(kind), ..Entry::address(flags, &Address::from_text("x")) }
     }
 
-    // docs/deviations.md: length-16, query-length
+    // docs/deviations.md: query-length
     #[test]
     fn invalid_requests_are_rejected_with_their_status() {
         use EntryFlags as F;
@@ -199,7 +199,6 @@ mod tests {
     }
 
     /// Covers each opcode, with the response bit and without it.
-    // docs/deviations.md: response-bit
     #[test]
     fn each_opcode_is_read_as_its_own_operation() {
         for number in 0..=u8::MAX {

@@ -9,7 +9,6 @@ use std::{
 };
 
 /// The daemon ends during a request. Debian's ib_acme treats this as a response.
-// docs/deviations.md: tool-closed
 #[test]
 fn closed_connection_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
@@ -34,7 +33,6 @@ fn closed_connection_is_an_error() {
 }
 
 /// Debian's ib_acme crashes, or sends requests for other names.
-// docs/deviations.md: empty-lists, tool-255
 #[test]
 fn empty_lists_are_refused() {
     let node = Node::embedded().join();

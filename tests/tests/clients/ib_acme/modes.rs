@@ -3,7 +3,6 @@ use super::programs::{Both, Two};
 use acm_tests::{Binary, Finished, Kind, Lab, Node, binary, run};
 use std::{fs, path::Path};
 
-// docs/deviations.md: tool-e-and-p
 #[test]
 fn each_mode_and_each_failure_equals_debians() {
     let (both, two) = (Both::new(), Two::start());

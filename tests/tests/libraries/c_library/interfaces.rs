@@ -22,7 +22,6 @@ fn two() -> (Fabric, [Node; 2]) {
     (fabric, nodes)
 }
 
-// docs/deviations.md: c-null, c-names, c-endpoint
 #[test]
 fn blocking_functions_work() {
     let (_fabric, nodes) = two();
@@ -152,7 +151,7 @@ fn respond(mut client: UnixStream) {
 }
 
 /// Covers all statuses and invalid responses.
-// docs/deviations.md: c-restart, c-invalid
+// docs/deviations.md: c-restart
 #[test]
 fn each_response_gives_its_error_number() {
     let folder = tempfile::tempdir().unwrap();

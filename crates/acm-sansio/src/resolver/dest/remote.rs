@@ -79,7 +79,6 @@ mod tests {
         assert!(!are("fe80::21", "fe80::31") && !are("fe80::21", "fec0::22"));
     }
 
-    // docs/deviations.md: location-after-refresh
     #[test]
     fn path_updates_the_lid_of_a_location() {
         let lmc = Lmc::of::<2>();

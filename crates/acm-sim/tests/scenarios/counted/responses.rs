@@ -94,7 +94,6 @@ fn joins_and_repeated_requests_are_counted() {
     assert_eq!(world.stat(0, "joins"), 2);
 }
 
-// docs/deviations.md: malformed
 #[test]
 fn malformed_datagrams_are_counted_and_logged() {
     let mut world = quiet();
@@ -115,7 +114,6 @@ fn malformed_datagrams_are_counted_and_logged() {
 }
 
 /// The complete request of ACM's class makes the node cache its sender and the path to its GID.
-// docs/deviations.md: malformed
 #[test]
 fn truncated_request_and_other_class_leave_the_cache_unchanged() {
     let mut world = quiet();

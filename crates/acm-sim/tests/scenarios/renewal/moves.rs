@@ -42,7 +42,6 @@ fn new_lid_of_a_peer_is_cached_within_five_seconds() {
 
 /// Both LIDs change at the same time. The path that node 0 refreshes also gives the new LID of the peer, and the
 /// response to the peer is sent there.
-// docs/deviations.md: location-after-refresh
 #[test]
 fn two_nodes_with_new_lids_find_each_other() {
     for notices in [true, false] {
