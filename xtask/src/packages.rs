@@ -68,6 +68,7 @@ pub(crate) const MACHINE: &[Package] = &[
     ("udev", "udev, gives the devices' files to the daemon"),
     ("xz-utils", "xz, unpacks the kernel's source"),
     ("ibverbs-providers", "libibverbs' driver of Soft-RoCE"),
+    ("librdmacm-dev", "librdmacm and its headers, for C programs that use it"),
     ("rdmacm-utils", "rdma_client and rdma_server, which use librdmacm"),
     ("python3-minimal", "python3, passes sockets to the daemon as systemd does"),
 ];

@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn unit_has_room_for_39_threads_and_those_of_providers() {
-        let unit = include_str!("../../../dist/acm-mio.service");
+        let unit = include_str!("../dist/acm-mio.service");
         // The loop, the reader of preload files and the writer of a recording.
         let threads = 3 + THREADS + 2 * usize::from(Acm::MAX_PROVIDERS);
         assert_eq!(threads, 39);

@@ -20,8 +20,8 @@ mod tests {
     use super::*;
     use acm_wire::files::opts::{DECLARATIONS, Options, Provider, ProviderSubnets};
 
-    const MANUAL: &str = include_str!("../../../docs/options.md");
-    const DEADLINES: &str = include_str!("../../../docs/deadlines.md");
+    const MANUAL: &str = include_str!("../docs/options.md");
+    const DEADLINES: &str = include_str!("../docs/deadlines.md");
 
     /// Returns the five cells of an option's only row. Rows of metrics have three cells.
     fn row(name: &str) -> [&'static str; 5] {

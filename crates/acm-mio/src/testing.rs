@@ -24,7 +24,6 @@ use std::{
 };
 
 #[expect(unreachable_pub, reason = "a module of the end-to-end tests")]
-#[path = "../../../tests/src/poll.rs"]
 mod poll;
 pub(crate) use poll::{LIMIT, until};
 

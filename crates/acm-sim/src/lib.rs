@@ -42,7 +42,7 @@ pub use world::{TranscriptEntry, World, WorldConfig};
 
 /// Runs the code in `docs/recipes.md`.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/recipes.md")]
+#[doc = include_str!("../docs/recipes.md")]
 struct Recipes;
 
 #[cfg(doctest)]

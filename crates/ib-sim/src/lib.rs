@@ -54,7 +54,6 @@ mod id;
 #[cfg(feature = "server")]
 #[cfg(test)]
 #[expect(unreachable_pub, reason = "a module of the end-to-end tests")]
-#[path = "../../../tests/src/poll.rs"]
 mod poll;
 mod port;
 #[cfg(feature = "client")]

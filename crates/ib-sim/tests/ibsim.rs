@@ -16,7 +16,7 @@ use std::{
 };
 
 #[expect(unreachable_pub, reason = "a module of the end-to-end tests")]
-#[path = "../../../tests/src/poll.rs"]
+#[path = "../src/poll.rs"]
 mod poll;
 use poll::{LIMIT, until};
 

@@ -5,8 +5,12 @@ use acm_wire::netlink::{
     KernelResponse, LOCAL_SERVICE_GROUP, MAX_REQUEST, PathUse, ResolveHeader, ResolveRequest, messages,
 };
 use ib_mad::{Wire as _, as_bytes, sa::PathRecord};
-use nix::sys::socket::{
-    AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, getsockname, recvfrom, sendto, socket,
+use nix::{
+    errno::Errno,
+    sys::socket::{
+        AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, getsockname, recvfrom, sendto,
+        socket,
+    },
 };
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use std::{
@@ -45,20 +49,27 @@ impl Kernel {
     /// Requests the path between the ports of `path`, and returns the daemon's.
     pub(super) fn resolve(&self, sequence: u32, path: &Path64) -> io::Result<Path64> {
         let path = PathRecord::parse(path).map_err(io::Error::other)?;
-        let request = ResolveRequest {
+        let message = ResolveRequest {
             header: ResolveHeader { path_use: PathUse::ALL, ..ResolveHeader::default() },
             sgid: Some(path.sgid),
             dgid: Some(path.dgid),
             pkey: Some(path.pkey),
             ..ResolveRequest::default()
         };
-        let mut bytes = [0; 8192];
-        let length = request.encode(sequence, &mut bytes[..MAX_REQUEST]).map_err(io::Error::other)?;
+        let (mut request, mut bytes) = ([0; MAX_REQUEST], [0; 8192]);
+        let length = message.encode(sequence, &mut request).map_err(io::Error::other)?;
         let fd = self.socket.as_raw_fd();
-        sendto(fd, &bytes[..length], &NetlinkAddr::new(self.daemon, 0), MsgFlags::empty())?;
+        let send = || sendto(fd, &request[..length], &NetlinkAddr::new(self.daemon, 0), MsgFlags::empty());
+        send()?;
         loop {
-            let (length, sender) = recvfrom::<NetlinkAddr>(fd, &mut bytes)?;
-            // The daemons of other tests respond to the same group.
+            let (length, sender) = match recvfrom::<NetlinkAddr>(fd, &mut bytes) {
+                // The daemons of other tests respond to the same group, and have filled the queue.
+                Err(Errno::ENOBUFS) => {
+                    send()?;
+                    continue;
+                }
+                received => received?,
+            };
             if sender.map(|sender| sender.pid()) != Some(self.daemon) {
                 continue;
             }

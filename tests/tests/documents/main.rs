@@ -1,4 +1,5 @@
 //! Comparison of the documents, and of the dissector for Wireshark, with the programs.
+mod deadlines;
 mod documents;
 mod troubleshooting;
 mod wireshark;

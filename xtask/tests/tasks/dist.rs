@@ -56,6 +56,7 @@ acm-mio -rw-r--r-- /usr/lib/sysusers.d/acm-mio.conf
 acm-mio -rw-r--r-- /usr/lib/udev/rules.d/60-acm-mio.rules
 acm-mio -rwxr-xr-x /usr/sbin/acm-mio
 acm-mio -rwxr-xr-x /usr/sbin/acm-mio-check
+acm-mio -rwxr-xr-x /usr/sbin/acmctl
 acm-mio -rw-r--r-- /usr/share/acm-mio/acm-mio.rules.yml
 acm-mio -rw-r--r-- /usr/share/acm-mio/grafana-dashboard.json
 acm-mio -rwxr-xr-x /usr/share/acm-mio/hardware-test
@@ -64,7 +65,9 @@ acm-mio -rwxr-xr-x /usr/share/acm-mio/slurm-drain
 acm-mio -rwxr-xr-x /usr/share/acm-mio/slurm-prolog
 acm-mio -rwxr-xr-x /usr/share/acm-mio/slurm-warm
 acm-mio -rw-r--r-- /usr/share/bash-completion/completions/acm-mio
+acm-mio -rw-r--r-- /usr/share/bash-completion/completions/acmctl
 acm-mio -rw-r--r-- /usr/share/fish/vendor_completions.d/acm-mio.fish
+acm-mio -rw-r--r-- /usr/share/fish/vendor_completions.d/acmctl.fish
 acm-mio -rw-r--r-- /usr/share/lintian/overrides/acm-mio
 acm-mio -rw-r--r-- /usr/share/man/man5/ibacm_addr.cfg.5.gz
 acm-mio -rw-r--r-- /usr/share/man/man5/ibacm_hosts.data.5.gz
@@ -73,7 +76,9 @@ acm-mio -rw-r--r-- /usr/share/man/man5/ibacm_route.data.5.gz
 acm-mio -rw-r--r-- /usr/share/man/man7/acm_prov.7.gz
 acm-mio -rw-r--r-- /usr/share/man/man8/acm-mio-check.8.gz
 acm-mio -rw-r--r-- /usr/share/man/man8/acm-mio.8.gz
+acm-mio -rw-r--r-- /usr/share/man/man8/acmctl.8.gz
 acm-mio -rw-r--r-- /usr/share/zsh/site-functions/_acm-mio
+acm-mio -rw-r--r-- /usr/share/zsh/site-functions/_acmctl
 acm-replay -rwxr-xr-x /usr/bin/acm-replay
 acm-replay -rw-r--r-- /usr/lib/MULTIARCH/wireshark/plugins/acm.lua
 acm-replay -rw-r--r-- /usr/share/bash-completion/completions/acm-replay

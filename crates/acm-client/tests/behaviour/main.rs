@@ -27,7 +27,6 @@ use tempfile::TempDir;
 
 mod lost;
 #[expect(unreachable_pub, reason = "a module of the end-to-end tests")]
-#[path = "../../../../tests/src/poll.rs"]
 mod poll;
 #[cfg(feature = "tokio")]
 mod tokio;

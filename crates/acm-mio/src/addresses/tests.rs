@@ -18,7 +18,7 @@ use netlink_packet_route::{
 use proptest::prelude::*;
 use std::{collections::BTreeMap, fs};
 
-const CAPTURED: &str = include_str!("../../../../testdata/rtnetlink/links.hex");
+const CAPTURED: &str = include_str!("../../testdata/links.hex");
 const GID: &str = "fe80::2:c903:0:1";
 
 /// Returns the captured datagrams after each command, in order.

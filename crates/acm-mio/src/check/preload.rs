@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn path_dump_is_reported_with_the_destinations_of_each_port() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/prdump/3node.opensm_full_v1");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/3node.opensm_full_v1");
         let check = |files: Files, ports: &[(Guid, Lid)]| found(&files, ports);
         let routes = || Files { routes: Some(path.into()), ..Files::default() };
         let ours = (Guid::new(0x0002_c903_00b0_0001), Lid::new(1));

@@ -116,7 +116,7 @@ fn completed() -> Command {
 #[test]
 fn completions_are_those_of_the_options() {
     for (shell, end) in [(Shell::Bash, "bash"), (Shell::Fish, "fish"), (Shell::Zsh, "zsh")] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../dist/completions/acm-mio.{end}"));
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("dist/completions/acm-mio.{end}"));
         let mut script = Vec::new();
         clap_complete::generate(shell, &mut completed(), "acm-mio", &mut script);
         let text = String::from_utf8_lossy(&script);
@@ -135,7 +135,7 @@ fn completions_are_those_of_the_options() {
 
 #[test]
 fn manual_page_is_that_of_the_options() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dist/acm-mio.8");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("dist/acm-mio.8");
     if std::env::var_os("UPDATE_MAN").is_some() {
         fs::write(&path, page()).unwrap();
     }

@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn run_directory_of_the_unit_is_tried_before_the_default_one() {
-        let unit = include_str!("../../../../dist/acm-mio.service");
+        let unit = include_str!("../../dist/acm-mio.service");
         let words = unit.lines().find_map(|line| line.strip_prefix("ExecStart=")).unwrap();
         let of_unit = words.split_once("--run-dir ").unwrap().1;
         let [own, default] = [of_unit, "/run"].map(|folder| Path::new(folder).join("acm-mio.status"));

@@ -47,7 +47,7 @@ fn page() -> String {
 
 #[test]
 fn manual_page_is_that_of_the_commands() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dist/acmctl.8");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("dist/acmctl.8");
     if std::env::var_os("UPDATE_MAN").is_some() {
         fs::write(&path, page()).unwrap();
     }
@@ -58,7 +58,7 @@ fn manual_page_is_that_of_the_commands() {
 #[test]
 fn completions_are_those_of_the_commands() {
     for (shell, end) in [(Shell::Bash, "bash"), (Shell::Fish, "fish"), (Shell::Zsh, "zsh")] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../dist/completions/acmctl.{end}"));
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("dist/completions/acmctl.{end}"));
         let mut script = Vec::new();
         clap_complete::generate(shell, &mut Ctl::command(), "acmctl", &mut script);
         let text = String::from_utf8_lossy(&script);

@@ -103,7 +103,7 @@ mod tests {
     use std::{fs, path::Path, process::Command};
 
     /// Written by Debian's ib_acme; see testdata/config/README.md.
-    const THEIRS: &str = include_str!("../../../../testdata/config/ibacm_opts.cfg");
+    const THEIRS: &str = include_str!("../../testdata/ibacm_opts.cfg");
 
     fn settings(dir: &Path, options: &str, addresses: &str) -> Settings {
         let [o, a] = ["opts", "addr"].map(|name| dir.join(name));

@@ -127,7 +127,7 @@ fn library_is_found_by_provider_name_or_file() {
 #[test]
 fn provider_compiled_with_this_projects_header_works() {
     let folder = tempfile::tempdir().unwrap();
-    let include = concat!("-I", env!("CARGO_MANIFEST_DIR"), "/../acm-provider/include");
+    let include = concat!("-I", env!("CARGO_MANIFEST_DIR"), "/tests/c");
     let options = [include, "-Werror"];
     let library = Library::open(&compile(folder.path(), "libtest.so", &options)).unwrap();
     let mut host =

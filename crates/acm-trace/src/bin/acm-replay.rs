@@ -205,7 +205,7 @@ mod tests {
     /// does not depend on a generator of manual pages.
     #[test]
     fn manual_page_is_that_of_the_options() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dist/acm-replay.1");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("dist/acm-replay.1");
         let mut page = Vec::new();
         clap_mangen::Man::new(Arguments::command()).section("1").date("").manual("acm").render(&mut page).unwrap();
         page.extend(REST.as_bytes());
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn completions_are_those_of_the_options() {
         for (shell, end) in [(Shell::Bash, "bash"), (Shell::Fish, "fish"), (Shell::Zsh, "zsh")] {
-            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../dist/completions/acm-replay.{end}"));
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("dist/completions/acm-replay.{end}"));
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "acm-replay", &mut script);
             assert!(String::from_utf8_lossy(&script).contains("anonymize"), "{path:?}");

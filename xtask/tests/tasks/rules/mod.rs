@@ -35,13 +35,13 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The Rust files in a directory and its directories, in order.
+/// The Rust files in a directory and its directories, in order, without links to files of other crates.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut entries: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     entries.sort();
     let files = |path: PathBuf| {
-        let is_source = path.extension().is_some_and(|extension| extension == "rs");
+        let is_source = path.extension().is_some_and(|extension| extension == "rs") && !path.is_symlink();
         if path.is_dir() { sources(&path) } else { Vec::from_iter(is_source.then_some(path)) }
     };
     entries.into_iter().flat_map(files).collect()

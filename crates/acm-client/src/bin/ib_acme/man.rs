@@ -105,7 +105,7 @@ fn add(command: &Command, before: &str, text: &mut Vec<u8>) {
 
 #[test]
 fn manual_page_equals_help() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dist/acm-ib_acme.1");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("dist/acm-ib_acme.1");
     if std::env::var_os("UPDATE_MAN").is_some() {
         fs::write(&path, page()).unwrap();
     }

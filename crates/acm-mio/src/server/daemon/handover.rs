@@ -161,7 +161,7 @@ mod tests {
     // docs/deadlines.md: left-connections
     #[test]
     fn unit_lets_systemd_keep_so_many_connections() {
-        let unit = include_str!("../../../../../dist/acm-mio.service");
+        let unit = include_str!("../../../dist/acm-mio.service");
         assert!(unit.lines().any(|line| line == "FileDescriptorStoreMax=1000"), "{unit}");
     }
 }

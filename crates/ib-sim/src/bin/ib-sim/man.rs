@@ -46,7 +46,7 @@ fn page() -> String {
 
 #[test]
 fn manual_page_is_that_of_the_options() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dist/ib-sim.1");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("dist/ib-sim.1");
     if std::env::var_os("UPDATE_MAN").is_some() {
         fs::write(&path, page()).unwrap();
     }
@@ -57,7 +57,7 @@ fn manual_page_is_that_of_the_options() {
 #[test]
 fn completions_are_those_of_the_options() {
     for (shell, end) in [(Shell::Bash, "bash"), (Shell::Fish, "fish"), (Shell::Zsh, "zsh")] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../dist/completions/ib-sim.{end}"));
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("dist/completions/ib-sim.{end}"));
         let mut script = Vec::new();
         clap_complete::generate(shell, &mut Arguments::command(), "ib-sim", &mut script);
         let text = String::from_utf8_lossy(&script);

@@ -96,7 +96,7 @@ mod tests {
         read.iter().for_each(|option| options.set(*option));
         assert_eq!((options, read.len()), (Options::default(), 20));
         // The options of rdma-core's file, except those that have another default there.
-        let theirs = include_bytes!("../../../../../../testdata/config/ibacm_opts.cfg");
+        let theirs = include_bytes!("../../../../testdata/ibacm_opts.cfg");
         let theirs: Vec<_> = opts::parse(theirs).map(|line| line.unwrap().1).collect();
         let is_comment = |option: &&Opt<'_>| matches!(option, Opt::SaDepth(_) | Opt::ResolveDepth(_));
         assert!(theirs.iter().filter(|option| !is_comment(option)).eq(&read), "{read:?}");

@@ -54,7 +54,7 @@ fn client_with_more_than_2_kib_unsent_is_not_served() {
 // docs/deadlines.md: unread-memory
 #[test]
 fn unread_responses_of_all_connections_fit_into_the_memory_of_the_unit() {
-    let unit = include_str!("../../../../../../dist/acm-mio.service");
+    let unit = include_str!("../../../../dist/acm-mio.service");
     let setting = |name: &str| unit.lines().find_map(|line| line.strip_prefix(name)).unwrap();
     assert_eq!(setting("MemoryMax="), "1G");
     let descriptors: u64 = setting("LimitNOFILE=").parse().unwrap();

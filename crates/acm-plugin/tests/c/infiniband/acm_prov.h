@@ -1,0 +1,1 @@
+../../../../acm-provider/include/infiniband/acm_prov.h

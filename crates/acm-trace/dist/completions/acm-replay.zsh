@@ -1,0 +1,1 @@
+../../../../dist/completions/acm-replay.zsh

@@ -1,0 +1,1 @@
+../../../../dist/completions/ib-sim.fish
