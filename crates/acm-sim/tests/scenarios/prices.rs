@@ -1,5 +1,5 @@
 //! The most that one datagram of a remote host costs: what one receiver sends, the lines in its log at `log_level` 0 and
-//! 1, and what all nodes of a fabric send. SECURITY.md has the same table.
+//! 1, and what all nodes of a fabric send. docs/attacks.md has the same table.
 use acm_sansio::{
     Config, EndpointId, Input, Output, PortId,
     api::{DatagramSource, Level},
@@ -115,7 +115,7 @@ impl Sender {
     }
 }
 
-/// Each kind of datagram, with its price as in SECURITY.md.
+/// Each kind of datagram, with its price as in docs/attacks.md.
 // docs/deviations.md: unicast-response
 #[test]
 fn one_datagram_costs_at_most_its_price() {
@@ -171,7 +171,7 @@ fn one_datagram_costs_at_most_its_price() {
             }),
         ),
     ];
-    let table = include_str!("../../../../SECURITY.md");
+    let table = include_str!("../../../../docs/attacks.md");
     let mut fabric = fabric();
     let sums: Vec<_> = kinds.iter().map(|(kind, .., send)| (*kind, sum_of_all(&mut fabric, &send))).collect();
     assert_eq!(sums, kinds.iter().map(|(kind, _, sum, _)| (*kind, *sum)).collect::<Vec<_>>());
@@ -179,7 +179,7 @@ fn one_datagram_costs_at_most_its_price() {
         assert_eq!(cost(&mut world(), send), expected, "{kind}");
         let Price { multicasts, unicasts, sa_requests, lines } = expected;
         let row = format!("| {kind} | {multicasts} | {unicasts} | {sa_requests} | {lines} | {sum} |");
-        assert!(table.contains(&row), "SECURITY.md lacks {row}");
+        assert!(table.contains(&row), "docs/attacks.md lacks {row}");
     }
 }
 

@@ -3,7 +3,7 @@ use super::{folder, metadata, none, read, root, sources};
 use std::path::Path;
 
 /// Every attack names tests that fail if it costs more.
-const FILES: [&str; 1] = ["SECURITY.md"];
+const FILES: [&str; 1] = ["docs/attacks.md"];
 /// Test programs that run only in the virtual machine.
 pub(super) const ON_REAL_KERNEL: [&str; 2] = ["vm_kernel", "vm_rxe"];
 
