@@ -5,7 +5,7 @@ use crate::{
     attribute::Structure,
     code::SmState,
     smp::{NodeDescription, SmInfo},
-    wire::{Field, find, read_bits},
+    wire::{Field, read_bits},
 };
 use core::fmt;
 
@@ -19,16 +19,27 @@ pub(super) struct Line(pub(super) &'static str, pub(super) &'static str, pub(sup
 pub(super) enum Form {
     /// A number.
     Number(Show),
-    /// An array: a line for each element, with its index after the name.
-    Each(Show),
+    /// An array: a line for each element, with its number after the name. The first element has this number.
+    Each(u32, Show),
+    /// Elements of an array in one line: the first and the number of elements, the path in an element or nothing, the
+    /// text between elements.
+    Row([u32; 2], &'static str, &'static str, Show),
+    /// Bytes: a line for each byte with its number, counted from the number of bytes times the block number at a path.
+    Numbered(&'static str, Show),
     /// A key, hidden unless the caller shows keys.
     Key(Show),
+    /// A key of any number of bytes, hidden unless the caller shows keys.
+    KeyBytes,
     /// A GID.
     Gid,
     /// Text up to the first zero byte.
     Text,
     /// No value: the line is the title of what follows.
     Title,
+    /// A structure inside the record, with its own table.
+    Part(&'static Table),
+    /// The lines for a flag that is set, and those for a flag that is not set.
+    Either(&'static [Line], &'static [Line]),
 }
 
 /// Lines of a structure.
@@ -46,6 +57,8 @@ pub(super) struct Table {
     /// Lines before the others.
     pub(super) first: &'static [Line],
     pub(super) lines: &'static [Line],
+    /// Text after the lines.
+    pub(super) last: &'static str,
 }
 
 /// An attribute as infiniband-diags prints it, with a line feed after each line.
@@ -59,8 +72,9 @@ pub struct Dump<'a> {
 
 impl<'a> AttributeRef<'a> {
     /// Returns the text of infiniband-diags: of smpquery for NodeInfo, NodeDescription, PortInfo, SwitchInfo and
-    /// MlnxExtendedPortInfo, of perfquery for counters, of saquery for PathRecord, NodeRecord, McMemberRecord (`saquery
-    /// MCMR`), LinkRecord, GuidInfoRecord, SmInfoRecord and SwitchInfoRecord. `None` for other attributes.
+    /// MlnxExtendedPortInfo, of perfquery for counters, of saquery for ClassPortInfo and for records of paths, nodes,
+    /// ports, groups (`saquery MCMR`), links, GUIDs, subnet managers, switches, virtual lanes, arbitration, linear
+    /// forwarding, P_Keys, services and subscriptions. `None` for other attributes.
     #[must_use]
     pub fn diags(&self) -> Option<Dump<'a>> {
         Dump::new(&self.structure()?, self.as_bytes())
@@ -82,11 +96,16 @@ impl<'a> Dump<'a> {
         Self { keys: true, ..self }
     }
 
+    /// Returns the text of the structure in `bytes` by a table of its own.
+    pub(super) const fn with_table(fields: &'static [Field], table: &'static Table, bytes: &'a [u8]) -> Self {
+        Self { fields, table, bytes, keys: false }
+    }
+
     /// Returns the first path that is not in the structure.
     #[cfg(test)]
     pub(super) fn missing(&self) -> Option<&'static str> {
         let values = self.lines().filter(|Line(_, _, form)| !matches!(form, Form::Title));
-        values.map(|Line(_, path, _)| *path).find(|path| find(self.fields, path).is_none())
+        values.map(|Line(_, path, _)| *path).find(|path| locate(self.fields, path).is_none())
     }
 
     fn lines(&self) -> impl Iterator<Item = &'static Line> {
@@ -106,8 +125,30 @@ impl<'a> Dump<'a> {
     }
 
     fn number(&self, offset: u32, bits: u32, show: Show, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        show(read_bits(self.bytes, offset, bits).unwrap_or_default(), bits, f)?;
-        f.write_str("\n")
+        show(read_bits(self.bytes, offset, bits).unwrap_or_default(), bits, f)
+    }
+
+    /// Prints a line for each element of an array.
+    fn each(&self, line: &Line, (offset, field): (u32, &Field), f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Line(name, _, form) = line;
+        match form {
+            Form::Each(first, show) => (0..field.count).try_for_each(|index| {
+                self.name(name, Some(first + index), f)?;
+                self.number(offset + index * field.width(), field.width(), *show, f)?;
+                f.write_str("\n")
+            }),
+            Form::Numbered(block, show) => {
+                let (start, count) = (locate(self.fields, block), field.bits / 8);
+                let block =
+                    start.and_then(|(start, block)| read_bits(self.bytes, start, block.bits)).unwrap_or_default();
+                (0..count).try_for_each(|index| {
+                    write!(f, "{}{}\t", self.table.lead, block * u64::from(count) + u64::from(index))?;
+                    self.number(offset + index * 8, 8, *show, f)?;
+                    f.write_str("\n")
+                })
+            }
+            _ => Ok(()),
+        }
     }
 
     fn line(&self, line: &Line, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -115,39 +156,62 @@ impl<'a> Dump<'a> {
         if let Form::Title = form {
             return writeln!(f, "{}{name}", self.table.lead);
         }
-        let (offset, bits) = find(self.fields, path).unwrap_or_default();
-        if let Form::Each(show) = form {
-            let count = self.fields.iter().find(|field| field.name == *path).map_or(0, |field| field.count);
-            let width = bits.checked_div(count).unwrap_or_default();
-            return (0..count).try_for_each(|index| {
-                self.name(name, Some(index), f)?;
-                self.number(offset + index * width, width, *show, f)
-            });
-        }
-        self.name(name, None, f)?;
+        let Some((offset, field)) = locate(self.fields, path) else { return Ok(()) };
         let bytes = self.bytes.get(usize::try_from(offset / 8).unwrap_or(usize::MAX)..).unwrap_or_default();
         match form {
-            Form::Number(show) | Form::Each(show) => self.number(offset, bits, *show, f),
-            Form::Key(show) if self.keys => self.number(offset, bits, *show, f),
-            Form::Key(_) => f.write_str("<not displayed>\n"),
+            Form::Part(table) => {
+                return fmt::Display::fmt(&Dump { fields: field.parts, table, bytes, keys: self.keys }, f);
+            }
+            Form::Either(set, clear) => {
+                let is_set = read_bits(self.bytes, offset, field.bits) != Some(0);
+                return (if is_set { set } else { clear }).iter().try_for_each(|line| self.line(line, f));
+            }
+            Form::Each(..) | Form::Numbered(..) => return self.each(line, (offset, field), f),
+            Form::Row(..) => write!(f, "{}{name}", self.table.lead)?,
+            _ => self.name(name, None, f)?,
+        }
+        match form {
+            Form::Key(_) | Form::KeyBytes if !self.keys => f.write_str("<not displayed>")?,
+            Form::Number(show) | Form::Key(show) => self.number(offset, field.bits, *show, f)?,
+            Form::KeyBytes => {
+                f.write_str("0x")?;
+                let len = usize::try_from(field.bits / 8).unwrap_or_default();
+                bytes.iter().take(len).try_for_each(|byte| write!(f, "{byte:02x}"))?;
+            }
+            Form::Row([first, count], part, between, show) => {
+                let width = field.width();
+                let (inner, bits) = locate(field.parts, part).map_or((0, width), |(inner, part)| (inner, part.bits));
+                for index in *first..first + count {
+                    f.write_str(if index == *first { "" } else { between })?;
+                    self.number(offset + index * width + inner, bits, *show, f)?;
+                }
+            }
             Form::Gid => {
                 let gid = Gid::parse(bytes).copied().unwrap_or_default();
-                writeln!(f, "{}", core::net::Ipv6Addr::from(gid.get()))
+                write!(f, "{}", core::net::Ipv6Addr::from(gid.get()))?;
             }
-            Form::Text => writeln!(f, "{}", text(bytes)),
-            Form::Title => Ok(()),
+            _ => write!(f, "{}", text(bytes))?,
         }
+        f.write_str("\n")
     }
 }
 
-/// Returns the text of a node description up to its first zero byte.
-fn text(bytes: &[u8]) -> Printable<'_> {
+/// Finds a field by its path, with its first bit in the structure.
+fn locate(fields: &'static [Field], path: &str) -> Option<(u32, &'static Field)> {
+    let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
+    let field = fields.iter().find(|field| field.name == first)?;
+    let Some(rest) = rest else { return Some((field.bit_offset, field)) };
+    locate(field.parts, rest).map(|(inner, part)| (field.bit_offset + inner, part))
+}
+
+/// Returns the text of a name up to its first zero byte.
+pub(super) fn text(bytes: &[u8]) -> Printable<'_> {
     let bytes = bytes.get(..size_of::<NodeDescription>()).unwrap_or(bytes);
     Printable(bytes.split(|byte| *byte == 0).next().unwrap_or_default())
 }
 
 /// Text in which a byte that cannot be printed is a space.
-struct Printable<'a>(&'a [u8]);
+pub(super) struct Printable<'a>(&'a [u8]);
 
 impl fmt::Display for Printable<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -165,7 +229,8 @@ impl fmt::Display for Dump<'_> {
             return writeln!(f, "{text}");
         }
         f.write_str(self.table.title)?;
-        self.lines().try_for_each(|line| self.line(line, f))
+        self.lines().try_for_each(|line| self.line(line, f))?;
+        f.write_str(self.table.last)
     }
 }
 

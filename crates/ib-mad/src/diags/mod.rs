@@ -10,8 +10,10 @@
 //! assert!(text.contains("\nNumPorts:........................2\n"));
 //! ```
 mod dump;
+mod groups;
 mod lines;
 mod records;
 mod show;
 
 pub use dump::{Dump, SmInfoLine};
+pub use groups::{GroupLines, MemberLines};

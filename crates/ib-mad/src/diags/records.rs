@@ -1,16 +1,65 @@
 //! Lines of saquery.
 use super::{
     dump::{
-        Form::{Each, Gid, Number, Text, Title},
+        Form::{Each, Either, Gid, Key, KeyBytes, Number, Numbered, Part, Row, Text, Title},
         Line, Table,
     },
+    lines::PORT_INFO,
     show,
 };
 
 /// Returns the table of a record in the layout of saquery.
 const fn table(structure: &'static str, title: &'static str, column: usize, lines: &'static [Line]) -> Table {
-    Table { structure, title, lead: "\t\t", colon: "", column, first: &[], lines }
+    Table { structure, title, lead: "\t\t", colon: "", column, first: &[], lines, last: "" }
 }
+
+/// The attribute in a PortInfoRecord.
+const PORT: &Table = &Table { title: "\tPortInfo dump:\n", lead: "\t\t", ..PORT_INFO };
+
+/// Lines of a subscription to notices of the specification.
+const GENERIC: &[Line] = &[
+    Line("trap_num", "inform_info.trap_number", Number(show::uint)),
+    Line("qpn", "inform_info.qpn_time.qpn", Key(show::upper_bytes)),
+    Line("resp_time_val", "inform_info.qpn_time.resp_time_value", Number(show::upper)),
+    Line("node_type", "inform_info.producer", Number(show::upper_bytes)),
+];
+
+/// Lines of a subscription to notices of a vendor.
+const VENDOR: &[Line] = &[
+    Line("dev_id", "inform_info.trap_number", Number(show::upper)),
+    Line("qpn", "inform_info.qpn_time.qpn", Key(show::upper_bytes)),
+    Line("resp_time_val", "inform_info.qpn_time.resp_time_value", Number(show::upper)),
+    Line("vendor_id", "inform_info.producer", Number(show::upper_bytes)),
+];
+
+/// Lines of a group, for `saquery -g`.
+pub(super) const GROUP: Table = table(
+    "McMemberRecord",
+    "MCMemberRecord group dump:\n",
+    24,
+    &[
+        Line("MGID", "mgid", Gid),
+        Line("Mlid", "mlid", Number(show::upper)),
+        Line("Mtu", "mtu", Number(show::upper)),
+        Line("pkey", "pkey", Number(show::upper)),
+        Line("Rate", "rate", Number(show::upper)),
+        Line("SL", "sl_flow_hop.sl", Number(show::upper)),
+    ],
+);
+
+/// Lines of a member of a group, for `saquery -m`.
+pub(super) const MEMBER: Table = table(
+    "McMemberRecord",
+    "MCMemberRecord member dump:\n",
+    24,
+    &[
+        Line("MGID", "mgid", Gid),
+        Line("Mlid", "mlid", Number(show::upper)),
+        Line("PortGid", "port_gid", Gid),
+        Line("ScopeState", "scope_state", Number(show::upper)),
+        Line("ProxyJoin", "proxy_join", Number(show::upper)),
+    ],
+);
 
 pub(super) const TABLES: &[Table] = &[
     table(
@@ -59,6 +108,17 @@ pub(super) const TABLES: &[Table] = &[
         ],
     ),
     table(
+        "PortInfoRecord",
+        "PortInfoRecord dump:\n\tRID\n",
+        24,
+        &[
+            Line("EndPortLid", "endport_lid", Number(show::uint)),
+            Line("PortNum", "port_num", Number(show::uint)),
+            Line("Options", "options", Number(show::lower)),
+            Line("PortInfo", "port_info", Part(PORT)),
+        ],
+    ),
+    table(
         "McMemberRecord",
         "MCMember Record dump:\n",
         24,
@@ -98,7 +158,7 @@ pub(super) const TABLES: &[Table] = &[
         &[
             Line("LID", "lid", Number(show::uint)),
             Line("Block", "block_num", Number(show::uint)),
-            Line("GUID ", "guids", Each(show::hex)),
+            Line("GUID ", "guids", Each(0, show::hex)),
         ],
     ),
     table(
@@ -140,6 +200,124 @@ pub(super) const TABLES: &[Table] = &[
             Line("PartitionEnforcementCap", "switch_info.partition_enforcement_cap", Number(show::upper)),
             Line("flags", "switch_info.enforcement_caps", Number(show::upper)),
             Line("MulticastFDBTop", "switch_info.multicast_fdb_top", Number(show::upper)),
+        ],
+    ),
+    table(
+        "SlToVlMappingTableRecord",
+        "SL2VLTableRecord dump:\n",
+        27,
+        &[
+            Line("LID", "lid", Number(show::uint)),
+            Line("InPort", "input_port_num", Number(show::uint)),
+            Line("OutPort", "output_port_num", Number(show::uint)),
+            Line("SL: 0| 1| 2| 3| 4| 5| 6| 7| 8| 9|10|11|12|13|14|15|", "", Title),
+            Line("VL:", "table.lanes", Row([0, 16], "", "", show::cell)),
+        ],
+    ),
+    table(
+        "VlArbitrationTableRecord",
+        "VLArbTableRecord dump:\n",
+        27,
+        &[
+            Line("LID", "lid", Number(show::uint)),
+            Line("Port", "output_port_num", Number(show::uint)),
+            Line("Block", "block_num", Number(show::uint)),
+            Line("VL    :", "table.entries", Row([0, 16], "lane.vl", "", show::cell)),
+            Line("Weight:", "table.entries", Row([0, 16], "weight", "", show::cell)),
+            Line("VL    :", "table.entries", Row([16, 16], "lane.vl", "", show::cell)),
+            Line("Weight:", "table.entries", Row([16, 16], "weight", "", show::cell)),
+        ],
+    ),
+    Table {
+        last: "\n",
+        ..table(
+            "LinearForwardingTableRecord",
+            "LFT Record dump:\n",
+            27,
+            &[
+                Line("LID", "lid", Number(show::uint)),
+                Line("Block", "block_num", Number(show::uint)),
+                Line("LFT:", "", Title),
+                Line("LID\tPort Number", "", Title),
+                Line("", "table.ports", Numbered("block_num", show::uint)),
+            ],
+        )
+    },
+    Table {
+        last: "\n",
+        ..table(
+            "PkeyTableRecord",
+            "PKeyTableRecord dump:\n",
+            27,
+            &[
+                Line("LID", "lid", Number(show::uint)),
+                Line("Port", "port_num", Number(show::uint)),
+                Line("Block", "block_num", Number(show::swapped)),
+                Line("PKey Table:", "", Title),
+                Line("", "table.pkeys", Row([0, 8], "", " ", show::hex)),
+                Line("", "table.pkeys", Row([8, 8], "", " ", show::hex)),
+                Line("", "table.pkeys", Row([16, 8], "", " ", show::hex)),
+                Line("", "table.pkeys", Row([24, 8], "", " ", show::hex)),
+            ],
+        )
+    },
+    table(
+        "ServiceRecord",
+        "ServiceRecord dump:\n",
+        24,
+        &[
+            Line("ServiceID", "service_id", Number(show::hex)),
+            Line("ServiceGID", "service_gid", Gid),
+            Line("ServiceP_Key", "service_pkey", Number(show::upper)),
+            Line("ServiceLease", "service_lease", Number(show::upper)),
+            Line("ServiceKey", "service_key", KeyBytes),
+            Line("ServiceName", "service_name", Text),
+            Line("ServiceData8.", "service_data8", Each(1, show::upper)),
+            Line("ServiceData16.", "service_data16", Each(1, show::upper)),
+            Line("ServiceData32.", "service_data32", Each(1, show::upper)),
+            Line("ServiceData64.", "service_data64", Each(1, show::hex)),
+        ],
+    ),
+    table(
+        "InformInfoRecord",
+        "InformInfoRecord dump:\n",
+        24,
+        &[
+            Line("RID", "", Title),
+            Line("SubscriberGID", "subscriber_gid", Gid),
+            Line("SubscriberEnum", "enumeration", Number(show::upper)),
+            Line("InformInfo dump:", "", Title),
+            Line("gid", "inform_info.gid", Gid),
+            Line("lid_range_begin", "inform_info.lid_range_begin", Number(show::uint)),
+            Line("lid_range_end", "inform_info.lid_range_end", Number(show::uint)),
+            Line("is_generic", "inform_info.is_generic", Number(show::upper)),
+            Line("subscribe", "inform_info.subscribe", Number(show::upper)),
+            Line("trap_type", "inform_info.notice_type", Number(show::upper)),
+            Line("", "inform_info.is_generic", Either(GENERIC, VENDOR)),
+        ],
+    ),
+    table(
+        "ClassPortInfo",
+        "SA ClassPortInfo:\n",
+        25,
+        &[
+            Line("Base version", "base_version", Number(show::uint)),
+            Line("Class version", "class_version", Number(show::uint)),
+            Line("Capability mask", "capability_mask", Number(show::upper_bytes)),
+            Line("Capability mask 2", "capability_response.capability_mask2", Number(show::upper_bytes)),
+            Line("Response time value", "capability_response.resp_time_value", Number(show::upper_bytes)),
+            Line("Redirect GID", "redirect_gid", Gid),
+            Line("Redirect TC/SL/FL", "redirect_tc_sl_fl", Number(show::upper_bytes)),
+            Line("Redirect LID", "redirect_lid", Number(show::uint)),
+            Line("Redirect PKey", "redirect_pkey", Number(show::upper_bytes)),
+            Line("Redirect QP", "redirect_qp", Number(show::upper_word)),
+            Line("Redirect QKey", "redirect_qkey", Number(show::upper_bytes)),
+            Line("Trap GID", "trap_gid", Gid),
+            Line("Trap TC/SL/FL", "trap_tc_sl_fl", Number(show::upper_bytes)),
+            Line("Trap LID", "trap_lid", Number(show::uint)),
+            Line("Trap PKey", "trap_pkey", Number(show::upper_bytes)),
+            Line("Trap HL/QP", "trap_hop_qp", Number(show::upper_bytes)),
+            Line("Trap QKey", "trap_qkey", Number(show::upper_bytes)),
         ],
     ),
 ];

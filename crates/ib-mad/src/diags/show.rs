@@ -22,10 +22,27 @@ pub(super) fn lower(value: u64, _: u32, f: &mut Formatter<'_>) -> Result {
     write!(f, "{value:#x}")
 }
 
-/// Prints upper-case digits of all bits.
+/// Prints two upper-case digits for each byte that the bits need.
 pub(super) fn upper_bytes(value: u64, bits: u32, f: &mut Formatter<'_>) -> Result {
-    let digits = usize::try_from(bits / 4).unwrap_or_default();
+    let digits = usize::try_from(bits.div_ceil(8) * 2).unwrap_or_default();
     write!(f, "0x{value:0digits$X}")
+}
+
+/// Prints upper-case digits of four bytes.
+pub(super) fn upper_word(value: u64, _: u32, f: &mut Formatter<'_>) -> Result {
+    upper_bytes(value, 32, f)
+}
+
+/// Prints a number of two bytes whose first byte is the least significant one, in decimal.
+///
+/// OpenSM and saquery on a little-endian machine use this order for the block number of a PkeyTableRecord.
+pub(super) fn swapped(value: u64, _: u32, f: &mut Formatter<'_>) -> Result {
+    write!(f, "{}", value.swap_bytes() >> 48)
+}
+
+/// Prints a cell of a row.
+pub(super) fn cell(value: u64, _: u32, f: &mut Formatter<'_>) -> Result {
+    write!(f, "{value:2}|")
 }
 
 /// Prints the name of a value, or `else_` with its number.

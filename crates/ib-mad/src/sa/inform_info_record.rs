@@ -8,8 +8,8 @@ use crate::{
 };
 
 wire! {
-    /// A subscription to notices (IBTA 15.2.5.12), 80 bytes.
-    pub struct InformInfoRecord [80] {
+    /// A subscription to notices (IBTA 15.2.5.12), 60 bytes; 20 reserved bytes, which OpenSM does not send, may follow.
+    pub struct InformInfoRecord [60] {
         /// GID of the subscribed port.
         pub subscriber_gid: Gid,
         /// Index of the subscription among the subscriptions of the port.
@@ -18,8 +18,6 @@ wire! {
         pub reserved: Reserved<6>,
         /// Subscription of the port.
         pub inform_info: InformInfo,
-        /// Reserved: zero when sent, ignored when received.
-        pub reserved2: Reserved<20>,
     }
 }
 

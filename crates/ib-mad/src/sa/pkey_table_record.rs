@@ -12,7 +12,7 @@ wire! {
     pub struct PkeyTableRecord [72] {
         /// LID of the node.
         pub lid: Lid,
-        /// Number of the block of 32 keys.
+        /// Number of the block of 32 keys. OpenSM 3.3.23 sends it with the least significant byte first.
         pub block_num: Be16,
         /// Number of the port; used only for a switch.
         pub port_num: u8,
