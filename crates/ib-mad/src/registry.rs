@@ -89,6 +89,36 @@ pub const STRUCTURES: &[Structure] = &[
     Structure::of::<crate::opa::OpaDataPortCounters>(),
     #[cfg(feature = "opa")]
     Structure::of::<crate::opa::OpaErrorPortCounters>(),
+    #[cfg(feature = "opa")]
+    Structure::of::<crate::opa::OpaNotice>(),
+    #[cfg(feature = "opa")]
+    Structure::of::<crate::opa::OpaGidTrap>(),
+    #[cfg(feature = "opa")]
+    Structure::of::<crate::opa::OpaNodeTrap>(),
+    #[cfg(feature = "opa")]
+    Structure::of::<crate::opa::OpaPortErrorTrap>(),
+    #[cfg(feature = "opa")]
+    Structure::of::<crate::opa::OpaCapabilityTrap>(),
+    #[cfg(feature = "opa")]
+    Structure::of::<crate::opa::OpaSystemImageTrap>(),
+    #[cfg(feature = "opa")]
+    Structure::of::<crate::opa::OpaBadMkeyTrap>(),
+    #[cfg(feature = "opa")]
+    Structure::of::<crate::opa::OpaBadKeyTrap>(),
+    #[cfg(feature = "opa")]
+    Structure::of::<crate::opa::OpaBadSwitchPkeyTrap>(),
+    #[cfg(feature = "opa")]
+    Structure::of::<crate::opa::OpaNodeRecord>(),
+    #[cfg(feature = "opa")]
+    Structure::of::<crate::opa::OpaPortInfoRecord>(),
+    #[cfg(feature = "opa")]
+    Structure::of::<crate::opa::OpaLinkRecord>(),
+    #[cfg(feature = "opa")]
+    Structure::of::<crate::opa::OpaMcMemberRecord>(),
+    #[cfg(feature = "opa")]
+    Structure::of::<crate::opa::OpaClearPortStatus>(),
+    #[cfg(feature = "opa")]
+    Structure::of::<crate::opa::OpaErrorInfo>(),
     #[cfg(feature = "packet")]
     Structure::of::<crate::packet::Lrh>(),
     #[cfg(feature = "packet")]

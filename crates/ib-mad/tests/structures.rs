@@ -169,7 +169,7 @@ proptest! {
     }
 
     #[test]
-    fn setters_change_only_their_bits(bytes in proptest::collection::vec(any::<u8>(), 256), value in any::<u64>()) {
+    fn setters_change_only_their_bits(bytes in proptest::collection::vec(any::<u8>(), 512), value in any::<u64>()) {
         for structure in registry::all() {
             check_parts(structure, &bytes, value)?;
         }

@@ -16,11 +16,14 @@
 //! ```
 mod attribute;
 mod code;
+mod error_info;
 mod node_info;
+mod notice;
 mod path_record;
 mod port_counters;
 mod port_info;
 mod port_words;
+mod records;
 mod route;
 mod switch_info;
 #[cfg(test)]
@@ -32,7 +35,15 @@ pub use code::{
     OpaCapability3, OpaLid, OpaLinkDownReason, OpaLinkInitReason, OpaLinkSpeeds, OpaLinkWidths, OpaLmc, OpaMtu,
     OpaOfflineReason, OpaPacketFormats, OpaPortPhysicalState, OpaPortType,
 };
+pub use error_info::{
+    OpaClearPortStatus, OpaConstraintError, OpaCounterSelect, OpaErrorCode, OpaErrorInfo, OpaErrorInfoSelect,
+    OpaErrorSc, OpaErrorStatus, OpaPortErrors,
+};
 pub use node_info::OpaNodeInfo;
+pub use notice::{
+    OpaBadKeyTrap, OpaBadMkeyTrap, OpaBadSwitchPkeyTrap, OpaCapabilityTrap, OpaGidTrap, OpaLocalChanges, OpaNodeTrap,
+    OpaNotice, OpaPortErrorTrap, OpaSystemImageTrap, OpaTrapDetails, OpaTrapSl,
+};
 pub use path_record::{OpaPacketKinds, OpaPathRecord, OpaQosSl};
 pub use port_counters::{
     OpaDataCounters, OpaDataPortCounters, OpaErrorCounters, OpaErrorPortCounters, OpaLinkQuality, OpaLinkQualityWord,
@@ -43,6 +54,10 @@ pub use port_words::{
     OpaBufferUnits, OpaCrcModes, OpaInterleave, OpaLinkModes, OpaMkeyLmc, OpaMtuCap, OpaMulticastMasks,
     OpaNeighborMode, OpaNeighborMtu, OpaOperationalVls, OpaPartitionEnforcement, OpaPassThrough, OpaPortModes,
     OpaPortStates, OpaPortTypeByte, OpaReplayDepth, OpaResponseTime, OpaSmSl, OpaStallLife, OpaSubnetTimeOut, OpaVlCap,
+};
+pub use records::{
+    OpaLinkDown, OpaLinkMask, OpaLinkRecord, OpaMcMemberMask, OpaMcMemberRecord, OpaNodeMask, OpaNodeRecord,
+    OpaPortInfoMask, OpaPortInfoRecord, OpaSlHop,
 };
 pub use route::OpaDirectedRoute;
 pub use switch_info::{

@@ -2,12 +2,13 @@
 extern crate std;
 use super::*;
 use crate::{
-    AttributeId, AttributeRef, DecodeError, MadHeader, MadRef, Method, MgmtClass, TransactionId, Wire, as_bytes,
+    AttributeId, AttributeRef, DecodeError, MadHeader, MadRef, Method, MgmtClass, Pkey, TransactionId, Wire, as_bytes,
     attribute::Attribute,
+    notice::{GenericType, TrapNumber},
     perf::PortCounters,
-    sa::{PathRecord, SaHeader},
+    sa::{PathRecord, Query, SaHeader},
     smp::PortInfo,
-    wire::{Be16, find},
+    wire::{Be16, Octets, find},
 };
 use std::{string::ToString as _, vec, vec::Vec};
 
@@ -100,6 +101,51 @@ fn field_offsets_are_those_of_c() {
     check::<OpaVlDataCounters>(&[("port_vl_xmit_wait", 32), ("port_vl_mark_fecn", 96)]);
     check::<OpaVlStatus>(&[("port_vl_xmit_discards", 104)]);
     check::<OpaDirectedRoute>(&[("dr_dlid", 4), ("initial_path", 8), ("return_path", 72)]);
+    check::<OpaClearPortStatus>(&[("counter_select_mask", 32)]);
+    check::<OpaErrorInfo>(&[("error_info_select_mask", 32), ("first", 40)]);
+    check::<OpaPortErrors>(&[
+        ("port_rcv_error", 8),
+        ("port_rcv_error_flits", 9),
+        ("excessive_buffer_overrun", 32),
+        ("port_xmit_constraint_error", 40),
+        ("port_rcv_constraint_error.pkey", 50),
+        ("port_rcv_constraint_error.slid", 52),
+        ("port_rcv_switch_relay_error", 56),
+        ("port_rcv_switch_relay_info", 60),
+        ("uncorrectable_error", 64),
+        ("fm_config_error", 66),
+        ("fm_config_info", 67),
+    ]);
+    check::<OpaNotice>(&[
+        ("producer", 1),
+        ("trap_number", 4),
+        ("toggle_count", 6),
+        ("issuer_lid", 8),
+        ("issuer_gid", 16),
+        ("data_details", 32),
+    ]);
+    check::<OpaCapabilityTrap>(&[("capability_mask", 4), ("capability_mask3", 10), ("changes", 12)]);
+    check::<OpaSystemImageTrap>(&[("lid", 8)]);
+    check::<OpaBadMkeyTrap>(&[("method", 8), ("dr", 9), ("attribute_id", 10), ("mkey", 16), ("dr_return_path", 24)]);
+    check::<OpaBadKeyTrap>(&[("key", 8), ("sl", 12), ("gid1", 16), ("gid2", 32), ("qp1", 49), ("qp2", 53)]);
+    check::<OpaBadSwitchPkeyTrap>(&[("pkey", 2), ("lid1", 4), ("sl", 12), ("gid1", 16), ("qp1", 49), ("qp2", 53)]);
+    check::<OpaNodeRecord>(&[("node_info", 8), ("node_description", 52)]);
+    check::<OpaPortInfoRecord>(&[("port_num", 4), ("port_info", 8), ("link_down_reasons", 250)]);
+    check::<OpaLinkDown>(&[("neighbor_link_down_reason", 6), ("link_down_reason", 7), ("timestamp", 8)]);
+    check::<OpaLinkRecord>(&[("from_port", 4), ("to_port", 5), ("to_lid", 8)]);
+    check::<OpaMcMemberRecord>(&[
+        ("port_gid", 16),
+        ("qkey", 32),
+        ("mtu", 38),
+        ("traffic_class", 39),
+        ("pkey", 40),
+        ("rate", 42),
+        ("packet_life_time", 43),
+        ("sl_hop", 44),
+        ("scope_state", 48),
+        ("proxy_join", 49),
+        ("mlid", 52),
+    ]);
 }
 
 #[test]
@@ -216,4 +262,54 @@ fn attribute_of_another_version_is_unknown() {
         let mad = MadRef::new(&bytes).unwrap();
         assert!(matches!(mad.attribute(), Ok(AttributeRef::Unknown(_))) && mad.sa().is_none() && mad.rmpp().is_none());
     }
+}
+
+#[test]
+fn notice_has_the_details_of_its_trap() {
+    let capability = OpaCapabilityTrap {
+        lid: OpaLid::new(0x1_0002),
+        capability_mask3: OpaCapability3::SNOOP,
+        changes: OpaLocalChanges::default().with_link_width_downgrade_enabled_change(true),
+        ..OpaCapabilityTrap::default()
+    };
+    assert_eq!(as_bytes(&capability), [0, 1, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0x80, 0, 8]);
+    let mut details = [0; 64];
+    details[..14].copy_from_slice(as_bytes(&capability));
+    let mut notice = OpaNotice {
+        generic_type: GenericType::default().with_is_generic(true),
+        trap_number: TrapNumber::LOCAL_CHANGES,
+        data_details: Octets(details),
+        ..OpaNotice::default()
+    };
+    assert_eq!(notice.details(), OpaTrapDetails::Capability(&capability));
+    for (class, offset) in [(MgmtClass::SUBN_LID_ROUTED, 32), (MgmtClass::SUBN_ADM, 56)] {
+        let bytes = datagram(class, 2, as_bytes(&notice), offset);
+        let text = MadRef::new(&bytes).unwrap().to_string();
+        assert!(text.contains("link_width_downgrade_enabled_change=1"), "{text}");
+    }
+    notice.trap_number = OpaNotice::LINK_WIDTH_TRAP;
+    assert!(matches!(notice.details(), OpaTrapDetails::Node(node) if node.lid == OpaLid::new(0x1_0002)));
+    notice.trap_number = TrapNumber::new(68);
+    assert_eq!(notice.details(), OpaTrapDetails::Unknown(&details));
+    notice.trap_number = TrapNumber::LOCAL_CHANGES;
+    notice.generic_type = notice.generic_type.with_is_generic(false);
+    assert_eq!(notice.details(), OpaTrapDetails::Unknown(&details));
+}
+
+#[test]
+fn records_of_a_path_tool_are_read_from_tables() {
+    let link = |from| OpaLinkRecord { from_lid: OpaLid::new(from), to_port: 7, ..OpaLinkRecord::default() };
+    let sa = SaHeader { attribute_offset: Be16::new(2), ..SaHeader::default() };
+    let mut bytes = datagram(MgmtClass::SUBN_ADM, 0x20, as_bytes(&sa), 36);
+    bytes[3] = Method::GET_TABLE_RESP.get();
+    bytes[24..36].copy_from_slice(&[1, 1, 7, 0, 0, 0, 0, 1, 0, 0, 0, 20 + 32]);
+    bytes[56..68].copy_from_slice(as_bytes(&link(0x1_0001)));
+    bytes[72..84].copy_from_slice(as_bytes(&link(0x1_0002)));
+    let mad = MadRef::new(&bytes).unwrap();
+    let links: Vec<_> = mad.records::<OpaLinkRecord>().unwrap().copied().collect();
+    assert_eq!(links, [link(0x1_0001), link(0x1_0002)]);
+    let query = Query::<OpaMcMemberRecord>::new().pkey(Pkey::DEFAULT_FULL).mlid(OpaLid::new(0xf0_0001));
+    let request = query.request(Method::GET_TABLE, TransactionId::new(1));
+    assert_eq!((request.header.base_version, request.sa.component_mask.get()), (OPA_BASE_VERSION, 0x8_0080));
+    assert_eq!(&as_bytes(&request)[56 + 52..][..4], [0, 0xf0, 0, 1]);
 }

@@ -29,7 +29,7 @@ pub struct Grades {
 
 impl Compare {
     /// Returns a comparison by selector and the order of `T`.
-    pub(super) const fn graded<T: Graded>() -> Self {
+    pub(crate) const fn graded<T: Graded>() -> Self {
         Self::Graded(Grades { grade: |code| T::from_raw(code).grade(), most_is_best: T::MOST_IS_BEST })
     }
 }

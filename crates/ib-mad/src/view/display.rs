@@ -104,12 +104,17 @@ impl fmt::Display for MadRef<'_> {
             Err(error) => return fmt::Display::fmt(&error, f),
         };
         fmt::Display::fmt(&attribute, f)?;
-        match attribute.notice().map(|notice| notice.details(header.mgmt_class)) {
-            Some(details) if f.alternate() => write!(f, "{details:#}"),
-            Some(details) => write!(f, " {details}"),
-            None => Ok(()),
+        match attribute {
+            #[cfg(feature = "opa")]
+            AttributeRef::Opa(crate::opa::OpaAttribute::OpaNotice(notice)) => show_details(&notice.details(), f),
+            _ => attribute.notice().map_or(Ok(()), |notice| show_details(&notice.details(header.mgmt_class), f)),
         }
     }
+}
+
+fn show_details(details: &impl fmt::Display, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str(if f.alternate() { "" } else { " " })?;
+    details.fmt(f)
 }
 
 /// Prints the number of records and the first one, or all records with their numbers.
