@@ -53,6 +53,9 @@ pub const STRUCTURES: &[Structure] = &[
     Structure::of::<crate::congestion::CongestionLogCa>(),
     Structure::of::<vendor::VendorMad>(),
     Structure::of::<vendor::VendorOuiMad>(),
+    Structure::of::<vendor::MlnxGeneralInfo>(),
+    Structure::of::<vendor::IbPing>(),
+    Structure::of::<vendor::IbSysstatHost>(),
     #[cfg(feature = "acm")]
     Structure::of::<crate::acm::AcmMad>(),
     Structure::of::<notice::GidTrap>(),

@@ -9,8 +9,8 @@ wire! {
     /// Packets of one operation by lane (IBTA 16.1.4.5), 36 bytes.
     /// libibmad is the only public source of this layout.
     pub struct PortVlOpPackets [36] {
-        /// Reserved: zero when sent, ignored when received.
-        pub reserved: Reserved<1>,
+        /// Operation whose packets are counted, as in the base transport header (IBTA; no public program reads it).
+        pub op_code: u8,
         /// Port to read or clear; 255 for all ports, if the node supports it.
         pub port_select: u8,
         /// In a Set: counters to clear, one bit each; bit 0 is the first counter.
@@ -24,8 +24,8 @@ wire! {
     /// Data of one operation by lane (IBTA 16.1.4.6), 68 bytes.
     /// libibmad is the only public source of this layout.
     pub struct PortVlOpData [68] {
-        /// Reserved: zero when sent, ignored when received.
-        pub reserved: Reserved<1>,
+        /// Operation whose packets are counted, as in the base transport header (IBTA; no public program reads it).
+        pub op_code: u8,
         /// Port to read or clear; 255 for all ports, if the node supports it.
         pub port_select: u8,
         /// In a Set: counters to clear, one bit each; bit 0 is the first counter.

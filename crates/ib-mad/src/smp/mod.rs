@@ -28,6 +28,7 @@ mod sm_info;
 mod switch_info;
 mod switch_port_states;
 mod vendor;
+mod virtualization_info;
 mod vl_arbitration;
 
 pub use crate::code::{PortCapability, PortCapability2};
@@ -55,6 +56,7 @@ pub use sm_info::{PriorityState, SmInfo};
 pub use switch_info::{EnforcementCaps, LifeTimeChange, SwitchInfo};
 pub use switch_port_states::SwitchPortStateTable;
 pub use vendor::{LedInfo, LedMask, VendorDiag};
+pub use virtualization_info::{VirtualizationFlags, VirtualizationInfo};
 pub use vl_arbitration::{VlArbitrationTable, VlLane, VlWeight};
 
 use crate::{attribute::attributes, notice::Notice};
@@ -84,6 +86,7 @@ attributes! {
             PortInfoExtended = 0x0033,
             SwitchPortStateTable = 0x0034,
             MlnxExtendedPortInfo = 0xff90,
+            VirtualizationInfo = 0xffb0,
         }
         shared {
             Notice = 0x0002,

@@ -1,4 +1,5 @@
 //! Structures and values of MADs against captures, dissections and tables of other programs.
+mod capabilities;
 mod captures;
 mod common;
 mod examples;
