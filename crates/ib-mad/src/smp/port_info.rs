@@ -175,6 +175,27 @@ wire! {
     /// 56  1, ext. speeds of the second field 7 | link round trip (3)
     /// 60  capability mask 2   | ext. active 4, supported 4 | 3, ext. enabled 5
     /// ```
+    ///
+    /// Values that stand for something else than themselves (IBTA 14.2.5.6, OpenSM's `ib_types.h`):
+    ///
+    /// | field | value | printed | meaning |
+    /// |---|---|---|---|
+    /// | `mkey_lease_period` | 0 | 0 | the M_Key has no lease |
+    /// | `link_width_enabled` | 0 | 0 | in a Set: no change |
+    /// | `link_width_enabled` | 255 | all supported | in a Set: every supported width |
+    /// | `link_speed.link_speed_enabled` | 0 | 0 | in a Set: no change |
+    /// | `link_speed.link_speed_enabled` | 15 | all supported | in a Set: every supported speed |
+    /// | `link_speed.link_speed_active` | 0 | extended | an extended speed is in use |
+    /// | `ext_speeds.link_speed_ext_active` | 0 | none | no extended speed of this field is in use |
+    /// | `ext_enabled.link_speed_ext_enabled` | 0 | 0 | in a Set: no change |
+    /// | `ext_enabled.link_speed_ext_enabled` | 30 | none | no extended speed is enabled |
+    /// | `ext_enabled.link_speed_ext_enabled` | 31 | all supported | in a Set: every supported extended speed |
+    /// | `ext_speeds2.link_speed_ext_active2` | 0 | none | no extended speed of this field is in use |
+    /// | `speed_state.port_state` | 0 | no change | in a Set: no change |
+    /// | `physical_states.port_physical_state` | 0 | no change | in a Set: no change |
+    /// | `physical_states.link_down_default_state` | 0 | no change | in a Set: no change |
+    /// | `operational.operational_vls` | 0 | 0 | in a Set: no change |
+    /// | `vl_high_limit` | 255 | 255 | no limit |
     pub struct PortInfo [64] {
         /// Management key that protects the port.
         pub mkey: Mkey,

@@ -1,14 +1,14 @@
 //! Tests of codes, identifiers and small values.
 use core::hash::{Hash, Hasher};
 use ib_mad::{
-    AttributeId, Gid, Lid, LinkSpeed, LinkWidth, Method, MgmtClass, Mtu, PacketLifeTime, Pkey, Qpn, Rate, Selected,
-    Selector, ServiceLevel, Status, TransactionId, VirtualLane, Wire,
+    AttributeId, Gid, Lid, LinkSpeed, LinkSpeeds, LinkWidth, LinkWidths, Method, MgmtClass, Mtu, PacketLifeTime, Pkey,
+    Qpn, Rate, Selected, Selector, ServiceLevel, Status, TransactionId, VirtualLane, Wire,
     code::{LinkSpeedExt, LinkSpeedExt2, LinkSpeedsExt, VlCap},
     id::Lmc,
     rmpp::{RmppFlags, RmppHeader},
     sa::{JoinState, McMemberRecord, MultiPathMask, MultiPathRecord, PathMask, PathRecord, Query},
     smp::{DrPath, DrSmp, MkeyLmc, NodeInfo, OperationalVls, PortCapability, PortInfo, SlToVlMappingTable},
-    wire::Flags,
+    wire::{Flags, find, write_bits},
 };
 use std::collections::hash_map::DefaultHasher;
 
@@ -262,4 +262,33 @@ fn flags_trait_works_for_every_set_of_bits() {
     assert_eq!(through_the_trait::<PortCapability>(0), (0, true, vec![]));
     let mask = PathMask::DLID | PathMask::SLID;
     assert!(Flags::contains(&mask, PathMask::SLID) && !Flags::contains(&mask, PathMask::SGID));
+}
+
+/// The table in the documentation of PortInfo has every value that stands for something else than itself.
+#[test]
+fn value_that_stands_for_something_else_is_printed_as_its_table_states() {
+    let source = include_str!("../../src/smp/port_info.rs");
+    let rows: Vec<Vec<&str>> = source
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("/// | `"))
+        .map(|row| row.split('|').map(|cell| cell.trim().trim_end_matches('`')).collect())
+        .collect();
+    assert_eq!(rows.len(), 16);
+    for row in &rows {
+        let [path, value, printed, ..] = row[..] else { panic!("{row:?}") };
+        let mut bytes = [0; 64];
+        let (offset, bits) = find(PortInfo::FIELDS, path).unwrap_or_else(|| panic!("no field {path}"));
+        write_bits(&mut bytes, offset, bits, value.parse().unwrap()).unwrap();
+        let text = format!("{:?}", PortInfo::parse(&bytes).unwrap());
+        let name = path.rsplit('.').next().unwrap();
+        let (_, after) =
+            text.split_once(&format!("{name}: ")).or_else(|| text.split_once(&format!("{name}="))).unwrap();
+        assert!(after.starts_with(printed), "{path} {value}: {after}");
+        let next = after[printed.len()..].chars().next();
+        assert!(matches!(next, Some(',' | '}' | ' ')), "{path} {value}: {after}");
+    }
+    // Every number with a name of its own in the types of these fields is in the table.
+    let special = LinkWidths::SPECIAL.len() + LinkSpeeds::SPECIAL.len() + LinkSpeedsExt::SPECIAL.len();
+    let named = rows.iter().filter(|row| row[0].ends_with("_enabled") && row[1] != "0").count();
+    assert_eq!(named, special);
 }
