@@ -11,7 +11,10 @@ use crate::{
 use acm_client::{
     Counter, Counters, Endpoint, PerfTarget,
     fabric::{self, Administration, LocalPort},
-    ib_mad::{id::GroupUse, sa::Query},
+    ib_mad::{
+        id::GroupUse,
+        sa::{McMemberRecord, Query},
+    },
 };
 use nix::libc::{EADDRNOTAVAIL, ENODATA, ENOMEM, ETIMEDOUT};
 use std::io;
@@ -110,7 +113,7 @@ fn steps(state: &mut RunState<'_>, server: &mut Server, dest: &str) -> io::Resul
 /// multicast requests.
 fn group(out: &mut Output, endpoint: &Endpoint) -> io::Result<()> {
     let listed = LocalPort::of_device(endpoint.device, endpoint.port).and_then(|port| {
-        let query = Query::new().port_gid(port.gid());
+        let query = Query::<McMemberRecord>::new().port_gid(port.gid());
         fabric::groups(&mut Administration::open(port)?, &query)
     });
     // Rate and MTU depend on the daemon's options, and are part of the GID.

@@ -63,7 +63,11 @@ impl Group {
     /// port's GID is inserted when the MAD is built. The queue pair has the Q_Key, so that it is never left to the
     /// group.
     pub(crate) fn join_query(&self, pkey: Pkey, sl: ServiceLevel) -> SaQuery {
-        let join = Query::new().mgid(self.mgid).qkey(Qkey::GSI).pkey(pkey).join_state(JoinState::FULL_MEMBER);
+        let join = Query::<McMemberRecord>::new()
+            .mgid(self.mgid)
+            .qkey(Qkey::GSI)
+            .pkey(pkey)
+            .join_state(JoinState::FULL_MEMBER);
         if self.as_it_is {
             return SaQuery::Join(join);
         }
