@@ -208,4 +208,11 @@ fn service_ids_and_partitions_have_separate_records() {
     }
     let log = node.process.stderr();
     assert_eq!(log.matches("asking the SA for the path to").count(), 6, "{log}");
+    // Both partitions have an address: without a P_Key, OpenSM chooses one, as for a query of the client.
+    for (port, sl) in ports {
+        let mut get = |flags| record(&mut connection, flags, dgid, 0, port);
+        let (chosen, served) = (get(EntryFlags::QUERY_SA), [(); 2].map(|()| get(EntryFlags::empty())));
+        assert_eq!((chosen.pkey.get(), chosen.qos_sl.sl().get()), (0x8001, sl), "port {port}: not the endpoint's");
+        assert_eq!(served.map(|path| (path.pkey, path.qos_sl)), [(chosen.pkey, chosen.qos_sl); 2], "port {port}");
+    }
 }

@@ -114,14 +114,15 @@ impl TrialCore {
     }
 }
 
-/// Reports for each address the port that serves it, or the reason why no port serves it.
+/// Reports for each address the port that serves it, or the reason why no port serves it. Returns the partitions of
+/// ports that have addresses.
 pub(super) fn addresses(
     settings: &Settings,
     mut names: DefaultNames,
     ports: &Ports,
     interfaces: &[InterfaceAddress],
     report: &mut Report,
-) {
+) -> BTreeSet<(PortId, Pkey)> {
     let mut core = TrialCore::new(settings);
     for (port, attributes) in &ports.active {
         core.input(Input::PortUp { port: *port, attributes: attributes.clone() });
@@ -160,7 +161,8 @@ pub(super) fn addresses(
     for (address, port, pkey) in &served {
         report.ok(format!("{address}: served at {}, partition {pkey}", ports.name(*port)));
     }
-    limited_members(&served, ports, report);
+    let partitions: BTreeSet<_> = served.iter().map(|(_, port, pkey)| (*port, *pkey)).collect();
+    limited_members(&partitions, ports, report);
     for (entry, problem, advice) in away {
         report.warn(format!("{}: {} is not served: {problem}", entry.place, entry.address), advice);
     }
@@ -170,16 +172,16 @@ pub(super) fn addresses(
         waits |= matches!(event, Event::NotServed(..));
     }
     summary(served.len(), total, waits, report);
+    partitions
 }
 
 /// Reports partitions in which this node is a limited member: all others of them must be full members.
-fn limited_members(served: &[(Address, PortId, Pkey)], ports: &Ports, report: &mut Report) {
-    let limited: BTreeSet<_> = served.iter().map(|(_, port, pkey)| (*port, *pkey)).collect();
-    for (port, pkey) in limited.into_iter().filter(|(_, pkey)| !pkey.is_full_member()) {
+fn limited_members(partitions: &BTreeSet<(PortId, Pkey)>, ports: &Ports, report: &mut Report) {
+    for (port, pkey) in partitions.iter().filter(|(_, pkey)| !pkey.is_full_member()) {
         report.warn(
             format!(
                 "{}: a limited member of partition {pkey}: no other limited member reaches its names",
-                ports.name(port)
+                ports.name(*port)
             ),
             "let the subnet manager make nodes that resolve each other full members",
         );

@@ -1,5 +1,5 @@
 //! The fabric of the command line, and its ports.
-use super::{addresses::Ports, report::Report, services::services};
+use super::{addresses::Ports, report::Report, services::Services};
 #[cfg(feature = "verbs")]
 use crate::fabric::Devices;
 use crate::{
@@ -13,6 +13,8 @@ use crate::{
 /// A fabric as this node sees it.
 pub(super) struct FabricView {
     pub(super) ports: Ports,
+    /// The paths of services; `None` on a fabric without a subnet manager of its own.
+    pub(super) services: Option<Services>,
     /// Names of this node without an address file.
     pub(super) names: DefaultNames,
 }
@@ -20,18 +22,19 @@ pub(super) struct FabricView {
 /// Opens the fabric as the daemon would, and closes it again. Returns `None` if there is no fabric.
 pub(super) fn open(args: &Args, settings: &Settings, report: &mut Report) -> Option<FabricView> {
     match &args.fabric {
-        None | Some(FabricChoice::Devices) => devices(settings, report),
+        None | Some(FabricChoice::Devices) => devices(settings),
         Some(FabricChoice::Embedded) => {
             report.ok("fabric embedded: in the daemon itself, which is node1 of it");
             let node = first_node()?;
-            Some(FabricView { ports: Ports::of_node(&node), names: DefaultNames::of(Some(&node.name)) })
+            let names = DefaultNames::of(Some(&node.name));
+            Some(FabricView { ports: Ports::of_node(&node), services: None, names })
         }
         Some(FabricChoice::Sim { path, node }) => {
             match Sim::attach(path, node.as_deref(), settings.receive_depth(), Lines::default()) {
                 Ok(mut sim) => {
                     report.ok(format!("fabric at {}: this is {}", path.display(), sim.node_name().unwrap_or_default()));
                     let names = DefaultNames::of(sim.node_name());
-                    Some(FabricView { ports: ports_of(&mut sim, settings, report), names })
+                    Some(FabricView::of(&mut sim, names))
                 }
                 Err(error) => {
                     report.fail(error.to_string(), "start it (ib-sim serve), or correct --fabric");
@@ -42,22 +45,23 @@ pub(super) fn open(args: &Args, settings: &Settings, report: &mut Report) -> Opt
     }
 }
 
-/// Returns the ports of a fabric, and checks the paths of services from them.
-fn ports_of(fabric: &mut dyn Fabric, settings: &Settings, report: &mut Report) -> Ports {
-    let ports = Ports::of(fabric);
-    services(fabric, &ports, &settings.core(u64::from(u16::MAX)).path_service_ids, report);
-    ports
+impl FabricView {
+    fn of(fabric: &mut dyn Fabric, names: DefaultNames) -> Self {
+        let ports = Ports::of(fabric);
+        let services = Some(Services::ask(fabric, &ports));
+        Self { ports, services, names }
+    }
 }
 
 #[cfg(feature = "verbs")]
 #[expect(clippy::unnecessary_wraps, reason = "without verbs there are none")]
-fn devices(settings: &Settings, report: &mut Report) -> Option<FabricView> {
+fn devices(settings: &Settings) -> Option<FabricView> {
     // Devices that cannot be opened are reported by the checks of devices.
     let mut devices = Devices::open(settings.depths(), Lines::default());
-    Some(FabricView { ports: ports_of(&mut devices, settings, report), names: DefaultNames::of(None) })
+    Some(FabricView::of(&mut devices, DefaultNames::of(None)))
 }
 
 #[cfg(not(feature = "verbs"))]
-fn devices(_settings: &Settings, _report: &mut Report) -> Option<FabricView> {
+fn devices(_settings: &Settings) -> Option<FabricView> {
     None
 }

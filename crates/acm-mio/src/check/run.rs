@@ -48,8 +48,11 @@ pub(crate) fn run(args: &Args, quiet: bool, output: &mut Output<'_>) -> Result<O
     let interfaces = addresses::interfaces(args, &settings, &mut report);
     let ips: Vec<_> = interfaces.iter().map(|interface| interface.address).collect();
     options::skipped(&settings, &ips, &mut report);
-    if let Some(FabricView { ports, names }) = fabric::open(args, &settings, &mut report) {
-        addresses::addresses(&settings, names, &ports, &interfaces, &mut report);
+    if let Some(FabricView { ports, services, names }) = fabric::open(args, &settings, &mut report) {
+        let served = addresses::addresses(&settings, names, &ports, &interfaces, &mut report);
+        if let Some(services) = services {
+            services.report(&ports, &served, &settings.core(u64::from(u16::MAX)).path_service_ids, &mut report);
+        }
         let active: Vec<_> = ports.active.values().map(|port| (port.gid().interface_id(), port.lid)).collect();
         preload::preload(&Files::new(&settings.options(), &start_dir), &active, &mut report);
     }

@@ -8,7 +8,10 @@ use ib_mad::{
     notice::ClassPortInfo,
     sa::{PathRecord, Query, SaCapability2, SaMad},
 };
-use std::{collections::BTreeMap, io};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+};
 
 /// Time limit for all responses.
 const LIMIT: Duration = Duration::from_secs(3);
@@ -16,30 +19,73 @@ const TIMEOUT: Duration = Duration::from_millis(900);
 const RETRIES: u32 = 2;
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Compares the paths of services from each active port. The destination is the port of the subnet manager, which
-/// every subnet has.
-pub(super) fn services(fabric: &mut dyn Fabric, ports: &Ports, option: &ServiceIds, report: &mut Report) {
-    for (id, port) in &ports.active {
-        let name = ports.name(*id);
-        let unknown = |reason: String| format!("{name}: paths of services are unknown: {reason}");
-        match ask(fabric, &requests(*id, port)) {
-            Ok(responses) => match Answers::read(&responses) {
-                Some(answers) => answers.report(&name, option, report),
-                None => {
-                    let (reason, advice) = why_none(&responses);
-                    report.warn(unknown(reason.to_owned()), advice);
+/// The responses of the SA to the requests from each active port, or the reason why there are none.
+#[derive(Debug)]
+pub(super) struct Services(BTreeMap<PortId, Result<Answers, (String, &'static str)>>);
+
+impl Services {
+    /// Requests the paths of services from each active port. The destination is the port of the subnet manager, which
+    /// every subnet has. The SA chooses the partition.
+    pub(super) fn ask(fabric: &mut dyn Fabric, ports: &Ports) -> Self {
+        let answers = |(id, port): (&PortId, &PortAttributes)| match ask(fabric, &requests(*id, port)) {
+            Ok(responses) => (*id, Answers::read(&responses).ok_or_else(|| why_none(&responses))),
+            Err(error) => (*id, Err((error.to_string(), "is the fabric up?"))),
+        };
+        Self(ports.active.iter().map(answers).collect())
+    }
+
+    /// Compares the paths with what the daemon serves with its options, at ports with addresses in these partitions.
+    pub(super) fn report(
+        &self,
+        ports: &Ports,
+        served: &BTreeSet<(PortId, Pkey)>,
+        option: &ServiceIds,
+        report: &mut Report,
+    ) {
+        for (id, answers) in &self.0 {
+            let name = ports.name(*id);
+            match answers {
+                Ok(answers) => {
+                    let pkeys = ports.active.get(id).map_or(&[][..], |port| &port.pkeys);
+                    let here = served.iter().filter(|(port, _)| port == id).map(|(_, pkey)| *pkey).collect();
+                    answers.report(&name, Choice::of(pkeys, here), option, report);
                 }
-            },
-            Err(error) => report.warn(unknown(error.to_string()), "is the fabric up?"),
+                Err((reason, advice)) => {
+                    report.warn(format!("{name}: paths of services are unknown: {reason}"), *advice);
+                }
+            }
+        }
+    }
+}
+
+/// The partition of the daemon's path to a GID or LID without a P_Key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Choice {
+    /// The port has only one partition, or no address.
+    Only,
+    /// The SA chooses it.
+    Sa,
+    /// The partition of an endpoint, because the port has a partition without an address.
+    Endpoint(Pkey),
+}
+
+impl Choice {
+    /// Returns the choice for a port with this table, and with addresses in the partitions `served`.
+    fn of(table: &[Pkey], served: Vec<Pkey>) -> Self {
+        let is_served = |pkey: &Pkey| served.iter().any(|served| served.same_partition(*pkey));
+        let mut valid = table.iter().filter(|pkey| pkey.is_valid());
+        let of_endpoint = Some(Pkey::DEFAULT_FULL).filter(is_served).or_else(|| valid.clone().copied().find(is_served));
+        match of_endpoint {
+            Some(_) if valid.clone().all(is_served) && served.len() > 1 => Self::Sa,
+            Some(pkey) if valid.any(|other| !other.same_partition(pkey)) => Self::Endpoint(pkey),
+            _ => Self::Only,
         }
     }
 }
 
 /// Returns the requests: for the capabilities of the SA, for the path of no service, and for those of all programs.
 fn requests(port: PortId, attributes: &PortAttributes) -> Vec<SaSend> {
-    let pkey = attributes.pkeys.iter().find(|pkey| pkey.same_partition(Pkey::DEFAULT_FULL));
-    let pkey = pkey.or(attributes.pkeys.first()).copied().unwrap_or(Pkey::DEFAULT_FULL);
-    let path = Query::<PathRecord>::new().sgid(attributes.gid()).dlid(attributes.sm_lid).pkey(pkey);
+    let path = Query::<PathRecord>::new().sgid(attributes.gid()).dlid(attributes.sm_lid);
     let path = path.reversible(true).num_path(1);
     let tid = |number: u32| TransactionId::new(number.into());
     let capabilities = SaMad::request(Method::GET, AttributeId::CLASS_PORT_INFO, tid(0));
@@ -91,12 +137,13 @@ fn ask(fabric: &mut dyn Fabric, requests: &[SaSend]) -> io::Result<BTreeMap<u32,
 }
 
 /// Returns why there is no path to the subnet manager, and what to look at.
-fn why_none(responses: &BTreeMap<u32, SaMad>) -> (&'static str, &'static str) {
-    if responses.is_empty() {
+fn why_none(responses: &BTreeMap<u32, SaMad>) -> (String, &'static str) {
+    let (reason, advice) = if responses.is_empty() {
         ("the SA does not respond", "is it up (sminfo)?")
     } else {
         ("the SA has no path to the subnet manager's port", "expected on a simulated fabric; otherwise see sminfo")
-    }
+    };
+    (reason.to_owned(), advice)
 }
 
 /// The answers of the SA.
@@ -124,9 +171,9 @@ impl Answers {
     }
 
     /// Reports the services whose path differs from that of no service, and what the daemon serves with this option.
-    fn report(&self, port: &str, option: &ServiceIds, report: &mut Report) {
+    fn report(&self, port: &str, choice: Choice, option: &ServiceIds, report: &mut Report) {
         let properties = |path: &PathRecord| (path.qos_sl.sl(), path.pkey, path.mtu, path.rate);
-        let (mut all, mut served, mut lost) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut all, mut served, mut lost, mut elsewhere) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (name, id, path) in &self.programs {
             all.push(*name);
             let text = match path {
@@ -140,11 +187,27 @@ impl Answers {
                 ServiceIds::Auto => !self.has_qos,
                 other => other.canonical(*id).is_zero(),
             };
-            if is_left_out { &mut lost } else { &mut served }.push(text);
+            let is_elsewhere =
+                matches!((choice, path), (Choice::Endpoint(pkey), Some(path)) if !pkey.same_partition(path.pkey));
+            let list = match (is_left_out, is_elsewhere) {
+                (true, _) => &mut lost,
+                (false, true) => &mut elsewhere,
+                (false, false) => &mut served,
+            };
+            list.push(text);
         }
         let others = format!("other services SL {}", self.plain.qos_sl.sl());
         if !served.is_empty() {
-            report.ok(format!("{port}: the SA gives {}, {others}; so does the daemon", served.join(", ")));
+            let to = if choice == Choice::Sa { " to a GID or LID" } else { "" };
+            report.ok(format!("{port}: the SA gives {}, {others}; so does the daemon{to}", served.join(", ")));
+        }
+        if let Choice::Endpoint(pkey) = choice
+            && !elsewhere.is_empty()
+        {
+            report.warn(
+                format!("{port}: the SA gives {}, but the daemon a path in P_Key {pkey}", elsewhere.join(", ")),
+                "give this node an address in each partition of the port, or let programs name the P_Key",
+            );
         }
         if !lost.is_empty() {
             let what =
@@ -152,7 +215,7 @@ impl Answers {
             let advice = if self.has_qos { "path_service_ids auto" } else { "list them in path_service_ids" };
             report.warn(what, advice);
         }
-        if served.is_empty() && lost.is_empty() {
+        if served.is_empty() && lost.is_empty() && elsewhere.is_empty() {
             report.ok(format!("{port}: the SA gives {} the path of no service", all.join(", ")));
         }
     }
@@ -168,13 +231,17 @@ mod tests {
     }
 
     fn lines(has_qos: bool, lustre: Option<PathRecord>, option: &ServiceIds) -> Vec<String> {
+        lines_with(Choice::Only, has_qos, lustre, option)
+    }
+
+    fn lines_with(choice: Choice, has_qos: bool, lustre: Option<PathRecord>, option: &ServiceIds) -> Vec<String> {
         let [a, b] = ServiceId::programs().map(|(name, id)| (name, id, Some(path(0)))).take(2).collect::<Vec<_>>()[..]
         else {
             panic!("two programs")
         };
         let answers = Answers { has_qos, plain: path(0), programs: vec![(a.0, a.1, lustre), b] };
         let mut report = Report::default();
-        answers.report("a port 1", option, &mut report);
+        answers.report("a port 1", choice, option, &mut report);
         report.findings.iter().map(ToString::to_string).collect()
     }
 
@@ -208,5 +275,29 @@ mod tests {
             let line = format!("warn a port 1: the SA gives lustre no path, but the daemon SL 0: {advice}");
             assert_eq!(found, [line]);
         }
+    }
+
+    #[test]
+    fn sa_chooses_only_if_each_of_several_partitions_has_an_address() {
+        let [default, storage, limited] = [0xffff, 0x8001, 0x0001].map(Pkey::new);
+        let of = |table: &[Pkey], served: &[Pkey]| Choice::of(table, served.to_vec());
+        assert_eq!(of(&[default], &[default]), Choice::Only);
+        assert_eq!(of(&[storage, default], &[default, storage]), Choice::Sa);
+        assert_eq!(of(&[limited, storage], &[storage]), Choice::Only, "one partition");
+        assert_eq!(of(&[storage, default], &[default]), Choice::Endpoint(Pkey::DEFAULT_FULL));
+        assert_eq!(of(&[default, storage], &[storage]), Choice::Endpoint(storage));
+        assert_eq!(of(&[default, storage], &[]), Choice::Only, "no address is a finding of its own");
+    }
+
+    #[test]
+    fn partition_in_which_the_daemon_gives_no_path_is_reported() {
+        let pkey = Pkey::new(0x8001);
+        let lustre = Some(PathRecord { pkey, ..path(1) });
+        let line = |choice| lines_with(choice, true, lustre, &ServiceIds::Auto).remove(0);
+        assert!(line(Choice::Sa).ends_with("; so does the daemon to a GID or LID"));
+        assert!(line(Choice::Endpoint(pkey)).ends_with("; so does the daemon"));
+        let line = line(Choice::Endpoint(Pkey::DEFAULT_FULL));
+        assert!(line.starts_with("warn a port 1: the SA gives lustre SL 1 P_Key 0x8001 "), "{line}");
+        assert!(line.contains(", but the daemon a path in P_Key 0xffff: give this node an address "), "{line}");
     }
 }

@@ -234,6 +234,9 @@ impl Acm {
             self.notify_provider(endpoint, EndpointChange::AddressAdded(&address));
             self.notify_address_moved(endpoint, &address);
         }
+        if self.context.ports.note_partitions(port) {
+            self.withdraw_from(port);
+        }
         self.index_addresses();
     }
 

@@ -1,7 +1,10 @@
 //! The endpoints at which the paths of requests begin, for clients that read paths without a request (`shared_cache`).
 use super::Acm;
 use crate::{
-    api::{Output, Publication, id::EndpointId},
+    api::{
+        Output, Publication,
+        id::{EndpointId, PortId},
+    },
     provider::Context,
 };
 use acm_wire::Address;
@@ -28,6 +31,15 @@ impl Acm {
         let Context { shared, ports, .. } = &mut self.context;
         if !shared.config.shared_cache {
             let withdrawn = ports.all_endpoints().map(|(id, _)| Output::Publish(Publication::AllWithdrawn(id)));
+            withdrawn.for_each(|output| shared.outputs.push_front(output));
+        }
+    }
+
+    /// Withdraws the paths from the endpoints of a port.
+    pub(super) fn withdraw_from(&mut self, port: PortId) {
+        let Context { shared, ports, .. } = &mut self.context;
+        if shared.config.shared_cache {
+            let withdrawn = ports.endpoints_of(port).map(|id| Output::Publish(Publication::AllWithdrawn(id)));
             withdrawn.for_each(|output| shared.outputs.push_front(output));
         }
     }

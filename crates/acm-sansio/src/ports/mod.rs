@@ -1,5 +1,6 @@
 //! Ports, local addresses, and endpoints: one for each port and partition with an address.
 mod addresses;
+mod choice;
 mod endpoint;
 mod interfaces;
 mod plan;

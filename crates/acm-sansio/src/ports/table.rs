@@ -2,6 +2,7 @@
 use super::{
     Endpoint, LocalAddress,
     addresses::{Added, LocalAddresses},
+    choice::Partitions,
 };
 use crate::{
     api::{
@@ -17,13 +18,14 @@ use alloc::collections::btree_map::{BTreeMap, Entry};
 use ib_mad::{Gid, Guid, Lid, Pkey, sa::PathRecord};
 
 #[derive(Debug, Default)]
-struct Port {
-    attributes: PortAttributes,
+pub(super) struct Port {
+    pub(super) attributes: PortAttributes,
     up: bool,
     /// `true` if it was ever active.
     was_up: bool,
     /// The provider that serves it while it is active.
     provider: Option<ProviderId>,
+    pub(super) partitions: Partitions,
 }
 
 /// The differences between the old and the new attributes of an active port.
@@ -43,7 +45,7 @@ pub(crate) struct AttributesChange {
 /// All ports and endpoints.
 #[derive(Debug)]
 pub(crate) struct Ports {
-    ports: BTreeMap<PortId, Port>,
+    pub(super) ports: BTreeMap<PortId, Port>,
     pub(super) endpoints: Arena<EndpointId, Endpoint>,
     order: BTreeMap<(PortId, u16), EndpointId>,
     pub(super) local: LocalAddresses,

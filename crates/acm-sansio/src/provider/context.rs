@@ -21,7 +21,7 @@ use crate::{
 };
 use acm_wire::client::{Counter, Counters};
 use alloc::vec::Vec;
-use ib_mad::{Gid, Lid, Qpn, acm::AcmMad, id::Lmc, sa::PathRecord};
+use ib_mad::{Gid, Lid, Pkey, Qpn, acm::AcmMad, id::Lmc, sa::PathRecord};
 
 /// The shared state, and the components that a provider uses: ports, the client of the subnet administrator (SA), and
 /// the clients that wait for results. A provider acts only through it.
@@ -55,6 +55,19 @@ impl Context {
     #[must_use]
     pub fn port_of(&self, id: EndpointId) -> Option<&PortAttributes> {
         self.ports.attributes(self.endpoint(id)?.port)
+    }
+
+    /// Returns the set of partitions of which the subnet administrator chooses one for a path from an endpoint whose
+    /// request leaves it open. `None`: the path is in the endpoint's partition.
+    #[must_use]
+    pub fn partition_choice(&self, id: EndpointId) -> Option<u32> {
+        self.ports.choice(id)
+    }
+
+    /// Reports whether the port of an endpoint has an endpoint in a partition.
+    #[must_use]
+    pub fn serves_partition(&self, id: EndpointId, pkey: Pkey) -> bool {
+        self.ports.is_served(id, pkey)
     }
 
     /// Returns the LID mask control of the endpoint's port, or zero while the port is down.
@@ -241,7 +254,7 @@ mod tests {
     fn endpoint_finds_its_port() {
         let mut cx = Context::new(Config::default(), 1.into());
         let port = PortId(3);
-        let endpoint = cx.ports.open(port, 0, ib_mad::Pkey::DEFAULT_FULL, ProviderId::BUILT_IN);
+        let endpoint = cx.ports.open(port, 0, Pkey::DEFAULT_FULL, ProviderId::BUILT_IN);
         assert_eq!((cx.port_id(endpoint), cx.port_id(EndpointId::new(9, 9))), (Some(port), None));
         assert!(cx.port_of(endpoint).is_none() && cx.lmc_of(endpoint) == Lmc::default(), "it is down");
         let lmc = Lmc::checked(3).unwrap();
@@ -253,7 +266,7 @@ mod tests {
     #[test]
     fn endpoint_is_opened_again_after_growing_pauses() {
         let mut cx = Context::new(Config::default(), 1.into());
-        let id = cx.ports.open(PortId(3), 0, ib_mad::Pkey::DEFAULT_FULL, ProviderId::BUILT_IN);
+        let id = cx.ports.open(PortId(3), 0, Pkey::DEFAULT_FULL, ProviderId::BUILT_IN);
         let mut pauses = [(); 3].map(|()| {
             cx.endpoint_open_failed(id);
             cx.shared.timers.get(TimerKey::Endpoint(id)).unwrap()

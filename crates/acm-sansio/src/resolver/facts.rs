@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     api::{
+        SaError,
         config::ServiceIds,
         failure::{AttemptDetails, MulticastAttempt},
         id::EndpointId,
@@ -15,7 +16,10 @@ use crate::{
     sa::SaQuery,
 };
 use acm_wire::Address;
-use ib_mad::ServiceId;
+use ib_mad::{
+    ServiceId, Status,
+    sa::{PathRecord, SaMad},
+};
 
 /// Returns the address from which an endpoint sends the requests of checks.
 pub(super) fn source(cx: &Context, endpoint: EndpointId) -> Option<Address> {
@@ -38,6 +42,20 @@ impl Ibacmp {
             (DestKey::Address(_), None) => return None,
         };
         Some((dest.endpoint, key))
+    }
+
+    /// Returns the path in the response to a path query for a destination. A path in a partition of the subnet
+    /// administrator's choice in which the port has no endpoint any more is no path.
+    pub(crate) fn path_in<'a>(&self, cx: &Context, id: DestId, mad: &'a SaMad) -> Result<&'a PathRecord, SaError> {
+        let path = mad.record::<PathRecord>().map_err(|_| SaError::BadResponse)?;
+        match &self.cache.get(id).map(|dest| (&dest.key, dest.endpoint)) {
+            Some((DestKey::Route(RouteKey { choice: Some(_), .. }), endpoint))
+                if !cx.serves_partition(*endpoint, path.pkey) =>
+            {
+                Err(SaError::Status(Status::SA_NO_RECORDS))
+            }
+            _ => Ok(path),
+        }
     }
 
     /// Returns what was tried so far for a destination.

@@ -132,11 +132,12 @@ pub(crate) fn send_to(path: &PathRecord, remote: &Remote, port: &PortAttributes)
 }
 
 /// Returns the query for a path in both directions, with the fields that are given. The source is the port's GID,
-/// unless another one is given.
+/// unless another one is given, and `pkey` the partition, unless the subnet administrator chooses it.
 pub(crate) fn query(key: &RouteKey, pkey: Pkey) -> SaQuery {
     type Path = Query<PathRecord>;
     let given = |query: Path, given: bool, set: &dyn Fn(Path) -> Path| if given { set(query) } else { query };
-    let query = Path::new().pkey(pkey).reversible(true).num_path(1);
+    let query = Path::new().reversible(true).num_path(1);
+    let query = given(query, key.choice.is_none(), &|query| query.pkey(pkey));
     let query = given(query, !key.dgid.is_zero(), &|query| query.dgid(key.dgid));
     let query = given(query, !key.dlid.is_zero(), &|query| query.dlid(key.dlid));
     let query = given(query, !key.slid.is_zero(), &|query| query.slid(key.slid));

@@ -8,7 +8,7 @@
 //! A published path is used without the provider's notice. It is therefore published for a limited time: in each
 //! [`LEASE`] the first use of a destination is a request, which is a use for eviction, renewal and confirmation.
 use super::{
-    dest::{DestKey, EvictionClass, Origin, RouteKey, ServedPath},
+    dest::{Dest, DestKey, EvictionClass, Origin, RouteKey, ServedPath},
     state::Ibacmp,
     token::DestId,
 };
@@ -51,6 +51,7 @@ impl Ibacmp {
         let path = ready.path;
         if let Some(dest) = self.cache.at_mut(id)
             && let Some(address) = dest.plain_dest()
+            && is_found(cx, dest)
         {
             dest.published = true;
             let endpoint = dest.endpoint;
@@ -78,12 +79,21 @@ impl Ibacmp {
 
     /// Returns the path that a request from an endpoint gets now from the cache, unless it is stale.
     pub(super) fn fresh_path_to(&self, cx: &Context, endpoint: EndpointId, dest: &Address) -> Option<PathRecord> {
-        let route = |dgid, dlid| DestKey::Route(RouteKey { dgid, dlid, ..RouteKey::default() });
+        let choice = cx.partition_choice(endpoint);
+        let route = |dgid, dlid| DestKey::Route(RouteKey { dgid, dlid, choice, ..RouteKey::default() });
         let key = match *dest {
             Address::Gid(gid) => route(gid, Lid::NONE),
             Address::Lid(lid) => route(Gid::default(), lid),
             address => DestKey::Address(address),
         };
         self.fresh(cx, self.cache.find(endpoint, &key)?).map(|ready| ready.path)
+    }
+}
+
+/// Reports whether a request without a P_Key finds a destination.
+fn is_found(cx: &Context, dest: &Dest) -> bool {
+    match dest.key {
+        DestKey::Address(_) => true,
+        DestKey::Route(RouteKey { choice, .. }) => choice == cx.partition_choice(dest.endpoint),
     }
 }

@@ -35,7 +35,8 @@ impl Ibacmp {
             Target::Address { dest, .. } => DestKey::Address(*dest),
             Target::Port(path) => {
                 let service_id = self.id_to_query(cx, endpoint, path.service_id, need);
-                DestKey::Route(RouteKey::requested(path, cx.port_of(endpoint).map(PortAttributes::gid), service_id))
+                let own_gid = cx.port_of(endpoint).map(PortAttributes::gid);
+                DestKey::Route(RouteKey::requested(path, own_gid, service_id, cx.partition_choice(endpoint)))
             }
         };
         let Some(id) = self.acquire(cx, endpoint, key) else {

@@ -106,7 +106,8 @@ impl Ibacmp {
     /// Returns the path for a request by LID or GID from the file of routes.
     pub(crate) fn file_path(&self, cx: &Context, endpoint: EndpointId, key: &RouteKey) -> Option<Known> {
         let (here, port) = (cx.endpoint(endpoint)?, cx.port_of(endpoint)?);
-        let key = RouteKey { service_id: self.id_in_files(cx, endpoint, key.service_id), ..*key };
+        // A file has no partitions.
+        let key = RouteKey { service_id: self.id_in_files(cx, endpoint, key.service_id), choice: None, ..*key };
         let (dgid, route) = self.preload.route(port, &key)?;
         let path = paths::from_file(port, here.pkey, dgid, &route);
         (!port.is_too_much(&path)).then(|| Known::new(path, PathSource::File))

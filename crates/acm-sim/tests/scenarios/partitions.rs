@@ -140,3 +140,69 @@ fn only_paths_in_use_are_confirmed_and_at_the_pace_of_the_fabric() {
     let pauses = times.windows(2).map(|pair| pair[1].since(pair[0]));
     assert!(pauses.clone().all(|pause| pause >= Duration::from_millis(70)), "{:?}", pauses.min());
 }
+
+/// Returns a world whose SA prefers STORAGE, and whose first node has an address in both partitions.
+fn with_choice() -> World {
+    let mut world = world(3);
+    (0..3).for_each(|node| set_pkeys(&mut world, node, &[STORAGE, Pkey::DEFAULT_FULL]));
+    let address = Address::from_text("default1");
+    world.input(0, Input::AddressAdded { port: PortId(0), pkey: Some(Pkey::DEFAULT_FULL), address });
+    world.run_for(SECOND);
+    world
+}
+
+/// Returns the partition of the path to a node by GID, with this P_Key.
+fn partition(world: &mut World, node: usize, pkey: Pkey) -> Result<Pkey, ClientStatus> {
+    let record = PathRecord { pkey, ..to(world, node) };
+    world.route(0, &record).map(|path| path.pkey)
+}
+
+// docs/deviations.md: default-partition
+#[test]
+fn sa_chooses_the_partition_if_each_has_an_address_and_the_request_has_no_p_key() {
+    let (mut world, open) = (with_choice(), Pkey::default());
+    assert_eq!(partition(&mut world, 1, open), Ok(STORAGE));
+    assert_eq!(partition(&mut world, 1, Pkey::DEFAULT_FULL), Ok(Pkey::DEFAULT_FULL));
+    assert_eq!(partition(&mut world, 1, STORAGE), Ok(STORAGE));
+    let found = queries(&world).len();
+    assert_eq!(
+        [open, Pkey::DEFAULT_FULL].map(|pkey| partition(&mut world, 1, pkey)),
+        [Ok(STORAGE), Ok(Pkey::DEFAULT_FULL)]
+    );
+    assert_eq!(queries(&world).len(), found, "each is cached");
+    // A node that is in one of the partitions.
+    set_pkeys(&mut world, 2, &[Pkey::DEFAULT_FULL]);
+    assert_eq!(partition(&mut world, 2, open), Ok(Pkey::DEFAULT_FULL));
+}
+
+/// The daemon could not notice changes of hosts in a partition in which it has no endpoint.
+// docs/deviations.md: default-partition
+#[test]
+fn partition_without_an_address_is_not_used() {
+    let (mut world, open) = (with_choice(), Pkey::default());
+    assert_eq!(partition(&mut world, 1, open), Ok(STORAGE));
+    let pkeys = [STORAGE, Pkey::DEFAULT_FULL, Pkey::new(0x8003)];
+    [0, 1].into_iter().for_each(|node| set_pkeys(&mut world, node, &pkeys));
+    assert_eq!(partition(&mut world, 1, open), Ok(Pkey::DEFAULT_FULL), "of the endpoint in the default partition");
+    let address = Address::from_text("third1");
+    world.input(0, Input::AddressAdded { port: PortId(0), pkey: Some(pkeys[2]), address });
+    world.run_for(SECOND);
+    assert_eq!(partition(&mut world, 1, open), Ok(STORAGE));
+}
+
+#[test]
+fn path_in_a_chosen_partition_follows_the_partitions_of_both_ports() {
+    let (mut world, open) = (with_choice(), Pkey::default());
+    assert_eq!([1, 2].map(|node| partition(&mut world, node, open)), [Ok(STORAGE); 2]);
+    // Nothing notifies node 0 that its peer left the partition.
+    set_pkeys(&mut world, 1, &[Pkey::DEFAULT_FULL]);
+    let mut served = 0;
+    while partition(&mut world, 1, open) == Ok(STORAGE) {
+        served += 1;
+        world.run_for(SECOND);
+    }
+    assert!((1..=60).contains(&served), "{served} s");
+    assert_eq!(partition(&mut world, 1, open), Ok(Pkey::DEFAULT_FULL));
+    set_pkeys(&mut world, 0, &[Pkey::DEFAULT_FULL]);
+    assert_eq!(partition(&mut world, 2, open), Ok(Pkey::DEFAULT_FULL), "at once");
+}

@@ -193,7 +193,9 @@ fn endpoint_that_closes_withdraws_all_its_paths() {
     let storage = ["storage1", "storage2"].map(Address::from_text);
     let pkey = Pkey::new(0x8001);
     for (node, address) in storage.into_iter().enumerate() {
-        let port = ib_sim::Port { pkeys: vec![Pkey::DEFAULT_FULL, pkey], ..world.port(node).clone() };
+        // No address is in the third partition, so that the SA does not choose one.
+        let pkeys = vec![Pkey::DEFAULT_FULL, pkey, Pkey::new(0x8002)];
+        let port = ib_sim::Port { pkeys, ..world.port(node).clone() };
         world.subnet.set_port(World::port_id(node), port).unwrap();
         world.settle();
         world.input(node, Input::AddressAdded { port: PortId(0), pkey: Some(pkey), address });
@@ -207,4 +209,40 @@ fn endpoint_that_closes_withdraws_all_its_paths() {
     assert_eq!(published(&world), all.len());
     world.input(0, Input::Shutdown);
     assert_eq!(published(&world), 0);
+}
+
+/// The SA chooses the partition of a path to a GID, as long as each partition of the port has an address.
+#[test]
+fn path_in_a_partition_of_the_sas_choice_is_published_until_the_port_has_other_partitions() {
+    let mut world = world(Config::default());
+    let storage = Pkey::new(0x8001);
+    for node in [0, 1] {
+        let port = ib_sim::Port { pkeys: vec![storage, Pkey::DEFAULT_FULL], ..world.port(node).clone() };
+        world.subnet.set_port(World::port_id(node), port).unwrap();
+        world.settle();
+    }
+    let dgid = world.port(1).gids[0];
+    let (to, gid) = (|pkey| PathRecord { dgid, pkey, ..PathRecord::default() }, Address::Gid(dgid));
+    let [source, ..] = World::addresses(0);
+    let pkeys = |world: &World| read(world, &source, &gid).map(|path| path.pkey);
+    let (open, address) = (Pkey::default(), Address::from_text("storage1"));
+    let add = |pkey, address| Input::AddressAdded { port: PortId(0), pkey, address };
+    // The names of the world are in the first partition of the table.
+    world.input(0, add(Some(Pkey::DEFAULT_FULL), address));
+    world.run_for(SECOND);
+    assert_eq!(world.route(0, &to(open)).unwrap().pkey, storage);
+    assert_eq!(pkeys(&world), Some(storage));
+    assert_eq!(world.route(0, &to(Pkey::DEFAULT_FULL)).unwrap().pkey, Pkey::DEFAULT_FULL);
+    assert_eq!(pkeys(&world), Some(storage), "a request with a P_Key");
+    // The default partition loses its address: the daemon has one partition of two.
+    world.input(0, Input::AddressRemoved { port: PortId(0), pkey: Some(Pkey::DEFAULT_FULL), address });
+    assert_eq!(pkeys(&world), None);
+    assert_eq!(world.route(0, &to(open)).unwrap().pkey, storage, "of the only endpoint");
+    world.input(0, add(Some(Pkey::DEFAULT_FULL), address));
+    world.run_for(SECOND);
+    assert_eq!(pkeys(&world), None);
+    assert_eq!(world.route(0, &to(Pkey::DEFAULT_FULL)).unwrap().pkey, Pkey::DEFAULT_FULL);
+    assert_eq!(pkeys(&world), None, "a request with a P_Key");
+    assert_eq!(world.route(0, &to(open)).unwrap().pkey, storage);
+    assert_eq!(pkeys(&world), Some(storage));
 }

@@ -120,13 +120,14 @@ impl Dest {
     }
 
     /// Returns the destination of the requests that it answers if they have nothing but a destination, or a source and
-    /// a destination. Returns `None` for requests with other properties.
+    /// a destination. Returns `None` for requests with other properties. The partition is the endpoint's, or the subnet
+    /// administrator's choice.
     pub(crate) fn plain_dest(&self) -> Option<Address> {
         match &self.key {
             DestKey::Address(address) => Some(address.canonical()),
             DestKey::Route(route) => {
-                let RouteKey { dgid, dlid, .. } = *route;
-                let is_plain = *route == RouteKey { dgid, dlid, ..RouteKey::default() };
+                let RouteKey { dgid, dlid, choice, .. } = *route;
+                let is_plain = *route == RouteKey { dgid, dlid, choice, ..RouteKey::default() };
                 (is_plain && (dgid.is_zero() || dlid.is_zero())).then(|| self.name())
             }
         }

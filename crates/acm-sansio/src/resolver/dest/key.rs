@@ -30,7 +30,7 @@ impl DestKey {
     }
 }
 
-/// The requested properties of a path. The partition is the endpoint's.
+/// The requested properties of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub(crate) struct RouteKey {
     pub(crate) service_id: ServiceId,
@@ -44,11 +44,20 @@ pub(crate) struct RouteKey {
     pub(crate) mtu: Selected<Mtu>,
     pub(crate) rate: Selected<Rate>,
     pub(crate) packet_life_time: Selected<PacketLifeTime>,
+    /// The set of partitions of which the subnet administrator chooses one
+    /// ([`Context::partition_choice`](crate::provider::Context::partition_choice)); `None`: the endpoint's partition.
+    pub(crate) choice: Option<u32>,
 }
 
 impl RouteKey {
-    /// Returns the key of a requested path from a port with this GID, which is the source without a condition.
-    pub(crate) fn requested(path: &PathRecord, own_gid: Option<Gid>, service_id: ServiceId) -> Self {
+    /// Returns the key of a requested path from a port with this GID, which is the source without a condition. A path
+    /// without a P_Key leaves the choice of the partition open.
+    pub(crate) fn requested(
+        path: &PathRecord,
+        own_gid: Option<Gid>,
+        service_id: ServiceId,
+        choice: Option<u32>,
+    ) -> Self {
         Self {
             service_id,
             dgid: path.dgid,
@@ -61,6 +70,7 @@ impl RouteKey {
             mtu: path.mtu,
             rate: path.rate,
             packet_life_time: path.packet_life_time,
+            choice: choice.filter(|_| path.pkey.is_zero()),
         }
     }
 

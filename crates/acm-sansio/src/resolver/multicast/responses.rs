@@ -16,10 +16,7 @@ use crate::{
     },
 };
 use acm_wire::{client::ClientStatus, multicast::AddressResponse};
-use ib_mad::{
-    Gid, TransactionId,
-    sa::{PathRecord, SaMad},
-};
+use ib_mad::{Gid, TransactionId, sa::SaMad};
 
 impl Ibacmp {
     /// Handles the end of a request's pause, of its wait for a turn, or of its wait for a response.
@@ -110,7 +107,7 @@ impl Ibacmp {
     pub(crate) fn route_done(&mut self, cx: &mut Context, id: DestId, result: Result<&SaMad, SaError>) {
         let details = self.attempt_details_of(cx, id);
         let Some(Routing { remote, addr_until, lookup, .. }) = self.cache.take_routing(id) else { return };
-        let result = result.and_then(|mad| mad.record::<PathRecord>().map_err(|_| SaError::BadResponse));
+        let result = result.and_then(|mad| self.path_in(cx, id, mad));
         let refuted = self.compare_path(cx, id, remote.as_ref(), result);
         let route_key = self.route_key(id, remote.as_ref());
         if let Some((endpoint, key)) = route_key {

@@ -40,6 +40,9 @@ fn fields_that_are_not_given_are_not_in_the_query() {
     assert_eq!(mask, PathMask::PKEY | PathMask::REVERSIBLE | PathMask::NUM_PATH | PathMask::SGID);
     assert_eq!((record.sgid, record.pkey), (gid("fe80::1"), Pkey::DEFAULT_FULL));
     assert!(record.reversible_paths.reversible() && record.reversible_paths.num_path() == 1);
+    let (mask, record) = query_of(&RouteKey { choice: Some(1), ..RouteKey::default() });
+    assert_eq!(mask, PathMask::REVERSIBLE | PathMask::NUM_PATH | PathMask::SGID, "the partition is the SA's choice");
+    assert!(record.pkey.is_zero());
 }
 
 #[test]

@@ -236,7 +236,7 @@ impl Ibacmp {
         let Some(Some((renewal, remote))) = renewal else { return self.cache.note_lost(id) };
         let Renewal { lookup, epoch, .. } = *renewal;
         let responders = lookup.end(&mut cx.shared);
-        let result = result.and_then(|mad| mad.record::<PathRecord>().map_err(|_| SaError::BadResponse));
+        let result = result.and_then(|mad| self.path_in(cx, id, mad));
         if let Some((endpoint, key)) = self.route_key(id, remote.as_ref()) {
             self.endpoints.compare_prefetched(&mut self.stats, endpoint, &key, result);
         }
