@@ -29,6 +29,7 @@
 //! | [`ANNOUNCE_SPREAD`] | 200 us | 500 ms |
 //! | [`WITNESS`] | 5000 us | 5 s |
 //! | [`CLAIM_SPREAD`] | 100 us | 20 ms |
+//! | [`COMPARE_SPREAD`] | 1000 us | 1 s |
 //! | [`prefetch_spread`] | 3 us x ports | [`PREFETCH_SOON`] (1 s) or [`PREFETCH_LATER`] (100 s) |
 use core::time::Duration;
 
@@ -99,6 +100,11 @@ pub const PROOF_SPREAD: Duration = Duration::from_secs(2);
 pub const CONFIRM_INTERVAL: Spread = Spread { per_port: Duration::from_millis(1), least: Duration::from_millis(10) };
 /// The interval between two witnesses of a node, plus or minus a quarter. All nodes together send 200 in a second.
 pub const WITNESS: Spread = Spread { per_port: Duration::from_millis(5), least: Duration::from_secs(5) };
+/// The first path by the parameters of a group is compared with the path of the subnet administrator. All nodes may find
+/// one at once.
+pub const COMPARE_SPREAD: Spread = Spread { per_port: Duration::from_millis(1), least: Duration::from_secs(1) };
+/// The shortest time between two such comparisons of an endpoint.
+pub const COMPARE: Duration = Duration::from_secs(60 * 60);
 /// A port that moved announces its addresses to the group. Each announcement is received by every node.
 pub const ANNOUNCE_SPREAD: Spread = Spread { per_port: Duration::from_micros(200), least: Duration::from_millis(500) };
 /// Each node renews its path to a peer that moved in a slot of its own, by its LID.

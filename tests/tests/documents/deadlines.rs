@@ -28,13 +28,14 @@ fn tables_of_times_have_the_policies_of_retries() {
         JOIN_SPREAD "delay of joins", NOTICES_SPREAD "delay of subscriptions", SA_TURN "",
         RENEW_SPREAD "refresh of entries in use after", RENEW_INTERVAL "refresh of entries in use after",
         CONFIRM_INTERVAL "confirmation of paths", ANNOUNCE_SPREAD "announcement of", CLAIM_SPREAD "check of a claim",
-        WITNESS "witness"
+        WITNESS "witness", COMPARE_SPREAD "comparison of a path"
     };
     let times = named! {
         CLAIM_DEFENCE "check of a claim", CLAIM_PAUSE "check of a claim", DEFENCE_PAUSE "defence of a local address",
         DEFENCE_AGAIN "defence of a local address", ANNOUNCE_PAUSE "announcement of",
         NOTICES_RENEWED "delay of subscriptions", PROVIDER_CALL "time after which a provider",
-        SHUTDOWN "waits at the end", REJOIN "time between two joins", PROOF_SPREAD "first proof of an address"
+        SHUTDOWN "waits at the end", REJOIN "time between two joins", PROOF_SPREAD "first proof of an address",
+        COMPARE "comparison of a path"
     };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let source = fs::read_to_string(root.join("crates/acm-sansio/src/retry.rs")).unwrap();

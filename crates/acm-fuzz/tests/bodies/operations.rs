@@ -55,14 +55,17 @@ fn random_operations_increment_each_counter() {
 /// in one of some thousand sequences. `acm-sim`'s tests `spoofing` and `claims` cover them. `provider_no_turn` needs
 /// more requests than the limit of lookups allows here. `acm-sim`'s tests `providers` cover it. `missing_objects` and
 /// `missing_destinations` count defects. `paths_refuted` needs a query of a client that finds no path like a cached
-/// one; `acm-sim`'s tests `partitions` cover it.
-const RARE: [&str; 6] = [
+/// one; `acm-sim`'s tests `partitions` cover it. `paths_compared` and `paths_unlike` need a path by a group's
+/// parameters, and the time until it is compared; `acm-sim`'s tests `compared` cover them.
+const RARE: [&str; 8] = [
     "claims_confirmed",
     "claims_refuted",
     "provider_no_turn",
     "missing_objects",
     "missing_destinations",
     "paths_refuted",
+    "paths_compared",
+    "paths_unlike",
 ];
 
 /// Returns a fixed stream of pseudo-random bytes.

@@ -34,7 +34,7 @@ pub(super) fn open(args: &Args, settings: &Settings, report: &mut Report) -> Opt
                 Ok(mut sim) => {
                     report.ok(format!("fabric at {}: this is {}", path.display(), sim.node_name().unwrap_or_default()));
                     let names = DefaultNames::of(sim.node_name());
-                    Some(FabricView::of(&mut sim, names))
+                    Some(FabricView::of(&mut sim, names, settings))
                 }
                 Err(error) => {
                     report.fail(error.to_string(), "start it (ib-sim serve), or correct --fabric");
@@ -46,9 +46,9 @@ pub(super) fn open(args: &Args, settings: &Settings, report: &mut Report) -> Opt
 }
 
 impl FabricView {
-    fn of(fabric: &mut dyn Fabric, names: DefaultNames) -> Self {
+    fn of(fabric: &mut dyn Fabric, names: DefaultNames, settings: &Settings) -> Self {
         let ports = Ports::of(fabric);
-        let services = Some(Services::ask(fabric, &ports));
+        let services = Some(Services::ask(fabric, &ports, &settings.core(u64::from(u16::MAX))));
         Self { ports, services, names }
     }
 }
@@ -58,7 +58,7 @@ impl FabricView {
 fn devices(settings: &Settings) -> Option<FabricView> {
     // Devices that cannot be opened are reported by the checks of devices.
     let mut devices = Devices::open(settings.depths(), Lines::default());
-    Some(FabricView::of(&mut devices, DefaultNames::of(None)))
+    Some(FabricView::of(&mut devices, DefaultNames::of(None), settings))
 }
 
 #[cfg(not(feature = "verbs"))]

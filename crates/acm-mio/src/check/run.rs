@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args, quiet: bool, output: &mut Output<'_>) -> Result<O
     if let Some(FabricView { ports, services, names }) = fabric::open(args, &settings, &mut report) {
         let served = addresses::addresses(&settings, names, &ports, &interfaces, &mut report);
         if let Some(services) = services {
-            services.report(&ports, &served, &settings.core(u64::from(u16::MAX)).path_service_ids, &mut report);
+            services.report(&ports, &served, &settings.core(u64::from(u16::MAX)), &mut report);
         }
         let active: Vec<_> = ports.active.values().map(|port| (port.gid().interface_id(), port.lid)).collect();
         preload::preload(&Files::new(&settings.options(), &start_dir), &active, &mut report);

@@ -1,12 +1,18 @@
 //! Paths that the subnet administrator (SA) assigns to well-known services, compared with the path of no service.
 use super::{addresses::Ports, report::Report};
 use crate::{clock::Clock, fabric::Fabric};
-use acm_sansio::{Input, PortId, SaRequestId, Time, api::SaSend, config::ServiceIds, port::PortAttributes};
+use acm_sansio::{
+    Config, Input, PortId, SaRequestId, Time,
+    api::SaSend,
+    config::{RouteProt, ServiceIds},
+    port::PortAttributes,
+};
+use acm_wire::multicast::group_mgid;
 use core::time::Duration;
 use ib_mad::{
     AttributeId, Method, Pkey, ServiceId, TransactionId, Wire,
     notice::ClassPortInfo,
-    sa::{PathRecord, Query, SaCapability2, SaMad},
+    sa::{McMemberRecord, PathRecord, Query, SaCapability2, SaMad},
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -26,8 +32,8 @@ pub(super) struct Services(BTreeMap<PortId, Result<Answers, (String, &'static st
 impl Services {
     /// Requests the paths of services from each active port. The destination is the port of the subnet manager, which
     /// every subnet has. The SA chooses the partition.
-    pub(super) fn ask(fabric: &mut dyn Fabric, ports: &Ports) -> Self {
-        let answers = |(id, port): (&PortId, &PortAttributes)| match ask(fabric, &requests(*id, port)) {
+    pub(super) fn ask(fabric: &mut dyn Fabric, ports: &Ports, config: &Config) -> Self {
+        let answers = |(id, port): (&PortId, &PortAttributes)| match ask(fabric, &requests(*id, port, config)) {
             Ok(responses) => (*id, Answers::read(&responses).ok_or_else(|| why_none(&responses))),
             Err(error) => (*id, Err((error.to_string(), "is the fabric up?"))),
         };
@@ -39,7 +45,7 @@ impl Services {
         &self,
         ports: &Ports,
         served: &BTreeSet<(PortId, Pkey)>,
-        option: &ServiceIds,
+        config: &Config,
         report: &mut Report,
     ) {
         for (id, answers) in &self.0 {
@@ -48,7 +54,10 @@ impl Services {
                 Ok(answers) => {
                     let pkeys = ports.active.get(id).map_or(&[][..], |port| &port.pkeys);
                     let here = served.iter().filter(|(port, _)| port == id).map(|(_, pkey)| *pkey).collect();
-                    answers.report(&name, Choice::of(pkeys, here), option, report);
+                    answers.report(&name, Choice::of(pkeys, here), &config.path_service_ids, report);
+                    if config.route_prot == RouteProt::Acm {
+                        answers.report_group(&name, report);
+                    }
                 }
                 Err((reason, advice)) => {
                     report.warn(format!("{name}: paths of services are unknown: {reason}"), *advice);
@@ -83,8 +92,9 @@ impl Choice {
     }
 }
 
-/// Returns the requests: for the capabilities of the SA, for the path of no service, and for those of all programs.
-fn requests(port: PortId, attributes: &PortAttributes) -> Vec<SaSend> {
+/// Returns the requests: for the capabilities of the SA, for the path of no service, for those of all programs, and for the
+/// base group.
+fn requests(port: PortId, attributes: &PortAttributes, config: &Config) -> Vec<SaSend> {
     let path = Query::<PathRecord>::new().sgid(attributes.gid()).dlid(attributes.sm_lid);
     let path = path.reversible(true).num_path(1);
     let tid = |number: u32| TransactionId::new(number.into());
@@ -92,7 +102,11 @@ fn requests(port: PortId, attributes: &PortAttributes) -> Vec<SaSend> {
     let with_ids = ServiceId::programs().map(|(_, id)| path.service_id(id));
     let paths =
         (1..).zip([path].into_iter().chain(with_ids)).map(|(number, query)| query.request(Method::GET, tid(number)));
-    let mads = [capabilities].into_iter().chain(paths);
+    let pkey = attributes.pkeys.iter().find(|pkey| pkey.same_partition(Pkey::DEFAULT_FULL));
+    let pkey = pkey.or(attributes.pkeys.first()).copied().unwrap_or(Pkey::DEFAULT_FULL);
+    let group = Query::<McMemberRecord>::new().mgid(group_mgid(pkey, 0, config.min_rate, config.min_mtu));
+    let group = group.request(Method::GET, tid(group_number()));
+    let mads = [capabilities].into_iter().chain(paths).chain([group]);
     (0..)
         .zip(mads)
         .map(|(number, mad)| SaSend {
@@ -104,6 +118,11 @@ fn requests(port: PortId, attributes: &PortAttributes) -> Vec<SaSend> {
             retries: RETRIES,
         })
         .collect()
+}
+
+/// Returns the number of the request for the base group, which follows those for paths.
+fn group_number() -> u32 {
+    (2..).zip(ServiceId::programs()).map(|(number, _)| number + 1).last().unwrap_or(2)
 }
 
 /// Sends requests, and returns the responses by the index of the request.
@@ -154,6 +173,8 @@ struct Answers {
     plain: PathRecord,
     /// The paths of programs; `None` if there is none.
     programs: Vec<(&'static str, ServiceId, Option<PathRecord>)>,
+    /// The base group; `None` if it does not exist yet.
+    group: Option<McMemberRecord>,
 }
 
 impl Answers {
@@ -167,7 +188,19 @@ impl Answers {
             has_qos: SaCapability2::from_bits_retain(second).contains(SaCapability2::QOS),
             plain: path(1)?,
             programs: programs.collect(),
+            group: valid(group_number()).and_then(|mad| mad.record::<McMemberRecord>().ok()).copied(),
         })
+    }
+
+    /// Reports a path of the SA with another service level than the base group's, from which `route_prot acm` takes paths.
+    fn report_group(&self, port: &str, report: &mut Report) {
+        let of_group = self.group.map(|group| group.sl_flow_hop.sl());
+        if let Some(of_group) = of_group.filter(|sl| *sl != self.plain.qos_sl.sl()) {
+            report.warn(
+                format!("{port}: route_prot acm: SL {of_group} of the group, but the SA gives SL {}", self.plain.qos_sl.sl()),
+                "route_prot sa, unless all paths of the subnet may have the group's level",
+            );
+        }
     }
 
     /// Reports the services whose path differs from that of no service, and what the daemon serves with this option.
@@ -224,7 +257,10 @@ impl Answers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ib_mad::{ServiceLevel, sa::QosSl};
+    use ib_mad::{
+        ServiceLevel,
+        sa::{QosSl, SlFlowHop},
+    };
 
     fn path(sl: u8) -> PathRecord {
         PathRecord { qos_sl: QosSl::default().with_sl(ServiceLevel::checked(sl).unwrap()), ..PathRecord::default() }
@@ -239,7 +275,7 @@ mod tests {
         else {
             panic!("two programs")
         };
-        let answers = Answers { has_qos, plain: path(0), programs: vec![(a.0, a.1, lustre), b] };
+        let answers = Answers { has_qos, plain: path(0), programs: vec![(a.0, a.1, lustre), b], group: None };
         let mut report = Report::default();
         answers.report("a port 1", choice, option, &mut report);
         report.findings.iter().map(ToString::to_string).collect()
@@ -299,5 +335,20 @@ mod tests {
         let line = line(Choice::Endpoint(Pkey::DEFAULT_FULL));
         assert!(line.starts_with("warn a port 1: the SA gives lustre SL 1 P_Key 0x8001 "), "{line}");
         assert!(line.contains(", but the daemon a path in P_Key 0xffff: give this node an address "), "{line}");
+    }
+
+    #[test]
+    fn group_with_another_level_than_the_sas_path_is_reported() {
+        let lines = |sl| {
+            let sl_flow_hop = SlFlowHop::default().with_sl(ServiceLevel::checked(sl).unwrap());
+            let group = Some(McMemberRecord { sl_flow_hop, ..McMemberRecord::default() });
+            let answers = Answers { has_qos: false, plain: path(3), programs: Vec::new(), group };
+            let mut report = Report::default();
+            answers.report_group("a port 1", &mut report);
+            report.findings.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert!(lines(3).is_empty());
+        let found = lines(0);
+        assert!(found[0].starts_with("warn a port 1: route_prot acm: SL 0 of the group, but the SA gives SL 3: "), "{found:?}");
     }
 }

@@ -59,6 +59,8 @@ pub enum ResolverEvent {
     RouteRemoved(EndpointId, Address),
     /// Responses of the subnet administrator showed whether service ids count.
     ServiceIds(EndpointId, IdFinding),
+    /// The subnet administrator gives another path to a GID than the parameters of a group.
+    GroupUnsuitable(EndpointId, Gid),
 }
 
 /// A finding about service ids, for the log.
@@ -78,7 +80,7 @@ pub enum IdFinding {
 impl ResolverEvent {
     pub(crate) const fn level(&self) -> Level {
         match self {
-            Self::JoinFailed(..) | Self::AddressConflict(..) => Level::Always,
+            Self::JoinFailed(..) | Self::AddressConflict(..) | Self::GroupUnsuitable(..) => Level::Always,
             Self::Joined(..)
             | Self::BadDatagram(..)
             | Self::LongDatagram(..)
@@ -133,6 +135,7 @@ impl ResolverEvent {
             | Self::Prefetched(endpoint, ..)
             | Self::PrefetchFailed(endpoint, ..)
             | Self::ServiceIds(endpoint, _)
+            | Self::GroupUnsuitable(endpoint, _)
             | Self::NoSharedGroup(endpoint, _)
             | Self::PeerChanged(endpoint, _)
             | Self::ClaimChecked(endpoint, ..)
@@ -208,6 +211,10 @@ impl DisplayWith for ResolverEvent {
                     IdFinding::PortsAlike => "the SA does not distinguish dynamic ports: they share paths",
                     IdFinding::PortsDiffer => "the SA distinguishes dynamic ports: each has its own paths",
                 }
+            ),
+            Self::GroupUnsuitable(_, gid) => write!(
+                f,
+                "ERROR - route_prot acm: {id}: the SA gives another path to {gid} than the group: use route_prot sa"
             ),
             Self::RouteRemoved(_, address) => write!(f, "notice - {id}: the SA has no path to {address} any more"),
         }

@@ -49,6 +49,7 @@ impl Ibacmp {
         self.endpoints.prefetch_changed(cx, endpoint, PortEvent::Down);
         self.reset_service_ids(cx, endpoint);
         cx.shared.clear_timer(Task::Announce(endpoint).token());
+        cx.shared.clear_timer(Task::Compare(endpoint).token());
         self.endpoints.remove(endpoint);
         let addresses = cx.endpoint(endpoint).map(|endpoint| endpoint.addresses.clone()).unwrap_or_default();
         addresses.iter().for_each(|address| self.endpoints.note_removed(cx, address));

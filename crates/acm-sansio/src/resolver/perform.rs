@@ -159,6 +159,7 @@ impl Ibacmp {
         let dest = self.cache.at(id);
         let (endpoint, name) = (dest.endpoint, dest.name());
         let (path, lmc, by_default) = (known.path, cx.lmc_of(endpoint), cx.route_end());
+        self.compare_soon(cx, endpoint, &path, known.source);
         // The peer may have moved since its location was found.
         let remote = remote.map(|remote| remote.at_end_of(&path, lmc));
         self.enter_ready(cx, id, remote, addr_until, known, by_default);

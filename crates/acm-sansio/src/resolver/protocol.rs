@@ -85,6 +85,7 @@ impl Provider for Ibacmp {
             Task::Renew(id) => self.renewal_done(cx, id, single(result)),
             Task::Prefetch(endpoint) => self.prefetch_done(cx, endpoint, result),
             Task::Capabilities(endpoint) => self.capabilities_done(cx, endpoint, single(result)),
+            Task::Compare(endpoint) => self.compare_done(cx, endpoint, single(result)),
             Task::Lookup(_)
             | Task::Credit(_)
             | Task::Rejoin(_)
@@ -112,6 +113,7 @@ impl Provider for Ibacmp {
             Task::Renewals(port) => self.renewals_due(cx, port),
             Task::Announce(endpoint) => self.endpoints.announce_due(cx, &mut self.stats, endpoint),
             Task::Prefetch(endpoint) => self.prefetch_due(cx, endpoint),
+            Task::Compare(endpoint) => self.compare_due(cx, endpoint),
             Task::Route(_) | Task::Renew(_) | Task::Capabilities(_) => {}
         }
     }
@@ -139,6 +141,7 @@ impl Observe for Ibacmp {
             Task::Announce(_) => "telling the group of a move",
             Task::Prefetch(_) => "the table of all paths",
             Task::Capabilities(_) => "the capabilities of the SA",
+            Task::Compare(_) => "the comparison of a path",
         }
     }
 

@@ -56,6 +56,11 @@ stats! {
         destinations_left: u64,
         /// Cached paths that were dropped because a client's query to the SA (QUERY_SA, `ib_acme -v`) found none.
         paths_refuted: u64,
+        /// Paths by a group's parameters (`route_prot acm`) that were compared with those of the SA.
+        paths_compared: u64,
+        /// Compared paths to which the SA gives another service level, a smaller MTU or a lower rate, or none in both
+        /// directions.
+        paths_unlike: u64,
         /// Joins because a group was made or deleted.
         groups_noticed: u64,
         /// Multicast requests sent again.

@@ -35,6 +35,8 @@ pub(crate) enum Task {
     Prefetch(EndpointId),
     /// The query for the capabilities of an endpoint's subnet administrator.
     Capabilities(EndpointId),
+    /// The path query of an endpoint for a comparison. As a timer: its beginning.
+    Compare(EndpointId),
     /// The next confirmation of a path in use.
     Confirm,
 }
@@ -48,6 +50,7 @@ const RENEW: u32 = 6;
 const RENEWALS: u32 = 7;
 const ANNOUNCE: u32 = 8;
 const STALE_GIDS: u32 = 9;
+const COMPARE: u32 = 10;
 const PREFETCH: u32 = 11;
 const CAPABILITIES: u32 = 12;
 const CONFIRM: u32 = 13;
@@ -74,6 +77,7 @@ impl Task {
             Self::Announce(id) => (ANNOUNCE, id.index(), id.generation()),
             Self::Prefetch(id) => (PREFETCH, id.index(), id.generation()),
             Self::Capabilities(id) => (CAPABILITIES, id.index(), id.generation()),
+            Self::Compare(id) => (COMPARE, id.index(), id.generation()),
         };
         Token { provider: ProviderId::BUILT_IN, kind, index, generation }
     }
@@ -95,6 +99,7 @@ impl Task {
             ANNOUNCE => Self::Announce(EndpointId::new(token.index, token.generation)),
             PREFETCH => Self::Prefetch(EndpointId::new(token.index, token.generation)),
             CAPABILITIES => Self::Capabilities(EndpointId::new(token.index, token.generation)),
+            COMPARE => Self::Compare(EndpointId::new(token.index, token.generation)),
             group => {
                 debug_assert!(group >= GROUP, "a task that has no arm here");
                 Self::Group(EndpointId::new(token.index, token.generation), group.saturating_sub(GROUP))
@@ -126,6 +131,7 @@ mod tests {
             Task::Announce(endpoint),
             Task::Prefetch(endpoint),
             Task::Capabilities(endpoint),
+            Task::Compare(endpoint),
             Task::Confirm,
         ] {
             assert_eq!(Task::of(task.token()), task);

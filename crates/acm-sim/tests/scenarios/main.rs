@@ -5,6 +5,7 @@ mod cache;
 mod changes;
 mod claims;
 mod combinations;
+mod compared;
 mod constraints;
 mod costs;
 mod counted;

@@ -15,6 +15,7 @@ pub(crate) mod path_table;
 mod prefetch;
 pub(crate) mod round_trip;
 mod state;
+pub(crate) mod topology;
 mod witness;
 
 pub(crate) use all::Endpoints;

@@ -8,6 +8,7 @@ use super::{
     hosts::Hosts,
     id_rules::IdRules,
     round_trip::RoundTrip,
+    topology::Topology,
 };
 use crate::{
     accounts::{credit::CreditQueue, window::Window},
@@ -41,6 +42,7 @@ pub(crate) struct EndpointState {
     pub(crate) prefetch: EndpointPrefetch,
     pub(crate) id_rules: IdRules,
     pub(crate) hosts: Hosts,
+    pub(crate) topology: Topology,
     /// The number of changes of its addresses, which its datagrams have; 1 begins again after the largest.
     pub(crate) generation: u16,
     /// The last known GID, LID and LMC of the port, at which paths begin.

@@ -1,4 +1,5 @@
 //! Tables of paths: from files, or fetched from the subnet administrator; service ids in path queries.
+mod compare;
 mod prefetch;
 mod preload;
 mod refute;

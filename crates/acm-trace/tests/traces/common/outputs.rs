@@ -101,6 +101,7 @@ pub(crate) fn events(address: Address, mgid: Gid, attempt: Attempt, time: Durati
         ResolverEvent::PreloadRefuted(endpoint, address),
         ResolverEvent::RouteRemoved(endpoint, address),
         ResolverEvent::ServiceIds(endpoint, IdFinding::PortsDiffer),
+        ResolverEvent::GroupUnsuitable(endpoint, mgid),
         ResolverEvent::Prefetched(endpoint, 9, 1),
         ResolverEvent::PrefetchFailed(endpoint, SaError::TimedOut, 60),
     ];
