@@ -117,8 +117,10 @@ impl Tree {
 pub struct SaSettings {
     /// Probability that a request is lost. The same probability applies to a response.
     pub loss: Probability,
-    /// Time until a response.
+    /// Time until a response, which shows what is true at its end.
     pub delay: Duration,
+    /// Time from then until the response arrives, which may be outdated then.
+    pub response_delay: Duration,
     /// Time that the administrator needs for one request before it starts the next request. With zero, the rate of
     /// requests is not limited.
     pub service_time: Duration,
@@ -146,6 +148,7 @@ impl Default for SaSettings {
         Self {
             loss: Probability::NEVER,
             delay: Duration::ZERO,
+            response_delay: Duration::ZERO,
             service_time: Duration::ZERO,
             record_time: Duration::ZERO,
             queue: 0,

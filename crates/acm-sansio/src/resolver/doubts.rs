@@ -3,7 +3,7 @@
 use super::{
     dest::{CheckReason, DestState, HostCheck, Lookup, MulticastRequest, Remote, ServedPath, Stage},
     facts::source,
-    state::Ibacmp,
+    state::{Ibacmp, RenewalReason},
     token::{DestId, Task},
 };
 use crate::{api::id::EndpointId, provider::Context, retry};
@@ -16,7 +16,7 @@ pub(super) const MOST_DOUBTED: usize = 16;
 impl Ibacmp {
     /// Doubts an address after an event that may have moved it.
     pub(crate) fn doubt(&mut self, cx: &mut Context, id: DestId) {
-        self.cache.set_in_doubt(id, true);
+        self.cache.raise_doubt(id);
         self.settle_doubt(cx, id);
     }
 
@@ -34,9 +34,14 @@ impl Ibacmp {
         found
     }
 
-    /// Asks the owner of an address in doubt: as often as for the check of a claim at most. No other host is asked.
+    /// Starts the proof of what is in doubt. The subnet administrator is queried for the path to a GID or LID. The owner
+    /// of an address is asked: as often as for the check of a claim at most, and no other host.
     pub(crate) fn settle_doubt(&mut self, cx: &mut Context, id: DestId) {
         let dest = self.cache.at(id);
+        if !dest.is_address() && dest.doubts.are_open() && dest.is_requested() {
+            self.queue_renewal(cx, id, RenewalReason::Moved);
+            return;
+        }
         if !dest.is_doubtful() {
             return;
         }
@@ -47,8 +52,7 @@ impl Ibacmp {
             return;
         };
         let mut request = MulticastRequest::new(cx.shared.now(), cx.shared.transaction_id(), source, lookup);
-        request.stage = Stage::Paused;
-        self.cache.set_in_doubt(id, false);
+        (request.stage, request.asked) = (Stage::Paused, dest.doubts.number());
         let until = start + cx.shared.config().timeout;
         self.cache.change(id, |ready| {
             request.to = ready.remote;

@@ -170,13 +170,7 @@ mod tests {
     #[test]
     fn flush_removes_what_is_cached_but_no_lookup_and_no_local_address() {
         let (mut cx, mut ibacmp, here) = provider();
-        let routing = Routing {
-            remote: None,
-            addr_until: None,
-            query: SaQueryId::new(0, 0),
-            since: crate::api::Time::ZERO,
-            lookup: Lookup::default(),
-        };
+        let routing = Routing::new(None, None, SaQueryId::new(0, 0), crate::api::Time::ZERO, Lookup::default());
         let located = DestState::Located { remote: Remote::default(), addr_until: None };
         let ids = [("a", ready()), ("b", located), ("c", DestState::Routing(routing)), ("d", ready()), ("e", ready())]
             .map(|(name, state)| make(&mut cx, &mut ibacmp, here, name, state));

@@ -100,9 +100,9 @@ impl Ibacmp {
         let endpoint = self.cache.at(id).endpoint;
         let groups: Vec<Gid> = self.endpoints.at(endpoint).joined().map(|member| member.mgid).collect();
         let Some(dest) = self.cache.at_mut(id) else { return };
-        let name = dest.name();
+        let (name, doubts) = (dest.name(), dest.doubts.number());
         let Some(request) = dest.state.multicast_request_mut() else { return };
-        request.sent(cx.shared.now());
+        request.sent(cx.shared.now(), doubts);
         let MulticastRequest { tid, times_sent, source, to: host, .. } = *request;
         self.stats.requests_repeated += u64::from(times_sent > 1);
         let deadline = cx.shared.now() + retry.timeout(times_sent);
@@ -248,7 +248,7 @@ impl Ibacmp {
     pub(crate) fn end_checks(&mut self, cx: &mut Context, id: DestId, checks: Checks) {
         if let Some(check) = checks.check {
             // The reason for the check remains.
-            self.cache.set_in_doubt(id, true);
+            self.cache.raise_doubt(id);
             self.end_request(cx, id, check.request).end(&mut cx.shared);
         }
         if let Some(renewal) = checks.renewal {

@@ -117,7 +117,8 @@ impl Ibacmp {
                 for (account, urgency) in lookup.needs() {
                     cx.sa_join(query, account, urgency);
                 }
-                let routing = Routing { remote, addr_until, query, since: cx.shared.now(), lookup };
+                let asked = self.cache.at(id).doubts.number();
+                let routing = Routing { asked, ..Routing::new(remote, addr_until, query, cx.shared.now(), lookup) };
                 self.cache.enter(id, DestState::Routing(routing));
                 Resolution::Pending(Task::Lookup(id).token())
             }
@@ -167,9 +168,6 @@ impl Ibacmp {
             self.note_user(cx, id, account);
         }
         self.endpoints.note_path(endpoint, &path, lmc);
-        if let Some(dest) = self.cache.at_mut(id) {
-            dest.in_doubt &= dest.is_address();
-        }
         cx.shared.log(ResolverEvent::RouteFound(endpoint, name).into());
         let responders = lookup.end(&mut cx.shared);
         self.publish(cx, id);
@@ -217,7 +215,8 @@ impl Ibacmp {
         by_default: Option<Time>,
     ) {
         let Known { path, source, .. } = known;
-        let endpoint = self.cache.at(id).endpoint;
+        let dest = self.cache.at(id);
+        let (endpoint, is_contradicted) = (dest.endpoint, !dest.is_address() && dest.doubts.are_open());
         let route_until = match source {
             PathSource::Sa | PathSource::Group => by_default,
             PathSource::Copy { until, .. } | PathSource::Table(until) => until,
@@ -231,6 +230,7 @@ impl Ibacmp {
         self.stats.preload_used += u64::from(source == PathSource::File);
         let mut ready = ServedPath { history, ..ServedPath::new(remote, path, self.epoch(endpoint)) };
         let freshness = &mut ready.freshness;
+        freshness.stale = is_contradicted;
         (freshness.addr_until, freshness.route_until, freshness.preloaded) = (addr_until, route_until, preloaded);
         self.cache.enter(id, DestState::Ready(ready));
     }

@@ -97,7 +97,7 @@ impl Ibacmp {
     fn take_claimant(&mut self, cx: &mut Context, id: DestId) -> Option<Claimant> {
         let dest = self.cache.at(id);
         let is_known = matches!(dest.state, DestState::Located { .. }) && dest.origin == Origin::Asked;
-        let is_proven = dest.origin == Origin::Asked && !(is_known && dest.in_doubt);
+        let is_proven = dest.origin == Origin::Asked && !(is_known && dest.doubts.are_open());
         if is_proven || dest.class == EvictionClass::Local {
             return None;
         }
@@ -123,7 +123,7 @@ impl Ibacmp {
         need: Need,
     ) -> Option<Resolution> {
         self.drop_expired(cx, id);
-        if self.cache.at(id).in_doubt {
+        if self.cache.at(id).doubts.are_open() {
             self.use_in_doubt(cx, id);
         }
         let dest = self.cache.at_mut(id)?;

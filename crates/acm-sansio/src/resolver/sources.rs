@@ -65,7 +65,9 @@ impl Ibacmp {
         let endpoint = dest.endpoint;
         match (&dest.state, &dest.key) {
             (DestState::Unknown, DestKey::Route(key)) => {
-                let known = self.table_path(cx, endpoint, key).or_else(|| self.file_path(cx, endpoint, key))?;
+                // The table may be older than the datagram that contradicted the path.
+                let table = || self.table_path(cx, endpoint, key).filter(|_| !dest.doubts.are_open());
+                let known = table().or_else(|| self.file_path(cx, endpoint, key))?;
                 Some((None, Some(known)))
             }
             (DestState::Unknown, DestKey::Address(address)) => {

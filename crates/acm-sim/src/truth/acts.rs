@@ -7,6 +7,7 @@ use super::{
 use crate::World;
 use acm_sansio::Input;
 use acm_wire::Address;
+use core::time::Duration;
 use ib_mad::{Gid, Guid, Lid, Pkey, PortState, Status};
 use ib_sim::{Faults, Probability};
 use std::collections::BTreeMap;
@@ -23,7 +24,7 @@ impl Player<'_> {
             End::Up(node) => self.set_state(node, PortState::ACTIVE),
             End::Answering => {
                 let sa = &mut self.world.subnet.settings_mut().sa;
-                (sa.mute, sa.status) = (false, None);
+                (sa.mute, sa.status, sa.response_delay) = (false, None, Duration::ZERO);
             }
             End::Noticing => self.world.subnet.settings_mut().sa.notices = true,
             End::Member(node) => self.change_ports(|port, is_it| {
@@ -87,6 +88,10 @@ impl Player<'_> {
             }
             Act::Busy { ms } => {
                 self.world.subnet.settings_mut().sa.status = Some(Status::BUSY);
+                self.end_after(ms, End::Answering);
+            }
+            Act::Lag { ms, by } => {
+                self.world.subnet.settings_mut().sa.response_delay = Duration::from_millis(by.into());
                 self.end_after(ms, End::Answering);
             }
             Act::Deaf { node, ms } if node < nodes => {

@@ -29,6 +29,7 @@ pub const EVENTS: &[Events] = &[
     Events { name: "guids", draw: |draw| Act::Guid { node: draw.node() } },
     Events { name: "mute", draw: |draw| Act::Mute { ms: draw.time() } },
     Events { name: "busy", draw: |draw| Act::Busy { ms: draw.time() } },
+    Events { name: "lags", draw: |draw| Act::Lag { ms: draw.time(), by: draw.time() } },
     Events { name: "deaf", draw: |draw| Act::Deaf { node: draw.node(), ms: draw.time() } },
     Events { name: "devices", draw: |draw| Act::Device { node: draw.node() } },
     Events { name: "removals", draw: |draw| Act::Remove { target: draw.address() } },
@@ -111,6 +112,7 @@ const MOST: &[&str] = &[
     "partitions",
     "failovers",
     "quiet",
+    "lags",
     "stops",
     "reloads",
 ];

@@ -156,6 +156,8 @@ acts! {
     Mute "mute" { ms: u32 },
     /// The SA answers BUSY for a time.
     Busy "busy" { ms: u32 },
+    /// The responses of the SA take this long for a time, so that they show what was true before.
+    Lag "lag" { ms: u32, by: u32 },
     /// Every second datagram to a node is lost for a time.
     Deaf "deaf" { node: usize, ms: u32 },
     /// The device of a node is opened again: its queue pairs are others.

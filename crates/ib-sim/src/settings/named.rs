@@ -198,6 +198,7 @@ named! {
     "mc_strict" strict_multicast,
     "sa_loss" sa.loss,
     "sa_delay" sa.delay,
+    "sa_response_delay" sa.response_delay,
     "sa_service_time" sa.service_time,
     "sa_record_time" sa.record_time,
     "sa_queue" sa.queue,

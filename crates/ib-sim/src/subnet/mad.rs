@@ -163,7 +163,14 @@ impl Subnet {
     pub(super) fn finish_job(&mut self, job: SaJob) {
         let (id, response) = match job {
             SaJob::Request { id, port, mad } => match self.sa_response(port, &mad) {
-                Some(response) => (id, Ok(Box::new(response))),
+                Some(response) => {
+                    let (mad, delay) = (Box::new(response), self.settings.sa.response_delay);
+                    if !delay.is_zero() {
+                        self.schedule.add(self.now + delay, Timer::SaDone(SaJob::Response { id, mad }));
+                        return;
+                    }
+                    (id, Ok(mad))
+                }
                 None => return,
             },
             SaJob::Response { id, mad } => (id, Ok(mad)),

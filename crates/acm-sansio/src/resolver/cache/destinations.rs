@@ -5,8 +5,8 @@ use crate::{
     collections::{arena::Arena, list::List},
     resolver::{
         dest::{
-            BY_CLASS, Dest, DestKey, DestState, EvictionClass, Lookup, MulticastRequest, RouteKey, Routing, ServedPath,
-            StateKind,
+            BY_CLASS, Dest, DestKey, DestState, EvictionClass, Lookup, MulticastRequest, Proof, RouteKey, Routing,
+            ServedPath, StateKind,
         },
         token::DestId,
     },
@@ -101,10 +101,17 @@ impl Cache {
         self.at_mut(id)?.state.lookup_mut()
     }
 
-    /// Records whether an event may have moved the address of a destination, or contradicted its path.
-    pub(crate) fn set_in_doubt(&mut self, id: DestId, in_doubt: bool) {
+    /// Records that an event may have moved the address of a destination, or contradicted its path.
+    pub(crate) fn raise_doubt(&mut self, id: DestId) {
         if let Some(dest) = self.at_mut(id) {
-            dest.in_doubt = in_doubt;
+            dest.doubts.raise();
+        }
+    }
+
+    /// Records a proof, whose request was sent after this number of doubts.
+    pub(crate) fn prove(&mut self, id: DestId, by: Proof, asked: u32) {
+        if let Some(dest) = self.at_mut(id) {
+            dest.prove(by, asked);
         }
     }
 

@@ -145,13 +145,7 @@ mod tests {
         let local = cache.insert(HERE, key(0), EvictionClass::Requested);
         cache.set_class(local, EvictionClass::Local);
         let busy = cache.insert(HERE, key(1), EvictionClass::Requested);
-        let routing = Routing {
-            remote: None,
-            addr_until: None,
-            query: SaQueryId::new(0, 0),
-            since: Time::ZERO,
-            lookup: Lookup::default(),
-        };
+        let routing = Routing::new(None, None, SaQueryId::new(0, 0), Time::ZERO, Lookup::default());
         cache.enter(busy, DestState::Routing(routing));
         assert_eq!((cache.busy(HERE), cache.busy(THERE), cache.busy_count(HERE)), (Vec::from([busy]), Vec::new(), 1));
         assert_eq!(cache.make_room(EvictionClass::Probation, &limits(1, 2)), Eviction::Impossible);

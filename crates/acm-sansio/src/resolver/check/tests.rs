@@ -219,10 +219,7 @@ fn busy_destination_is_indexed_by_its_endpoint() {
     let (cx, mut ibacmp, endpoint) = joined(1);
     let id = ibacmp.cache.insert(endpoint, DestKey::Address(name("there")), EvictionClass::Requested);
     let (query, lookup) = (crate::api::id::SaQueryId::new(0, 0), Lookup::default());
-    ibacmp.cache.enter(
-        id,
-        DestState::Routing(Routing { remote: None, addr_until: None, query, since: crate::api::Time::ZERO, lookup }),
-    );
+    ibacmp.cache.enter(id, DestState::Routing(Routing::new(None, None, query, crate::api::Time::ZERO, lookup)));
     let note = |ibacmp: &mut Ibacmp, was, is| ibacmp.cache.note_kind(Some(was), Some(is));
     ibacmp.cache.at_mut(id).unwrap().state = DestState::Unknown;
     note(&mut ibacmp, StateKind::Routing, StateKind::Unknown);

@@ -15,6 +15,8 @@ pub(crate) struct Renewal {
     pub(crate) lookup: Lookup,
     /// The endpoint's epoch when the query began.
     pub(crate) epoch: u32,
+    /// The number of doubts when the query began.
+    pub(crate) asked: u32,
 }
 
 /// The check of an address: hosts are asked if they have it, while its path is served.

@@ -1,5 +1,5 @@
 //! A destination.
-use super::{DestKey, DestState, RouteKey, are_of_one_adapter};
+use super::{DestKey, DestState, Doubts, Proof, RouteKey, are_of_one_adapter};
 use crate::{
     api::id::EndpointId,
     collections::list::{Linked, Links},
@@ -46,9 +46,9 @@ pub(crate) struct Dest {
     pub(crate) state: DestState,
     pub(crate) class: EvictionClass,
     pub(crate) origin: Origin,
-    /// `true` if an event since the last proof may have moved its address to another host, or if a datagram contradicted
-    /// the path to its GID or LID.
-    pub(crate) in_doubt: bool,
+    /// The events that may have moved its address to another host, or the datagrams that contradicted the path to its GID
+    /// or LID.
+    pub(crate) doubts: Doubts,
     /// `true` if the log has that two hosts have its address.
     pub(crate) conflict_logged: bool,
     /// `true` if its path may be among those that clients read without a request.
@@ -81,7 +81,7 @@ impl Dest {
             state: DestState::Unknown,
             class,
             origin: Origin::Asked,
-            in_doubt: false,
+            doubts: Doubts::default(),
             conflict_logged: false,
             published: false,
             used: true,
@@ -102,9 +102,20 @@ impl Dest {
 
     /// Reports whether its address is in doubt and its host can be asked, while its path is served.
     pub(crate) fn is_doubtful(&self) -> bool {
-        let is_open = self.in_doubt && self.is_requested();
+        let is_open = self.doubts.are_open() && self.is_requested();
         let ready = self.state.ready().filter(|ready| is_open && ready.check.is_none());
         ready.and_then(|ready| ready.remote).is_some_and(|remote| remote.can_respond())
+    }
+
+    /// Ends the doubts that a proof answers. `asked` is the number of doubts at the time of its request: later ones stay.
+    pub(crate) fn prove(&mut self, by: Proof, asked: u32) {
+        let answers = match by {
+            Proof::Host => self.is_address(),
+            Proof::Path => !self.is_address(),
+        };
+        if answers {
+            self.doubts.end(asked);
+        }
     }
 
     /// Records an unconfirmed claim of its address. `known` is the GID of the location known so far. Returns

@@ -62,7 +62,9 @@ impl Dest {
                 let is_over = !asks_claimant && retry.is_over(request.times_sent);
                 let known = request.to.filter(|_| is_lookup && is_over && request.lookup.is_needed());
                 if let Some(host) = known {
-                    self.in_doubt = request.claimed.is_some_and(|claimant| claimant.gid != host.gid);
+                    let is_claimed = request.claimed.is_some_and(|claimant| claimant.gid != host.gid);
+                    self.doubts.end(request.asked);
+                    self.doubts.raise_if(is_claimed);
                     return Action::QueryRoute(host);
                 }
                 match (is_over, request.lookup.is_needed()) {
@@ -89,7 +91,9 @@ impl Dest {
                 Action::Nothing
             }
             (DestState::Locating(request), Ok(remote)) => {
-                self.in_doubt = request.claimed.is_some_and(|claimant| !claimant.is_same_port(&remote, lmc));
+                let is_claimed = request.claimed.is_some_and(|claimant| !claimant.is_same_port(&remote, lmc));
+                self.doubts.end(request.asked);
+                self.doubts.raise_if(is_claimed);
                 self.origin = Origin::Asked;
                 Action::FindRoute(remote)
             }
@@ -163,7 +167,7 @@ impl Dest {
             DestState::Routing(routing) => match routing.remote {
                 Some(current) if current.is_same_port(&remote, lmc) => Action::Nothing,
                 _ => {
-                    self.in_doubt = true;
+                    self.doubts.raise();
                     Action::IgnoreClaim
                 }
             },

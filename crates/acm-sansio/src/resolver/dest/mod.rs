@@ -4,6 +4,7 @@
 //! queries or sets a timer.
 mod checks;
 mod destination;
+mod doubts;
 mod events;
 mod freshness;
 mod history;
@@ -16,6 +17,7 @@ mod state;
 pub(crate) use {
     checks::{CheckReason, Claim, HostCheck, Outcome, Renewal},
     destination::{BY_CLASS, BY_GID, Dest, EvictionClass, Origin},
+    doubts::{Doubts, Proof},
     events::Action,
     freshness::Freshness,
     history::History,

@@ -24,6 +24,8 @@ pub(crate) struct MulticastRequest {
     pub(crate) times_sent: u32,
     /// The time when it was first sent; before that, the time since which it waits for its turn.
     pub(crate) since: Time,
+    /// The number of doubts when it was first sent.
+    pub(crate) asked: u32,
     pub(crate) stage: Stage,
     /// The last refusal by a receiver of the request. It ends nothing, because another peer may respond with the
     /// address.
@@ -55,6 +57,7 @@ impl MulticastRequest {
             source,
             times_sent: 0,
             since: now,
+            asked: 0,
             stage,
             refused: None,
             lookup,
@@ -66,11 +69,11 @@ impl MulticastRequest {
         (self.to, self.is_known, self.times_sent, self.refused) = (receiver, false, 0, None);
     }
 
-    /// Records that it is sent now.
-    pub(crate) const fn sent(&mut self, now: Time) {
+    /// Records that it is sent now, after this number of doubts.
+    pub(crate) const fn sent(&mut self, now: Time, doubts: u32) {
         self.times_sent += 1;
         if self.times_sent == 1 {
-            self.since = now;
+            (self.since, self.asked) = (now, doubts);
         }
     }
 }

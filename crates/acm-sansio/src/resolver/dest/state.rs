@@ -6,7 +6,7 @@ use crate::api::{
     id::SaQueryId,
 };
 use alloc::boxed::Box;
-use ib_mad::{Gid, sa::PathRecord};
+use ib_mad::{Gid, Lid, sa::PathRecord};
 
 /// The state of a destination. Data that exists only in one state is stored in its variant.
 #[derive(Debug)]
@@ -85,7 +85,24 @@ pub(crate) struct Routing {
     pub(crate) query: SaQueryId,
     /// The time when the query began.
     pub(crate) since: Time,
+    /// The number of doubts when the query began.
+    pub(crate) asked: u32,
+    /// The LID of the last datagram from the GID since then.
+    pub(crate) shown: Option<Lid>,
     pub(crate) lookup: Lookup,
+}
+
+impl Routing {
+    /// Creates the state for a query that begins now, before any doubt.
+    pub(crate) const fn new(
+        remote: Option<Remote>,
+        addr_until: Option<Time>,
+        query: SaQueryId,
+        now: Time,
+        lookup: Lookup,
+    ) -> Self {
+        Self { remote, addr_until, query, since: now, asked: 0, shown: None, lookup }
+    }
 }
 
 /// A destination whose path is cached.
@@ -162,13 +179,18 @@ impl DestState {
         }
     }
 
-    /// Returns the GID of the cached location; `None` without a location, and for local addresses.
+    /// Returns the GID of the location that is cached, or to which the path is queried; `None` without a location, and for
+    /// local addresses.
     pub(crate) fn located_at(&self, key: &DestKey) -> Option<Gid> {
         match (self, key) {
-            (Self::Located { remote, .. } | Self::Ready(ServedPath { remote: Some(remote), .. }), _) => {
-                Some(remote.gid)
-            }
+            (
+                Self::Located { remote, .. }
+                | Self::Routing(Routing { remote: Some(remote), .. })
+                | Self::Ready(ServedPath { remote: Some(remote), .. }),
+                _,
+            ) => Some(remote.gid),
             (Self::Ready(ServedPath { path, .. }), DestKey::Route(_)) => Some(path.dgid),
+            (Self::Routing(_), DestKey::Route(key)) => Some(key.dgid).filter(|gid| !gid.is_zero()),
             _ => None,
         }
     }
@@ -244,13 +266,7 @@ mod tests {
     /// Returns one state of each kind, in the order of [`StateKind::ALL`].
     fn states() -> [DestState; 6] {
         let query = SaQueryId::new(0, 0);
-        let routing = Routing {
-            remote: Some(remote("fe80::6")),
-            addr_until: None,
-            query,
-            since: Time::ZERO,
-            lookup: Lookup::default(),
-        };
+        let routing = Routing::new(Some(remote("fe80::6")), None, query, Time::ZERO, Lookup::default());
         [
             DestState::Unknown,
             DestState::Failed(Failed { attempt: Failure::NoResponse.into(), until: Time::ZERO, epoch: 0 }),
@@ -278,16 +294,16 @@ mod tests {
         let mut state = DestState::Ready(ServedPath { check: Some(Box::new(claimed)), ..ready(None) });
         assert!(state.is_busy() && state.multicast_request_mut().is_some() && state.lookup_mut().is_some());
         let (query, lookup) = (SaQueryId::new(0, 0), Lookup::default());
-        let renewal = Renewal { query, lookup, epoch: 0 };
+        let renewal = Renewal { query, lookup, epoch: 0, asked: 0 };
         let mut state = DestState::Ready(ServedPath { renewal: Some(Box::new(renewal)), ..ready(None) });
         assert!(state.is_busy() && state.multicast_request_mut().is_none() && state.lookup_mut().is_none());
     }
 
     #[test]
-    fn located_and_ready_destinations_have_a_gid() {
+    fn destinations_whose_location_is_known_have_a_gid() {
         let gid = |text: &str| Some(text.parse::<Gid>().unwrap());
         let at = states().each_ref().map(|state| state.located_at(&key("a")));
-        assert_eq!(at, [None, None, None, gid("fe80::5"), None, gid("fe80::8")]);
+        assert_eq!(at, [None, None, None, gid("fe80::5"), gid("fe80::6"), gid("fe80::8")]);
         let own = DestState::Ready(ready(None));
         assert_eq!(own.located_at(&key("a")), None, "a local address");
         assert_eq!(own.located_at(&DestKey::Route(RouteKey::default())), gid("fe80::7"), "the end of the path");

@@ -7,7 +7,7 @@ use crate::{
         dest::{DestKey, DestState, Lookup, Remote, Responder, Routing, ServedPath},
         doubts::MOST_DOUBTED,
         endpoint::Endpoints,
-        state::{Ibacmp, RenewalReason},
+        state::Ibacmp,
         token::DestId,
     },
 };
@@ -115,8 +115,10 @@ impl Ibacmp {
         let others = self.endpoints.at_mut(endpoint).map(|state| state.hosts.note(lid, gid)).unwrap_or_default();
         for other in others {
             for id in self.cached_at(cx, endpoint, lid, other) {
-                self.doubt(cx, id);
-                if !self.cache.at(id).is_address() {
+                if self.cache.at(id).is_address() {
+                    self.doubt(cx, id);
+                } else {
+                    self.cache.raise_doubt(id);
                     self.contradict_route(cx, id);
                 }
             }
@@ -129,13 +131,17 @@ impl Ibacmp {
         if let DestState::Located { remote: known, .. } = &mut dest.state {
             if known.is_same_port(&remote, cx.lmc_of(endpoint)) {
                 // The next use asks the host.
-                dest.in_doubt |= known.qpn != remote.qpn || remote.has_other_addresses(known);
+                dest.doubts.raise_if(known.qpn != remote.qpn || remote.has_other_addresses(known));
                 *known = Remote { generation: known.generation, ..remote };
             } else {
                 // The next use asks the group.
                 self.cache.enter(id, DestState::Unknown);
             }
             return;
+        }
+        if let DestState::Routing(routing) = &mut dest.state {
+            // The response may be older than the datagram.
+            routing.shown = Some(remote.lid);
         }
         let DestState::Ready(ready) = &dest.state else { return };
         let claimant = ready.check.as_ref().and_then(|check| check.reason.claimant());
@@ -169,11 +175,14 @@ impl Ibacmp {
         let Some(ready) = self.cache.at(id).state.ready() else { return };
         if ready.no_check_before.is_some_and(|until| cx.shared.now() < until) {
             self.stats.claims_ignored += 1;
-        } else if is_requested && ready.freshness.is_in_use() {
+            return;
+        }
+        let is_in_use = ready.freshness.is_in_use();
+        self.cache.raise_doubt(id);
+        if is_requested && is_in_use {
             let until = cx.shared.now() + cx.shared.config().timeout;
-            self.cache.set_in_doubt(id, true);
             self.cache.change(id, |ready| (ready.freshness.stale, ready.no_check_before) = (true, Some(until)));
-            self.queue_renewal(cx, id, RenewalReason::Moved);
+            self.settle_doubt(cx, id);
         } else if is_requested {
             self.drop_path(cx, id);
         } else {

@@ -8,7 +8,7 @@ use crate::{
     },
     provider::Context,
     resolver::{
-        dest::{DestState, Remote, Routing, Stage, are_of_one_adapter},
+        dest::{DestState, Proof, Remote, Routing, Stage, are_of_one_adapter},
         endpoint::group_share::most_requests,
         paths::{Known, PathSource},
         state::Ibacmp,
@@ -106,8 +106,16 @@ impl Ibacmp {
     /// Handles the result of a path query.
     pub(crate) fn route_done(&mut self, cx: &mut Context, id: DestId, result: Result<&SaMad, SaError>) {
         let details = self.attempt_details_of(cx, id);
-        let Some(Routing { remote, addr_until, lookup, .. }) = self.cache.take_routing(id) else { return };
+        let Some(routing) = self.cache.take_routing(id) else { return };
+        let Routing { remote, addr_until, asked, shown, lookup, .. } = routing;
         let result = result.and_then(|mad| self.path_in(cx, id, mad));
+        if let Ok(path) = result {
+            self.cache.prove(id, Proof::Path, asked);
+            let lmc = cx.lmc_of(self.cache.at(id).endpoint);
+            if shown.is_some_and(|lid| lid.base(lmc) != path.dlid.base(lmc)) {
+                self.cache.raise_doubt(id);
+            }
+        }
         let refuted = self.compare_path(cx, id, remote.as_ref(), result);
         let route_key = self.route_key(id, remote.as_ref());
         if let Some((endpoint, key)) = route_key {

@@ -5,8 +5,8 @@ use crate::{
     provider::Context,
     resolver::{
         dest::{
-            Action, CheckReason, Claim, DestState, HostCheck, Lookup, MulticastRequest, Outcome, Remote, Renewal,
-            ServedPath, Stage,
+            Action, CheckReason, Checks, Claim, DestState, HostCheck, Lookup, MulticastRequest, Outcome, Proof, Remote,
+            Renewal, ServedPath, Stage,
         },
         endpoint::Endpoints,
         facts::source,
@@ -36,7 +36,7 @@ impl Ibacmp {
             self.stats.claims_ignored += 1;
             // The check that is open may prove what was true before this claim.
             if checked != Some(claimant) {
-                self.cache.set_in_doubt(id, true);
+                self.cache.raise_doubt(id);
             }
             return;
         };
@@ -73,7 +73,7 @@ impl Ibacmp {
             return;
         };
         let mut request = MulticastRequest::new(cx.shared.now(), cx.shared.transaction_id(), source, lookup);
-        self.cache.set_in_doubt(id, false);
+        request.asked = self.cache.at(id).doubts.number();
         self.cache.change(id, |ready| {
             request.to = ready.remote;
             ready.check = Some(Box::new(HostCheck { request, reason: CheckReason::Renewal }));
@@ -118,7 +118,7 @@ impl Ibacmp {
         let DestState::Ready(ServedPath { remote: Some(owner), check: Some(check), .. }) = &dest.state else {
             return Action::Nothing;
         };
-        let (owner, reason) = (*owner, check.reason);
+        let (owner, reason, asked) = (*owner, check.reason, check.request.asked);
         match (outcome, reason.claimant()) {
             (Outcome::Confirmed, Some(claimant)) => return self.accept_claimant(cx, id, owner, claimant),
             (Outcome::Conflict, Some(claimant)) => self.report_conflict(cx, id, owner.gid, claimant.gid),
@@ -129,6 +129,10 @@ impl Ibacmp {
                 return Action::Nothing;
             }
             _ => {}
+        }
+        // The check of a claim proves nothing about other doubts.
+        if reason.claimant().is_none() {
+            self.cache.prove(id, Proof::Host, asked);
         }
         self.close_check(cx, id);
         if outcome == Outcome::Present {
@@ -173,10 +177,16 @@ impl Ibacmp {
         if owner.gid != claimant.gid {
             return Action::FindRoute(claimant);
         }
-        // The path to the new LID is served. Its renewal, which is queued, confirms the other attributes.
-        self.cache.change(id, |ready| {
+        // The path to the new LID is served. Its renewal, which is queued, confirms the other attributes. One that is
+        // open may be older than the move.
+        let renewal = self.cache.change(id, |ready| {
             (ready.remote, ready.path.dlid, ready.freshness.stale) = (Some(claimant), claimant.lid, true);
+            ready.renewal.take()
         });
+        if let Some(renewal) = renewal.flatten() {
+            self.end_checks(cx, id, Checks { check: None, renewal: Some(renewal) });
+            self.queue_renewal(cx, id, RenewalReason::Moved);
+        }
         self.close_check(cx, id);
         Action::Nothing
     }
@@ -225,16 +235,16 @@ impl Ibacmp {
             lookup.end(&mut cx.shared);
             return;
         };
-        let epoch = self.epoch(endpoint);
+        let renewal = Renewal { query, lookup, epoch: self.epoch(endpoint), asked: self.cache.at(id).doubts.number() };
         self.stats.renewals += 1;
-        self.cache.change(id, |ready| ready.renewal = Some(Box::new(Renewal { query, lookup, epoch })));
+        self.cache.change(id, |ready| ready.renewal = Some(Box::new(renewal)));
     }
 
     /// Handles the result of a renewal query.
     pub(crate) fn renewal_done(&mut self, cx: &mut Context, id: DestId, result: Result<&SaMad, SaError>) {
         let renewal = self.cache.change(id, |ready| Some((ready.renewal.take()?, ready.remote)));
         let Some(Some((renewal, remote))) = renewal else { return self.cache.note_lost(id) };
-        let Renewal { lookup, epoch, .. } = *renewal;
+        let Renewal { lookup, epoch, asked, .. } = *renewal;
         let responders = lookup.end(&mut cx.shared);
         let result = result.and_then(|mad| self.path_in(cx, id, mad));
         if let Some((endpoint, key)) = self.route_key(id, remote.as_ref()) {
@@ -243,6 +253,7 @@ impl Ibacmp {
         match result {
             Ok(path) => {
                 self.cache.change(id, |ready| ready.freshness.epoch = epoch);
+                self.cache.prove(id, Proof::Path, asked);
                 self.compare_path(cx, id, remote.as_ref(), Ok(path));
                 let by_group = remote.and_then(|remote| self.path_by_group_to(cx, id, &remote, path));
                 match &by_group {
@@ -290,11 +301,13 @@ impl Ibacmp {
         let dest = self.cache.at(id);
         let (endpoint, name) = (dest.endpoint, dest.name());
         let lmc = cx.lmc_of(endpoint);
+        // A datagram that is later than the query contradicted the path.
+        let is_contradicted = !dest.is_address() && dest.doubts.are_open();
         // Through `Cache::enter`, because the GID may change.
         let DestState::Ready(mut ready) = self.cache.enter(id, DestState::Unknown) else { return };
         let moved = ready.path.dlid.base(lmc) != path.dlid.base(lmc);
         ready.history.confirmed(origin, cx.shared.now());
-        (ready.path, ready.freshness.stale, ready.freshness.route_until) = (*path, false, route_until);
+        (ready.path, ready.freshness.stale, ready.freshness.route_until) = (*path, is_contradicted, route_until);
         match &mut ready.remote {
             None => ready.freshness.addr_until = addr_end,
             Some(remote) => *remote = remote.at_end_of(path, lmc),
@@ -306,9 +319,9 @@ impl Ibacmp {
             ready.freshness.preloaded.filter(|_| ready.remote.is_some_and(|remote| remote.is_from_file()));
         self.cache.enter(id, DestState::Ready(ready));
         self.endpoints.note_path(endpoint, path, lmc);
-        // The host was not asked at this LID. The SA has proven the path to a GID or LID.
+        // The host was not asked at this LID.
         if let Some(dest) = self.cache.at_mut(id) {
-            dest.in_doubt = dest.is_address() && (dest.in_doubt || moved);
+            dest.doubts.raise_if(moved && dest.is_address());
         }
         let event = if moved { ResolverEvent::PeerChanged } else { ResolverEvent::RouteFound };
         cx.shared.log(event(endpoint, name).into());

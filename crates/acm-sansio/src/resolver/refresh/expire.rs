@@ -63,7 +63,7 @@ impl Ibacmp {
         let is_outdated = ready.freshness.is_outdated(self.preload.loads());
         let (remote, addr_until) = (ready.remote, ready.freshness.addr_until);
         let Some(dest) = self.cache.at_mut(id) else { return };
-        dest.in_doubt |= is_stale && dest.is_address();
+        dest.doubts.raise_if(is_stale && dest.is_address());
         if is_served {
             if let DestState::Ready(ready) = &mut dest.state {
                 (ready.freshness.stale, ready.freshness.epoch) = (ready.freshness.stale || is_stale, epoch);
@@ -77,7 +77,7 @@ impl Ibacmp {
             DestState::without_path(remote.filter(|remote| !remote.is_from_file()), addr_until)
         } else {
             // Announcements may have been missed while this port moved.
-            dest.in_doubt |= !fits;
+            dest.doubts.raise_if(!fits);
             DestState::without_path(remote, addr_until)
         };
         // A check or renewal of the dropped state is useless: the next request starts a new lookup.

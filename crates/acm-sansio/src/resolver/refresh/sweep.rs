@@ -168,8 +168,7 @@ mod tests {
         let unknown = make(here, "c", DestState::Unknown);
         let orphaned = make(gone, "d", located(None));
         let (query, lookup) = (crate::api::id::SaQueryId::new(0, 0), crate::resolver::dest::Lookup::default());
-        let routing =
-            crate::resolver::dest::Routing { remote: None, addr_until: None, query, since: Time::ZERO, lookup };
+        let routing = crate::resolver::dest::Routing::new(None, None, query, Time::ZERO, lookup);
         let busy = make(gone, "e", DestState::Routing(routing));
         ibacmp.sweep(&mut cx);
         let there = [over, kept, unknown, orphaned, busy].map(|id| ibacmp.cache.get(id).is_some());

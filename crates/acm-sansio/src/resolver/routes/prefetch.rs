@@ -57,6 +57,8 @@ impl Ibacmp {
         };
         let (remote, addr_until, query) = (*remote, *addr_until, *query);
         let known = match (&key, &remote) {
+            // The table may be older than the datagram that contradicted the path.
+            (DestKey::Route(_), _) if dest.doubts.are_open() => None,
             (DestKey::Route(key), _) => self.table_path(cx, endpoint, key),
             (DestKey::Address(_), Some(remote)) => self.table_path_to(cx, endpoint, remote),
             (DestKey::Address(_), None) => None,

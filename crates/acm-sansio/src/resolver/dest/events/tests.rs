@@ -75,7 +75,7 @@ fn group_is_asked_after_a_silent_claimant() {
     let mut dest = locating(request(Stage::Late, 0, Lookup::needed()));
     let request = open_request(&mut dest);
     request.turn_to(Some(at(2)));
-    request.sent(Time::ZERO);
+    request.sent(Time::ZERO, 0);
     // A refusal by the claimant ends nothing.
     assert_eq!(dest.on_response(Err(Failure::NoSharedGroup), Lmc::default()), Action::Nothing);
     assert_eq!(dest.on_timeout(RETRY), Action::Queue);
@@ -125,7 +125,7 @@ fn claim_is_cached_checked_or_ignored() {
     let routing = || {
         let query = crate::api::id::SaQueryId::new(0, 0);
         let remote = Some(at(1));
-        DestState::Routing(Routing { remote, addr_until: None, query, since: Time::ZERO, lookup: Lookup::default() })
+        DestState::Routing(Routing::new(remote, None, query, Time::ZERO, Lookup::default()))
     };
     let (requested, unsolicited) = (EvictionClass::Requested, EvictionClass::Unsolicited);
     let neighbour = Remote { gid: "fe80::101".parse().unwrap(), ..at(1) };
@@ -162,7 +162,7 @@ fn response_is_doubted_after_a_claim_of_another_host_since_the_request() {
         let mut dest = locating(request(Stage::Late, times_sent, Lookup::needed()));
         let _ = dest.on_claim(at(claimant), is_to_group, false, lmc);
         let _ = dest.on_response(Ok(at(3)), lmc);
-        dest.in_doubt
+        dest.doubts.are_open()
     };
     assert_eq!(
         [in_doubt(1, 2, true), in_doubt(1, 2, false), in_doubt(1, 3, true), in_doubt(0, 2, true)],
@@ -172,7 +172,7 @@ fn response_is_doubted_after_a_claim_of_another_host_since_the_request() {
         let known = MulticastRequest { to: Some(at(3)), is_known: true, ..request(Stage::Late, 3, Lookup::needed()) };
         let mut dest = locating(known);
         let _ = dest.on_claim(at(claimant), true, false, lmc);
-        assert_eq!((dest.on_timeout(RETRY), dest.in_doubt), (Action::QueryRoute(at(3)), expected));
+        assert_eq!((dest.on_timeout(RETRY), dest.doubts.are_open()), (Action::QueryRoute(at(3)), expected));
     }
 }
 
