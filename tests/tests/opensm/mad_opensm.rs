@@ -15,12 +15,28 @@ use ib_mad::{
 };
 use std::{
     fs,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
 };
 
-const FABRIC: &str =
-    "Switch 4 \"sw1\"\n[1] \"h1\"[1]\n[2] \"h2\"[1]\n\nHca 1 \"h1\"\n[1] \"sw1\"[1]\n\nHca 1 \"h2\"\n[1] \"sw1\"[2]\n";
+const FABRIC: &str = r#"Switch 4 "sw1"
+[1] "h1"[1]
+[2] "h2"[1]
+[3] "sw2"[1]
+
+Switch 8 "sw2"
+[1] "sw1"[3]
+[2] "h3"[2]
+
+Hca 1 "h1"
+[1] "sw1"[1]
+
+Hca 1 "h2"
+[1] "sw1"[2]
+
+Hca 2 "h3"
+[2] "sw2"[2]
+"#;
 
 struct Fabric {
     children: Vec<Child>,
@@ -43,8 +59,8 @@ fn umad2sim() -> PathBuf {
 }
 
 impl Fabric {
-    fn start() -> Self {
-        let socket = format!("ib-mad-{}", std::process::id());
+    fn start(name: &str) -> Self {
+        let socket = format!("ib-mad-{name}-{}", std::process::id());
         let directory = std::env::temp_dir().join(&socket);
         fs::create_dir_all(&directory).unwrap();
         fs::write(directory.join("net"), FABRIC).unwrap();
@@ -66,12 +82,15 @@ impl Fabric {
         fabric
     }
 
-    /// Returns a command of infiniband-diags with a time limit of one minute, because the tools wait without end for a
-    /// missing fabric.
     fn tool(&self, name: &str) -> Command {
+        self.at_h2(&umad2sim().display().to_string(), &program(name, "infiniband-diags"))
+    }
+
+    /// Returns a command with libraries before those that it names. It has a time limit of one minute, because the
+    /// tools wait without end for a missing fabric.
+    fn at_h2(&self, libraries: &str, program: &Path) -> Command {
         let mut command = Command::new("timeout");
-        command.args(["60", "env"]).arg(format!("LD_PRELOAD={}", umad2sim().display()));
-        command.arg(program(name, "infiniband-diags"));
+        command.args(["60", "env"]).arg(format!("LD_PRELOAD={libraries}")).arg(program);
         self.on_fabric("h2", command)
     }
 
@@ -119,7 +138,7 @@ fn dumps(text: &str, title: &str) -> Vec<Vec<u8>> {
 
 #[test]
 fn output_of_smpquery_and_saquery_equals_the_dissection() {
-    let fabric = Fabric::start();
+    let fabric = Fabric::start("query");
     for (what, route, title, least) in [
         ("portinfo", &["1", "1"][..], "Port info", 45),
         ("portinfo", &["2", "1"], "Port info", 45),
@@ -167,4 +186,22 @@ fn output_of_smpquery_and_saquery_equals_the_dissection() {
     let kept = first.iter().take(whole + 1).copied().collect::<Vec<_>>().join("PathRecord dump:");
     let records = mad.records().unwrap().take(whole);
     assert!(text::compare_paths(records, &kept) >= 2);
+}
+
+/// The first three lines of ibnetdiscover have the time.
+#[test]
+fn fabric_of_the_book_equals_ibnetdiscover() {
+    let fabric = Fabric::start("fabric");
+    let shim = fabric.directory.join("shim.so");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("c/umad2sim_shim.c");
+    let compiled = Command::new(program("cc", "gcc")).args(["-shared", "-fPIC", "-o"]).arg(&shim).arg(source).output();
+    assert!(compiled.as_ref().is_ok_and(|compiled| compiled.status.success()), "{compiled:?}");
+    let theirs = fabric.tool("ibnetdiscover").output().unwrap();
+    let libraries = format!("{}:{}", shim.display(), umad2sim().display());
+    let ours = fabric.at_h2(&libraries, Path::new(env!("CARGO_BIN_EXE_book-fabric"))).output().unwrap();
+    assert!(theirs.status.success() && ours.status.success(), "{theirs:?} {ours:?}");
+    let theirs = String::from_utf8(theirs.stdout).unwrap();
+    let expected: Vec<&str> = theirs.lines().skip(3).collect();
+    assert_eq!(expected.iter().filter(|line| line.starts_with('[')).count(), 8, "{theirs}");
+    assert_eq!(String::from_utf8(ours.stdout).unwrap().lines().collect::<Vec<_>>(), expected);
 }
