@@ -226,6 +226,7 @@ impl Closing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fabric::MAX_DEVICES;
     use crate::testing::{in_time, send_with, slow_to_close, wait_until};
     use acm_sansio::Acm;
     use core::iter;
@@ -266,12 +267,12 @@ mod tests {
     }
 
     #[test]
-    fn unit_has_room_for_39_threads_and_those_of_providers() {
+    fn unit_has_room_for_167_threads_and_those_of_providers() {
         let unit = include_str!("../dist/acm-mio.service");
         // The loop, the reader of preload files and the writer of a recording.
-        let threads = 3 + THREADS + 2 * usize::from(Acm::MAX_PROVIDERS);
-        assert_eq!(threads, 39);
-        assert!(unit.lines().any(|line| line == "TasksMax=64"), "{unit}");
+        let threads = 3 + THREADS + 2 * usize::from(Acm::MAX_PROVIDERS) + MAX_DEVICES;
+        assert_eq!(threads, 167);
+        assert!(unit.lines().any(|line| line == "TasksMax=192"), "{unit}");
     }
 
     // docs/deadlines.md: closing

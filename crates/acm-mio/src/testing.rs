@@ -99,7 +99,7 @@ pub(crate) fn send_with(
 }
 
 /// Waits for a fact, at most for [`LIMIT`].
-pub(crate) fn wait_until(fact: impl Fn() -> bool) {
+pub(crate) fn wait_until(mut fact: impl FnMut() -> bool) {
     until("the fact that the test waits for", || fact().then_some(()));
 }
 

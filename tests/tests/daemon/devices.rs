@@ -1,5 +1,5 @@
 //! Devices that are removed, return, are replaced or cannot be read: the daemon follows without a restart.
-use acm_tests::{Kind, Lab, LabNode, until};
+use acm_tests::{Binary, Kind, Lab, LabNode, binary, until};
 use nix::sys::signal::Signal;
 use std::fs;
 
@@ -136,7 +136,8 @@ fn port_is_served_when_its_umad_device_appears() {
     let mut two = Two::start();
     two.lab.fabric.control("umad remove node1 1");
     two.node.wait_for("ibsim0 port 1 is down", 1);
-    two.node.wait_for("no umad", 1);
+    // The device is opened again after a second.
+    two.node.wait_for("no umad; modprobe ib_umad", 1);
     two.lab.fabric.control("umad add node1 1");
     two.node.wait_for("join successful", 2);
     two.resolve();
@@ -254,4 +255,43 @@ fn late_device_gets_its_addresses() {
     node.wait_for("join successful", 2);
     let path = node.acme(&["-f", "n", "-s", "late1", "-d", "node2"]).path();
     assert_eq!(path.sgid, lab.fabric.port_of("node1:1", 1).gid);
+}
+
+/// Two devices of node1, of which the second does not respond to a command.
+fn with_silent_device() -> (Lab, LabNode) {
+    let lab = Lab::with_nodes(&["node1", "node1:1", "node2"], &[]);
+    lab.write(1, "ibacm_addr.cfg", "node1 ibsim0 1 default\nother1 ibsim1 1 default\n");
+    assert_eq!(lab.fabric.control("hold node1:1 attach"), "ok\n");
+    let node = lab.start(1, Kind::Rust, &[]);
+    until("a command waits", || lab.fabric.control("held").ends_with(" attach 1\n").then_some(()));
+    (lab, node)
+}
+
+#[test]
+fn device_that_does_not_respond_disturbs_no_other_and_is_served_when_it_responds() {
+    let (lab, node) = with_silent_device();
+    let other = lab.start(2, Kind::Rust, &[]);
+    let status = || lab.run(1, &binary(Binary::AcmCtl), &["status"]).stdout;
+    let path = node.acme(&["-f", "n", "-s", "node1", "-d", "node2"]).path();
+    assert_eq!(path.sgid, lab.fabric.port_of("node1", 1).gid);
+    node.wait_for("ibsim1 does not respond", 1);
+    node.wait_for("ibsim1 port 1 is down", 1);
+    assert!(status().contains("devices that do not respond: 1"), "{}", status());
+    assert!(!node.log().contains("ibsim0 port 1 is down"), "{}", node.log());
+    assert_eq!(lab.fabric.control("release node1:1"), "ok\n");
+    node.wait_for("ibsim1 responds again", 1);
+    node.wait_for("join successful", 2);
+    let path = node.acme(&["-f", "n", "-s", "other1", "-d", "node2"]).path();
+    assert_eq!(path.sgid, lab.fabric.port_of("node1:1", 1).gid);
+    assert!(!status().contains("devices that do not respond"), "{}", status());
+    let mut two = Two { lab, node, other };
+    assert_eq!((two.counter("devices_stalled"), two.counter("devices_opened")), (1, 3));
+}
+
+#[test]
+fn daemon_stops_although_a_device_does_not_respond() {
+    let (_lab, mut node) = with_silent_device();
+    node.process.signal(Signal::SIGTERM);
+    node.process.wait();
+    assert!(node.log().contains("shutting down"), "{}", node.log());
 }

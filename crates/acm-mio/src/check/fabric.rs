@@ -22,7 +22,7 @@ pub(super) struct FabricView {
 /// Opens the fabric as the daemon would, and closes it again. Returns `None` if there is no fabric.
 pub(super) fn open(args: &Args, settings: &Settings, report: &mut Report) -> Option<FabricView> {
     match &args.fabric {
-        None | Some(FabricChoice::Devices) => devices(settings),
+        None | Some(FabricChoice::Devices) => devices(settings, report),
         Some(FabricChoice::Embedded) => {
             report.ok("fabric embedded: in the daemon itself, which is node1 of it");
             let node = first_node()?;
@@ -54,14 +54,14 @@ impl FabricView {
 }
 
 #[cfg(feature = "verbs")]
-#[expect(clippy::unnecessary_wraps, reason = "without verbs there are none")]
-fn devices(settings: &Settings) -> Option<FabricView> {
+fn devices(settings: &Settings, report: &mut Report) -> Option<FabricView> {
     // Devices that cannot be opened are reported by the checks of devices.
-    let mut devices = Devices::open(settings.depths(), Lines::default());
+    let opened = Devices::open(settings.depths(), Lines::default());
+    let mut devices = opened.inspect_err(|error| report.fail(error.to_string(), "see ulimit -n")).ok()?;
     Some(FabricView::of(&mut devices, DefaultNames::of(None), settings))
 }
 
 #[cfg(not(feature = "verbs"))]
-fn devices(_settings: &Settings) -> Option<FabricView> {
+fn devices(_settings: &Settings, _report: &mut Report) -> Option<FabricView> {
     None
 }

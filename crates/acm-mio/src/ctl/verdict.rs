@@ -134,6 +134,7 @@ impl Numbers {
         };
         count("config_problems", "problems of the option and the address file");
         count("addresses_not_served", "lines of the address file that no port serves");
+        count("devices_not_responding", "devices that do not respond");
         count("preload_problems", "preload files with problems");
         problems
     }
@@ -189,6 +190,10 @@ mod tests {
             (
                 numbers(&[("a/1", good)], &[("addresses_not_served", 2)]),
                 "lines of the address file that no port serves: 2; see acmctl check",
+            ),
+            (
+                numbers(&[("a/1", good)], &[("devices_not_responding", 1)]),
+                "devices that do not respond: 1; see acmctl check",
             ),
             (numbers(&[("a/1", good)], &[("preload_problems", 1)]), "preload files with problems: 1; see acmctl check"),
         ];

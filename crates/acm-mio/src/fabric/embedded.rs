@@ -110,7 +110,12 @@ impl Fabric for Embedded {
     fn next_event(&mut self) -> Result<Option<Input<'_>>, FabricError> {
         self.sim.next_event()
     }
-    fn open_endpoint(&mut self, endpoint: EndpointId, port: PortId, pkey_index: u16) -> Result<Qpn, FabricError> {
+    fn open_endpoint(
+        &mut self,
+        endpoint: EndpointId,
+        port: PortId,
+        pkey_index: u16,
+    ) -> Result<Option<Qpn>, FabricError> {
         self.sim.open_endpoint(endpoint, port, pkey_index)
     }
     fn close_endpoint(&mut self, endpoint: EndpointId) {
@@ -200,8 +205,8 @@ mod tests {
         else {
             panic!("ports are not up")
         };
-        let from = inside.open_endpoint(HERE, PORT, 0).unwrap();
-        let qpn = joined.open_endpoint(HERE, PORT, 0).unwrap();
+        let from = inside.open_endpoint(HERE, PORT, 0).unwrap().unwrap();
+        let qpn = joined.open_endpoint(HERE, PORT, 0).unwrap().unwrap();
         // No node has this LID. When the failure arrives, the queue pair exists, because the socket keeps the order of
         // requests.
         let (id, timeout) = (acm_sansio::SaRequestId::new(1, 2), Duration::from_millis(1));

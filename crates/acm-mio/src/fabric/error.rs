@@ -29,10 +29,10 @@ pub(crate) enum FabricError {
         "this acm-mio was built without the feature `verbs`: no real devices; build it with the feature, or give --fabric sim:PATH"
     )]
     NoVerbs,
-    /// A device rejects a request.
+    /// The threads of devices cannot wake up the event loop.
     #[cfg(feature = "verbs")]
-    #[error("{0}: {1}; try acmctl check")]
-    Device(String, ib_device::Error),
+    #[error("no pipe for the threads of devices: {0}")]
+    Threads(io::Error),
     /// A port was closed.
     #[cfg(feature = "verbs")]
     #[error("port {n} is gone", n = .0.0)]

@@ -39,6 +39,10 @@ pub(crate) trait Fabric {
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
+    /// Returns the number of devices that do not respond.
+    fn stalled_devices(&self) -> usize {
+        0
+    }
     /// Returns the name of this node in a simulated fabric; `None` for real devices.
     fn node_name(&self) -> Option<&str> {
         None
@@ -61,8 +65,14 @@ pub(crate) trait Fabric {
     fn has_new_ports(&mut self) -> bool;
     /// Returns the next input for the core; `None` if no input is available. An error means that the fabric has ended.
     fn next_event(&mut self) -> Result<Option<Input<'_>>, FabricError>;
-    /// Opens an endpoint's queue pair.
-    fn open_endpoint(&mut self, endpoint: EndpointId, port: PortId, pkey_index: u16) -> Result<Qpn, FabricError>;
+    /// Opens an endpoint's queue pair. Returns its number; `None` if [`Input::EndpointOpened`] or
+    /// [`Input::EndpointFailed`] follows.
+    fn open_endpoint(
+        &mut self,
+        endpoint: EndpointId,
+        port: PortId,
+        pkey_index: u16,
+    ) -> Result<Option<Qpn>, FabricError>;
     /// Closes the endpoint's queue pair.
     fn close_endpoint(&mut self, endpoint: EndpointId);
     /// Attaches the endpoint to a multicast group. Returns `true` if it is attached now; otherwise
@@ -72,7 +82,7 @@ pub(crate) trait Fabric {
     fn detach(&mut self, endpoint: EndpointId, mgid: Gid, mlid: Lid);
     /// Sends a datagram. If the datagram cannot be sent, it is dropped.
     fn send(&mut self, endpoint: EndpointId, to: &SendTo, mad: &AcmMad);
-    /// Sends a request to subnet administration. Returns `false` if it was not sent.
+    /// Sends a request to subnet administration. Returns `false` if it was not sent; otherwise its result follows.
     fn sa_send(&mut self, send: &SaSend) -> bool;
     /// Sends the response to a report of subnet administration. If the response cannot be sent, subnet administration
     /// repeats the report.
@@ -103,7 +113,7 @@ mod tests {
         fn next_event(&mut self) -> Result<Option<Input<'_>>, FabricError> {
             Ok(None)
         }
-        fn open_endpoint(&mut self, _: EndpointId, port: PortId, _: u16) -> Result<Qpn, FabricError> {
+        fn open_endpoint(&mut self, _: EndpointId, port: PortId, _: u16) -> Result<Option<Qpn>, FabricError> {
             Err(FabricError::Embedded(port.0.to_string().into(), io::ErrorKind::Other.into()))
         }
         fn close_endpoint(&mut self, _endpoint: EndpointId) {}
@@ -121,6 +131,7 @@ mod tests {
     #[test]
     fn functions_with_defaults_need_no_implementation() {
         assert_eq!((Least.counters(), Least.node_name(), Least.poll_timeout()), (vec![], None, None));
+        assert_eq!(Least.stalled_devices(), 0);
         let known = [("a", 1), ("a", 2), ("b", 1), ("b", 2), ("c", 1)].map(|(name, port)| Least.known_port(name, port));
         assert_eq!(known, [Some(4), Some(5), Some(6), None, None].map(|id| id.map(PortId)));
         assert_eq!(Least.ports()[1].to_string(), "a/2");

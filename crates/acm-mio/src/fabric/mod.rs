@@ -7,6 +7,8 @@ mod inbox;
 mod interface;
 mod sim;
 
+#[cfg(all(test, feature = "verbs"))]
+pub(crate) use devices::MAX_DEVICES;
 #[cfg(feature = "verbs")]
 pub(crate) use devices::{Depths, Devices};
 pub(crate) use embedded::{Embedded, first_node};

@@ -273,14 +273,19 @@ impl Fabric for Sim {
         }))
     }
 
-    fn open_endpoint(&mut self, endpoint: EndpointId, port: PortId, pkey_index: u16) -> Result<Qpn, FabricError> {
+    fn open_endpoint(
+        &mut self,
+        endpoint: EndpointId,
+        port: PortId,
+        pkey_index: u16,
+    ) -> Result<Option<Qpn>, FabricError> {
         let qpn = self
             .client
             .open_qp(Self::port_number(port), Qkey::GSI, pkey_index)
             .map_err(|error| FabricError::Sim(self.path.clone(), error))?;
         self.endpoints.insert(endpoint, qpn);
         self.queue_pairs.insert(qpn, endpoint);
-        Ok(qpn)
+        Ok(Some(qpn))
     }
 
     fn close_endpoint(&mut self, endpoint: EndpointId) {

@@ -56,6 +56,10 @@ const OWN: &[(&str, &str)] = &[
         "addresses_not_served",
         "Lines of the address file that no port serves, although their port is active or does not exist",
     ),
+    (
+        "devices_not_responding",
+        "Devices that do not respond to commands; their ports are down until they respond: see the log",
+    ),
     ("preload_problems", "Preload files that the last reading could not read, or of which it has skipped lines"),
     ("recording", "1 while a recording is in progress"),
     ("up_seconds", "Seconds since the start"),

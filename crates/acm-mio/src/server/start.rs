@@ -288,7 +288,7 @@ fn open_fabric(
 /// given.
 #[cfg(feature = "verbs")]
 fn open_devices(args: &Args, settings: &Settings, lines: &Lines) -> Result<Option<Box<dyn Fabric>>, FabricError> {
-    let devices = Devices::open(settings.depths(), lines.clone());
+    let devices = Devices::open(settings.depths(), lines.clone())?;
     if devices.is_empty() {
         if args.require_device {
             return Err(FabricError::NoDevice);

@@ -42,24 +42,33 @@ impl Sysfs {
         Self { class: class.into(), dev: dev.into() }
     }
 
+    /// Returns the names of all devices in their order (`mlx5_2` before `mlx5_10`), without reading the devices: reading
+    /// may wait for their firmware.
+    ///
+    /// # Errors
+    /// [`Error::File`] if the class directory exists and cannot be listed.
+    pub fn names(&self) -> Result<Vec<String>> {
+        let mut names = Dir(&self.class.join("infiniband")).names()?;
+        names.sort_by(|a, b| natural(a).cmp(&natural(b)));
+        Ok(names)
+    }
+
     /// Reads all devices. Without an RDMA driver, the result is empty.
     ///
     /// # Errors
     /// [`Error::File`] if a class directory exists and cannot be listed. Errors of one device are in
     /// [`Scan::failures`].
     pub fn scan(&self) -> Result<Scan> {
-        let class = self.class.join("infiniband");
         let mut scan = Scan::default();
         let umads = self.umads()?;
         let uverbs = self.uverbs()?;
-        for name in Dir(&class).names()? {
+        for name in self.names()? {
             match self.read(&name, &umads, &uverbs) {
                 Ok(Some(device)) => scan.devices.push(device),
                 Ok(None) => {}
                 Err(error) => scan.failures.push((name, error)),
             }
         }
-        scan.devices.sort_by(|a, b| natural(&a.name).cmp(&natural(&b.name)));
         Ok(scan)
     }
 

@@ -1,12 +1,27 @@
 //! Counters of the devices.
+use core::sync::atomic::{AtomicU64, Ordering};
 use ib_device::verbs::Outcome;
+
+/// A count since the start, which the threads of all devices share.
+#[derive(Debug, Default)]
+pub(super) struct Count(AtomicU64);
+
+impl Count {
+    pub(super) fn increment(&self) {
+        self.add(1);
+    }
+
+    pub(super) fn add(&self, number: u64) {
+        self.0.fetch_add(number, Ordering::Relaxed);
+    }
+}
 
 macro_rules! counters {
     ($($(#[doc = $help:literal])+ $name:ident,)*) => {
         /// Counts since the start.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[derive(Debug, Default)]
         pub(crate) struct Counters {
-            $($(#[doc = $help])+ pub(super) $name: u64,)*
+            $($(#[doc = $help])+ pub(super) $name: Count,)*
         }
 
         impl Counters {
@@ -16,7 +31,7 @@ macro_rules! counters {
 
             /// Returns each counter with its name.
             pub(super) fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
-                [$((stringify!($name), self.$name),)*].into_iter()
+                [$((stringify!($name), self.$name.0.load(Ordering::Relaxed)),)*].into_iter()
             }
         }
     };
@@ -29,6 +44,8 @@ counters! {
     devices_closed,
     /// Attempts to open a device or a port that failed.
     open_failures,
+    /// Devices that did not respond for 10 s.
+    devices_stalled,
     /// Reads of all devices.
     scans,
     /// Reads of one device, after its events or a failure.
@@ -61,11 +78,11 @@ counters! {
 
 impl Counters {
     /// Counts a datagram that waits or was dropped.
-    pub(super) const fn count(&mut self, outcome: Outcome) {
+    pub(super) fn count(&self, outcome: Outcome) {
         match outcome {
             Outcome::Posted => {}
-            Outcome::Waits => self.sends_queued += 1,
-            Outcome::Refused => self.sends_refused += 1,
+            Outcome::Waits => self.sends_queued.increment(),
+            Outcome::Refused => self.sends_refused.increment(),
         }
     }
 }
@@ -76,10 +93,11 @@ mod tests {
 
     #[test]
     fn waiting_and_dropped_datagrams_are_counted() {
-        let mut counters = Counters::default();
+        let counters = Counters::default();
         for outcome in [Outcome::Waits, Outcome::Posted, Outcome::Refused, Outcome::Waits, Outcome::Waits] {
             counters.count(outcome);
         }
-        assert_eq!((counters.sends_queued, counters.sends_refused), (3, 1));
+        let count = |name| counters.iter().find(|(other, _)| *other == name).map(|(_, count)| count);
+        assert_eq!(["sends_queued", "sends_refused"].map(count), [Some(3), Some(1)]);
     }
 }

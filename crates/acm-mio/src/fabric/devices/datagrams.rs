@@ -1,34 +1,33 @@
 //! Completions of queue pairs: received datagrams, and sends.
 use super::{
-    device::DeviceKey,
+    messages::Report,
     sources::Source,
-    table::{Devices, Work},
+    worker::{Work, Worker},
 };
 use crate::log::limited;
 use acm_sansio::{EndpointId, api::DatagramSource};
 use ib_device::verbs::Completion;
 
-impl Devices {
-    /// Reads the queue pairs that have completions from a device's channel.
-    pub(super) fn completions(&mut self, key: DeviceKey) {
-        self.turns.dry(Source::Completions(key));
-        while let Some(device) = self.devices.get(&key) {
+impl Worker {
+    /// Reads the queue pairs that have completions from the device's channel.
+    pub(super) fn completions(&mut self) {
+        self.turns.dry(Source::Completions);
+        while let Some(device) = &self.device {
             match device.context.next_completion() {
                 Ok(Some(queue)) => {
-                    if let Some(id) = self.queues.get(&(key, queue)) {
+                    if let Some(id) = self.queues.get(&queue) {
                         let source = Source::Datagrams(*id);
                         self.turns.ready(source, source.lane());
                     }
                 }
                 Ok(None) => return,
-                Err(error) => return self.fail(key, &format!("is closed: {error}")),
+                Err(error) => return self.fail(&format!("is closed: {error}")),
             }
         }
     }
 
-    /// Takes one completion of an endpoint's queue pair. Puts a datagram into `self.payload`, and returns its source
-    /// and its length.
-    pub(super) fn next_datagram(&mut self, id: EndpointId) -> Option<(DatagramSource, usize)> {
+    /// Takes one completion of an endpoint's queue pair. Returns it if it is a datagram.
+    pub(super) fn next_datagram(&mut self, id: EndpointId) -> Option<Report> {
         let Some(endpoint) = self.endpoints.get_mut(&id) else {
             self.turns.dry(Source::Datagrams(id));
             return None;
@@ -42,12 +41,10 @@ impl Devices {
                     gid: datagram.source_gid(),
                     group: datagram.destination_gid().filter(|gid| gid.is_multicast()),
                 };
-                let room = self.payload.get_mut(..datagram.payload.len())?;
-                room.copy_from_slice(datagram.payload);
-                return Some((source, datagram.payload.len()));
+                return Some(Report::Datagram(id, source, datagram.payload.into()));
             }
             Ok(Some(Completion::TooLong { len, slid, .. })) => {
-                self.counters.oversized_datagrams += 1;
+                self.counters.oversized_datagrams.increment();
                 limited!(
                     self.lines,
                     DEBUG,
@@ -56,14 +53,14 @@ impl Devices {
                     self.lines.endpoint(id)
                 );
             }
-            Ok(Some(Completion::Sent(_))) => endpoint.send_waiting(&mut self.counters, &self.lines),
+            Ok(Some(Completion::Sent(_))) => endpoint.send_waiting(&self.counters, &self.lines),
             Ok(Some(Completion::SendFailed { status, .. })) => {
-                self.counters.sends_failed += 1;
+                self.counters.sends_failed.increment();
                 limited!(self.lines, DEBUG, "devices", "{}: {status}; it goes on", self.lines.endpoint(id));
-                endpoint.send_waiting(&mut self.counters, &self.lines);
+                endpoint.send_waiting(&self.counters, &self.lines);
             }
             Ok(Some(Completion::ReceiveFailed(status))) => {
-                self.counters.receives_failed += 1;
+                self.counters.receives_failed.increment();
                 limited!(self.lines, DEBUG, "devices", "{}: {status}; it goes on", self.lines.endpoint(id));
             }
             Ok(None) => {

@@ -15,14 +15,9 @@ use ib_mad::{
     sa::{SA_CLASS_VERSION, SaMad},
 };
 
-/// Identifies an open device. A device that is closed and opened again has a new key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct DeviceKey(pub(super) u32);
-
 /// An open device.
 #[derive(Debug)]
 pub(super) struct Device {
-    pub(super) name: String,
     /// The device as last read from sysfs.
     pub(super) info: sysfs::Device,
     pub(super) ports: Vec<Port>,
@@ -93,11 +88,22 @@ impl Device {
     /// Opens a device without any port.
     pub(super) fn open(info: sysfs::Device) -> Result<Self> {
         let context = Context::open(&info.name)?;
-        Ok(Self { name: info.name.clone(), info, ports: Vec::new(), context })
+        Ok(Self { info, ports: Vec::new(), context })
     }
 
+    /// Returns the open port with this number.
     pub(super) fn port(&self, number: u8) -> Option<&Port> {
         self.ports.iter().find(|port| port.number == number)
+    }
+
+    /// Returns an open port.
+    pub(super) fn port_of(&self, id: PortId) -> Option<&Port> {
+        self.ports.iter().find(|port| port.id == id)
+    }
+
+    /// Returns the number of an open port.
+    pub(super) fn number_of(&self, id: PortId) -> Option<u8> {
+        self.port_of(id).map(|port| port.number)
     }
 
     /// Returns the attributes of a port; `None` while the port is not active, or has no GID to join a group with.
@@ -127,23 +133,23 @@ impl Device {
     }
 
     /// Sends a request to subnet administration.
-    pub(super) fn sa_send(&mut self, number: u8, send: &SaSend) -> Result<()> {
+    pub(super) fn sa_send(&mut self, send: &SaSend) -> Result<()> {
         let expect = Expect::Response { timeout: send.timeout, retries: send.retries };
-        self.send_mad(number, send.to, expect, &send.mad)
+        self.send_mad(send.port, send.to, expect, &send.mad)
     }
 
     /// Sends the response to a report.
-    pub(super) fn sa_reply(&mut self, number: u8, to: SaAddress, mad: &SaMad) -> Result<()> {
-        self.send_mad(number, to, Expect::Nothing, mad)
+    pub(super) fn sa_reply(&mut self, port: PortId, to: SaAddress, mad: &SaMad) -> Result<()> {
+        self.send_mad(port, to, Expect::Nothing, mad)
     }
 
-    fn send_mad(&mut self, number: u8, to: SaAddress, expect: Expect, mad: &SaMad) -> Result<()> {
-        let Some(port) = self.ports.iter_mut().find(|port| port.number == number) else {
+    fn send_mad(&mut self, id: PortId, to: SaAddress, expect: Expect, mad: &SaMad) -> Result<()> {
+        let Some(port) = self.ports.iter_mut().find(|port| port.id == id) else {
             return Err(Error::Gone);
         };
         let mut address = MadAddress::general_services(AddressVector::local(to.lid, to.sl), to.pkey_index);
         if port.grh_required
-            && let Some(gid) = self.info.port(number).and_then(|port| port.gids.first())
+            && let Some(gid) = self.info.port(port.number).and_then(|port| port.gids.first())
         {
             address = address.with_administration_grh(*gid);
         }

@@ -1,5 +1,5 @@
 //! An endpoint's queue pair, and the datagrams that wait for room in its send queue.
-use super::{counters::Counters, device::DeviceKey};
+use super::counters::Counters;
 use crate::log::{Lines, limited};
 use acm_sansio::{EndpointId, PortId};
 use ib_device::verbs::{Outbox, Outcome, UdQueuePair};
@@ -9,8 +9,6 @@ use ib_mad::{AddressVector, Qkey, Qpn, acm::AcmMad};
 #[derive(Debug)]
 pub(super) struct Endpoint {
     pub(super) id: EndpointId,
-    /// The device of the queue pair.
-    pub(super) device: DeviceKey,
     pub(super) port: PortId,
     pub(super) pair: UdQueuePair,
     outbox: Outbox<OutgoingDatagram>,
@@ -26,12 +24,12 @@ pub(super) struct OutgoingDatagram {
 }
 
 impl Endpoint {
-    pub(super) fn new(id: EndpointId, device: DeviceKey, port: PortId, pair: UdQueuePair) -> Self {
-        Self { id, device, port, pair, outbox: Outbox::default() }
+    pub(super) fn new(id: EndpointId, port: PortId, pair: UdQueuePair) -> Self {
+        Self { id, port, pair, outbox: Outbox::default() }
     }
 
     /// Sends a datagram now, or when there is room in the send queue.
-    pub(super) fn send(&mut self, datagram: OutgoingDatagram, counters: &mut Counters, lines: &Lines) {
+    pub(super) fn send(&mut self, datagram: OutgoingDatagram, counters: &Counters, lines: &Lines) {
         let Self { id, pair, outbox, .. } = self;
         let outcome = outbox.send(datagram, |datagram| post(*id, pair, datagram, counters, lines));
         counters.count(outcome);
@@ -48,7 +46,7 @@ impl Endpoint {
     }
 
     /// Sends waiting datagrams after completions of sends.
-    pub(super) fn send_waiting(&mut self, counters: &mut Counters, lines: &Lines) {
+    pub(super) fn send_waiting(&mut self, counters: &Counters, lines: &Lines) {
         let Self { id, pair, outbox, .. } = self;
         outbox.send_waiting(|datagram| post(*id, pair, datagram, counters, lines));
     }
@@ -58,14 +56,14 @@ fn post(
     id: EndpointId,
     pair: &mut UdQueuePair,
     datagram: &OutgoingDatagram,
-    counters: &mut Counters,
+    counters: &Counters,
     lines: &Lines,
 ) -> Result<(), ib_device::Error> {
     let sent = pair.send(&datagram.way, datagram.qpn, datagram.qkey, ib_mad::as_bytes(&datagram.mad));
     if let Err(error) = &sent
         && !matches!(error, ib_device::Error::SendQueueFull { .. })
     {
-        counters.sends_failed += 1;
+        counters.sends_failed.increment();
         limited!(
             lines,
             DEBUG,

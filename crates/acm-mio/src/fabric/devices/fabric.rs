@@ -1,10 +1,8 @@
-//! Outputs of the core on devices: queue pairs, groups, datagrams, requests.
+//! Outputs of the core become commands to the threads of devices, and their reports inputs of the core.
 use super::{
-    device::Device,
-    endpoint::{Endpoint, OutgoingDatagram},
-    requests::{OpenRequest, request_key},
-    sources::Source,
-    table::{Devices, QueuedInput, Work},
+    endpoint::OutgoingDatagram,
+    messages::{Command, Report},
+    table::{DeviceKey, Devices, EndpointState},
 };
 use crate::{
     fabric::{
@@ -17,89 +15,100 @@ use acm_sansio::{
     EndpointId, Input, PortId, Time,
     api::{SaAddress, SaSend, SendTo},
 };
-use ib_device::verbs::{UdConfig, UdQueuePair};
+use ib_device::verbs::Outcome;
 use ib_mad::{Gid, Lid, Qpn, acm::AcmMad, sa::SaMad};
-use mio::{Registry, Token};
-use std::{io, os::fd::AsFd};
+use mio::{Interest, Registry, Token, unix::SourceFd};
+use std::{
+    io::{self, Read},
+    os::fd::{AsFd, AsRawFd},
+};
 
-/// Number of entries of the send queue for requests, in addition to the entries for responses.
-const REQUESTS: u32 = 64;
+impl Devices {
+    /// Returns the token of the pipe of the threads.
+    const fn wake_token(&self) -> Token {
+        Token(self.first.0 + 1)
+    }
+
+    /// Receives the kernel's messages about devices. All devices are read once for any number of messages.
+    fn hotplug(&mut self) {
+        let mut changed = false;
+        while let Some(uevents) = &self.uevents {
+            match uevents.next_event() {
+                Ok(Some(_)) => changed = true,
+                Ok(None) => break,
+                Err(error) => {
+                    if self.retries.failed(self.now, ()) {
+                        limited!(self.lines, WARN, "devices", "{error}");
+                    }
+                    break;
+                }
+            }
+        }
+        if changed {
+            self.scan();
+        }
+    }
+
+    /// Sends a command about an endpoint to its device. Nothing happens if the endpoint was closed.
+    fn command_endpoint(&mut self, endpoint: EndpointId, command: Command) {
+        if let Some(state) = self.endpoints.get(&endpoint) {
+            self.command(DeviceKey::of(state.port), command);
+        }
+    }
+}
 
 impl Fabric for Devices {
     fn register(&mut self, registry: &Registry, first: Token) -> io::Result<()> {
-        let Self { sources, uevents, devices, .. } = self;
-        sources.start(registry.try_clone()?, first);
-        if let Some(uevents) = uevents {
-            sources.watch(uevents.as_fd(), Source::Hotplug);
+        self.first = first;
+        if let Some(uevents) = &self.uevents {
+            registry.register(&mut SourceFd(&uevents.as_fd().as_raw_fd()), first, Interest::READABLE)?;
         }
-        for (key, device) in devices {
-            sources.watch(device.context.async_fd(), Source::Async(*key));
-            sources.watch(device.context.completion_fd(), Source::Completions(*key));
-            for port in &device.ports {
-                sources.watch(port.umad.as_fd(), Source::Mads(port.id));
-            }
-        }
-        Ok(())
+        let token = self.wake_token();
+        registry.register(&mut self.wake.1, token, Interest::READABLE)
     }
 
     fn ready(&mut self, token: Token) {
-        if let Some(source) = self.sources.source(token) {
-            self.turns.ready(source, source.lane());
+        if token == self.first {
+            self.is_hotplug = true;
+        } else if token == self.wake_token() {
+            // Reports are read until there is none.
+            while matches!(self.wake.1.read(&mut [0; 64]), Ok(1..)) {}
         }
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        self.retries.next()
+        let has_device = !self.threads.is_empty() || !self.stalled.is_empty();
+        self.retries.next().into_iter().chain(has_device.then_some(self.check_at)).min()
     }
 
     fn handle_timeout(&mut self, now: Time) {
         self.now = now;
-        while let Some(work) = self.retries.take_due(now) {
-            match work {
-                Work::Scan => {
-                    self.turns.ready(Source::Hotplug, Source::Hotplug.lane());
-                    self.scan();
-                }
-                Work::Device(name) => self.reread(&name),
-                Work::Endpoint(id) => self.recover(id),
-                Work::Attach(endpoint, mgid, mlid) => {
-                    if self.attach_group(endpoint, mgid, mlid) {
-                        self.inputs.push_back(QueuedInput::Attached(endpoint, mgid, mlid));
-                    }
-                }
-                Work::Mads(port) => self.turns.ready(Source::Mads(port), Source::Mads(port).lane()),
-            }
+        while self.retries.take_due(now).is_some() {
+            self.is_hotplug = true;
+            self.scan();
         }
+        self.check(now);
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        let open: u64 = self.devices.values().map(|device| device.context.leaked()).sum();
-        let mut counters = self.counters;
-        counters.leaked_objects += open;
-        counters.iter().collect()
+        self.counters.iter().collect()
+    }
+
+    fn stalled_devices(&self) -> usize {
+        self.stalled.len()
     }
 
     fn ports(&self) -> Vec<NamedPort> {
-        let named = |device: &Device| {
-            let name = device.name.clone();
-            let port = |(id, number)| NamedPort { id, device: name.clone(), number };
-            device.ports.iter().map(|port| (port.id, port.number)).map(port).collect::<Vec<_>>()
-        };
-        self.devices.values().flat_map(named).collect()
+        self.ports.values().cloned().collect()
     }
 
     fn known_ports(&self) -> Vec<NamedPort> {
-        let named = |((device, number), id): (&(String, u8), &PortId)| NamedPort {
-            id: *id,
-            device: device.clone(),
-            number: *number,
-        };
-        self.ids.iter().map(named).collect()
+        self.known.values().cloned().collect()
     }
 
     fn port_named(&self, device: &[u8], number: u8) -> Option<PortId> {
-        let device = self.devices.values().find(|own| own.name.as_bytes() == device)?;
-        device.port(number).map(|port| port.id)
+        let mut ports = self.ports.values();
+        ports.find(|port| port.device.as_bytes() == device && port.number == number).map(|port| port.id)
     }
 
     fn has_new_ports(&mut self) -> bool {
@@ -107,90 +116,60 @@ impl Fabric for Devices {
     }
 
     fn next_event(&mut self) -> Result<Option<Input<'_>>, FabricError> {
-        loop {
-            if let Some(input) = self.inputs.pop_front() {
-                return Ok(Some(input.into()));
-            }
-            match self.turns.next() {
-                None => return Ok(None),
-                Some(Source::Hotplug) => self.hotplug(),
-                Some(Source::Async(device)) => self.async_events(device),
-                Some(Source::Completions(device)) => self.completions(device),
-                Some(Source::Mads(port)) => {
-                    if let Some(mad) = self.next_mad(port) {
-                        return Ok(Some(mad.input(&self.mad)));
-                    }
-                }
-                Some(Source::Datagrams(endpoint)) => {
-                    if let Some((source, length)) = self.next_datagram(endpoint) {
-                        let payload = self.payload.get(..length).unwrap_or_default();
-                        return Ok(Some(Input::Datagram { endpoint, source, payload }));
-                    }
-                }
-            }
+        if core::mem::take(&mut self.is_hotplug) {
+            self.hotplug();
         }
+        self.current = self.next_report();
+        Ok(self.current.as_ref().and_then(Report::input))
     }
 
-    fn open_endpoint(&mut self, endpoint: EndpointId, port: PortId, pkey_index: u16) -> Result<Qpn, FabricError> {
-        let depths = self.depths;
-        let (key, number) = self.location_of(port).ok_or(FabricError::NoPort(port))?;
-        let device = self.devices.get(&key).ok_or(FabricError::NoPort(port))?;
-        let config = UdConfig {
-            recv_depth: depths.receive.get(),
-            send_depth: depths.send.get().saturating_add(REQUESTS),
-            ..UdConfig::new(number, pkey_index)
-        };
-        let pair = UdQueuePair::new(&device.context, config)
-            .map_err(|error| FabricError::Device(format!("{} port {number}", device.name), error))?;
-        let qpn = pair.qpn();
-        self.drop_endpoint(endpoint);
-        self.queues.insert((key, pair.key()), endpoint);
-        self.endpoints.insert(endpoint, Endpoint::new(endpoint, key, port, pair));
-        Ok(qpn)
+    fn open_endpoint(
+        &mut self,
+        endpoint: EndpointId,
+        port: PortId,
+        pkey_index: u16,
+    ) -> Result<Option<Qpn>, FabricError> {
+        if !self.ports.contains_key(&port) {
+            return Err(FabricError::NoPort(port));
+        }
+        self.endpoints.insert(endpoint, EndpointState { port, is_open: false });
+        let name = self.lines.endpoint(endpoint);
+        self.command_endpoint(endpoint, Command::Open { endpoint, port, pkey_index, name });
+        Ok(None)
     }
 
     fn close_endpoint(&mut self, endpoint: EndpointId) {
-        self.drop_endpoint(endpoint);
+        self.command_endpoint(endpoint, Command::Close(endpoint));
+        self.endpoints.remove(&endpoint);
     }
 
     fn attach(&mut self, endpoint: EndpointId, mgid: Gid, mlid: Lid) -> bool {
-        self.attach_group(endpoint, mgid, mlid)
+        self.command_endpoint(endpoint, Command::Attach(endpoint, mgid, mlid));
+        false
     }
 
     fn detach(&mut self, endpoint: EndpointId, mgid: Gid, _mlid: Lid) {
-        self.retries.retain(|work| !matches!(work, Work::Attach(of, group, _) if (*of, *group) == (endpoint, mgid)));
-        if let Some(open) = self.endpoints.get_mut(&endpoint)
-            && let Err(error) = open.pair.detach(mgid)
-        {
-            limited!(self.lines, DEBUG, "devices", "{}: {error}", self.lines.endpoint(endpoint));
-        }
+        self.command_endpoint(endpoint, Command::Detach(endpoint, mgid));
     }
 
     fn send(&mut self, endpoint: EndpointId, to: &SendTo, mad: &AcmMad) {
-        let Some(open) = self.endpoints.get_mut(&endpoint) else { return };
+        let Some(state) = self.endpoints.get(&endpoint) else { return };
         let datagram = OutgoingDatagram { way: to.way, qpn: to.qpn, qkey: to.qkey, mad: *mad };
-        open.send(datagram, &mut self.counters, &self.lines);
+        if !self.try_command(state.port, Command::Send(endpoint, datagram)) {
+            self.counters.count(Outcome::Refused);
+        }
     }
 
     fn sa_send(&mut self, send: &SaSend) -> bool {
-        let Some((key, number)) = self.location_of(send.port) else { return false };
-        let Some(device) = self.devices.get_mut(&key) else { return false };
-        if let Err(error) = device.sa_send(number, send) {
-            limited!(self.lines, WARN, "devices", "{} port {number}: SA request not sent: {error}", device.name);
-            return false;
+        let sent = self.ports.contains_key(&send.port) && self.try_command(send.port, Command::SaSend(*send));
+        if sent {
+            self.requests.insert(send.id, send.port);
         }
-        self.requests.insert(request_key(send.port, send.mad.header.transaction_id), OpenRequest::new(*send));
-        true
+        sent
     }
 
     fn sa_reply(&mut self, port: PortId, to: SaAddress, mad: &SaMad) {
-        let location = self.location_of(port);
-        let Some((device, number)) = location.and_then(|(key, number)| Some((self.devices.get_mut(&key)?, number)))
-        else {
-            return;
-        };
-        if let Err(error) = device.sa_reply(number, to, mad) {
-            limited!(self.lines, DEBUG, "devices", "{} port {number}: report not answered: {error}", device.name);
-        }
+        // If it is not sent, subnet administration repeats the report.
+        self.try_command(port, Command::SaReply(port, to, *mad));
     }
 }

@@ -1,40 +1,21 @@
 //! Responses and reports of subnet administration.
 use super::{
+    messages::Report,
     requests::{RequestKey, request_key},
     sources::Source,
-    table::{Devices, Work},
+    table::port_number,
+    worker::{Work, Worker},
 };
 use crate::log::limited;
-use acm_sansio::{Input, PortId, SaRequestId, api::SendFailure};
+use acm_sansio::{PortId, api::SendFailure};
 use ib_device::Error;
-use ib_mad::{Lid, Method, Qpn};
+use ib_mad::{Method, Qpn};
 
-/// Kind of a received MAD; its bytes are in `Devices::mad`.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Mad {
-    Response(SaRequestId),
-    Failed(SaRequestId, SendFailure),
-    Report { port: PortId, lid: Lid, qpn: Qpn },
-}
-
-impl Mad {
-    /// Returns the input of the core.
-    pub(super) fn input(self, mad: &[u8]) -> Input<'_> {
-        match self {
-            Self::Response(id) => Input::SaResponse { id, mad },
-            Self::Failed(id, failure) => Input::SaFailed { id, failure },
-            Self::Report { port, lid, qpn } => Input::SaReport { port, lid, qpn, mad },
-        }
-    }
-}
-
-impl Devices {
-    /// Receives a port's next MAD into `self.mad`.
-    pub(super) fn next_mad(&mut self, id: PortId) -> Option<Mad> {
+impl Worker {
+    /// Receives a port's next MAD.
+    pub(super) fn next_mad(&mut self, id: PortId) -> Option<Report> {
         let source = Source::Mads(id);
-        let location = self.location_of(id);
-        let port = location.and_then(|(key, number)| self.devices.get(&key)?.port(number));
-        let Some(port) = port else {
+        let Some((device, port)) = self.device.as_ref().and_then(|device| Some((device, device.port_of(id)?))) else {
             self.turns.dry(source);
             return None;
         };
@@ -52,7 +33,7 @@ impl Devices {
             Err(error) => {
                 self.turns.dry(source);
                 if self.retries.failed(self.now, Work::Mads(id)) {
-                    limited!(self.lines, WARN, "devices", "port {}: {error}", id.0);
+                    limited!(self.lines, WARN, "devices", "{} port {}: {error}", self.name, port_number(id));
                 }
                 return None;
             }
@@ -60,45 +41,43 @@ impl Devices {
         let header = received.mad_header().ok()?;
         if header.method == Method::REPORT && received.failure().is_none() {
             let (lid, qpn) = (received.header.lid, Qpn::masked(received.header.qpn.get()));
-            received.mad.clone_into(&mut self.mad);
-            return Some(Mad::Report { port: id, lid, qpn });
+            return Some(Report::SaReport { port: id, lid, qpn, mad: received.mad.to_vec() });
         }
         let key = request_key(id, header.transaction_id);
         let open = self.requests.get(&key)?;
         if received.failure().is_some() {
-            return self.requests.remove(&key).map(|open| Mad::Failed(open.sent.id, SendFailure::TimedOut));
+            return self.requests.remove(&key).map(|open| Report::SaFailed(open.sent.id, SendFailure::TimedOut));
         }
         let (lid, qpn) = (received.header.lid, Qpn::masked(received.header.qpn.get()));
-        let lmc = location.and_then(|(key, number)| Some(self.devices.get(&key)?.info.port(number)?.lmc));
+        let lmc = device.info.port(port.number).map(|port| port.lmc);
         if !open.is_answered_by(lid, qpn, lmc.unwrap_or_default()) {
-            self.counters.sa_responses_forged += 1;
+            self.counters.sa_responses_forged.increment();
             let manager = open.sent.to.lid;
             limited!(
                 self.lines,
                 WARN,
                 "devices",
-                "port {}: dropped a response of LID {lid} QP {qpn}: the SA is LID {manager} QP 1",
-                id.0
+                "{} port {}: dropped a response of LID {lid} QP {qpn}: the SA is LID {manager} QP 1",
+                self.name,
+                port_number(id)
             );
             return self.send_again(key);
         }
-        received.mad.clone_into(&mut self.mad);
+        let mad = received.mad.to_vec();
         let request = self.requests.remove(&key)?.sent.id;
-        Some(Mad::Response(request))
+        Some(Report::SaResponse(request, mad))
     }
 
     /// Sends a request again after a response from a wrong sender, because the kernel has completed the request with
     /// this response.
-    fn send_again(&mut self, key: RequestKey) -> Option<Mad> {
-        let location = self.location_of(key.0);
+    fn send_again(&mut self, key: RequestKey) -> Option<Report> {
         let open = self.requests.get_mut(&key)?;
         let (sent, may_send) = (open.sent, open.may_be_sent_again());
-        let device = location.and_then(|(device, number)| Some((self.devices.get_mut(&device)?, number)));
-        let is_sent = may_send && device.is_some_and(|(device, number)| device.sa_send(number, &sent).is_ok());
+        let is_sent = may_send && self.device.as_mut().is_some_and(|device| device.sa_send(&sent).is_ok());
         if is_sent {
             return None;
         }
         self.requests.remove(&key);
-        Some(Mad::Failed(sent.id, SendFailure::TimedOut))
+        Some(Report::SaFailed(sent.id, SendFailure::TimedOut))
     }
 }

@@ -1,5 +1,4 @@
 //! File descriptors in the poll set, and their tokens, so that only ready sources are read.
-use super::device::DeviceKey;
 use crate::log::{Lines, limited};
 use acm_sansio::{EndpointId, PortId, turns::Lane};
 use mio::{Interest, Registry, Token, unix::SourceFd};
@@ -11,12 +10,10 @@ use std::{
 /// A source of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Source {
-    /// The kernel's messages about added and removed devices.
-    Hotplug,
-    /// A device's async events.
-    Async(DeviceKey),
-    /// A device's completion channel, which names the queue pairs with completions.
-    Completions(DeviceKey),
+    /// The device's async events.
+    Async,
+    /// The device's completion channel, which names the queue pairs with completions.
+    Completions,
     /// A port's management datagrams (MADs).
     Mads(PortId),
     /// A queue pair's completions. This source has no descriptor; the completion channel reports it.
@@ -97,7 +94,7 @@ mod tests {
         let mut poll = Poll::new().unwrap();
         let mut registry = SourceRegistry::new(Lines::default());
         let pairs = [0, 1].map(|_| UnixStream::pair().unwrap());
-        let sources = [Source::Hotplug, Source::Mads(PortId(1))];
+        let sources = [Source::Async, Source::Mads(PortId(1))];
         registry.watch(pairs[0].0.as_fd(), sources[0]);
         registry.start(poll.registry().try_clone().unwrap(), Token(70));
         assert_eq!(registry.source(Token(70)), None, "nothing is watched before `start`");

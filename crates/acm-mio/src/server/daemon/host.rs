@@ -110,13 +110,13 @@ impl Host {
                 if let Some(port) = fabric.ports().into_iter().find(|named| named.id == port) {
                     self.lines.name_endpoint(endpoint, format!("{port} pkey {pkey}"));
                 }
-                return Some(match fabric.open_endpoint(endpoint, port, pkey_index) {
-                    Ok(qpn) => Input::EndpointOpened { endpoint, qpn },
+                return match fabric.open_endpoint(endpoint, port, pkey_index) {
+                    Ok(opened) => opened.map(|qpn| Input::EndpointOpened { endpoint, qpn }),
                     Err(error) => {
                         limited!(self.lines, ERROR, "fabric", of endpoint.index(), "{}: {error}", self.lines.endpoint(endpoint));
-                        Input::EndpointFailed(endpoint)
+                        Some(Input::EndpointFailed(endpoint))
                     }
-                });
+                };
             }
             Output::CloseEndpoint(endpoint) => fabric.close_endpoint(endpoint),
             Output::Attach { endpoint, mgid, mlid } => {

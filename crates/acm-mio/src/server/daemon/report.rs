@@ -25,6 +25,7 @@ fn numbers(
     let mut numbers = vec![
         problems("config_problems", reload.current.faults().count()),
         problems("addresses_not_served", not_served(acm, host.fabric.as_deref(), reload).count()),
+        problems("devices_not_responding", host.fabric.as_ref().map_or(0, |fabric| fabric.stalled_devices())),
         problems("preload_problems", preload.into_iter().flat_map(Loader::problems).count()),
     ];
     let counters = host.fabric.as_ref().map(|fabric| fabric.counters()).unwrap_or_default();

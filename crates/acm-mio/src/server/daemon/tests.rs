@@ -246,8 +246,8 @@ impl Fabric for TestFabric {
         _endpoint: acm_sansio::EndpointId,
         _port: PortId,
         _pkey_index: u16,
-    ) -> Result<ib_mad::Qpn, FabricError> {
-        (self.on_open)()
+    ) -> Result<Option<ib_mad::Qpn>, FabricError> {
+        (self.on_open)().map(Some)
     }
     fn close_endpoint(&mut self, _endpoint: acm_sansio::EndpointId) {}
     fn attach(&mut self, _endpoint: acm_sansio::EndpointId, _mgid: ib_mad::Gid, _mlid: Lid) -> bool {
