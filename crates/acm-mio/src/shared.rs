@@ -47,9 +47,9 @@ fn number(endpoint: EndpointId) -> Option<u32> {
 }
 
 impl SharedCache {
-    /// Creates the memory if the options request it. Without memory, clients send all requests.
+    /// Creates the memory. Without memory, clients send all requests.
     pub(crate) fn open(options: &Options<'_>) -> Option<Self> {
-        let created = options.shared_cache.then(|| Self::create(as_size(options.shared_cache_entries)))?;
+        let created = Self::create(as_size(options.shared_cache_entries));
         created.inspect_err(|error| tracing::warn!(target: "shared_cache", "no memory to share: {error}")).ok()
     }
 

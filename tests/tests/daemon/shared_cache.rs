@@ -161,7 +161,7 @@ fn memory_of_a_stopped_or_killed_daemon_is_not_used() {
 #[test]
 fn sighup_switches_the_memory_on_and_off_and_changes_its_size() {
     let fabric = Fabric::start(&["--nodes", "2"]);
-    let [mut node, _second] = [1, 2].map(|number| Node::at(&fabric, number).join());
+    let [mut node, _second] = [1, 2].map(|number| Node::at(&fabric, number).option("shared_cache off").join());
     let mut client = connect(&node, true);
     let options = fs::read_to_string(node.dir().join("opts")).unwrap();
     let mut times = 0;
@@ -173,7 +173,7 @@ fn sighup_switches_the_memory_on_and_off_and_changes_its_size() {
         is_marked(&node)
     };
     assert_eq!(hits_of_two(&mut client), 0);
-    assert!(switch("on"));
+    assert!(switch("auto"), "every user may connect");
     until("the path is read", || (hits_of_two(&mut client) > 0).then_some(()));
     let hits = client.shared_cache_hits();
     assert!(!switch("off"));
@@ -231,7 +231,7 @@ fn is_marked(node: &Node) -> bool {
 #[test]
 fn daemon_without_the_option_closes_the_connection_and_serves_others() {
     let fabric = Fabric::start(&["--nodes", "2"]);
-    let (node, second) = (Node::at(&fabric, 1).join(), on(&fabric, 2).join());
+    let (node, second) = (Node::at(&fabric, 1).option("shared_cache off").join(), on(&fabric, 2).join());
     let mut client = connect(&node, true);
     assert_eq!(hits_of_two(&mut client), 0);
     assert_eq!([&node, &second].map(is_marked), [false, true]);

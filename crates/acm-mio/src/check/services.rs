@@ -197,7 +197,10 @@ impl Answers {
         let of_group = self.group.map(|group| group.sl_flow_hop.sl());
         if let Some(of_group) = of_group.filter(|sl| *sl != self.plain.qos_sl.sl()) {
             report.warn(
-                format!("{port}: route_prot acm: SL {of_group} of the group, but the SA gives SL {}", self.plain.qos_sl.sl()),
+                format!(
+                    "{port}: route_prot acm: SL {of_group} of the group, but the SA gives SL {}",
+                    self.plain.qos_sl.sl()
+                ),
                 "route_prot sa, unless all paths of the subnet may have the group's level",
             );
         }
@@ -349,6 +352,9 @@ mod tests {
         };
         assert!(lines(3).is_empty());
         let found = lines(0);
-        assert!(found[0].starts_with("warn a port 1: route_prot acm: SL 0 of the group, but the SA gives SL 3: "), "{found:?}");
+        assert!(
+            found[0].starts_with("warn a port 1: route_prot acm: SL 0 of the group, but the SA gives SL 3: "),
+            "{found:?}"
+        );
     }
 }

@@ -7,7 +7,7 @@ use crate::stream::{
     Stream, extend_backlog, is_open, limit_backlog, limit_receive_buffer, limit_send_buffer, refuse_descriptors,
 };
 use acm_sansio::Time;
-use acm_wire::files::opts::{Options, ServerMode};
+use acm_wire::files::opts::{Options, ServerMode, Sharing};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use mio::{
     Interest, Registry, Token,
@@ -165,6 +165,15 @@ impl Listener {
             Some(Socket::Unix(socket)) => registry.register(socket, token, Interest::READABLE),
             Some(Socket::Tcp(socket)) => registry.register(socket, token, Interest::READABLE),
             None => Ok(()),
+        }
+    }
+
+    /// Reports whether clients may read cached paths from memory. With `auto`, a request must show every user the same.
+    pub(crate) fn shares(&self, option: Sharing) -> bool {
+        match option {
+            Sharing::On => true,
+            Sharing::Off => false,
+            Sharing::Auto => self.socket_file.as_ref().is_some_and(SocketFile::is_for_all),
         }
     }
 

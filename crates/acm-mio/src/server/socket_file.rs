@@ -27,6 +27,13 @@ impl SocketFile {
         Self { path: path.to_owned(), identity: identity(path), next_look: Time::ZERO + LOOK }
     }
 
+    /// Reports whether every user may connect: to the file, and by the directories on the way to it.
+    pub(super) fn is_for_all(&self) -> bool {
+        let allows = |path: &Path, bit| fs::metadata(path).is_ok_and(|file| file.mode() & bit == bit);
+        let path = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        allows(&path, 0o002) && path.ancestors().skip(1).all(|dir| allows(dir, 0o001))
+    }
+
     /// Looks at the file if it is time. Returns what to report if it has changed since the last look.
     pub(super) fn look(&mut self, now: Time) -> Option<String> {
         if now < self.next_look {

@@ -179,7 +179,7 @@ fn serve(
     };
     let interfaces = Interfaces::open(args.interfaces(), settings.interface_addresses());
     let mut core = settings.core(descriptors);
-    let shared = SharedCache::open(&options);
+    let shared = listener.shares(options.shared_cache).then(|| SharedCache::open(&options)).flatten();
     core.shared_cache = shared.is_some();
     tracing::info!(target: "main", "at most {} clients, {descriptors} file descriptors", core.limits.connections.total);
     let core = record(args, core, Seed::new(seed), &start_dir)?;

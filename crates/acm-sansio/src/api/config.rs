@@ -2,7 +2,7 @@
 use crate::api::Level;
 use acm_wire::files::{
     self,
-    opts::{LoopbackProt, Options, Percent},
+    opts::{LoopbackProt, Options, Percent, Sharing},
 };
 use alloc::{string::String, vec::Vec};
 use core::{num::NonZeroU32, ops::RangeInclusive, time::Duration};
@@ -259,7 +259,8 @@ impl From<&Options<'_>> for Config {
             resolve_depth: resolve_depth.into(),
             sa_depth: sa_depth.into(),
             prefetch,
-            shared_cache,
+            // A daemon determines what `auto` is.
+            shared_cache: shared_cache == Sharing::On,
             sa_notices,
             witness,
             groups: groups.get(),

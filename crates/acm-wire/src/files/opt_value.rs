@@ -76,6 +76,15 @@ words! {
         /// As soon as the port has joined its multicast group.
         On = "on",
     }
+    /// When clients read cached paths from memory.
+    pub enum Sharing {
+        /// If every user may connect to the daemon.
+        Auto = "auto",
+        /// Always.
+        On = "on",
+        /// Never.
+        Off = "off",
+    }
     /// Source of addresses that are loaded at the start.
     pub enum AddrPreload {
         /// Addresses are not loaded.
@@ -258,11 +267,6 @@ values! {
         Some("0x" | "0X") => u32::from_str_radix(text.get(2..)?, 16).ok().map(|number| number != 0),
         _ => yes_no::read(text),
     }, |value| if *value { "yes" } else { "no" };
-    on_off: bool = |text| match text {
-        _ if text.eq_ignore_ascii_case("on") => Some(true),
-        _ if text.eq_ignore_ascii_case("off") => Some(false),
-        _ => None,
-    }, |value| if *value { "on" } else { "off" };
     /// A number of minutes; -1 means "never".
     minutes: Option<Duration> = |text| match text {
         "-1" => Some(None),

@@ -27,7 +27,7 @@ use nom::Parser;
 
 pub use super::opt_value::{
     AddrPreload, AddrProt, GroupCount, LogLevel, LogTarget, LoopbackProt, MetricsTarget, Percent, Prefetch, Provider,
-    ProviderSubnets, RoutePreload, RouteProt, ServerMode,
+    ProviderSubnets, RoutePreload, RouteProt, ServerMode, Sharing,
 };
 
 /// Returns the options in the order of the text. If an option occurs twice, the later value is valid.
@@ -264,8 +264,8 @@ options! {
     Witness witness: bool = true, yes_no, "yes, no, true, false or a number", Effect::Reload;
     /// Request all paths from a port from the SA at once.
     Prefetch prefetch: Prefetch = Prefetch::Off, Prefetch, "off, auto or on", Effect::Reload;
-    /// Clients read cached paths from memory, without a request.
-    SharedCache shared_cache: bool = false, on_off, "on or off", Effect::Reload;
+    /// Clients read cached paths from memory, without a request. `auto`: if every user may connect to the unix socket.
+    SharedCache shared_cache: Sharing = Sharing::Auto, Sharing, "auto, on or off", Effect::Reload;
     /// Paths in the memory of `shared_cache`.
     SharedCacheEntries shared_cache_entries: NonZeroU32 = nonzero(131_072), depth,
         "a number, at least 1", Effect::Reload;

@@ -46,15 +46,16 @@ impl Daemon {
         problems.extend(log_problem);
         problems.extend(self.reload.log_changes(&new));
         let mut config = new.core(self.reload.descriptors);
-        if self.host.shared.as_ref().is_some_and(|shared| options.shared_cache && !shared.has_size_of(&options)) {
+        let is_shared = self.listener.shares(options.shared_cache);
+        if self.host.shared.as_ref().is_some_and(|shared| is_shared && !shared.has_size_of(&options)) {
             // All is withdrawn, and published again in memory of the new size.
             self.input(now, Input::Configure(Config { shared_cache: false, ..config.clone() }.into()));
             self.host.shared = None;
         }
-        if self.host.shared.is_none() {
+        if self.host.shared.is_none() && is_shared {
             self.host.shared = SharedCache::open(&options);
         }
-        config.shared_cache &= self.host.shared.is_some();
+        config.shared_cache = is_shared && self.host.shared.is_some();
         let is_shared = config.shared_cache;
         self.input(now, Input::Configure(config.into()));
         if !is_shared {
