@@ -5,6 +5,7 @@ mod bytes;
 mod cache;
 mod check;
 mod config;
+mod ctl;
 mod daemon_mode;
 mod demo;
 mod device_files;
