@@ -28,7 +28,7 @@ impl Clock {
     }
 }
 
-/// Returns the local date and time as in ibacm's log: `2026-01-31T12:34:56.789`.
+/// Returns the local date and time with its zone: `2026-01-31T12:34:56.789+01:00`.
 pub(crate) fn log_time() -> impl core::fmt::Display {
-    jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S.%3f").to_string()
+    jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S.%3f%:z").to_string()
 }

@@ -8,8 +8,9 @@ pub(super) fn mask(line: &str) -> String {
 
 fn word(word: &str) -> String {
     let digits: String = word.chars().map(|letter| if letter.is_ascii_digit() { '0' } else { letter }).collect();
-    if digits.trim_end_matches(':') == "0000-00-00T00:00:00.000" {
-        return digits;
+    let time = digits.trim_end_matches(':');
+    if ["", "+00:00", "-00:00"].iter().any(|zone| time.strip_suffix(zone) == Some("0000-00-00T00:00:00.000")) {
+        return "0000-00-00T00:00:00.000:".to_owned();
     }
     // A name made by mktemp(1).
     let Some((before, after)) = word.split_once("tmp.") else { return word.to_owned() };

@@ -4,13 +4,17 @@ use acm_wire::client::ClientStatus;
 use nix::{
     sys::{
         signal::{Signal, kill},
-        stat::Mode,
+        stat::{Mode, fstat},
     },
     unistd::{Pid, mkfifo},
 };
 use std::{
     fs,
-    os::unix::fs::OpenOptionsExt,
+    io::{BufRead, BufReader},
+    os::{
+        fd::OwnedFd,
+        unix::{fs::OpenOptionsExt, net::UnixStream},
+    },
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
@@ -237,6 +241,37 @@ fn sigusr1_and_the_end_log_the_counters() {
     node.process.signal(Signal::SIGTERM);
     assert_eq!(node.process.wait().code, Some(0));
     assert_eq!(node.log().matches("stats: connections_refused: 0").count(), 2);
+}
+
+// docs/deviations.md: log-lines
+#[test]
+fn level_0_has_only_options_that_differ_from_their_defaults_and_no_counters() {
+    let mut node = Node::embedded().option("log_level 0\nretries 5").serve();
+    node.process.signal(Signal::SIGTERM);
+    assert_eq!(node.process.wait().code, Some(0));
+    let log = node.log();
+    let options: Vec<&str> = log.lines().filter_map(|line| Some(line.split_once(" options: ")?.1)).collect();
+    assert!(options.contains(&"retries 5") && !options.contains(&"groups 2"), "{log}");
+    assert!(!log.contains(" stats: ") && log.lines().count() < 20, "{log}");
+    let time = log.split(": ").next().unwrap();
+    let form = |text: &str| text.replace(|letter: char| letter.is_ascii_digit(), "0");
+    assert_eq!(form(time).replace('-', "+"), "0000+00+00T00:00:00.000+00:00", "{log}");
+}
+
+// docs/deviations.md: log-lines
+#[test]
+fn lines_of_the_journal_have_a_priority_in_place_of_a_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let (journal, stream) = UnixStream::pair().unwrap();
+    let status = fstat(&stream).unwrap();
+    let mut command = Node::embedded().option("log_file stdout\nretrys 5").command(dir.path());
+    command.env("JOURNAL_STREAM", format!("{}:{}", status.st_dev, status.st_ino));
+    let mut daemon = Daemon(command.stdout(OwnedFd::from(stream)).stderr(Stdio::null()).spawn().unwrap());
+    drop(command);
+    let mut lines = BufReader::new(journal).lines().map(Result::unwrap);
+    assert!(lines.next().unwrap().starts_with("<6>main: Assistant "));
+    assert!(lines.any(|line| line.starts_with("<4>config: ") && line.contains("retrys")), "a problem is a warning");
+    daemon.0.kill().unwrap();
 }
 
 #[test]

@@ -51,6 +51,18 @@ const fn is_of_each(event: &Event) -> bool {
     )
 }
 
+/// Reports whether an event of `log_level 0` is a problem: a warning in the journal.
+const fn is_problem(event: &Event) -> bool {
+    !matches!(
+        event,
+        Event::PortUp(..)
+            | Event::EndpointAdded(..)
+            | Event::EndpointRemoved(..)
+            | Event::Subscribed(..)
+            | Event::SaMoved(..)
+    )
+}
+
 fn is_enabled(level: Level) -> bool {
     match level {
         Level::Always => tracing::enabled!(target: "acm", tracing::Level::INFO),
@@ -65,6 +77,7 @@ fn write(event: &Event, text: &str, names: &LogNames<'_>) {
     let client = event.client().map(|client| client.named(names).to_string());
     let dest = event.dest().map(|dest| dest.to_string());
     match event.level() {
+        Level::Always if is_problem(event) => tracing::warn!(target: "acm", port, endpoint, client, dest, "{text}"),
         Level::Always => tracing::info!(target: "acm", port, endpoint, client, dest, "{text}"),
         Level::Verbose => tracing::debug!(target: "acm", port, endpoint, client, dest, "{text}"),
         Level::Debug => tracing::trace!(target: "acm", port, endpoint, client, dest, "{text}"),
@@ -86,8 +99,8 @@ mod tests {
         let fabric = Embedded::start(&dir.path().join("socket"), 1, NonZeroU32::MIN, Lines::default()).unwrap();
         let names = LogNames::new(Some(&fabric), &lines, &nobody);
         let line = |port| captured_log(Most::INFO, || Lines::default().event(&Event::PortDown(PortId(port)), &names));
-        assert!(line(0).ends_with("INFO acm: sim0 port 1 is down port=\"sim0/1\"\n"), "{}", line(0));
-        assert!(line(7).ends_with("INFO acm: port 7 is down port=\"7\"\n"), "{}", line(7));
+        assert!(line(0).ends_with("WARN acm: sim0 port 1 is down port=\"sim0/1\"\n"), "{}", line(0));
+        assert!(line(7).ends_with("WARN acm: port 7 is down port=\"7\"\n"), "{}", line(7));
     }
 
     #[test]

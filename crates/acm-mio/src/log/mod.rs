@@ -1,4 +1,4 @@
-//! The log: lines as ibacm writes them, `2026-01-31T12:34:56.789: target: text`.
+//! The log: lines as ibacm writes them, `2026-01-31T12:34:56.789+01:00: target: text`.
 //!
 //! `sink` is the log, `out` is the file or stream of the log, `limit` limits lines that other programs or hosts can
 //! cause, `events` writes events of the core, `names` converts ids to names.

@@ -52,6 +52,17 @@ impl Out {
         Self::Passed(which)
     }
 
+    /// Reports whether this is the journal. systemd names the journal's socket in the environment.
+    pub(super) fn is_journal(&self) -> bool {
+        let status = match self {
+            Self::Own(_) => return false,
+            Self::Passed(Standard::Output) => fstat(io::stdout()),
+            Self::Passed(Standard::Error) => fstat(io::stderr()),
+        };
+        let stream = std::env::var("JOURNAL_STREAM").ok();
+        status.is_ok_and(|status| stream == Some(format!("{}:{}", status.st_dev, status.st_ino)))
+    }
+
     /// Writes without a buffer. Buffered lines could be written twice, or fail after the call.
     pub(super) fn write_all(&self, mut bytes: &[u8]) -> Result<(), Errno> {
         while !bytes.is_empty() {

@@ -18,6 +18,7 @@ use std::{
 use tracing::{Event, Subscriber, level_filters::LevelFilter};
 use tracing_subscriber::{
     Registry,
+    filter::Targets,
     fmt::{FmtContext, FormatEvent, FormatFields, MakeWriter, format::Writer},
     layer::SubscriberExt,
     registry::LookupSpan,
@@ -29,12 +30,14 @@ use tracing_subscriber::{
 pub(crate) struct Log {
     sink: Arc<Mutex<Sink>>,
     /// The level filter; `None` in a writer of lines.
-    level: Option<reload::Handle<LevelFilter, Registry>>,
+    level: Option<reload::Handle<Targets, Registry>>,
 }
 
 #[derive(Debug)]
 struct Sink {
     out: Out,
+    /// True if the output is the journal, whose lines begin with their priority.
+    is_journal: bool,
     /// Error of the last line, and number of lines lost since the last written line.
     failing: Option<(Errno, u64)>,
     /// Lines lost since the start.
@@ -104,8 +107,8 @@ impl Log {
             Err(error) => (Out::standard(Standard::Output), Some(error)),
         };
         let writer = Self { sink: Arc::new(Mutex::new(Sink::new(out))), level: None };
-        let (filter, handle) = reload::Layer::new(filter(level));
-        let lines = tracing_subscriber::fmt::layer().event_format(Lines).with_writer(writer.clone());
+        let (filter, handle) = reload::Layer::new(Targets::new().with_default(filter(level)));
+        let lines = tracing_subscriber::fmt::layer().event_format(Lines(writer.clone())).with_writer(writer.clone());
         // Fails only if another daemon in this process has set it.
         let _ = tracing::subscriber::set_global_default(Registry::default().with(filter).with(lines));
         if let Some(error) = problem {
@@ -117,14 +120,12 @@ impl Log {
     /// Opens the file again, or another file, for log rotation and changed options. If opening fails, the log keeps its
     /// current file, and the reason is returned.
     pub(crate) fn reopen(&self, target: LogTarget<'_>, level: LogLevel) -> Option<String> {
-        if let Some(handle) = &self.level
-            && let Err(error) = handle.reload(filter(level))
-        {
-            tracing::warn!(target: "log", "log_level stays as it was: {error}");
-        }
+        self.set_level(level, level);
         match open_target(target) {
             Ok(out) => {
-                self.lock().out = out;
+                let is_journal = out.is_journal();
+                let mut sink = self.lock();
+                (sink.out, sink.is_journal) = (out, is_journal);
                 None
             }
             Err(error) => {
@@ -133,6 +134,16 @@ impl Log {
                 tracing::warn!(target: "log", "not opened again, the old one goes on: {error}");
                 Some(error.to_string())
             }
+        }
+    }
+
+    /// Sets the level of all lines, and that of the core's events.
+    pub(crate) fn set_level(&self, level: LogLevel, events: LogLevel) {
+        let targets = Targets::new().with_default(filter(level)).with_target("acm", filter(events));
+        if let Some(handle) = &self.level
+            && let Err(error) = handle.reload(targets)
+        {
+            tracing::warn!(target: "log", "log_level stays as it was: {error}");
         }
     }
 
@@ -193,8 +204,8 @@ fn open_target(target: LogTarget<'_>) -> Result<Out, LogError> {
 }
 
 impl Sink {
-    const fn new(out: Out) -> Self {
-        Self { out, failing: None, lost: 0, not_reopened: 0 }
+    fn new(out: Out) -> Self {
+        Self { is_journal: out.is_journal(), out, failing: None, lost: 0, not_reopened: 0 }
     }
 
     /// Writes a line, or counts the line as lost.
@@ -234,11 +245,27 @@ impl Write for Log {
     }
 }
 
-struct Lines;
+/// The form of a line of this log.
+struct Lines(Log);
+
+/// Returns the priority of syslog.
+const fn priority(level: tracing::Level) -> u8 {
+    match level {
+        tracing::Level::ERROR => 3,
+        tracing::Level::WARN => 4,
+        tracing::Level::INFO => 6,
+        _ => 7,
+    }
+}
 
 impl<S: Subscriber + for<'a> LookupSpan<'a>, N: for<'a> FormatFields<'a> + 'static> FormatEvent<S, N> for Lines {
     fn format_event(&self, cx: &FmtContext<'_, S, N>, mut out: Writer<'_>, event: &Event<'_>) -> fmt::Result {
-        write!(out, "{}: {}: ", clock::log_time(), event.metadata().target())?;
+        let is_journal = self.0.lock().is_journal;
+        if is_journal {
+            write!(out, "<{}>{}: ", priority(*event.metadata().level()), event.metadata().target())?;
+        } else {
+            write!(out, "{}: {}: ", clock::log_time(), event.metadata().target())?;
+        }
         cx.field_format().format_fields(out.by_ref(), event)?;
         writeln!(out)
     }

@@ -122,9 +122,11 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     for option in options.iter() {
         // The log shows the actual path: the default is in the run directory.
         let option = if let Opt::LockFile(_) = option { Opt::LockFile(&lock_file) } else { option };
-        match does_nothing(&option, args.systemd) {
-            Some(why) => tracing::info!(target: "options", "{option} (does nothing: {why})"),
-            None => tracing::info!(target: "options", "{option}"),
+        let why = does_nothing(&option, args.systemd).map(|why| format!(" (does nothing: {why})")).unwrap_or_default();
+        if Options::default().iter().any(|default| default == option) {
+            tracing::debug!(target: "options", "{option}{why}");
+        } else {
+            tracing::info!(target: "options", "{option}{why}");
         }
     }
     for problem in &settings.problems {

@@ -103,11 +103,11 @@ impl Daemon {
         while !self.host.done {
             let timeout = self.timeout();
             if let Err(error) = self.turn(&mut events, timeout) {
-                self.log_report();
+                self.log_report(false);
                 return Err(error);
             }
         }
-        self.log_report();
+        self.log_report(false);
         Ok(())
     }
 
@@ -251,7 +251,7 @@ impl Daemon {
         for signal in pending {
             match signal {
                 SIGHUP => self.begin_reload(now),
-                SIGUSR1 => self.log_report(),
+                SIGUSR1 => self.log_report(true),
                 SIGTERM | SIGINT => {
                     tracing::info!(target: "main", "shutting down");
                     self.systemd.stopping();

@@ -59,14 +59,17 @@ fn others(metrics: &Metrics, pace: &Pace) -> [Number; 3] {
 }
 
 impl Daemon {
-    /// Writes the report and all numbers into the log, one line each.
-    pub(super) fn log_report(&self) {
+    /// Writes the report and all numbers into the log, one line each; at `log_level 0` only if somebody asks for them.
+    pub(super) fn log_report(&self, is_asked: bool) {
         let Self { acm, host, log, reload, preload, metrics, pace, .. } = self;
-        for line in host.with_names(|names| acm.report().with_names(names).to_string()).lines() {
-            tracing::info!(target: "stats", "{line}");
-        }
-        for number in numbers(acm, host, log, reload, preload.as_ref(), others(metrics, pace)) {
-            tracing::info!(target: "stats", "{number}");
+        let report = host.with_names(|names| acm.report().with_names(names).to_string());
+        let numbers = numbers(acm, host, log, reload, preload.as_ref(), others(metrics, pace));
+        for line in report.lines().map(str::to_owned).chain(numbers.iter().map(Number::to_string)) {
+            if is_asked {
+                tracing::info!(target: "stats", "{line}");
+            } else {
+                tracing::debug!(target: "stats", "{line}");
+            }
         }
     }
 
