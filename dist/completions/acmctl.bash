@@ -16,6 +16,9 @@ _acmctl() {
             ",$1")
                 cmd="acmctl"
                 ;;
+            acmctl,bundle)
+                cmd="acmctl__subcmd__bundle"
+                ;;
             acmctl,cache)
                 cmd="acmctl__subcmd__cache"
                 ;;
@@ -28,8 +31,14 @@ _acmctl() {
             acmctl,explain)
                 cmd="acmctl__subcmd__explain"
                 ;;
+            acmctl,fleet)
+                cmd="acmctl__subcmd__fleet"
+                ;;
             acmctl,help)
                 cmd="acmctl__subcmd__help"
+                ;;
+            acmctl,log-level)
+                cmd="acmctl__subcmd__log__subcmd__level"
                 ;;
             acmctl,metrics)
                 cmd="acmctl__subcmd__metrics"
@@ -64,6 +73,9 @@ _acmctl() {
             acmctl__subcmd__cache__subcmd__help,list)
                 cmd="acmctl__subcmd__cache__subcmd__help__subcmd__list"
                 ;;
+            acmctl__subcmd__help,bundle)
+                cmd="acmctl__subcmd__help__subcmd__bundle"
+                ;;
             acmctl__subcmd__help,cache)
                 cmd="acmctl__subcmd__help__subcmd__cache"
                 ;;
@@ -76,8 +88,14 @@ _acmctl() {
             acmctl__subcmd__help,explain)
                 cmd="acmctl__subcmd__help__subcmd__explain"
                 ;;
+            acmctl__subcmd__help,fleet)
+                cmd="acmctl__subcmd__help__subcmd__fleet"
+                ;;
             acmctl__subcmd__help,help)
                 cmd="acmctl__subcmd__help__subcmd__help"
+                ;;
+            acmctl__subcmd__help,log-level)
+                cmd="acmctl__subcmd__help__subcmd__log__subcmd__level"
                 ;;
             acmctl__subcmd__help,metrics)
                 cmd="acmctl__subcmd__help__subcmd__metrics"
@@ -140,12 +158,34 @@ _acmctl() {
 
     case "${cmd}" in
         acmctl)
-            opts="-h -V --run-dir --json --help --version status check explain cache reload config wait-ready record metrics help"
+            opts="-h -V --run-dir --json --help --version status check explain cache reload config log-level wait-ready record metrics bundle fleet help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --run-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        acmctl__subcmd__bundle)
+            opts="-h --time --keep-names --run-dir --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --time)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --run-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -324,7 +364,7 @@ _acmctl() {
             return 0
             ;;
         acmctl__subcmd__check)
-            opts="-D -P -A -O -q -h -V --systemd --fabric --require-device --kernel --interfaces --record --run-dir --start-limit --remove-port-files --detach --quiet --json --help --version"
+            opts="-D -P -A -O -q -h -V --systemd --fabric --require-device --kernel --interfaces --record --run-dir --start-limit --remove-port-files --detach --as-service --quiet --json --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -405,9 +445,41 @@ _acmctl() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        acmctl__subcmd__help)
-            opts="status check explain cache reload config wait-ready record metrics help"
+        acmctl__subcmd__fleet)
+            opts="-h --run-dir --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --run-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        acmctl__subcmd__help)
+            opts="status check explain cache reload config log-level wait-ready record metrics bundle fleet help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        acmctl__subcmd__help__subcmd__bundle)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -503,7 +575,35 @@ _acmctl() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        acmctl__subcmd__help__subcmd__fleet)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         acmctl__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        acmctl__subcmd__help__subcmd__log__subcmd__level)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -622,6 +722,32 @@ _acmctl() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        acmctl__subcmd__log__subcmd__level)
+            opts="-h --for --dest --run-dir --json --help 0 1 2 default"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --for)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dest)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --run-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -820,12 +946,16 @@ _acmctl() {
             return 0
             ;;
         acmctl__subcmd__status)
-            opts="-h --all --run-dir --json --help"
+            opts="-h --all --delta --watch --run-dir --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --delta)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --run-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

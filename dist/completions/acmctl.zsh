@@ -32,8 +32,10 @@ _acmctl() {
         case $line[1] in
             (status)
 _arguments "${_arguments_options[@]}" : \
+'--delta=[Also what counters gain in this time]:TIME:_default' \
 '--run-dir=[Directory of the daemon'\''s sockets. With the default, the daemon of the service unit comes first, whose directory is /run/acm-mio]:DIR:_files' \
 '--all[All states and counters, without counters of zero]' \
+'--watch[Again whenever it changes, or after each time of --delta, until you interrupt it]' \
 '--json[Print one JSON object, whose member \`schema\` is 1. Members may be added to it; none changes its meaning or type]' \
 '-h[Print help]' \
 '--help[Print help]' \
@@ -59,6 +61,7 @@ alias\:"Serve addresses of interfaces of any type whose alias names a port\: \`i
 '--require-device[Exit with status 255 when there is no InfiniBand device at the start, as ibacm does, and do not wait for one]' \
 '--remove-port-files[Internal\: remove port files in the run directory on whose port nothing listens, and exit. For the socket unit]' \
 '--detach[Internal\: the process that becomes the daemon]' \
+'(-A -O --systemd --fabric --kernel --interfaces --record --require-device)--as-service[Check as systemd would run the daemon\: with the user, groups, capabilities, limits, sandbox and options of acm-mio.service and its drop-ins. For root]' \
 '-q[Print only what is wrong]' \
 '--quiet[Print only what is wrong]' \
 '--json[Print one JSON object, whose member \`schema\` is 1. Members may be added to it; none changes its meaning or type]' \
@@ -179,6 +182,17 @@ _arguments "${_arguments_options[@]}" : \
 '--help[Print help]' \
 && ret=0
 ;;
+(log-level)
+_arguments "${_arguments_options[@]}" : \
+'--for=[Time after which the level of the option file is in force again, at most a day]:TIME:_default' \
+'--dest=[Only lines about a name, an IP address, a LID or a GID. A \`*\` at the end stands for any text]:DEST:_default' \
+'--run-dir=[Directory of the daemon'\''s sockets. With the default, the daemon of the service unit comes first, whose directory is /run/acm-mio]:DIR:_files' \
+'--json[Print one JSON object, whose member \`schema\` is 1. Members may be added to it; none changes its meaning or type]' \
+'-h[Print help]' \
+'--help[Print help]' \
+'::level -- 0 has problems, 1 also changes and each failed request, 2 each step of each request; default is the level of the option file:(0 1 2 default)' \
+&& ret=0
+;;
 (wait-ready)
 _arguments "${_arguments_options[@]}" : \
 '--timeout=[The longest time to wait]:TIME:_default' \
@@ -278,6 +292,26 @@ _arguments "${_arguments_options[@]}" : \
 '::file -- The file of node_exporter'\''s textfile collector. A new file with mode 0644 replaces it at once. If that fails, it is removed. A file that has something other than metrics of acm-mio, a link, a device and a pipe are refused and stay:_files' \
 && ret=0
 ;;
+(bundle)
+_arguments "${_arguments_options[@]}" : \
+'--time=[Time of the recording; 0 for none]:TIME:_default' \
+'--run-dir=[Directory of the daemon'\''s sockets. With the default, the daemon of the service unit comes first, whose directory is /run/acm-mio]:DIR:_files' \
+'--keep-names[Keep names and IP addresses]' \
+'--json[Print one JSON object, whose member \`schema\` is 1. Members may be added to it; none changes its meaning or type]' \
+'-h[Print help]' \
+'--help[Print help]' \
+':file -- The file to create\: an archive for tar, which only its owner may read:_files' \
+&& ret=0
+;;
+(fleet)
+_arguments "${_arguments_options[@]}" : \
+'--run-dir=[Directory of the daemon'\''s sockets. With the default, the daemon of the service unit comes first, whose directory is /run/acm-mio]:DIR:_files' \
+'--json[Print one JSON object, whose member \`schema\` is 1. Members may be added to it; none changes its meaning or type]' \
+'-h[Print help]' \
+'--help[Print help]' \
+'*::files -- A file for each node, with the node'\''s name\: the outputs of `status`, `config` and `cache list` with `--json`, one after the other:_files' \
+&& ret=0
+;;
 (help)
 _arguments "${_arguments_options[@]}" : \
 ":: :_acmctl__subcmd__help_commands" \
@@ -334,6 +368,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(log-level)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (wait-ready)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -370,6 +408,14 @@ esac
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(bundle)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(fleet)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (help)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -392,12 +438,20 @@ _acmctl_commands() {
 'cache:List or remove entries of the cache' \
 'reload:Make the daemon read its files again, as SIGHUP does, and wait until they are applied. Exits with 1 if a file is not applied. For root and the daemon'\''s user' \
 'config:Show the options in force, and where their values come from. Standard error has what waits for a restart, what does nothing, and what costs something. For root, the daemon'\''s user and members of its group' \
+'log-level:Show the log level, or set another one for a time, without a change of a file. To set it\: for root and the daemon'\''s user. A reload does not end it' \
 'wait-ready:Wait until the daemon serves\: a port is active and its multicast groups are joined. Exits with 4 if that takes longer, and with 3 if no daemon answers' \
 'record:Record the inputs and outputs of the daemon'\''s core, for Wireshark and counting' \
 'metrics:Print the metrics of the daemon as OpenMetrics text, or write them into a file' \
+'bundle:Write one file for a bug report\: status, metrics, configuration, cache, log, a recording, versions and adapters. Names and IP addresses are replaced. For root and the daemon'\''s user' \
+'fleet:Compare nodes by their outputs of \`acmctl --json\`, and show which has a wrong path, or another path, option or version than most. Exits with 0 if none, 1 if a path is wrong or a file cannot be read, 4 if something differs' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'acmctl commands' commands "$@"
+}
+(( $+functions[_acmctl__subcmd__bundle_commands] )) ||
+_acmctl__subcmd__bundle_commands() {
+    local commands; commands=()
+    _describe -t commands 'acmctl bundle commands' commands "$@"
 }
 (( $+functions[_acmctl__subcmd__cache_commands] )) ||
 _acmctl__subcmd__cache_commands() {
@@ -457,6 +511,11 @@ _acmctl__subcmd__explain_commands() {
     local commands; commands=()
     _describe -t commands 'acmctl explain commands' commands "$@"
 }
+(( $+functions[_acmctl__subcmd__fleet_commands] )) ||
+_acmctl__subcmd__fleet_commands() {
+    local commands; commands=()
+    _describe -t commands 'acmctl fleet commands' commands "$@"
+}
 (( $+functions[_acmctl__subcmd__help_commands] )) ||
 _acmctl__subcmd__help_commands() {
     local commands; commands=(
@@ -466,12 +525,20 @@ _acmctl__subcmd__help_commands() {
 'cache:List or remove entries of the cache' \
 'reload:Make the daemon read its files again, as SIGHUP does, and wait until they are applied. Exits with 1 if a file is not applied. For root and the daemon'\''s user' \
 'config:Show the options in force, and where their values come from. Standard error has what waits for a restart, what does nothing, and what costs something. For root, the daemon'\''s user and members of its group' \
+'log-level:Show the log level, or set another one for a time, without a change of a file. To set it\: for root and the daemon'\''s user. A reload does not end it' \
 'wait-ready:Wait until the daemon serves\: a port is active and its multicast groups are joined. Exits with 4 if that takes longer, and with 3 if no daemon answers' \
 'record:Record the inputs and outputs of the daemon'\''s core, for Wireshark and counting' \
 'metrics:Print the metrics of the daemon as OpenMetrics text, or write them into a file' \
+'bundle:Write one file for a bug report\: status, metrics, configuration, cache, log, a recording, versions and adapters. Names and IP addresses are replaced. For root and the daemon'\''s user' \
+'fleet:Compare nodes by their outputs of \`acmctl --json\`, and show which has a wrong path, or another path, option or version than most. Exits with 0 if none, 1 if a path is wrong or a file cannot be read, 4 if something differs' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'acmctl help commands' commands "$@"
+}
+(( $+functions[_acmctl__subcmd__help__subcmd__bundle_commands] )) ||
+_acmctl__subcmd__help__subcmd__bundle_commands() {
+    local commands; commands=()
+    _describe -t commands 'acmctl help bundle commands' commands "$@"
 }
 (( $+functions[_acmctl__subcmd__help__subcmd__cache_commands] )) ||
 _acmctl__subcmd__help__subcmd__cache_commands() {
@@ -506,10 +573,20 @@ _acmctl__subcmd__help__subcmd__explain_commands() {
     local commands; commands=()
     _describe -t commands 'acmctl help explain commands' commands "$@"
 }
+(( $+functions[_acmctl__subcmd__help__subcmd__fleet_commands] )) ||
+_acmctl__subcmd__help__subcmd__fleet_commands() {
+    local commands; commands=()
+    _describe -t commands 'acmctl help fleet commands' commands "$@"
+}
 (( $+functions[_acmctl__subcmd__help__subcmd__help_commands] )) ||
 _acmctl__subcmd__help__subcmd__help_commands() {
     local commands; commands=()
     _describe -t commands 'acmctl help help commands' commands "$@"
+}
+(( $+functions[_acmctl__subcmd__help__subcmd__log-level_commands] )) ||
+_acmctl__subcmd__help__subcmd__log-level_commands() {
+    local commands; commands=()
+    _describe -t commands 'acmctl help log-level commands' commands "$@"
 }
 (( $+functions[_acmctl__subcmd__help__subcmd__metrics_commands] )) ||
 _acmctl__subcmd__help__subcmd__metrics_commands() {
@@ -554,6 +631,11 @@ _acmctl__subcmd__help__subcmd__status_commands() {
 _acmctl__subcmd__help__subcmd__wait-ready_commands() {
     local commands; commands=()
     _describe -t commands 'acmctl help wait-ready commands' commands "$@"
+}
+(( $+functions[_acmctl__subcmd__log-level_commands] )) ||
+_acmctl__subcmd__log-level_commands() {
+    local commands; commands=()
+    _describe -t commands 'acmctl log-level commands' commands "$@"
 }
 (( $+functions[_acmctl__subcmd__metrics_commands] )) ||
 _acmctl__subcmd__metrics_commands() {

@@ -30,13 +30,11 @@ const ALIAS: &str = "acm-as-ibacm";
 pub(crate) const FILES: &[File] = &[
     file("acm-mio", "built/acm-mio", "sbin/acm-mio"),
     file("acm-mio", "built/acmctl", "sbin/acmctl"),
-    file("acm-mio", "dist/acm-mio-check", "sbin/acm-mio-check"),
     file("acm-mio", "dist/acmctl.8", "share/man/man8/acmctl.8"),
     file("acm-mio", "dist/completions/acmctl.bash", "share/bash-completion/completions/acmctl"),
     file("acm-mio", "dist/completions/acmctl.fish", "share/fish/vendor_completions.d/acmctl.fish"),
     file("acm-mio", "dist/completions/acmctl.zsh", "share/zsh/site-functions/_acmctl"),
     file("acm-mio", "dist/acm-mio.8", "share/man/man8/acm-mio.8"),
-    file("acm-mio", "page/acm-mio-check.8", "share/man/man8/acm-mio-check.8"),
     file("acm-mio", "dist/completions/acm-mio.bash", "share/bash-completion/completions/acm-mio"),
     file("acm-mio", "dist/completions/acm-mio.fish", "share/fish/vendor_completions.d/acm-mio.fish"),
     file("acm-mio", "dist/completions/acm-mio.zsh", "share/zsh/site-functions/_acm-mio"),

@@ -41,12 +41,6 @@ const PAGES: &[Page] = &[
         about: "paths of all nodes for acm-mio and ibacm",
         part: ("docs/files.md", "The path dump"),
     },
-    Page {
-        name: "acm-mio-check",
-        section: "8",
-        about: "check a node as the unit of acm-mio",
-        part: ("docs/commands.md", "Check a node"),
-    },
     Page { name: "acm_prov", section: "7", about: "providers of acm-mio and ibacm", part: ("docs/providers.md", "") },
     Page {
         name: "libibacm",

@@ -15,10 +15,12 @@ const UNKNOWN: u64 = 4096;
 const PATH: u16 = 0x10;
 
 /// Commands of root, and pages with the names of users.
-pub(super) const COMMANDS: [&str; 7] = [
+pub(super) const COMMANDS: [&str; 9] = [
     "POST /reload",
     "GET /status",
     "GET /config",
+    "POST /log-level?level=2&for=1",
+    "GET /log-level",
     "GET /cache",
     "DELETE /cache?all",
     "DELETE /recording",

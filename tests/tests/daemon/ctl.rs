@@ -1,6 +1,6 @@
 //! All commands of `acmctl` with `--json`: their objects and exit codes with a daemon, without one, with one that hangs,
 //! and with one of a previous version.
-use acm_tests::{Binary, Fabric, Finished, Node, NodeBuilder, Process, binary};
+use acm_tests::{Binary, Fabric, Finished, Node, NodeBuilder, Process, binary, program, run};
 use serde_json::Value;
 use std::{
     collections::BTreeSet,
@@ -13,21 +13,32 @@ use std::{
 };
 
 /// The command line of each command, in an order that works, and a member of its object. `DIR` is the run directory.
-const COMMANDS: [(&str, &str); 13] = [
+const COMMANDS: [(&str, &str); 19] = [
     ("wait-ready --timeout 0s", "ready"),
     ("status", "verdict"),
+    ("status --all --delta 0s", "delta"),
     ("check", "findings"),
     ("config", "options"),
     ("explain node1", "entries"),
     ("cache list", "entries"),
     ("cache flush node2", "flushed"),
     ("reload", "remarks"),
+    ("log-level 2 --for 1h --dest node2", "temporary"),
+    ("log-level", "temporary"),
+    ("log-level default", "temporary"),
     ("record start DIR/trace.pcapng", "done"),
     ("record status", "recording"),
     ("record stop", "done"),
+    ("bundle DIR/bundle.tgz --time 1s", "missing"),
+    ("fleet DIR/none.json", "differences"),
     ("metrics", "metrics"),
     ("metrics DIR/numbers.prom", "file"),
 ];
+
+/// True for a command that needs no daemon.
+fn is_local(words: &str) -> bool {
+    ["check", "fleet"].contains(&words.split(' ').next().unwrap())
+}
 
 /// Starts a command with `--json`. `check` gets the files and arguments of the daemon.
 fn start(builder: &NodeBuilder, dir: &Path, words: &str) -> Process {
@@ -36,6 +47,7 @@ fn start(builder: &NodeBuilder, dir: &Path, words: &str) -> Process {
     }
     let path = dir.to_str().unwrap();
     let words = words.replace("DIR", path);
+    fs::write(dir.join("none.json"), "").unwrap();
     let mut command = Command::new(binary(Binary::AcmCtl));
     Process::start(command.args(["--run-dir", path, "--json"]).args(words.split(' ')))
 }
@@ -79,15 +91,15 @@ fn each_command_prints_its_object_with_a_daemon() {
 }
 
 #[test]
-fn each_command_needs_a_daemon_except_check() {
+fn each_command_reports_that_no_daemon_answers() {
     let fabric = Fabric::serve(2, &[]);
     let builder = Node::at(&fabric, 1);
     let folder = tempfile::tempdir().unwrap();
     let started = COMMANDS.map(|(words, member)| (words, member, start(&builder, folder.path(), words)));
     for (words, member, mut process) in started {
         let finished = process.wait();
-        expect(words, member, &finished, if words == "check" { 0 } else { 3 });
-        assert!(words == "check" || finished.stderr.starts_with("acmctl: no daemon answers: "), "{words}: {finished}");
+        expect(words, member, &finished, if is_local(words) { 0 } else { 3 });
+        assert!(is_local(words) || finished.stderr.contains("acmctl: no daemon answers: "), "{words}: {finished}");
     }
 }
 
@@ -101,13 +113,14 @@ fn each_command_ends_beside_a_daemon_that_hangs() {
     let started = COMMANDS.map(|(words, member)| (words, member, start(&builder, node.dir(), words)));
     for (words, member, mut process) in started {
         let finished = process.wait();
-        expect(words, member, &finished, if words == "check" { 0 } else { 3 });
-        assert!(words == "check" || finished.stderr.contains("the daemon hangs, or is busy"), "{words}: {finished}");
+        expect(words, member, &finished, if is_local(words) { 0 } else { 3 });
+        assert!(is_local(words) || finished.stderr.contains("the daemon hangs, or is busy"), "{words}: {finished}");
     }
 }
 
 /// Responses of acm-mio before commands had been added to it, by method and path.
-const PREVIOUS: [(&str, &str); 9] = [
+const PREVIOUS: [(&str, &str); 10] = [
+    ("GET /status", "acm-mio 0.0.9\n"),
     (
         "GET /status.json",
         r#"{"kind":"gauge","labels":{"version":"0.0.9"},"name":"build","value":1}
@@ -147,10 +160,10 @@ fn respond(stream: UnixStream) {
     let body = if target == "GET /metrics" { Some("# HELP acm_a a\n# EOF\n") } else { known };
     let status = if body.is_some() { "200 OK" } else { "404 Not Found" };
     // The client may have ended: it tells what it misses.
-    let _ = write!(&stream, "HTTP/1.1 {status}\r\n\r\n{}", body.unwrap_or_default());
+    let _ = write!(&stream, "HTTP/1.1 {status}\r\n\r\n{}", body.unwrap_or("GET /metrics\n"));
 }
 
-/// A member that a later version adds to a response is optional for the commands.
+/// A member that a later version adds to a response is optional for the commands. A command whose request is new fails.
 #[test]
 fn each_command_works_with_the_previous_daemon() {
     let fabric = Fabric::serve(2, &[]);
@@ -159,6 +172,75 @@ fn each_command_works_with_the_previous_daemon() {
     let listener = UnixListener::bind(folder.path().join("acm-mio.status")).unwrap();
     thread::spawn(move || listener.incoming().for_each(|stream| respond(stream.unwrap())));
     for (words, member) in COMMANDS {
-        expect(words, member, &start(&builder, folder.path(), words).wait(), 0);
+        let finished = start(&builder, folder.path(), words).wait();
+        let is_new = words.starts_with("log-level");
+        expect(words, member, &finished, i32::from(is_new));
+        assert_eq!(finished.stderr.contains(": the daemon is of a previous version, "), is_new, "{words}: {finished}");
     }
+}
+
+/// Returns the text of a file of an archive.
+fn text_in(archive: &Path, name: &str) -> String {
+    let words = ["--extract", "--gzip", "--to-stdout", "--file", archive.to_str().unwrap(), name];
+    run(program("tar", "tar"), &words).success()
+}
+
+#[test]
+fn bundle_has_all_parts_without_names_and_addresses() {
+    let fabric = Fabric::serve(2, &[]);
+    let builder = Node::at(&fabric, 1).option("log_file DIR/log");
+    let node = builder.clone().serve();
+    let _peer = Node::at(&fabric, 2).join();
+    let _ = node.ctl(&["wait-ready"]).success();
+    let _ = node.acme(&["-f", "n", "-s", "node1", "-d", "node2"]).path();
+    let finished = start(&builder, node.dir(), "bundle DIR/bundle.tgz --time 1s").wait();
+    assert_eq!(object("bundle", &finished).unwrap()["missing"], serde_json::json!([]), "{finished}");
+    let archive = node.dir().join("bundle.tgz");
+    let of = |name: &str| text_in(&archive, &format!("./{name}"));
+    let texts = ["cache.json", "ibacm_addr.cfg", "log.txt", "status.txt", "config.json", "ibacm_opts.cfg"].map(of);
+    for (number, text) in texts.iter().enumerate() {
+        assert!(
+            !text.is_empty() && !["node1", "node2", "10.77.0.1"].iter().any(|name| text.contains(name)),
+            "{number}: {text}"
+        );
+    }
+    let [cache, addresses, log, ..] = &texts;
+    let first = addresses.split(' ').next().unwrap();
+    assert!(
+        cache.contains(&format!("\"dest\":\"{first}\"")) && log.contains(&format!("dest=\"{first}\"")),
+        "one word for a name"
+    );
+    let listed = run(program("tar", "tar"), &["--list", "--gzip", "--file", archive.to_str().unwrap()]).success();
+    assert!(listed.contains("./recording.pcapng"), "{listed}");
+    assert!(!node.dir().join("acm-mio-bundle.pcapng").exists());
+    let again = start(&builder, node.dir(), "bundle DIR/bundle.tgz --time 1s").wait();
+    assert!(again.code == Some(1) && again.stderr.contains("File exists"), "{again}");
+}
+
+#[test]
+fn outputs_of_two_nodes_are_compared() {
+    let fabric = Fabric::serve(2, &[]);
+    let dir = tempfile::tempdir().unwrap();
+    let nodes = [1, 2].map(|number| Node::at(&fabric, number).join());
+    let _ = nodes[0].acme(&["-f", "n", "-s", "node1", "-d", "node2"]).path();
+    let outputs = nodes.each_ref().map(|node| {
+        let words = [&["status", "--json"][..], &["config", "--json"], &["cache", "list", "--json"]];
+        words.map(|words| node.ctl(words).success()).concat()
+    });
+    let files = ["node1.json", "node2.json"].map(|name| dir.path().join(name));
+    let compared = |outputs: &[String; 2]| {
+        files.iter().zip(outputs).for_each(|(file, output)| fs::write(file, output).unwrap());
+        run(binary(Binary::AcmCtl), &["fleet", files[0].to_str().unwrap(), files[1].to_str().unwrap()])
+    };
+    let equal = compared(&outputs);
+    // Each daemon has a lock file of its own.
+    let lines: Vec<&str> = equal.stdout.lines().filter(|line| !line.contains("_file ")).collect();
+    assert!(lines.len() == 1 && equal.stderr.contains("2 nodes with "), "{equal}");
+    let lid = format!("\"dlid\":{}", fabric.port(2).lid);
+    let wrong = compared(&[outputs[0].replace(&lid, "\"dlid\":99"), outputs[1].clone()]);
+    let line = wrong.stdout.lines().find(|line| line.contains(" path ")).unwrap_or_else(|| panic!("{wrong}"));
+    assert!(
+        wrong.code == Some(1) && line.starts_with("node1 ") && line.contains("LID:99") && line.ends_with("yes"),
+        "{wrong}"
+    );
 }

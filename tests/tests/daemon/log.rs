@@ -1,5 +1,5 @@
 //! The log: write errors do not end the daemon, and clients cannot fill the log.
-use acm_tests::{Connection, Entry, Node, Process, Received, program, run, until};
+use acm_tests::{Connection, Entry, Fabric, Node, Process, Received, program, run, until};
 use acm_wire::client::ClientStatus;
 use nix::{
     sys::{
@@ -44,6 +44,43 @@ fn serves_and_ends(mut daemon: Daemon, dir: &Path) -> Option<i32> {
     assert_eq!(client.request(1, &[]), ClientStatus::EDESTTYPE, "logs more lines");
     kill(id, Signal::SIGTERM).unwrap();
     until("the daemon's end", || daemon.0.try_wait().unwrap()).code()
+}
+
+#[test]
+fn log_level_changes_for_a_time_and_for_one_destination() {
+    let fabric = Fabric::serve(3, &[]);
+    let node = Node::at(&fabric, 1).option("log_level 0").serve();
+    let _peers = [2, 3].map(|number| Node::at(&fabric, number).join());
+    let _ = node.ctl(&["wait-ready"]).success();
+    // Returns the lines about the destinations since the last call.
+    let mut before = 0;
+    let mut lines = || {
+        for dest in ["node2", "node3"] {
+            let _ = node.acme(&["-f", "n", "-s", "node1", "-d", dest]).path();
+        }
+        assert!(node.ctl(&["cache", "flush", "node*"]).success().ends_with("removed\n"));
+        let log = node.log();
+        let new = log[before..].to_owned();
+        before = log.len();
+        ["node2", "node3"].map(|dest| new.lines().filter(|line| line.contains(&format!("dest=\"{dest}\""))).count())
+    };
+    assert_eq!(lines(), [0, 0]);
+    let state = node.ctl(&["log-level", "2", "--for", "1h", "--dest", "NODE2"]).success();
+    assert!(
+        state.starts_with("log level 2 of lines about NODE2, for another ") && state.ends_with("has 0\n"),
+        "{state}"
+    );
+    let [about_node2, about_node3] = lines();
+    assert!(about_node2 > 0 && about_node3 == 0, "{}", node.log());
+    let _ = node.ctl(&["log-level", "2", "--for", "1h"]).success();
+    assert!(lines().iter().all(|count| *count > 0), "{}", node.log());
+    let _ = node.ctl(&["reload"]).success();
+    assert!(lines().iter().all(|count| *count > 0), "a reload does not end it: {}", node.log());
+    let _ = node.ctl(&["log-level", "2", "--for", "1s"]).success();
+    until("the end of the level", || node.log().contains("log: log_level 0 again").then_some(()));
+    lines();
+    assert_eq!(lines(), [0, 0]);
+    assert_eq!(node.ctl(&["log-level"]).success(), "log level 0, as the option file has it\n");
 }
 
 #[test]

@@ -149,7 +149,7 @@ start)
     until [ $(ls /run/started.* | wc -l) = 2 ]; do sleep 0.1; done
     file=$(sed -n 's/^StandardOutput=file://p' /run/systemd/system/$2)
     echo $2 > $file ;;
-show) echo ExecMainStatus=3 ;;
+show) echo ExecMainStatus=4 ;;
 status) echo \"$2 failed\" ;;
 esac
 ";
@@ -159,15 +159,15 @@ fn two_checks_of_the_unit_may_run_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let systemctl = folder.path().join("systemctl");
     write_script(&systemctl, SYSTEMCTL);
-    let script = dist("acm-mio-check").display().to_string();
+    let check = format!("{} check --as-service", binary(Binary::AcmCtl).display());
     let path = folder.path().display();
     let line = format!(
-        "mount -t tmpfs tmpfs /run; PATH={path}:$PATH; {script} & first=$!; {script}; echo $?; wait $first; echo $?; \
+        "mount -t tmpfs tmpfs /run; PATH={path}:$PATH; {check} & first=$!; {check}; echo $?; wait $first; echo $?; \
          ls /run/systemd/system"
     );
     let output = run("unshare", &["--mount", "sh", "-c", &line]).success();
     let (statuses, units): (Vec<&str>, Vec<&str>) = output.lines().partition(|line| line.len() == 1);
-    assert_eq!(statuses, ["3", "3"], "{output}");
+    assert_eq!(statuses, ["4", "4"], "{output}");
     assert!(units.len() == 2 && units.iter().all(|unit| unit.starts_with("acm-mio-check-")), "{output}");
     assert_ne!(units[0], units[1]);
 }

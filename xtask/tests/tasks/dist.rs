@@ -55,7 +55,6 @@ acm-mio -rw-r--r-- /lib/systemd/system/acm-mio.socket
 acm-mio -rw-r--r-- /usr/lib/sysusers.d/acm-mio.conf
 acm-mio -rw-r--r-- /usr/lib/udev/rules.d/60-acm-mio.rules
 acm-mio -rwxr-xr-x /usr/sbin/acm-mio
-acm-mio -rwxr-xr-x /usr/sbin/acm-mio-check
 acm-mio -rwxr-xr-x /usr/sbin/acmctl
 acm-mio -rw-r--r-- /usr/share/acm-mio/acm-mio.rules.yml
 acm-mio -rw-r--r-- /usr/share/acm-mio/grafana-dashboard.json
@@ -74,7 +73,6 @@ acm-mio -rw-r--r-- /usr/share/man/man5/ibacm_hosts.data.5.gz
 acm-mio -rw-r--r-- /usr/share/man/man5/ibacm_opts.cfg.5.gz
 acm-mio -rw-r--r-- /usr/share/man/man5/ibacm_route.data.5.gz
 acm-mio -rw-r--r-- /usr/share/man/man7/acm_prov.7.gz
-acm-mio -rw-r--r-- /usr/share/man/man8/acm-mio-check.8.gz
 acm-mio -rw-r--r-- /usr/share/man/man8/acm-mio.8.gz
 acm-mio -rw-r--r-- /usr/share/man/man8/acmctl.8.gz
 acm-mio -rw-r--r-- /usr/share/zsh/site-functions/_acm-mio

@@ -46,7 +46,6 @@ systemctl enable \-\-now ibacm.socket ibacm.service
 .EE
 .SH SEE ALSO
 .BR acmctl (8),
-.BR acm\-mio\-check (8),
 .BR ibacm_opts.cfg (5),
 .BR ibacm_addr.cfg (5),
 .BR ibacm_hosts.data (5),

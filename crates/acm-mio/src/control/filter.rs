@@ -93,6 +93,11 @@ impl Filter {
         Some(name.parse::<IpAddr>().map_or_else(|_| Address::from_text(name), Address::from))
     }
 
+    /// Reports whether a destination has the requested name.
+    pub(crate) fn is_named(&self, dest: &str) -> bool {
+        self.name.as_deref().is_none_or(|wanted| has_name(dest, None, wanted))
+    }
+
     /// Reports whether an entry has the requested name and state. This is cheaper than [`Filter::matches`].
     pub(crate) fn may_match(&self, found: &CacheEntry) -> bool {
         let has_name = |wanted: &str| {

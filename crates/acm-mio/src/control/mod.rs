@@ -5,7 +5,7 @@
 //! | `parameters` | `key=value` parameters of a request |
 //! | `entry`, `filter`, `page` | facts about a cache entry, conditions on them, and one page of the cache |
 //! | `configuration` | the options in force |
-//! | `state` | the recording in progress, and the result of a reading of the files |
+//! | `state` | the recording in progress, the log level, and the result of a reading of the files |
 mod configuration;
 mod entry;
 mod filter;
@@ -18,4 +18,4 @@ pub(crate) use entry::{Entry, Path};
 pub(crate) use filter::Filter;
 pub(crate) use page::{Flushed, Page};
 pub(crate) use parameters::Parameters;
-pub(crate) use state::{RecordingState, ReloadRequested, ReloadResult};
+pub(crate) use state::{LogLevelState, RecordingState, ReloadRequested, ReloadResult, TemporaryLevel};

@@ -15,6 +15,25 @@ pub(crate) struct RecordingState {
     pub(crate) ends_in: Option<u64>,
 }
 
+/// The log level in force.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LogLevelState {
+    /// The level of the option file.
+    pub(crate) option: u8,
+    /// Another level for a time; `None` if the level of the option file is in force.
+    pub(crate) temporary: Option<TemporaryLevel>,
+}
+
+/// A log level for a time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TemporaryLevel {
+    pub(crate) level: u8,
+    /// Seconds until it ends.
+    pub(crate) ends_in: u64,
+    /// The destination whose lines have this level; `None` for all lines.
+    pub(crate) dest: Option<String>,
+}
+
 /// The response to a request to read the files again.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct ReloadRequested {

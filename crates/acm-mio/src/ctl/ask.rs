@@ -14,6 +14,8 @@ const LIMIT: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(50);
 /// Number of attempts, in [`LIMIT`].
 const ATTEMPTS: u32 = 200;
+/// Text with which acm-mio refuses a request that it does not have.
+const UNKNOWN_REQUEST: &str = "GET /metrics";
 /// Run directory of the service unit.
 const UNIT: &str = "/run/acm-mio";
 
@@ -40,6 +42,12 @@ pub(super) fn lines_of<T: serde::de::DeserializeOwned>(text: &str) -> Result<Vec
 fn sockets(run_dir: &Path) -> Vec<PathBuf> {
     let unit = (run_dir == Path::new("/run")).then(|| Path::new(UNIT));
     unit.into_iter().chain([run_dir]).map(|folder| folder.join(STATUS_SOCKET)).collect()
+}
+
+/// Returns the run directory of the daemon that [`ask`] reaches, as far as a socket shows it.
+pub(super) fn folder(run_dir: &Path) -> PathBuf {
+    let found = sockets(run_dir).into_iter().find(|socket| socket.exists());
+    found.and_then(|socket| socket.parent().map(Path::to_path_buf)).unwrap_or_else(|| run_dir.to_path_buf())
 }
 
 /// Sends a request to the daemon in this run directory and returns the response. With the default directory, the daemon
@@ -97,6 +105,10 @@ fn attempt(socket: &Path, method: &str, target: &str) -> io::Result<Result<Strin
     match head.split(' ').nth(1) {
         Some("200") => Ok(Ok(body.to_owned())),
         Some("400" | "403" | "409") => Ok(Err(body.to_owned())),
+        // Only acm-mio sends this text.
+        Some("404" | "405") if body.starts_with(UNKNOWN_REQUEST) => {
+            Ok(Err("the daemon is of a previous version, which does not have this command".to_owned()))
+        }
         _ => Err(io::Error::other("it does not answer as acm-mio does")),
     }
 }

@@ -108,6 +108,19 @@ pub(super) fn list(
     Ok(Outcome::Good)
 }
 
+/// Returns all entries.
+///
+/// # Errors
+/// No daemon answers, or the user may not look.
+pub(super) fn all(ask: Ask<'_>) -> Result<Vec<Entry>, Failure> {
+    let mut entries = Vec::new();
+    each_page(ask, &[Parameters::default()], &mut |page| {
+        entries.extend(page.entries);
+        Ok(true)
+    })?;
+    Ok(entries)
+}
+
 /// Prints what is cached for a destination.
 ///
 /// # Errors

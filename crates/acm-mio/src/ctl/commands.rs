@@ -1,11 +1,15 @@
 //! Command line of `acmctl`, and the program.
-use super::{age::Age, ask, cache, config, metrics, record, reload, status};
+use super::{
+    age::Age,
+    as_service, ask, bundle, cache, config, fleet, log_level, metrics, record, reload, status,
+    watch::{self, Times},
+};
 use crate::{
     check, cli,
     output::{self, Failure, Outcome, Output, note},
 };
 use clap::{Parser, Subcommand};
-use std::{io, path::PathBuf, process::ExitCode};
+use std::{io, path::PathBuf, process::ExitCode, thread};
 
 /// Shows, checks and controls acm-mio, the assistant to the InfiniBand communication manager.
 #[derive(Debug, Parser)]
@@ -29,6 +33,12 @@ enum Command {
         /// All states and counters, without counters of zero.
         #[arg(long)]
         all: bool,
+        /// Also what counters gain in this time.
+        #[arg(long, value_name = "TIME")]
+        delta: Option<Age>,
+        /// Again whenever it changes, or after each time of --delta, until you interrupt it.
+        #[arg(long)]
+        watch: bool,
     },
     /// Check what the daemon needs on this machine, with the options that it is started with, and print advice. Exits
     /// with 0 if it would serve, 1 if not, 4 if it would serve and a reload would not apply a file.
@@ -36,6 +46,12 @@ enum Command {
         /// The options of the daemon.
         #[command(flatten)]
         daemon: Box<cli::Args>,
+        /// Check as systemd would run the daemon: with the user, groups, capabilities, limits, sandbox and options of
+        /// acm-mio.service and its drop-ins. For root.
+        #[arg(long, conflicts_with_all = [
+            "addr_file", "option_file", "systemd", "fabric", "kernel", "interfaces", "record", "require_device",
+        ])]
+        as_service: bool,
         /// Print only what is wrong.
         #[arg(short, long)]
         quiet: bool,
@@ -60,6 +76,12 @@ enum Command {
         #[arg(long)]
         changed: bool,
     },
+    /// Show the log level, or set another one for a time, without a change of a file. To set it: for root and the
+    /// daemon's user. A reload does not end it.
+    LogLevel {
+        #[command(flatten)]
+        change: log_level::Change,
+    },
     /// Wait until the daemon serves: a port is active and its multicast groups are joined. Exits with 4 if that takes
     /// longer, and with 3 if no daemon answers.
     WaitReady {
@@ -77,6 +99,20 @@ enum Command {
         /// refused and stay.
         #[arg(value_name = "FILE")]
         file: Option<PathBuf>,
+    },
+    /// Write one file for a bug report: status, metrics, configuration, cache, log, a recording, versions and adapters.
+    /// Names and IP addresses are replaced. For root and the daemon's user.
+    Bundle {
+        #[command(flatten)]
+        choice: bundle::Choice,
+    },
+    /// Compare nodes by their outputs of `acmctl --json`, and show which has a wrong path, or another path, option or
+    /// version than most. Exits with 0 if none, 1 if a path is wrong or a file cannot be read, 4 if something differs.
+    Fleet {
+        /// A file for each node, with the node's name: the outputs of `status`, `config` and `cache list` with `--json`,
+        /// one after the other.
+        #[arg(value_name = "FILE", required = true)]
+        files: Vec<PathBuf>,
     },
 }
 
@@ -123,8 +159,11 @@ pub(crate) fn main() -> ExitCode {
 fn run(ctl: &Ctl, output: &mut Output<'_>) -> Result<Outcome, Failure> {
     let ask = |method: &str, target: &str| ask::ask(&ctl.run_dir, method, target);
     match &ctl.command {
-        Command::Status { all } => status::status(&ask, *all, output),
-        Command::Check { daemon, quiet } => match daemon.stray.first() {
+        Command::Status { all, delta, watch } => {
+            watch::run(&ask, Times { delta: *delta, watch: *watch }, *all, output, &mut thread::sleep)
+        }
+        Command::Check { as_service: true, quiet, .. } => as_service::run(*quiet, output),
+        Command::Check { daemon, quiet, .. } => match daemon.stray.first() {
             Some(word) => Err(Failure::Usage(format!("{word:?} is no option of the daemon"))),
             None => check::run(daemon, *quiet, output),
         },
@@ -135,8 +174,11 @@ fn run(ctl: &Ctl, output: &mut Output<'_>) -> Result<Outcome, Failure> {
         Command::Cache(CacheCommand::Flush { conditions, .. }) => cache::flush(&ask, conditions, output),
         Command::Reload => reload::run(&ask, output),
         Command::Config { changed } => config::run(&ask, *changed, output),
+        Command::LogLevel { change } => log_level::run(&ask, change, output),
         Command::WaitReady { timeout } => status::wait_ready(&ask, timeout.0, output),
         Command::Record(command) => record::run(&ask, command, output),
+        Command::Bundle { choice } => bundle::run(&ask, &ctl.run_dir, choice, output, &mut thread::sleep),
+        Command::Fleet { files } => fleet::run(files, output),
         Command::Metrics { file } => metrics::run(&ask, file.as_deref(), output),
     }
 }
@@ -181,6 +223,9 @@ mod tests {
             &["cache", "list", "--partition", "0x8001"],
             &["wait-ready", "--timeout", "soon"],
             &["record", "start"],
+            &["log-level", "3"],
+            &["log-level", "--for", "1m"],
+            &["log-level", "default", "--dest", "node2", "--for"],
         ] {
             assert!(parse(words).is_err(), "{words:?}");
         }

@@ -1,5 +1,8 @@
 //! `config`: the options in force in the running daemon, and where their values come from.
-use super::ask::{Ask, json_of};
+use super::{
+    ask::{Ask, json_of},
+    columns,
+};
 use crate::{
     control::{Configuration, InForce, Origin},
     output::{Failure, Outcome, Output, note},
@@ -35,12 +38,9 @@ fn table(found: &Configuration) -> String {
         (Origin::Systemd, _) => "--systemd".to_owned(),
         (Origin::Default, _) => "default".to_owned(),
     };
-    let titles = ("OPTION".to_owned(), "FROM".to_owned(), "VALUE".to_owned());
-    let rows = found.options.iter().map(|option| (option.name.clone(), origin(option), option.value.clone()));
-    let rows: Vec<_> = core::iter::once(titles).chain(rows).collect();
-    let width = |cell: fn(&(String, String, String)) -> usize| rows.iter().map(cell).max().unwrap_or_default();
-    let (names, origins) = (width(|row| row.0.len()), width(|row| row.1.len()));
-    rows.iter().map(|(name, from, value)| format!("{name:names$}  {from:origins$}  {value}\n")).collect()
+    let titles = ["OPTION", "FROM", "VALUE"].map(str::to_owned);
+    let rows = found.options.iter().map(|option| [option.name.clone(), origin(option), option.value.clone()]);
+    columns::text(&core::iter::once(titles).chain(rows).collect::<Vec<_>>())
 }
 
 /// Returns a line for each option that waits for a restart, each line that does nothing, and each remark.

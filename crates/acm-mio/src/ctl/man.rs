@@ -10,7 +10,6 @@ const REST: &str = r#".SH EXIT STATUS
 0: all is well. 1: what was asked for is not there, or the command failed. 2: wrong command line. 3: no daemon answers. 4: the daemon serves, or would serve, and something is wrong.
 .SH SEE ALSO
 .BR acm\-mio (8),
-.BR acm\-mio\-check (8),
 .BR acm\-ib_acme (1),
 .BR acm\-replay (1)
 "#;

@@ -9,6 +9,7 @@ use crate::{
 };
 use clap::Subcommand;
 use serde_json::json;
+use std::path::Path;
 
 /// A command of `record`.
 #[derive(Debug, Subcommand)]
@@ -61,6 +62,26 @@ fn request(command: &Command) -> (&'static str, String) {
         Command::Status => ("GET", "/recording".to_owned()),
         Command::Stop => ("DELETE", "/recording".to_owned()),
     }
+}
+
+/// Starts a recording of one file for a time, at most 16 MB.
+///
+/// # Errors
+/// The daemon does not start it.
+pub(super) fn start(ask: Ask<'_>, file: &Path, time: Age, mask_names: bool) -> Result<(), Failure> {
+    let command =
+        Command::Start { file: file.display().to_string(), size: "16M".to_owned(), files: 1, mask_names, time };
+    let (method, target) = request(&command);
+    ask(method, &target).map(drop)
+}
+
+/// Ends the recording.
+///
+/// # Errors
+/// There is none, or it has failed.
+pub(super) fn stop(ask: Ask<'_>) -> Result<(), Failure> {
+    let (method, target) = request(&Command::Stop);
+    ask(method, &target).map(drop)
 }
 
 /// Runs a command, and prints its result.

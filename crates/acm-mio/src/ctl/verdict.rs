@@ -8,6 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Debug, Deserialize)]
 struct Line {
     name: String,
+    /// `counter`, `gauge` or `histogram`.
+    #[serde(default)]
+    kind: String,
     labels: BTreeMap<String, String>,
     /// Absent for a histogram.
     value: Option<u64>,
@@ -58,6 +61,16 @@ impl Numbers {
         let has = |line: &Line| labels.iter().all(|(key, value)| line.labels.get(*key).is_some_and(|of| of == value));
         let lines = self.0.iter().filter(|line| line.name == name && has(line));
         lines.filter_map(|line| line.value.or(line.count)).sum()
+    }
+
+    /// Returns the counters, and the numbers of values of histograms, by name and labels.
+    pub(super) fn counters(&self) -> BTreeMap<(String, String), u64> {
+        let labels = |line: &Line| {
+            let labels: Vec<String> = line.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+            labels.join(",")
+        };
+        let counters = self.0.iter().filter(|line| line.kind != "gauge");
+        counters.filter_map(|line| Some(((line.name.clone(), labels(line)), line.value.or(line.count)?))).collect()
     }
 
     /// Returns the version of the daemon.

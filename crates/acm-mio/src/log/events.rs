@@ -12,7 +12,7 @@ use core::mem::discriminant;
 impl Lines {
     /// Writes an event of the core, with names in place of ids.
     pub(crate) fn event(&self, event: &Event, names: &LogNames<'_>) {
-        if !is_enabled(event.level()) {
+        if !is_enabled(event.level()) || !self.is_in_focus(event.level(), event.dest()) {
             return;
         }
         let text = || event.named(names).to_string();

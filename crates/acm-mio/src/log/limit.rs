@@ -1,10 +1,12 @@
 //! Limits lines that other programs or hosts can cause, so that these lines neither fill the disk nor hide other lines.
 //! Of each kind, a burst is written, and then a count each minute.
+use crate::control::Filter;
 use acm_sansio::{
     EndpointId, Event, Time,
     api::{Level, ResolverEvent},
     failure::FailureKind,
 };
+use acm_wire::Address;
 use core::{
     cell::{Cell, RefCell},
     hash::{Hash, Hasher},
@@ -111,6 +113,8 @@ pub(crate) struct Lines {
     kinds: Rc<RefCell<Vec<Limited>>>,
     now: Rc<Cell<Time>>,
     endpoints: Rc<RefCell<EndpointNames>>,
+    /// Events above this level are written only if their destination has this name.
+    focus: Rc<RefCell<Option<(Level, Filter)>>>,
 }
 
 #[derive(Debug)]
@@ -123,7 +127,12 @@ struct Limited {
 
 impl Default for Lines {
     fn default() -> Self {
-        Self { kinds: Rc::default(), now: Rc::new(Cell::new(Time::ZERO)), endpoints: Rc::default() }
+        Self {
+            kinds: Rc::default(),
+            now: Rc::new(Cell::new(Time::ZERO)),
+            endpoints: Rc::default(),
+            focus: Rc::default(),
+        }
     }
 }
 
@@ -149,6 +158,18 @@ impl Lines {
         {
             write(&mut limited.last);
         }
+    }
+
+    /// Writes events above a level only if their destination meets a condition; `None` writes all events.
+    pub(crate) fn set_focus(&self, focus: Option<(Level, Filter)>) {
+        *self.focus.borrow_mut() = focus;
+    }
+
+    /// Reports whether an event of this level and destination may be written.
+    pub(super) fn is_in_focus(&self, level: Level, dest: Option<Address>) -> bool {
+        let focus = self.focus.borrow();
+        let is_named = |filter: &Filter| dest.is_some_and(|dest| filter.is_named(&dest.to_string()));
+        focus.as_ref().is_none_or(|(most, filter)| level <= *most || is_named(filter))
     }
 
     /// Sets the name of an endpoint.

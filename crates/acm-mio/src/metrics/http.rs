@@ -14,8 +14,11 @@ pub(crate) enum Page {
 }
 
 /// Method and path of each [`Command`]. Those of the method `GET` only look.
-pub(crate) const COMMANDS: [(&str, &str); 8] = [
+pub(crate) const COMMANDS: [(&str, &str); 11] = [
     ("GET", "/config"),
+    ("GET", "/log-level"),
+    ("POST", "/log-level"),
+    ("DELETE", "/log-level"),
     ("GET", "/cache"),
     ("DELETE", "/cache"),
     ("GET", "/reload"),

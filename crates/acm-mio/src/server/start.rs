@@ -372,6 +372,7 @@ fn assemble(
         busy_poll: BusyPoll::default(),
         turns: LoopTimes::default(),
         removal: Removal::default(),
+        temporary: None,
     })
 }
 

@@ -84,7 +84,7 @@ has_limits_of_unit() {
     mkdir -p $units/acm-mio.service.d
     printf '[Service]\nLimitMEMLOCK=2M\n' > $units/acm-mio.service.d/memory.conf
     in_it systemctl daemon-reload
-    in_it /usr/local/sbin/acm-mio-check > $run/checked
+    in_it /usr/local/sbin/acmctl check --as-service > $run/checked
     rm $units/acm-mio.service.d/memory.conf
     in_it systemctl daemon-reload
     cat $run/checked >&2

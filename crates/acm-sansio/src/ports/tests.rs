@@ -163,6 +163,7 @@ fn gauges_show_active_ports_and_open_endpoints() {
         ("port_active", GaugeScope::Port(PortId(0)), 1),
         ("port_active", GaugeScope::Port(PortId(1)), 0),
         ("port_active", GaugeScope::Port(PortId(2)), 0),
+        ("addresses_served", GaugeScope::Daemon, 0),
         ("endpoint_open", endpoint(0), 1),
         ("endpoint_open", endpoint(1), 0),
     ];

@@ -1,5 +1,8 @@
 //! Requests of administrators over the status socket.
-use super::event_loop::Daemon;
+use super::{
+    event_loop::Daemon,
+    log_level::{self, Temporary},
+};
 use crate::{
     cli::RecordChoice,
     control::{Filter, Flushed, Page, Parameters, RecordingState, ReloadRequested, ReloadResult},
@@ -7,7 +10,7 @@ use crate::{
     peer::{Peer, may_change},
     record::{Recording, Written},
 };
-use acm_sansio::{Account, Input, Seed, Time};
+use acm_sansio::{Account, Config, Input, Seed, Time};
 use acm_trace::Start;
 use core::time::Duration;
 use std::path::Path;
@@ -39,12 +42,50 @@ impl Daemon {
                 Ok(json(&ReloadRequested { number: self.reload.progress.requested }))
             }
             ("GET", "/reload") => Ok(self.reload_result(asked)),
+            ("GET", "/log-level") => Ok(self.log_level(now)),
+            ("POST", "/log-level") => Temporary::parse(now, asked).map(|temporary| {
+                self.change_log_level(now, Some(temporary));
+                self.log_level(now)
+            }),
+            ("DELETE", "/log-level") => {
+                self.reset_log_level(now);
+                Ok(self.log_level(now))
+            }
             ("GET", "/config") => Ok(json(&self.reload.configuration(self.systemd.is_on()))),
             ("GET", "/cache") => self.list(now, asked),
             // No other request is parsed as a command.
             (method, path) => Err(format!("{method} {path}: no such request")),
         };
         result.unwrap_or_else(Response::Invalid)
+    }
+
+    /// Returns the log level in force.
+    fn log_level(&self, now: Time) -> Response {
+        json(&log_level::state(self.temporary.as_ref(), self.reload.current.options().log_level, now))
+    }
+
+    fn change_log_level(&mut self, now: Time, temporary: Option<Temporary>) {
+        self.temporary = temporary;
+        let (temporary, option) = (self.temporary.as_ref(), self.reload.current.options().log_level);
+        let config = Config { log_level: log_level::core_level(temporary, option), ..self.acm.config().clone() };
+        log_level::apply(temporary, option, &self.log, &self.host);
+        self.input(now, Input::Configure(config.into()));
+    }
+
+    /// Returns to the level of the option file.
+    fn reset_log_level(&mut self, now: Time) {
+        if self.temporary.is_some() {
+            self.change_log_level(now, None);
+            let option = log_level::number(self.reload.current.options().log_level);
+            tracing::info!(target: "log", "log_level {option} again, as the option file has it");
+        }
+    }
+
+    /// Ends a log level whose time is over.
+    pub(super) fn end_due_log_level(&mut self, now: Time) {
+        if self.temporary.as_ref().is_some_and(|temporary| temporary.until <= now) {
+            self.reset_log_level(now);
+        }
     }
 
     /// Returns whether the reading of the files with a number is complete, or why it has failed.

@@ -3,6 +3,7 @@ use super::{
     super::{listener::Listener, pace::Pace, receive::ReceiveBuffer},
     control::Removal,
     host::Host,
+    log_level::Temporary,
     reload::Reload,
     systemd::Systemd,
     wait::{BusyPoll, FABRIC, FIRST_CLIENT, HOST_NAME, INTERFACES, KERNEL, LISTENER, SIGNALS, TIMER, TimerFd, WOKEN},
@@ -78,6 +79,8 @@ pub(crate) struct Daemon {
     pub(crate) busy_poll: BusyPoll,
     pub(crate) turns: LoopTimes,
     pub(crate) removal: Removal,
+    /// Log level for a time.
+    pub(crate) temporary: Option<Temporary>,
 }
 
 /// Sources that may hold unread data, because epoll reports each edge only once.
@@ -170,6 +173,7 @@ impl Daemon {
         self.systemd.tick(now, &self.acm);
         self.hand_over_record();
         self.end_due_recording(now);
+        self.end_due_log_level(now);
         self.send_heartbeat(now);
         Ok(())
     }
@@ -228,6 +232,7 @@ impl Daemon {
             self.metrics.due(),
             self.systemd.due(),
             self.acm.recorded_until(),
+            self.temporary.as_ref().map(|temporary| temporary.until),
             self.host.shared.as_ref().map(SharedCache::due),
         ]
         .into_iter()

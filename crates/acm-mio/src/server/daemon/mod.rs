@@ -11,6 +11,7 @@
 //! | `ports` | addresses and names of the ports, and whether a port fits the base group |
 //! | `reload` | settings at the start and in force, when files are read again, the effect of each changed option |
 //! | `control` | requests of administrators over the status socket |
+//! | `log_level` | the log level for a time |
 //! | `configuration` | the options in force, for `acmctl config` |
 //! | `sighup` | SIGHUP: the changes of the files are applied to the parts of the daemon |
 //! | `report` | counters for the log, `acmctl status` and metrics |
@@ -22,6 +23,7 @@ mod control;
 mod event_loop;
 mod handover;
 mod host;
+mod log_level;
 mod ports;
 mod reload;
 mod report;

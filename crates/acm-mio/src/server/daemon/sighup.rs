@@ -1,5 +1,5 @@
 //! SIGHUP: reads the option file and the address file again, and applies their changes.
-use super::{event_loop::Daemon, ports::not_served, reload::Reading};
+use super::{event_loop::Daemon, log_level, ports::not_served, reload::Reading};
 use crate::{
     preload::{Files, Loader},
     settings::Settings,
@@ -13,6 +13,7 @@ impl Daemon {
         self.systemd.reloading();
         let options = self.reload.current.options();
         let problem = self.log.reopen(options.log_file, options.log_level);
+        log_level::apply(self.temporary.as_ref(), options.log_level, &self.log, &self.host);
         self.reload.begin(now, problem);
     }
 
@@ -46,6 +47,7 @@ impl Daemon {
         problems.extend(log_problem);
         problems.extend(self.reload.log_changes(&new));
         let mut config = new.core(self.reload.descriptors);
+        config.log_level = log_level::core_level(self.temporary.as_ref(), options.log_level);
         let is_shared = self.listener.shares(options.shared_cache);
         if self.host.shared.as_ref().is_some_and(|shared| is_shared && !shared.has_size_of(&options)) {
             // All is withdrawn, and published again in memory of the new size.
@@ -63,7 +65,6 @@ impl Daemon {
         }
         self.client_timeout = options.client_timeout;
         self.metrics.set_owners(new.owners.clone());
-        self.host.providers.log_to(&self.log, options.log_level);
         // An address that was in use may be free now.
         if options.metrics_listen != self.reload.current.options().metrics_listen || !self.metrics.is_listening() {
             let problem = self.metrics.configure(options.metrics_listen, self.host.poll.registry());
@@ -75,6 +76,7 @@ impl Daemon {
         let problem = self.reload_preload_files(now, &before, after);
         has_failed |= problem.is_some();
         problems.extend(problem);
+        log_level::apply(self.temporary.as_ref(), options.log_level, &self.log, &self.host);
         self.reload.note_complete(problems, has_failed);
         self.reload.progress.reads_preload = self.preload.as_ref().is_some_and(Loader::is_reading);
         let before = core::mem::replace(&mut self.reload.current, new).addresses;

@@ -92,6 +92,7 @@ fn daemon(dir: &std::path::Path) -> Daemon {
         busy_poll: BusyPoll::default(),
         turns: LoopTimes::default(),
         removal: Removal::default(),
+        temporary: None,
     };
     let attributes = PortAttributes {
         lid: Lid::new(1),

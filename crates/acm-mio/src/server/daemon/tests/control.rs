@@ -6,6 +6,7 @@ use crate::{
 };
 use acm_sansio::{
     Account,
+    api::Level,
     preload::{Preload, Route, Routes},
 };
 use core::net::Ipv4Addr;
@@ -113,13 +114,14 @@ fn only_root_and_the_user_of_the_daemon_change_it_and_others_look() {
     let looks: Vec<_> = COMMANDS.into_iter().filter(|(method, _)| *method == "GET").collect();
     assert_eq!(
         looks,
-        [("GET", "/config"), ("GET", "/cache"), ("GET", "/reload"), ("GET", "/recording")],
+        [("GET", "/config"), ("GET", "/log-level"), ("GET", "/cache"), ("GET", "/reload"), ("GET", "/recording")],
         "these change nothing"
     );
     let file = dir.path().join("trace.pcapng");
     let query = |(_, path): (&str, &str)| match path {
         "/recording" => format!("file={}", file.display()),
         "/reload" => "number=0".to_owned(),
+        "/log-level" => "level=2&for=60".to_owned(),
         _ => String::new(),
     };
     for command in COMMANDS {
@@ -139,6 +141,8 @@ fn only_root_and_the_user_of_the_daemon_change_it_and_others_look() {
             assert!(matches!(response, Response::Done(_)), "{by}, {command:?}: {response:?}");
             match command {
                 ("DELETE", "/cache") => assert!(cached(&mut daemon) < usize::from(PATHS)),
+                ("POST", "/log-level") => assert_eq!(daemon.acm.config().log_level, Level::Debug),
+                ("DELETE", "/log-level") => assert_eq!(daemon.acm.config().log_level, Level::Always),
                 ("POST", "/reload") => assert!(daemon.reload.progress.requested > 0),
                 ("POST", "/recording") => assert_eq!(daemon.acm.recorded(), Some(file.as_path())),
                 ("DELETE", "/recording") => assert_eq!(daemon.acm.recorded(), None),

@@ -1,0 +1,94 @@
+//! Log level for a time, in place of that of the option file: of all lines, or of those about one destination.
+use super::host::Host;
+use crate::{
+    control::{Filter, LogLevelState, Parameters, TemporaryLevel},
+    log::Log,
+    metrics::Asked,
+};
+use acm_sansio::{Time, api::Level};
+use acm_wire::files::opts::LogLevel;
+use core::time::Duration;
+
+/// Maximum time of another level, in seconds: nobody forgets it for longer than a day.
+const MOST: u64 = 86_400;
+
+/// A log level for a time.
+#[derive(Debug)]
+pub(crate) struct Temporary {
+    level: LogLevel,
+    /// The time of its end.
+    pub(super) until: Time,
+    /// The destination whose lines have this level, and its text.
+    dest: Option<(Filter, String)>,
+}
+
+pub(super) const fn number(level: LogLevel) -> u8 {
+    match level {
+        LogLevel::Basic => 0,
+        LogLevel::Verbose => 1,
+        LogLevel::Operation => 2,
+    }
+}
+
+impl Temporary {
+    /// Parses the parameters of a request, and logs who sets the level.
+    ///
+    /// # Errors
+    /// A parameter is wrong.
+    pub(super) fn parse(now: Time, asked: &Asked) -> Result<Self, String> {
+        let mut parameters = Parameters::of_query(&asked.command.query)?;
+        let level = match parameters.take("level").as_deref() {
+            Some("0") => LogLevel::Basic,
+            Some("1") => LogLevel::Verbose,
+            Some("2") => LogLevel::Operation,
+            _ => return Err("expected level=0, 1 or 2".to_owned()),
+        };
+        let seconds = parameters.take("for").and_then(|text| text.parse().ok());
+        let seconds = seconds.filter(|time| (1..=MOST).contains(time)).ok_or("expected for=SECONDS, at most a day")?;
+        let named = |text: String| match Filter::parse(Parameters::default().with("name", &text)) {
+            Ok(filter) => Ok((filter, text)),
+            Err(problem) => Err(problem),
+        };
+        let dest = parameters.take("dest").map(named).transpose()?;
+        if let Some(key) = parameters.first() {
+            return Err(format!("{key}: expected level, for or dest, each at most once"));
+        }
+        let (user, program) = &asked.by;
+        let of = dest.as_ref().map_or(String::new(), |(_, text)| format!(" of lines about {}", text.escape_debug()));
+        tracing::info!(target: "log", "{user}, {program}, sets log_level {} for {seconds} s{of}", number(level));
+        Ok(Self { level, until: now + Duration::from_secs(seconds), dest })
+    }
+}
+
+/// Returns the level at which the core emits events, if the option file has this level.
+pub(super) fn core_level(temporary: Option<&Temporary>, option: LogLevel) -> Level {
+    match temporary {
+        None => option.into(),
+        Some(Temporary { level, dest: None, .. }) => (*level).into(),
+        Some(Temporary { level, dest: Some(_), .. }) => option.max(*level).into(),
+    }
+}
+
+/// Sets the levels of the log and of the provider libraries, if the option file has this level.
+pub(super) fn apply(temporary: Option<&Temporary>, option: LogLevel, log: &Log, host: &Host) {
+    let (all, events, focus) = match temporary {
+        None => (option, option, None),
+        Some(Temporary { level, dest: None, .. }) => (*level, *level, None),
+        Some(Temporary { level, dest: Some((filter, _)), .. }) => {
+            (option, option.max(*level), Some((option.into(), filter.clone())))
+        }
+    };
+    log.set_level(all, events);
+    host.lines.set_focus(focus);
+    host.providers.log_to(log, all);
+}
+
+/// Returns the level in force.
+pub(super) fn state(temporary: Option<&Temporary>, option: LogLevel, now: Time) -> LogLevelState {
+    let temporary = temporary.map(|Temporary { level, until, dest }| TemporaryLevel {
+        level: number(*level),
+        ends_in: until.since(now).as_secs(),
+        dest: dest.as_ref().map(|(_, text)| text.clone()),
+    });
+    LogLevelState { option: number(option), temporary }
+}
