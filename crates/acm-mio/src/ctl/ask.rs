@@ -69,13 +69,26 @@ fn first_response(sockets: &[PathBuf], method: &str, target: &str) -> Result<Str
             Err(error) if error.kind() == ErrorKind::TimedOut => {
                 return Err(Failure::NoDaemon(format!("{}: {error}", socket.display())));
             }
-            Err(error) => problems.push(format!("{}: {error}", socket.display())),
+            Err(error) => problems.push((socket.display().to_string(), error)),
         }
     }
-    let problems = problems.join("; ");
-    Err(Failure::NoDaemon(format!(
-        "no daemon answers: {problems}; is it running, are you root or of its group, is --run-dir right?"
-    )))
+    Err(Failure::NoDaemon(format!("no daemon answers: {}", causes(&problems))))
+}
+
+/// Returns why no daemon answered at these sockets. If one exists, those that do not exist are left out.
+fn causes(problems: &[(String, io::Error)]) -> String {
+    let (missing, others): (Vec<_>, Vec<_>) =
+        problems.iter().partition(|(_, error)| error.kind() == ErrorKind::NotFound);
+    if others.is_empty() {
+        let paths: Vec<&str> = missing.iter().map(|(path, _)| path.as_str()).collect();
+        return format!("there is no {}: it does not run, or --run-dir is wrong", paths.join(" and no "));
+    }
+    let cause = |(path, error): &(String, io::Error)| match error.kind() {
+        ErrorKind::ConnectionRefused => format!("nobody listens at {path}: it has ended"),
+        ErrorKind::PermissionDenied => format!("only root and members of its group may connect to {path}"),
+        _ => format!("{path}: {error}"),
+    };
+    others.into_iter().map(cause).collect::<Vec<_>>().join("; ")
 }
 
 /// Returns the response of a daemon, or the reason for which it refuses the request. Tries again while the daemon closes
@@ -156,7 +169,21 @@ mod tests {
         }
         let problem = first_response(&sockets[..1], "GET", "/status").unwrap_err();
         let Failure::NoDaemon(text) = problem else { panic!("{problem}") };
-        assert!(text.starts_with(&format!("no daemon answers: {}: ", sockets[0].display())), "{text}");
+        let path = sockets[0].display();
+        assert_eq!(text, format!("no daemon answers: there is no {path}: it does not run, or --run-dir is wrong"));
+    }
+
+    #[test]
+    fn each_cause_has_its_own_sentence() {
+        let of = |kinds: &[ErrorKind]| {
+            let errors = kinds.iter().map(|kind| io::Error::from(*kind));
+            causes(&["/a", "/b"].map(str::to_owned).into_iter().zip(errors).collect::<Vec<_>>())
+        };
+        use ErrorKind::{ConnectionRefused, NotFound, Other, PermissionDenied};
+        assert_eq!(of(&[NotFound, NotFound]), "there is no /a and no /b: it does not run, or --run-dir is wrong");
+        assert_eq!(of(&[NotFound, ConnectionRefused]), "nobody listens at /b: it has ended");
+        assert_eq!(of(&[PermissionDenied]), "only root and members of its group may connect to /a");
+        assert_eq!(of(&[Other, ConnectionRefused]), "/a: other error; nobody listens at /b: it has ended");
     }
 
     /// The listener never accepts. The kernel completes the connection.
