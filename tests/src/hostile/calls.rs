@@ -8,7 +8,7 @@ use tempfile::TempDir;
 /// sockets do not block. `close` and `recvfrom` wait if they drop the last reference to a file of a client: the honest
 /// user notices. `openat` is for `/proc/PID/comm`, `fallocate` for the shared memory, `statfs` and `statx` for files of the
 /// system that may have changed.
-const NEVER_WAIT: [&str; 42] = [
+const NEVER_WAIT: [&str; 43] = [
     "accept4",
     "bind",
     "brk",
@@ -27,6 +27,7 @@ const NEVER_WAIT: [&str; 42] = [
     "geteuid",
     "getpeername",
     "getrandom",
+    "getrusage",
     "getsockname",
     "getsockopt",
     "ioctl",

@@ -83,6 +83,8 @@ fn prometheus_parser_reads_the_metrics() {
     assert_eq!(value(&parsed, "acm_requests_refused_total {account=kernel}"), 0.0);
     assert!(value(&parsed, "acm_request_seconds_sum {account=user}") > 1.0, "twice the subnet's time-out of 1 s");
     // The public port does not serve the status, which has users.
+    let (head, start) = get(TcpStream::connect(address).unwrap(), b"GET / HTTP/1.0\r\n\r\n");
+    assert!(head.contains("text/html") && start.contains("<a href=\"/metrics\">"), "{head}{start}");
     let (head, _) = get(TcpStream::connect(address).unwrap(), b"GET /status HTTP/1.0\r\n\r\n");
     assert!(head.starts_with("HTTP/1.1 404 "), "{head}");
 }
@@ -194,7 +196,7 @@ fn invalid_http_requests_get_an_error() {
     let node = Node::embedded().join();
     let socket = node.dir().join("acm-mio.status");
     for (request, status) in [
-        (&b"GET / HTTP/1.1\r\n\r\n"[..], "404"),
+        (&b"GET /none HTTP/1.1\r\n\r\n"[..], "404"),
         (b"PUT /metrics HTTP/1.1\r\n\r\n", "405"),
         (b"hello\n\n", "400"),
         (b"GET /status HTTP/1.0\r\n\r\n", "200"),

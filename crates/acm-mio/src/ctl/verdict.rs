@@ -135,6 +135,11 @@ impl Numbers {
                 problems.push(format!("port {port} has no endpoint"));
             }
         }
+        // A previous version does not have this number.
+        let is_known = self.0.iter().any(|line| line.name == "addresses_served");
+        if is_known && self.sum("addresses_served", &[]) == 0 && ports.iter().any(|port| port.active) {
+            problems.push("no address is served: other nodes cannot resolve this one; see acmctl check".to_owned());
+        }
         let silent = self.sum("sa_timed_out", &[]);
         if silent > 2 && self.sum("phase_seconds", &[("phase", "sa_round_trip")]) == 0 {
             problems.push(format!("subnet administration has not answered any of {silent} requests"));
@@ -195,6 +200,10 @@ mod tests {
             (
                 numbers(&[("a/1", good)], &[("sa_timed_out", 3)]),
                 "subnet administration has not answered any of 3 requests",
+            ),
+            (
+                numbers(&[("a/1", good)], &[("addresses_served", 0)]),
+                "no address is served: other nodes cannot resolve this one; see acmctl check",
             ),
             (
                 numbers(&[("a/1", good)], &[("config_problems", 1)]),

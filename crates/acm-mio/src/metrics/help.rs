@@ -61,6 +61,8 @@ const OWN: &[(&str, &str)] = &[
         "Devices that do not respond to commands; their ports are down until they respond: see the log",
     ),
     ("preload_problems", "Preload files that the last reading could not read, or of which it has skipped lines"),
+    ("process_cpu_seconds", "Processor time of the daemon in whole seconds"),
+    ("process_memory_peak_bytes", "The largest memory of the daemon since its start"),
     ("recording", "1 while a recording is in progress"),
     ("up_seconds", "Seconds since the start"),
     ("interfaces", "Network interfaces that are or may be on an InfiniBand port"),

@@ -69,6 +69,8 @@ impl Response {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Request {
     Page(Page),
+    /// The page with a link to the metrics.
+    Start,
     Command(Command),
     /// GET of a page that does not exist.
     UnknownPage,
@@ -91,6 +93,7 @@ pub(super) fn parse(head: &[u8]) -> Option<Request> {
     let (path, query) = target.split_once('?').unwrap_or((&target, ""));
     let method = String::from_utf8_lossy(method);
     Some(match (&*method, path) {
+        ("GET", "/") => Request::Start,
         ("GET", "/metrics") => Request::Page(Page::Metrics),
         ("GET", "/status") => Request::Page(Page::Status),
         ("GET", "/status.json") => Request::Page(Page::Numbers),
@@ -124,6 +127,17 @@ pub(super) fn response(status: &str, kind: &str, body: &str) -> Vec<u8> {
     let head =
         format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
     (head + body).into_bytes()
+}
+
+/// Returns the response that refuses a request.
+pub(super) fn refusal(status: &str) -> Vec<u8> {
+    response(status, "text/plain; charset=utf-8", "GET /metrics\n")
+}
+
+/// Returns the page with a link to the metrics, for a browser.
+pub(super) fn start_page() -> Vec<u8> {
+    let text = concat!("<p>acm-mio ", env!("CARGO_PKG_VERSION"), ": <a href=\"/metrics\">metrics</a></p>\n");
+    response("200 OK", "text/html; charset=utf-8", text)
 }
 
 /// Returns the content type of a page.
@@ -185,7 +199,8 @@ mod tests {
             ("GET /metrics?a=b HTTP/1.0\n\n", Some(Request::Page(Page::Metrics))),
             ("GET /status HTTP/1.0\r\n\r\n", Some(Request::Page(Page::Status))),
             ("GET /status.json HTTP/1.0\r\n\r\n", Some(Request::Page(Page::Numbers))),
-            ("GET / HTTP/1.1\r\n\r\n", Some(Request::UnknownPage)),
+            ("GET / HTTP/1.1\r\n\r\n", Some(Request::Start)),
+            ("GET /none HTTP/1.1\r\n\r\n", Some(Request::UnknownPage)),
             ("GET /cache?a=b?c HTTP/1.1\r\n\r\n", Some(command("GET", "/cache", "a=b?c"))),
             ("DELETE /cache HTTP/1.1\r\n\r\n", Some(command("DELETE", "/cache", ""))),
             ("DELETE /recording HTTP/1.1\r\n\r\n", Some(command("DELETE", "/recording", ""))),

@@ -6,6 +6,7 @@
 //! | `snapshot` | the content of all pages |
 //! | `openmetrics`, `status` | the two pages |
 //! | `help` | what each metric means |
+//! | `process` | processor time and memory |
 //! | `server`, `connection`, `http` | listening sockets; the connection of a scraper; the part of HTTP that scrapers need |
 //! | `ending` | connections that are over, and that cannot be closed yet |
 mod connection;
@@ -13,6 +14,7 @@ mod ending;
 mod help;
 mod http;
 mod openmetrics;
+mod process;
 mod server;
 mod snapshot;
 mod status;
@@ -22,6 +24,7 @@ mod unix_name;
 pub(crate) use http::{COMMANDS, Command};
 pub(crate) use http::{Page, Response};
 pub(crate) use openmetrics::{json, text};
+pub(crate) use process::numbers as process_numbers;
 pub(crate) use server::{Asked, Metrics, STATUS_SOCKET, TOKENS};
 pub(crate) use snapshot::{Number, Snapshot};
 pub(crate) use status::text as status_text;

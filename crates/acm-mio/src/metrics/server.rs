@@ -230,8 +230,9 @@ impl Metrics {
                     None => {}
                     Some(_) if is_tcp && !http::is_for_this_machine(&connection.head) => {
                         self.refused += 1;
-                        connection.set_response(refusal("421 Misdirected Request"));
+                        connection.set_response(http::refusal("421 Misdirected Request"));
                     }
+                    Some(Request::Start) => connection.set_response(http::start_page()),
                     Some(Request::Page(page)) if page == Page::Metrics || is_trusted => {
                         let written = self.written.get_mut(page as usize);
                         let old = written.as_ref().and_then(|page| page.as_ref()).filter(|(at, _)| now < *at + FRESH);
@@ -257,10 +258,10 @@ impl Metrics {
                         continue;
                     }
                     Some(Request::Page(_) | Request::Command(_) | Request::UnknownPage) => {
-                        connection.set_response(refusal("404 Not Found"))
+                        connection.set_response(http::refusal("404 Not Found"))
                     }
-                    Some(Request::OtherMethod) => connection.set_response(refusal("405 Method Not Allowed")),
-                    Some(Request::Malformed) => connection.set_response(refusal("400 Bad Request")),
+                    Some(Request::OtherMethod) => connection.set_response(http::refusal("405 Method Not Allowed")),
+                    Some(Request::Malformed) => connection.set_response(http::refusal("400 Bad Request")),
                 }
             }
             if connection.has_response() {
@@ -355,10 +356,6 @@ impl Drop for Listening {
             let _ = fs::remove_file(file);
         }
     }
-}
-
-fn refusal(status: &str) -> Vec<u8> {
-    http::response(status, "text/plain; charset=utf-8", "GET /metrics\n")
 }
 
 /// Binds a unix socket with this mode. Replaces a stale socket; fails if a process has the socket open, or another type

@@ -34,6 +34,7 @@ const OTHERS: &[(&str, &str)] = &[
         "port_active",
         "1 while an InfiniBand port is active; 0 also for a port that was never active or cannot be opened",
     ),
+    ("addresses_served", "Names and IP addresses of this node at active ports"),
     ("endpoint_open", "1 while an endpoint has its queue pair, or its provider has opened it"),
     ("groups_wanted", "Groups that an endpoint should be a member of"),
     (

@@ -263,6 +263,10 @@ impl Ports {
         for (port, up, _) in self.iter() {
             emit("port_active", GaugeScope::Port(port), usize::from(up));
         }
+        let is_served =
+            |endpoint: &&Endpoint| endpoint.is_open() && self.ports.get(&endpoint.port).is_some_and(|port| port.up);
+        let served = self.all_endpoints().map(|(_, endpoint)| endpoint).filter(is_served);
+        emit("addresses_served", GaugeScope::Daemon, served.map(|endpoint| endpoint.addresses.len()).sum());
         for (_, endpoint) in self.all_endpoints() {
             emit("endpoint_open", GaugeScope::Endpoint(endpoint.port, endpoint.pkey), usize::from(endpoint.is_open()));
         }

@@ -47,6 +47,7 @@ fn gauges_of_an_idle_node_count_its_port_groups_and_addresses() {
     let mut non_zero: Vec<_> = gauges(&world).into_iter().filter(|(_, value)| *value > 0).collect();
     non_zero.retain(|((name, _), _)| !["sa_depth", "multicast_depth"].contains(name));
     let expected = [
+        (("addresses_served", GaugeScope::Daemon), 3),
         // The three local addresses.
         (("destinations", GaugeScope::State("ready")), 3),
         (("endpoint_open", ENDPOINT), 1),

@@ -135,7 +135,8 @@ fn page_that_names_users_is_on_the_status_socket_only() {
         (&status, STATUS, "HTTP/1.1 200 OK"),
         (&other, METRICS, "HTTP/1.1 200 OK"),
         (&other, STATUS, "HTTP/1.1 404 Not Found"),
-        (&other, "GET / HTTP/1.1\r\n\r\n", "HTTP/1.1 404 Not Found"),
+        (&other, "GET / HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK"),
+        (&other, "GET /none HTTP/1.1\r\n\r\n", "HTTP/1.1 404 Not Found"),
         (&other, "PUT /metrics HTTP/1.1\r\n\r\n", "HTTP/1.1 405 Method Not Allowed"),
         (&other, "metrics\r\n\r\n", "HTTP/1.1 400 Bad Request"),
     ] {

@@ -36,6 +36,7 @@ fn numbers(
     }
     numbers.extend(host.shared.iter().flat_map(SharedCache::numbers));
     numbers.extend(others);
+    numbers.extend(metrics::process_numbers());
     numbers.extend([
         Number::counter("connections_not_left", host.clients.not_left),
         Number::gauge("connections_ending", host.clients.ending() as u64),
