@@ -26,6 +26,19 @@ pub(crate) struct Entry {
     pub(crate) address_expires_in: Option<f64>,
     pub(crate) path: Option<Path>,
     pub(crate) failure: Option<Failed>,
+    /// The last time at which another host had the address, too.
+    #[serde(default)]
+    pub(crate) contradicted: Option<Contradicted>,
+}
+
+/// A contradiction of an entry's address.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Contradicted {
+    pub(crate) ago: f64,
+    /// The GID of the host whose path was served.
+    pub(crate) used: String,
+    /// The GID of the other host.
+    pub(crate) other: String,
 }
 
 /// The path of an entry.
@@ -80,6 +93,11 @@ impl Entry {
                 .failure
                 .as_ref()
                 .map(|(attempt, until)| Failed { reason: reason(attempt), expires_in: seconds(now, *until) }),
+            contradicted: entry.conflict.map(|conflict| Contradicted {
+                ago: seconds(conflict.at, now),
+                used: conflict.used.to_string(),
+                other: conflict.other.to_string(),
+            }),
         }
     }
 }

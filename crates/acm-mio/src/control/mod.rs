@@ -14,7 +14,7 @@ mod parameters;
 mod state;
 
 pub(crate) use configuration::{Advised, Configuration, InForce, Origin};
-pub(crate) use entry::{Entry, Path};
+pub(crate) use entry::{Contradicted, Entry, Path};
 pub(crate) use filter::Filter;
 pub(crate) use page::{Flushed, Page};
 pub(crate) use parameters::Parameters;

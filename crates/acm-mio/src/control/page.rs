@@ -91,6 +91,7 @@ mod tests {
             address_until: None,
             path: None,
             failure: None,
+            conflict: None,
         };
         let core_page = |slot: usize, emit: &mut dyn FnMut(CacheEntry)| {
             let end = (slot + 256).min(10_000);

@@ -1,6 +1,6 @@
 //! Cache entries as text for administrators.
 use super::age::Age;
-use crate::control::{Entry, Path};
+use crate::control::{Contradicted, Entry, Path};
 
 const COLUMNS: [&str; 9] = ["DESTINATION", "STATE", "SOURCE", "CONFIRMED", "USES", "USED", "USER", "PORT", "PARTITION"];
 
@@ -105,6 +105,12 @@ pub(super) fn explanation(entry: &Entry) -> String {
     } else if let Some(until) = entry.address_expires_in {
         lines.push(format!("the address expires in {}", Age::of_seconds(until)));
     }
+    if let Some(Contradicted { ago, used, other }) = &entry.contradicted {
+        lines.push(format!(
+            "contradicted {} ago: the port {used} was used, and the port {other} had the address, too",
+            Age::of_seconds(*ago)
+        ));
+    }
     if let Some(failed) = &entry.failure {
         lines.push(format!("the last lookup failed: {}", failed.reason));
         lines.push(format!("requests get this failure for another {}", Age::of_seconds(failed.expires_in)));
@@ -181,6 +187,7 @@ mod tests {
             address_expires_in: Some(86_000.0),
             path: Some(path),
             failure: None,
+            contradicted: Some(Contradicted { ago: 90.0, used: "fe80::7".to_owned(), other: "fe80::8".to_owned() }),
         };
         let lines = [
             "DESTINATION  STATE  SOURCE  CONFIRMED  USES  USED  USER  PORT    PARTITION",
@@ -206,6 +213,7 @@ mod tests {
             "expires: the address in 23h53m, the path never\n",
             "requests answered: 3, the last of user 7 4s ago\n",
             "stale: ",
+            "contradicted 1m30s ago: the port fe80::7 was used, and the port fe80::8 had the address, too\n",
         ] {
             assert!(text.contains(part), "{part:?} in {text}");
         }

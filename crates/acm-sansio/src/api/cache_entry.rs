@@ -31,6 +31,19 @@ pub struct CacheEntry {
     pub path: Option<CachedPath>,
     /// The cached failure, and the time at which it expires.
     pub failure: Option<(Attempt, Time)>,
+    /// The last time at which two hosts had the address; `None` if there was none since the entry exists.
+    pub conflict: Option<Conflict>,
+}
+
+/// Another host that had the address of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// The time at which the other host responded.
+    pub at: Time,
+    /// The GID of the host whose path was served.
+    pub used: Gid,
+    /// The GID of the other host.
+    pub other: Gid,
 }
 
 /// A path in the cache.

@@ -23,7 +23,7 @@ mod sa_error;
 mod stats;
 mod time;
 
-pub use cache_entry::{AddressOrigin, CacheEntry, CachedPath, PathOrigin, PathUse};
+pub use cache_entry::{AddressOrigin, CacheEntry, CachedPath, Conflict, PathOrigin, PathUse};
 pub use deadline::{Deadline, Reason};
 pub use event::Event;
 pub use external::{CallId, ExternalRequestId, ExternalSaId, ProviderCall, ProviderFunction, ProviderMessage};

@@ -74,6 +74,7 @@ impl Ibacmp {
             address_until,
             path,
             failure,
+            conflict: dest.conflict.as_deref().copied(),
         }
     }
 }

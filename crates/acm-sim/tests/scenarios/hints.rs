@@ -116,6 +116,16 @@ fn two_hosts_that_respond_are_a_conflict() {
     world.run_for(Duration::from_secs(1));
     assert_eq!((world.stat(0, "address_conflicts"), world.stat(0, "unexpected_responses")), (1, 0));
     assert_eq!(world.resolve(0, &name(0), &name(1)).unwrap(), path, "the first response counts");
+    let mut conflict = None;
+    world.node(0).acm.cache_entries(0, &mut |entry| {
+        if entry.dest == name(1) {
+            conflict = entry.conflict;
+        }
+    });
+    let gids = [1, 2].map(|node| world.port(node).gids[0]);
+    let conflict = conflict.expect("the entry has it");
+    assert!(gids.contains(&conflict.used) && gids.contains(&conflict.other) && conflict.used != conflict.other);
+    assert_eq!(conflict.used, path.dgid, "the path is that of the host that responded first");
     let logged = world.node(0).host.events.iter().filter(|(_, event)| is_conflict(event)).count();
     assert_eq!((world.stat(0, "address_conflicts"), logged), (1, 1));
 }

@@ -1,11 +1,12 @@
 //! A destination.
 use super::{DestKey, DestState, Doubts, Proof, RouteKey, are_of_one_adapter};
 use crate::{
-    api::id::EndpointId,
+    api::{Conflict, id::EndpointId},
     collections::list::{Linked, Links},
     resolver::token::DestId,
 };
 use acm_wire::Address;
+use alloc::boxed::Box;
 use ib_mad::Gid;
 
 /// The eviction class of a destination.
@@ -49,8 +50,8 @@ pub(crate) struct Dest {
     /// The events that may have moved its address to another host, or the datagrams that contradicted the path to its GID
     /// or LID.
     pub(crate) doubts: Doubts,
-    /// `true` if the log has that two hosts have its address.
-    pub(crate) conflict_logged: bool,
+    /// The last time at which two hosts had its address; the log has the first one.
+    pub(crate) conflict: Option<Box<Conflict>>,
     /// `true` if its path may be among those that clients read without a request.
     pub(crate) published: bool,
     /// `true` if it was used since the eviction clock's hand last passed it.
@@ -82,7 +83,7 @@ impl Dest {
             class,
             origin: Origin::Asked,
             doubts: Doubts::default(),
-            conflict_logged: false,
+            conflict: None,
             published: false,
             used: true,
             links: Links::default(),

@@ -1,7 +1,7 @@
 //! The checks of what is cached while its path is served: claims of remote hosts, owners of addresses, renewals of
 //! paths.
 use crate::{
-    api::{PathOrigin, ResolverEvent, SaError, config::RouteProt},
+    api::{Conflict, PathOrigin, ResolverEvent, SaError, config::RouteProt},
     provider::Context,
     resolver::{
         dest::{
@@ -160,8 +160,9 @@ impl Ibacmp {
     pub(crate) fn report_conflict(&mut self, cx: &mut Context, id: DestId, used: Gid, other: Gid) {
         self.stats.address_conflicts += 1;
         // The entry may have been removed since the first of them responded.
+        let conflict = Conflict { at: cx.shared.now(), used, other };
         if let Some(dest) = self.cache.get_mut(id)
-            && !core::mem::replace(&mut dest.conflict_logged, true)
+            && dest.conflict.replace(conflict.into()).is_none()
         {
             cx.shared.log(ResolverEvent::AddressConflict(dest.endpoint, dest.name(), used, other).into());
         }
