@@ -32,7 +32,7 @@ fn traces() -> Vec<PathBuf> {
 }
 
 /// Returns these fields of each packet of a trace, printed by tshark.
-fn tshark(trace: &Path, fields: &[&str]) -> Vec<Vec<String>> {
+pub(super) fn tshark(trace: &Path, fields: &[&str]) -> Vec<Vec<String>> {
     let script = format!("lua_script:{}", root().join("dist/wireshark/acm.lua").display());
     let mut arguments = vec!["-X", &script, "-r", trace.to_str().unwrap(), "-T", "fields"];
     fields.iter().for_each(|field| arguments.extend(["-e", field]));

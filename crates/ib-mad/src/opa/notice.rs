@@ -216,7 +216,7 @@ wire! {
 }
 
 macro_rules! details {
-    ($($(#[$m:meta])* $variant:ident($t:ident) = $($trap:literal)|+,)*) => {
+    ($($(#[$m:meta])* $variant:ident($t:ident) = $trap:pat,)*) => {
         /// Details of a notice, by its trap number.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
@@ -233,7 +233,7 @@ macro_rules! details {
             #[must_use]
             pub fn new(trap: TrapNumber, details: &'a [u8; 64]) -> Self {
                 match trap.get() {
-                    $($($trap)|+ => $t::parse(details).map_or(Self::Unknown(details), Self::$variant),)*
+                    $($trap => $t::parse(details).map_or(Self::Unknown(details), Self::$variant),)*
                     _ => Self::Unknown(details),
                 }
             }
@@ -253,11 +253,11 @@ macro_rules! details {
 
 details! {
     /// A port or multicast group appeared or disappeared.
-    Gid(OpaGidTrap) = 64 | 65 | 66 | 67,
+    Gid(OpaGidTrap) = 64..=67,
     /// The state or the width of a link changed.
     Node(OpaNodeTrap) = 128 | 2048,
     /// A port had errors.
-    PortError(OpaPortErrorTrap) = 129 | 130 | 131,
+    PortError(OpaPortErrorTrap) = 129..=131,
     /// The properties of a port changed.
     Capability(OpaCapabilityTrap) = 144,
     /// The GUID of a system image changed.
