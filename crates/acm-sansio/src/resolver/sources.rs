@@ -145,7 +145,8 @@ impl Ibacmp {
         Some(Known::new(path, PathSource::Group))
     }
 
-    fn key_to(&self, endpoint: EndpointId, remote: &Remote) -> DestKey {
+    /// Returns the key of the path to a location, without other conditions.
+    pub(crate) fn key_to(&self, endpoint: EndpointId, remote: &Remote) -> DestKey {
         DestKey::Route(self.endpoints.at(endpoint).route_key_to(remote.gid))
     }
 

@@ -179,18 +179,13 @@ impl DestState {
         }
     }
 
-    /// Returns the GID of the location that is cached, or to which the path is queried; `None` without a location, and for
-    /// local addresses.
+    /// Returns the GID of the cached location; `None` without a location, and for local addresses.
     pub(crate) fn located_at(&self, key: &DestKey) -> Option<Gid> {
         match (self, key) {
-            (
-                Self::Located { remote, .. }
-                | Self::Routing(Routing { remote: Some(remote), .. })
-                | Self::Ready(ServedPath { remote: Some(remote), .. }),
-                _,
-            ) => Some(remote.gid),
+            (Self::Located { remote, .. } | Self::Ready(ServedPath { remote: Some(remote), .. }), _) => {
+                Some(remote.gid)
+            }
             (Self::Ready(ServedPath { path, .. }), DestKey::Route(_)) => Some(path.dgid),
-            (Self::Routing(_), DestKey::Route(key)) => Some(key.dgid).filter(|gid| !gid.is_zero()),
             _ => None,
         }
     }
@@ -300,10 +295,10 @@ mod tests {
     }
 
     #[test]
-    fn destinations_whose_location_is_known_have_a_gid() {
+    fn located_and_ready_destinations_have_a_gid() {
         let gid = |text: &str| Some(text.parse::<Gid>().unwrap());
         let at = states().each_ref().map(|state| state.located_at(&key("a")));
-        assert_eq!(at, [None, None, None, gid("fe80::5"), gid("fe80::6"), gid("fe80::8")]);
+        assert_eq!(at, [None, None, None, gid("fe80::5"), None, gid("fe80::8")]);
         let own = DestState::Ready(ready(None));
         assert_eq!(own.located_at(&key("a")), None, "a local address");
         assert_eq!(own.located_at(&DestKey::Route(RouteKey::default())), gid("fe80::7"), "the end of the path");

@@ -102,6 +102,13 @@ impl Ibacmp {
     /// Compares cached paths to a GID with a datagram from it, which shows its LID and its queue pair. `named` is the
     /// address in the datagram.
     fn compare_places(&mut self, cx: &mut Context, endpoint: EndpointId, remote: Remote, named: Option<DestId>) {
+        if let Some(id) = self.cache.find(endpoint, &self.key_to(endpoint, &remote))
+            && let Some(dest) = self.cache.at_mut(id)
+            && let DestState::Routing(routing) = &mut dest.state
+        {
+            // The response may be older than the datagram.
+            routing.shown = Some(remote.lid);
+        }
         for id in self.cache.at_gid(endpoint, remote.gid, MOST_DOUBTED) {
             if named != Some(id) {
                 self.compare_place(cx, id, remote);
@@ -139,10 +146,6 @@ impl Ibacmp {
             }
             return;
         }
-        if let DestState::Routing(routing) = &mut dest.state {
-            // The response may be older than the datagram.
-            routing.shown = Some(remote.lid);
-        }
         let DestState::Ready(ready) = &dest.state else { return };
         let claimant = ready.check.as_ref().and_then(|check| check.reason.claimant());
         // The datagram does not name the address, and proves no generation of it.
@@ -161,9 +164,7 @@ impl Ibacmp {
                 self.doubt(cx, id);
             }
             // It may be one of those that the host no longer has.
-            Some(current) if remote.has_other_addresses(&current) => {
-                self.doubt(cx, id);
-            }
+            Some(current) if remote.has_other_addresses(&current) => self.doubt(cx, id),
             None if !leads_there => self.contradict_route(cx, id),
             _ => {}
         }
@@ -210,7 +211,7 @@ impl Ibacmp {
             matches!(&self.cache.at(*id).state, DestState::Routing(Routing { remote: Some(remote), .. })
                 if remote.is_same_port(&responder.remote, lmc))
         });
-        let key = DestKey::Route(self.endpoints.at(endpoint).route_key_to(responder.remote.gid));
+        let key = self.key_to(endpoint, &responder.remote);
         let Some(id) = claimed.or_else(|| self.acquire_unsolicited(cx, endpoint, key)) else { return };
         let now = cx.shared.now();
         let Some(dest) = self.cache.at_mut(id) else { return };
