@@ -1,7 +1,7 @@
 //! Destinations of requests: found, or created.
 use super::{
     cache::Eviction,
-    dest::{DestKey, DestState, EvictionClass},
+    dest::{DestKey, EvictionClass},
     state::Ibacmp,
     token::DestId,
 };
@@ -14,13 +14,8 @@ impl Ibacmp {
         let Some(id) = self.cache.find(endpoint, &key) else {
             return self.create(cx, endpoint, key, EvictionClass::Probation);
         };
-        if let Some(dest) = self.cache.get(id).filter(|dest| dest.class == EvictionClass::Unsolicited) {
-            let is_wrong = matches!(&dest.state, DestState::Ready(ready) if ready.freshness.stale && !ready.is_busy());
+        if self.cache.at(id).class == EvictionClass::Unsolicited {
             self.cache.set_class(id, EvictionClass::Requested);
-            // No local user has it, so that there is no reason to serve it while it is refreshed.
-            if is_wrong {
-                self.cache.enter(id, DestState::Unknown);
-            }
         }
         Some(id)
     }

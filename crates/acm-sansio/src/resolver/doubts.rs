@@ -1,5 +1,5 @@
-//! Doubts about addresses: after an event that may have moved an address, its owner is asked by unicast if it still has
-//! it. The path is served meanwhile.
+//! Doubts about what is cached: after an event that may have moved an address, and when a host sends no more witnesses,
+//! the owner is asked by unicast if it still has the address. The path is served meanwhile.
 use super::{
     dest::{CheckReason, DestState, HostCheck, Lookup, MulticastRequest, Remote, ServedPath, Stage},
     facts::source,
@@ -18,6 +18,20 @@ impl Ibacmp {
     pub(crate) fn doubt(&mut self, cx: &mut Context, id: DestId) {
         self.cache.raise_doubt(id);
         self.settle_doubt(cx, id);
+    }
+
+    /// Sends the next witness of an endpoint if it is due, and doubts the hosts that send none any more.
+    pub(crate) fn witness_due(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        for (lid, gid) in self.endpoints.witness_due(cx, &mut self.stats, endpoint) {
+            for id in self.cached_at(cx, endpoint, lid, gid) {
+                let dest = self.cache.at(id);
+                if dest.is_address() {
+                    self.doubt(cx, id);
+                } else if dest.is_requested() {
+                    self.queue_renewal(cx, id, RenewalReason::Found);
+                }
+            }
+        }
     }
 
     /// Returns the destinations that are cached at a GID with a base LID, at most [`MOST_DOUBTED`] of each kind.

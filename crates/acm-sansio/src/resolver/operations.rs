@@ -247,8 +247,6 @@ impl Ibacmp {
     /// Ends all checks of a path without an outcome. The path is still served if it is still cached.
     pub(crate) fn end_checks(&mut self, cx: &mut Context, id: DestId, checks: Checks) {
         if let Some(check) = checks.check {
-            // The reason for the check remains.
-            self.cache.raise_doubt(id);
             self.end_request(cx, id, check.request).end(&mut cx.shared);
         }
         if let Some(renewal) = checks.renewal {

@@ -7,9 +7,9 @@
 use crate::{
     provider::Context,
     resolver::{
-        dest::EvictionClass,
+        dest::ServedPath,
         state::{Ibacmp, RenewalReason},
-        token::{DestId, Task},
+        token::Task,
     },
     retry::CONFIRM_INTERVAL,
 };
@@ -42,7 +42,10 @@ impl Ibacmp {
                 return;
             };
             let Some(id) = self.cache.key_at(slot) else { continue };
-            if self.needs_confirmation(id) {
+            let Some(dest) = self.cache.get(id).filter(|dest| dest.is_requested()) else { continue };
+            let is_idle = |ready: &&ServedPath| !ready.freshness.queued && ready.renewal.is_none();
+            let Some(ready) = dest.state.ready().filter(is_idle) else { continue };
+            if ready.freshness.needs_confirmation() {
                 self.confirmations.found();
                 if self.queue_renewal(cx, id, RenewalReason::Found) {
                     self.cache.change(id, |ready| ready.freshness.confirmation_queued());
@@ -50,7 +53,8 @@ impl Ibacmp {
                 pause = CONFIRM_INTERVAL.below(cx.shared.fabric_size());
                 break;
             }
-            if self.needs_proof(id) {
+            // An event may have moved an address that is not in use. The host is asked, and not the SA.
+            if dest.is_doubtful() {
                 self.confirmations.found();
                 self.settle_doubt(cx, id);
                 break;
@@ -58,24 +62,5 @@ impl Ibacmp {
         }
         let at = cx.shared.now() + self.confirmations.jitter(pause);
         cx.shared.set_timer(Task::Confirm.token(), at);
-    }
-
-    /// Reports whether an event may have moved an address that is not in use. The host is asked, and not the SA.
-    fn needs_proof(&self, id: DestId) -> bool {
-        self.cache.get(id).is_some_and(|dest| {
-            let waits = dest.state.ready().is_some_and(|ready| ready.freshness.queued || ready.renewal.is_some());
-            dest.class == EvictionClass::Requested && dest.is_doubtful() && !waits
-        })
-    }
-
-    /// Reports whether a path that a local user requested is to be confirmed.
-    fn needs_confirmation(&self, id: DestId) -> bool {
-        self.cache.get(id).is_some_and(|dest| {
-            dest.class == EvictionClass::Requested
-                && dest
-                    .state
-                    .ready()
-                    .is_some_and(|ready| ready.freshness.needs_confirmation() && ready.renewal.is_none())
-        })
     }
 }

@@ -1,28 +1,27 @@
 //! Served parts of a destination: the rest is dropped before it is used.
 use crate::{
-    api::{Time, id::EndpointId},
+    api::Time,
     provider::Context,
     resolver::{
         dest::{Dest, DestState, EvictionClass, ServedPath},
+        endpoint::EndpointState,
         state::Ibacmp,
         token::DestId,
     },
 };
 
 impl Ibacmp {
-    /// Reports whether a cached path is served: it has not expired, and still matches the port and the files.
+    /// Reports whether a cached path is served: it has not expired, and still matches the files, and the port, which may
+    /// have moved, or have got another link.
     pub(crate) fn is_served(&self, cx: &Context, dest: &Dest, ready: &ServedPath) -> bool {
+        let ServedPath { path, freshness, .. } = ready;
+        let is_too_much = || cx.port_of(dest.endpoint).is_some_and(|port| port.is_too_much(path));
+        let fits = |state: &EndpointState| {
+            state.epoch() == freshness.epoch || !state.is_void(freshness.epoch) && !is_too_much()
+        };
         dest.class == EvictionClass::Local
-            || ready.freshness.is_lasting(cx.shared.now(), self.preload.loads()) && self.fits(cx, dest.endpoint, ready)
-    }
-
-    /// Reports whether a path matches the port, which may have moved, or have got another link.
-    fn fits(&self, cx: &Context, endpoint: EndpointId, ready: &ServedPath) -> bool {
-        let is_too_much = || cx.port_of(endpoint).is_some_and(|port| port.is_too_much(&ready.path));
-        let state = self.endpoints.get(endpoint);
-        state.is_some_and(|state| {
-            state.epoch() == ready.freshness.epoch || !state.is_void(ready.freshness.epoch) && !is_too_much()
-        })
+            || freshness.is_lasting(cx.shared.now(), self.preload.loads())
+                && self.endpoints.get(dest.endpoint).is_some_and(fits)
     }
 
     /// Drops what has expired of a destination, and a path that no longer matches the port.
@@ -59,10 +58,11 @@ impl Ibacmp {
         let DestState::Ready(ready) = &dest.state else { return };
         let state = self.endpoints.at(dest.endpoint);
         let (is_stale, epoch) = (state.is_stale(ready.freshness.epoch), state.epoch());
-        let (is_served, fits) = (self.is_served(cx, dest, ready), self.fits(cx, dest.endpoint, ready));
+        let is_served = self.is_served(cx, dest, ready);
         let is_outdated = ready.freshness.is_outdated(self.preload.loads());
         let (remote, addr_until) = (ready.remote, ready.freshness.addr_until);
         let Some(dest) = self.cache.at_mut(id) else { return };
+        // Announcements may have been missed.
         dest.doubts.raise_if(is_stale && dest.is_address());
         if is_served {
             if let DestState::Ready(ready) = &mut dest.state {
@@ -76,8 +76,6 @@ impl Ibacmp {
             // A location from a multicast response stays.
             DestState::without_path(remote.filter(|remote| !remote.is_from_file()), addr_until)
         } else {
-            // Announcements may have been missed while this port moved.
-            dest.doubts.raise_if(!fits);
             DestState::without_path(remote, addr_until)
         };
         // A check or renewal of the dropped state is useless: the next request starts a new lookup.

@@ -1,4 +1,4 @@
-//! Changes: expiry, renewal and confirmation of paths, checks of claims, silent hosts, notices.
+//! Changes: expiry, renewal and confirmation of paths, checks of claims, notices.
 mod checks;
 mod confirm;
 mod expire;
@@ -7,5 +7,4 @@ mod notices;
 mod queue;
 mod refuted;
 mod renew;
-mod silent;
 mod sweep;

@@ -1,14 +1,19 @@
-//! Cached paths that the subnet administrator (SA) does not have, as a query of a client showed (QUERY_SA).
+//! Cached paths and tables from files that the fabric contradicts: the subnet administrator (SA), which has no such path
+//! or another one, as a query of the daemon or of a client (QUERY_SA) shows, or a host.
 use crate::{
-    api::{ResolverEvent, id::EndpointId},
+    api::{ResolverEvent, SaError, id::EndpointId},
     provider::Context,
     resolver::{
-        dest::{DestState, ServedPath},
+        dest::{DestKey, DestState, Remote, RouteKey, ServedPath},
         state::Ibacmp,
         token::DestId,
     },
 };
-use ib_mad::sa::{PathMask, PathRecord, Query};
+use acm_wire::Address;
+use ib_mad::{
+    Gid,
+    sa::{PathMask, PathRecord, Query},
+};
 
 /// The number of addresses at a port, and of paths to it, that are compared, which takes a fraction of a millisecond.
 const MOST_COMPARED: usize = 1024;
@@ -32,6 +37,56 @@ impl Ibacmp {
         }
     }
 
+    /// Compares the table of hosts with the GID that a multicast response contained.
+    pub(crate) fn compare_host(&mut self, address: &Address, gid: Gid) {
+        if self.preload.gid_of(address).is_some_and(|listed| listed != gid) && self.preload.refute_host(address) {
+            self.stats.preload_refuted += 1;
+        }
+    }
+
+    /// Compares the tables with a response of the subnet administrator. Returns `true` if an entry is newly found
+    /// wrong.
+    pub(crate) fn compare_path(
+        &mut self,
+        cx: &mut Context,
+        id: DestId,
+        remote: Option<&Remote>,
+        result: Result<&PathRecord, SaError>,
+    ) -> bool {
+        if self.preload.is_empty() {
+            return false;
+        }
+        let dest = self.cache.at(id);
+        let (endpoint, name) = (dest.endpoint, dest.name());
+        let key = match (&dest.key, remote) {
+            (DestKey::Route(key), _) => *key,
+            (DestKey::Address(_), Some(remote)) => RouteKey { dgid: remote.gid, ..RouteKey::default() },
+            (DestKey::Address(_), None) => return false,
+        };
+        let Some(port) = cx.port_of(endpoint) else { return false };
+        let mut news = false;
+        if let Some((gid, route)) = self.preload.route(port, &key) {
+            let differs = match result {
+                Ok(path) => {
+                    let lmc = port.lmc;
+                    (path.dlid.base(lmc), path.qos_sl.sl(), path.mtu.value(), path.rate.value())
+                        != (route.dlid.base(lmc), route.sl, route.mtu, route.rate)
+                }
+                Err(error) => error.is_no_path(),
+            };
+            news = differs && self.preload.refute_port(gid.interface_id());
+        }
+        if result.is_err_and(SaError::is_no_path) {
+            // The port does not exist; a multicast request may find the address elsewhere.
+            news |= self.preload.gid_of(&name) == Some(key.dgid) && self.preload.refute_host(&name);
+        }
+        if news {
+            self.stats.preload_refuted += 1;
+            cx.shared.log(ResolverEvent::PreloadRefuted(endpoint, name).into());
+        }
+        news
+    }
+
     /// Reports whether the cached path of a destination matches the query, and is for the same service and class.
     fn is_refuted(&self, cx: &Context, id: DestId, query: &Query<PathRecord>) -> bool {
         let ready = self.cache.get(id).and_then(|dest| dest.state.ready());
@@ -51,14 +106,10 @@ impl Ibacmp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        api::{
-            config::Config,
-            id::{PortId, ProviderId},
-        },
-        resolver::dest::{DestKey, Remote},
+    use crate::api::{
+        config::Config,
+        id::{PortId, ProviderId},
     };
-    use acm_wire::Address;
     use ib_mad::{Pkey, ServiceId};
 
     // docs/deadlines.md: refuted

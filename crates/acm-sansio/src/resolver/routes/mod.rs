@@ -2,5 +2,4 @@
 mod compare;
 mod prefetch;
 mod preload;
-mod refute;
 mod service_ids;
