@@ -11,6 +11,7 @@ mod options;
 mod outputs;
 mod paths;
 mod preload;
+mod queue;
 mod report;
 mod run;
 mod services;

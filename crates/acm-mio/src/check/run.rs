@@ -4,7 +4,7 @@ use super::{
     fabric::{self, FabricView},
     host, log, options, outputs,
     paths::Paths,
-    preload,
+    preload, queue,
     report::{Report, Verdict},
     units,
 };
@@ -49,6 +49,7 @@ pub(crate) fn run(args: &Args, quiet: bool, output: &mut Output<'_>) -> Result<O
     let ips: Vec<_> = interfaces.iter().map(|interface| interface.address).collect();
     options::skipped(&settings, &ips, &mut report);
     if let Some(FabricView { ports, services, names }) = fabric::open(args, &settings, &mut report) {
+        queue::receive_queues(&ports, settings.receive_depth(), &mut report);
         let served = addresses::addresses(&settings, names, &ports, &interfaces, &mut report);
         if let Some(services) = services {
             services.report(&ports, &served, &settings.core(u64::from(u16::MAX)), &mut report);
