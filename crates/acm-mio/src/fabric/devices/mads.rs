@@ -41,7 +41,7 @@ impl Worker {
         let header = received.mad_header().ok()?;
         if header.method == Method::REPORT && received.failure().is_none() {
             let (lid, qpn) = (received.header.lid, Qpn::masked(received.header.qpn.get()));
-            return Some(Report::SaReport { port: id, lid, qpn, mad: received.mad.to_vec() });
+            return Some(Report::Notice { port: id, lid, qpn, mad: received.mad.to_vec() });
         }
         let key = request_key(id, header.transaction_id);
         let open = self.requests.get(&key)?;

@@ -47,7 +47,8 @@ pub(super) enum Report {
     Attached(EndpointId, Gid, Lid),
     SaResponse(SaRequestId, Vec<u8>),
     SaFailed(SaRequestId, SendFailure),
-    SaReport {
+    /// A report of subnet administration.
+    Notice {
         port: PortId,
         lid: Lid,
         qpn: Qpn,
@@ -70,7 +71,7 @@ impl Report {
             Self::Attached(endpoint, mgid, mlid) => Input::Attached { endpoint: *endpoint, mgid: *mgid, mlid: *mlid },
             Self::SaResponse(id, mad) => Input::SaResponse { id: *id, mad },
             Self::SaFailed(id, failure) => Input::SaFailed { id: *id, failure: *failure },
-            Self::SaReport { port, lid, qpn, mad } => Input::SaReport { port: *port, lid: *lid, qpn: *qpn, mad },
+            Self::Notice { port, lid, qpn, mad } => Input::SaReport { port: *port, lid: *lid, qpn: *qpn, mad },
             Self::Datagram(endpoint, source, payload) => {
                 Input::Datagram { endpoint: *endpoint, source: *source, payload }
             }

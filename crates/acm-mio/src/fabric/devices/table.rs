@@ -292,7 +292,7 @@ impl Devices {
                 let port = self.named(*id);
                 self.known.insert(*id, port);
             }
-            Report::SaReport { .. } => {}
+            Report::Notice { .. } => {}
             Report::EndpointOpened(id, _) => match self.endpoints.get_mut(id) {
                 Some(endpoint) => endpoint.is_open = true,
                 None => return false,
