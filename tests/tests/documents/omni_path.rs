@@ -1,5 +1,6 @@
 //! Attributes of Omni-Path with a different value in each byte, as tshark and ib-mad read them.
 use crate::wireshark::tshark;
+use core::net::Ipv6Addr;
 use ib_mad::{
     Method, MgmtClass,
     attribute::Structure,
@@ -10,7 +11,7 @@ use ib_mad::{
     },
     wire::{find, read_bits},
 };
-use std::{collections::BTreeMap, fs, net::Ipv6Addr};
+use std::{collections::BTreeMap, fs};
 
 /// Field of tshark, which of its values, and the path in ib-mad.
 type Same = (&'static str, usize, &'static str);
