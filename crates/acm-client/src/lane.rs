@@ -19,7 +19,7 @@ pub(crate) enum Places {
     Unknown,
     /// One, as C ibacm.
     One,
-    /// 64: acm-mio reads no more (`requests_per_client`).
+    /// 64: acm-mio refuses one more that waits (`requests_per_client`).
     Many,
 }
 

@@ -260,7 +260,7 @@ impl Acm {
         self.context.clients.connections.account(client)
     }
 
-    /// Reports whether a client may send another request. If not, the caller stops reading from the connection.
+    /// Reports whether a client may have one more open request. If not, a request that would wait is refused.
     #[must_use]
     pub fn takes_requests(&self, client: ClientId) -> bool {
         self.context.clients.takes_requests(&self.context.shared, client)

@@ -65,7 +65,7 @@ pub(super) struct Connection {
     pub(super) ending: bool,
     /// True if the response contains a descriptor.
     pub(super) has_descriptor: bool,
-    /// True if reading from the client is suspended because of unsent responses or open requests.
+    /// True if reading from the client is suspended because of unsent responses.
     pub(super) held_back: bool,
     /// True if an event for room in the socket is requested. This is the case only while responses wait, because
     /// otherwise each response that the client reads would cause an event.

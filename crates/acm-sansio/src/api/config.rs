@@ -336,7 +336,7 @@ pub struct Limits {
     /// `lookups`, `lookup_share`: lookups of local accounts, and QUERY_SA requests. If two accounts need the same
     /// lookup, both are charged. An eighth is for the kernel only.
     pub lookups: Share,
-    /// `requests_per_client`: open requests of one client. At the limit the caller stops reading from the connection.
+    /// `requests_per_client`: open requests of one client. One more that would wait is refused.
     pub requests_per_client: u32,
     /// `stranger_queue`: lookups for remote hosts: paths for responses to them, and verifications of their claims.
     #[cfg_attr(feature = "serde", serde(rename = "strangers"))]

@@ -95,20 +95,25 @@ fn remote_hosts_are_refused_if_requested_destinations_fill_the_cache() {
     assert_eq!(world.stat(0, "destinations_refused"), 4);
 }
 
-/// The client does not wait for responses. At the limit, the core reports that the connection must not be read.
 // docs/deadlines.md: requests-per-client
 #[test]
-fn client_with_64_pending_requests_is_not_read() {
+fn client_with_64_pending_requests_gets_cached_paths_and_no_further_request_waits() {
     let mut world = World::new(WorldConfig::default());
     let client = world.connect(0, Account::User(1));
+    assert!(world.resolve(0, &name(0), &name(1)).is_ok());
+    let request = |dest: &Address| resolve_request(Some(&name(0)), dest, EntryFlags::empty(), [1; 8]);
+    let dead = |number: usize| Address::from_text(&format!("dead{number}"));
     let takes_requests = |world: &World| world.node(0).acm.takes_requests(ClientId::new(0, 0));
     for number in 0..64 {
         assert!(takes_requests(&world), "{number} pending requests");
-        let dest = Address::from_text(&format!("dead{number}"));
-        world.send(client, &resolve_request(Some(&name(0)), &dest, EntryFlags::empty(), [1; 8]));
+        world.send(client, &request(&dead(number)));
         assert_eq!(world.path(client), None);
     }
     assert!(!takes_requests(&world));
+    world.send(client, &request(&name(1)));
+    assert!(matches!(world.path(client), Some(Ok(_))), "it is cached");
+    world.send(client, &request(&dead(64)));
+    assert_eq!(world.path(client), Some(Err(ClientStatus::ENOMEM)));
     world.run_for(Duration::from_secs(100));
     assert!(takes_requests(&world) && !world.node(0).acm.has_requests(ClientId::new(0, 0)));
 }

@@ -10,7 +10,7 @@ use crate::{
     peer::Peer,
     stream::{QUEUE, Stream},
 };
-use acm_sansio::{Account, Acm, Input, Time};
+use acm_sansio::{Account, Input, Time};
 use acm_wire::client::{FrameError, Header, SHARED_CACHE, SHARED_CACHE_USE};
 use core::time::Duration;
 use mio::{Interest, Token};
@@ -140,7 +140,7 @@ impl Daemon {
         for _ in 0..STEPS {
             let Some(connection) = host.clients.open.get_mut(index) else { return false };
             let client = connection.id;
-            connection.held_back = is_held_back(acm, connection);
+            connection.held_back = is_held_back(connection);
             if connection.held_back {
                 return false;
             }
@@ -200,7 +200,7 @@ impl Daemon {
         let Some(connection) = self.host.clients.open.get(index) else { return };
         // A half-closed client still receives its responses.
         let waits = connection.unsent() > 0 || self.acm.has_requests(connection.id);
-        if has_more || connection.held_back && !is_held_back(&self.acm, connection) {
+        if has_more || connection.held_back && !is_held_back(connection) {
             self.host.clients.queue(index);
         } else if connection.hung_up && (connection.held_back || connection.ended) || connection.ended && !waits {
             self.close_client(now, index);
@@ -253,7 +253,8 @@ impl Daemon {
     }
 }
 
-/// Reports whether no further requests are read from a client, because of unsent responses or open requests.
-fn is_held_back(acm: &Acm, connection: &Connection) -> bool {
-    connection.unsent() > HIGH_WATER || !acm.takes_requests(connection.id)
+/// Reports whether no further requests are read from a client, because of unsent responses. Open requests do not suspend
+/// reading: the response to the next request may be cached.
+fn is_held_back(connection: &Connection) -> bool {
+    connection.unsent() > HIGH_WATER
 }
