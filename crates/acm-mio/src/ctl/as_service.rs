@@ -1,13 +1,14 @@
 //! `check --as-service`: the check as systemd would run the daemon, with the user, groups, capabilities, limits, sandbox
 //! and options of the service unit and its drop-ins. No other unit starts or stops.
 use crate::output::{Failure, Outcome, Output, note};
+use core::sync::atomic::AtomicBool;
 use nix::unistd::geteuid;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::{
     fs, io,
     path::{Path, PathBuf},
     process::{self, Command},
-    sync::{Arc, atomic::AtomicBool},
+    sync::Arc,
 };
 
 const SERVICE: &str = "acm-mio.service";

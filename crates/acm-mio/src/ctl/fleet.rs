@@ -290,7 +290,7 @@ mod tests {
         let verdict = |verdict: &str| json!({ "verdict": verdict, "version": "1", "ports": [] }).to_string();
         let outcome = |files: &[PathBuf]| run(files, &mut Output::new(&mut Vec::new(), false)).unwrap();
         let (good, degraded) = (write("n1.json", &verdict("ok")), write("n2.json", &verdict("degraded")));
-        assert_eq!(outcome(&[good.clone()]), Outcome::Good);
+        assert_eq!(outcome(core::slice::from_ref(&good)), Outcome::Good);
         assert_eq!(outcome(&[good.clone(), degraded]), Outcome::Degraded);
         assert_eq!(outcome(&[good, write("n3.json", "no JSON")]), Outcome::Bad);
     }
