@@ -9,7 +9,7 @@ use crate::{
     response::{Resolved, Response},
     service::Service,
     session::RequestId,
-    shared::{self, SharedCache},
+    shared::SharedCache,
     socket::{self, Peer, Socket},
     wake::Wake,
 };
@@ -231,14 +231,6 @@ impl Connection {
     #[must_use]
     pub const fn shared_cache_hits(&self) -> u64 {
         self.shared.hits()
-    }
-
-    /// Returns the number of paths for which the daemon's shared cache has room; `None` if it has no such cache, or if
-    /// there was no response with a path or an endpoint.
-    #[must_use]
-    pub fn shared_cache_room(&self) -> Option<usize> {
-        let reader = self.requests.has_shared_cache().then(|| shared::request(&self.service).ok()).flatten()?;
-        Some(reader.room())
     }
 
     /// Returns the address of the daemon.

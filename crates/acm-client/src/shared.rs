@@ -171,17 +171,5 @@ fn send_request(service: &Service) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// Requests the memory, and waits for it.
-pub(crate) fn request(service: &Service) -> io::Result<Reader<ReadOnly>> {
-    let deadline = Deadline::after(Some(PAUSE));
-    let socket = send_request(service)?;
-    while socket::wait([(&socket, false)].into_iter(), deadline)? {
-        if let Some(file) = socket.receive_file()? {
-            return Reader::map(file).map_err(io::Error::other);
-        }
-    }
-    Err(io::ErrorKind::TimedOut.into())
-}
-
 #[cfg(test)]
 mod tests;

@@ -70,6 +70,7 @@
 //! it cannot be replayed.
 //! Version 1.7 adds `attached`.
 //! Version 1.8 adds the option `witness`.
+//! Version 1.9 adds the event of a group that does not suit the subnet.
 //!
 //! In a newer minor version, a reader skips unknown parts and reports a [`Note`] for each. Another major version is an
 //! error.
@@ -140,7 +141,7 @@ pub use stats::Stats;
 pub use timeline::Timeline;
 
 /// Major and minor version of the written format. A reader of the same major version can read it.
-pub const VERSION: (u8, u8) = (1, 8);
+pub const VERSION: (u8, u8) = (1, 9);
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -65,7 +65,7 @@ pub fn check(name: &str, text: &str, patience: Duration) -> Report {
 fn is_in_documentation(name: &str) -> bool {
     let crates = fs::read_dir(clone().join("crates")).unwrap().map(|entry| entry.unwrap().path());
     let mut roots = crates.filter_map(|path| fs::read_to_string(path.join("src/lib.rs")).ok());
-    roots.any(|root| root.contains(&format!("include_str!(\"../../../{name}\")")))
+    roots.any(|root| root.contains(&format!("include_str!(\"../{name}\")")))
 }
 
 /// Checks lines of an option file.

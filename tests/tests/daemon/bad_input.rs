@@ -342,12 +342,15 @@ fn requests_over_the_limit_get_one_response_each() {
     let all: Vec<u8> = (0..300).flat_map(|tid| request(tid, &[from(), Entry::name(Entry::DEST, "nobody")])).collect();
     client.send(&all);
     assert_serves(&node);
-    let mut tids: Vec<u64> = (0..300)
-        .map(|_| match client.receive() {
-            Received::Response { status: ClientStatus::ETIMEDOUT, tid, .. } => tid,
-            other => panic!("{other:?}"),
-        })
-        .collect();
+    let responses = (0..300).map(|_| match client.receive() {
+        Received::Response { status, tid, .. } => (tid, status),
+        other => panic!("{other:?}"),
+    });
+    let (mut tids, statuses): (Vec<u64>, Vec<ClientStatus>) = responses.unzip();
+    // 64 wait, and those that would wait beside them are refused.
+    let count = |wanted| statuses.iter().filter(|status| **status == wanted).count();
+    let (timed_out, refused) = (count(ClientStatus::ETIMEDOUT), count(ClientStatus::ENOMEM));
+    assert!(timed_out >= 64 && timed_out + refused == 300, "{timed_out} timed out, {refused} refused");
     tids.sort_unstable();
     assert!(tids.into_iter().eq(0..300), "one response for each request");
 }

@@ -138,6 +138,18 @@ proptest! {
     }
 }
 
+/// Requests the memory, and waits for it.
+fn request(service: &Service) -> io::Result<Reader<ReadOnly>> {
+    let deadline = Deadline::after(Some(PAUSE));
+    let socket = send_request(service)?;
+    while socket::wait([(&socket, false)].into_iter(), deadline)? {
+        if let Some(file) = socket.receive_file()? {
+            return Reader::map(file).map_err(io::Error::other);
+        }
+    }
+    Err(io::ErrorKind::TimedOut.into())
+}
+
 #[test]
 fn each_lookup_is_reported_once() {
     let mut writer = memory(0..5);

@@ -269,7 +269,7 @@ fn write_error_stops_the_recording_but_not_the_core() {
 fn every_input_and_output_variant_has_a_kind() {
     // Four marks of the recorder; two kinds for replies to the kernel; two for packets of a fabric.
     assert_eq!(Kind::ALL.len(), 4 + common::inputs::INPUTS + common::outputs::OUTPUTS + 1 + 2);
-    assert_eq!((VERSION, Kind::ALL.len()), ((1, 8), 49), "a new kind needs a new minor version");
+    assert_eq!((VERSION, Kind::ALL.len()), ((1, 9), 49), "a new kind needs a new minor version");
 }
 
 #[test]

@@ -106,8 +106,8 @@ impl Daemon {
         let mut process = Process(command.spawn().map_err(file(program))?);
         let start = now();
         loop {
-            let mut options = Options::default();
-            options.timeout = Some(READY);
+            // Each path is requested, so that the daemon counts it.
+            let options = Options::default().with_timeout(READY).with_shared_cache(false);
             let socket = Service::Unix(folder.join("ibacm-unix.sock"));
             if let Ok(client) = Client::with_options(socket, options) {
                 return Ok(Self { node, folder, client, process });

@@ -3,8 +3,7 @@ use crate::{run_state::RunState, server::Server};
 use acm_client::Endpoint;
 use std::io;
 
-/// Prints the endpoint with this index, or all for 0, and the daemon's shared cache if it has one. The exit status does
-/// not depend on the result.
+/// Prints the endpoint with this index, or all for 0. The exit status does not depend on the result.
 pub(crate) fn show(state: &mut RunState<'_>, server: &mut Server, index: i32) -> io::Result<()> {
     if index > 0 {
         if !of_each_port(state, server, index)? {
@@ -17,10 +16,7 @@ pub(crate) fn show(state: &mut RunState<'_>, server: &mut Server, index: i32) ->
             }
         }
     }
-    match server.shared_cache_room() {
-        Some(room) => state.out.line(format_args!(" Shared cache: room for {room} paths")),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 /// Prints the endpoint with this index of each port. Returns `false` if there is none.

@@ -111,11 +111,6 @@ impl Server {
         }
     }
 
-    /// Returns the number of paths for which the daemon's shared cache has room; `None` without such a cache.
-    pub(crate) fn shared_cache_room(&self) -> Option<usize> {
-        self.connection.shared_cache_room()
-    }
-
     /// Requests all endpoints that the protocol can number.
     pub(crate) fn endpoints(&mut self) -> Vec<Endpoint> {
         (1..=u8::MAX).map_while(|index| self.endpoint(index, 0).ok()).collect()
