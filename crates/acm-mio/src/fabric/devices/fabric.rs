@@ -77,6 +77,9 @@ impl Fabric for Devices {
     }
 
     fn poll_timeout(&self) -> Option<Time> {
+        if !self.reports.is_empty() {
+            return Some(self.now);
+        }
         let has_device = !self.threads.is_empty() || !self.stalled.is_empty();
         self.retries.next().into_iter().chain(has_device.then_some(self.check_at)).min()
     }

@@ -6,7 +6,7 @@ use super::{
 use crate::clock::Clock;
 use acm_sansio::Time;
 use core::{
-    sync::atomic::{AtomicIsize, AtomicU64, Ordering},
+    sync::atomic::{AtomicBool, AtomicIsize, AtomicU64, Ordering},
     time::Duration,
 };
 use mio::{Events, Poll, Token, Waker, unix::pipe};
@@ -54,8 +54,11 @@ pub(super) struct Ending(JoinHandle<()>);
 struct Shared {
     /// Number of commands that wait. Less than zero for a moment if the thread takes a command before it is counted.
     waiting: AtomicIsize,
-    /// Incremented when the thread begins to work, and when it begins to wait. Odd while the thread works.
+    /// Incremented when the thread begins to work, and when it begins to wait. Odd while the thread works. Incremented
+    /// twice after each command and each report of a batch, which the device has responded to.
     steps: AtomicU64,
+    /// True if the event loop no longer serves the device: the commands that wait are not carried out.
+    has_ended: AtomicBool,
 }
 
 /// The queues of a thread, as the thread sees them.
@@ -85,11 +88,14 @@ impl DeviceThread {
         let shared = Arc::new(Shared::default());
         let link = Link { commands: taken, reports: reported, shared: Arc::clone(&shared), wake };
         let thread = thread::Builder::new().name(name.to_owned()).spawn(move || {
+            let wake = Arc::clone(&link.wake);
             link.run(poll, || {
                 let mut worker = worker();
                 worker.register(registry, DEVICE);
                 worker
             });
+            // The queue of reports is closed: the event loop finds the end.
+            wake_loop(&wake);
         })?;
         Ok(Self { is_read: false, commands, reports, shared, waker, thread, seen: (0, 0) })
     }
@@ -131,9 +137,10 @@ impl DeviceThread {
         self.shared.steps.load(Ordering::Relaxed) % 2 == 1
     }
 
-    /// Ends the thread as soon as its device responds.
+    /// Ends the thread as soon as its device responds, without the commands that wait.
     pub(super) fn end(self) -> Ending {
-        let Self { commands, reports, waker, thread, .. } = self;
+        let Self { commands, reports, waker, thread, shared, .. } = self;
+        shared.has_ended.store(true, Ordering::Relaxed);
         drop((commands, reports));
         let _ = waker.wake();
         Ending(thread)
@@ -145,6 +152,13 @@ impl DeviceThread {
         drop(commands);
         let _ = waker.wake();
         while reports.recv_timeout(due.since(clock.now())).is_ok() {}
+    }
+}
+
+impl Shared {
+    /// Counts work that has ended within a batch.
+    fn note_progress(&self) {
+        self.steps.fetch_add(2, Ordering::Relaxed);
     }
 }
 
@@ -189,35 +203,34 @@ impl Link {
         for number in 0..BATCH {
             let Some(report) = worker.next_report() else {
                 if number > 0 {
-                    self.wake_loop();
+                    wake_loop(&self.wake);
                 }
                 return Ok(false);
             };
             match self.reports.try_send(report) {
                 Ok(()) => {}
                 Err(TrySendError::Full(report)) => {
-                    self.wake_loop();
+                    wake_loop(&self.wake);
                     self.reports.send(report).map_err(|_| Ended)?;
                 }
                 Err(TrySendError::Disconnected(_)) => return Err(Ended),
             }
         }
-        self.wake_loop();
+        wake_loop(&self.wake);
         Ok(true)
-    }
-
-    fn wake_loop(&self) {
-        // If the pipe is full, the event loop is awake.
-        let _ = (&*self.wake).write(&[1]);
     }
 
     /// Carries out a batch of commands. Returns `true` if there may be more.
     fn carry_out(&self, worker: &mut Worker) -> Result<bool, Ended> {
         for _ in 0..BATCH {
+            if self.shared.has_ended.load(Ordering::Relaxed) {
+                return Err(Ended);
+            }
             match self.commands.try_recv() {
                 Ok(command) => {
                     self.shared.waiting.fetch_sub(1, Ordering::AcqRel);
                     worker.carry_out(command);
+                    self.shared.note_progress();
                 }
                 Err(TryRecvError::Empty) => return Ok(false),
                 Err(TryRecvError::Disconnected) => return Err(Ended),
@@ -225,4 +238,9 @@ impl Link {
         }
         Ok(true)
     }
+}
+
+fn wake_loop(mut wake: &pipe::Sender) {
+    // If the pipe is full, the event loop is awake.
+    let _ = wake.write(&[1]);
 }
