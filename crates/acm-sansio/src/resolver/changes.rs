@@ -97,6 +97,7 @@ impl Ibacmp {
         self.clear_failures(endpoint);
         self.endpoints.prefetch_changed(cx, endpoint, event);
         self.reset_service_ids(cx, endpoint);
+        self.endpoints.entry(endpoint).topology.forget();
         if event != PortEvent::Down {
             self.mark_stale(cx, endpoint);
         }

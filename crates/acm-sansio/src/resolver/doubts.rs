@@ -1,7 +1,7 @@
 //! Doubts about what is cached: after an event that may have moved an address, and when a host sends no more witnesses,
 //! the owner is asked by unicast if it still has the address. The path is served meanwhile.
 use super::{
-    dest::{CheckReason, DestState, HostCheck, Lookup, MulticastRequest, Remote, ServedPath, Stage},
+    dest::{CheckReason, DestKey, DestState, HostCheck, Lookup, MulticastRequest, Remote, RouteKey, ServedPath, Stage},
     facts::source,
     state::{Ibacmp, RenewalReason},
     token::{DestId, Task},
@@ -43,9 +43,31 @@ impl Ibacmp {
             DestState::Located { remote, .. } => remote.is_same_port(&host, lmc),
             _ => false,
         };
-        let mut found = self.cache.at_gid(endpoint, gid, MOST_DOUBTED);
+        let mut found = self.cached_at_gid(cx, endpoint, gid);
         found.retain(is_there);
         found
+    }
+
+    /// Returns the destinations that are cached at a GID, at most [`MOST_DOUBTED`] of each kind: those of an endpoint, and
+    /// the paths in partitions of the subnet administrator's choice that the other endpoints of the port have.
+    pub(super) fn cached_at_gid(&self, cx: &Context, endpoint: EndpointId, gid: Gid) -> Vec<DestId> {
+        let mut found = self.cache.at_gid(endpoint, gid, MOST_DOUBTED);
+        for other in other_endpoints(cx, endpoint) {
+            let chosen = |id: &DestId| self.cache.at(*id).key.is_in_chosen_partition();
+            found.extend(self.cache.at_gid(other, gid, MOST_DOUBTED).into_iter().filter(chosen));
+        }
+        found
+    }
+
+    /// Returns the keys of the paths to a location that a request without conditions has, with the endpoint of each.
+    pub(super) fn keys_to(&self, cx: &Context, endpoint: EndpointId, remote: &Remote) -> Vec<(EndpointId, DestKey)> {
+        let mut keys = Vec::from([(endpoint, self.key_to(endpoint, remote))]);
+        for of in other_endpoints(cx, endpoint).into_iter().chain([endpoint]) {
+            if let (choice @ Some(_), DestKey::Route(key)) = (cx.partition_choice(of), self.key_to(of, remote)) {
+                keys.push((of, DestKey::Route(RouteKey { choice, ..key })));
+            }
+        }
+        keys
     }
 
     /// Starts the proof of what is in doubt. The subnet administrator is queried for the path to a GID or LID. The owner
@@ -76,4 +98,11 @@ impl Ibacmp {
         let at = start + retry::CLAIM_DEFENCE + cx.shared.spread(retry::CLAIM_SPREAD);
         cx.shared.set_timer(Task::Lookup(id).token(), at);
     }
+}
+
+/// Returns the other endpoints of an endpoint's port.
+fn other_endpoints(cx: &Context, endpoint: EndpointId) -> Vec<EndpointId> {
+    let mut of_port = cx.port_id(endpoint).map(|port| cx.endpoints_of(port)).unwrap_or_default();
+    of_port.retain(|other| *other != endpoint);
+    of_port
 }

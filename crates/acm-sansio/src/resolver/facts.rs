@@ -48,12 +48,9 @@ impl Ibacmp {
     /// administrator's choice in which the port has no endpoint any more is no path.
     pub(crate) fn path_in<'a>(&self, cx: &Context, id: DestId, mad: &'a SaMad) -> Result<&'a PathRecord, SaError> {
         let path = mad.record::<PathRecord>().map_err(|_| SaError::BadResponse)?;
-        match &self.cache.get(id).map(|dest| (&dest.key, dest.endpoint)) {
-            Some((DestKey::Route(RouteKey { choice: Some(_), .. }), endpoint))
-                if !cx.serves_partition(*endpoint, path.pkey) =>
-            {
-                Err(SaError::Status(Status::SA_NO_RECORDS))
-            }
+        let dest = self.cache.get(id).filter(|dest| dest.key.is_in_chosen_partition());
+        match dest {
+            Some(dest) if !cx.serves_partition(dest.endpoint, path.pkey) => Err(SaError::Status(Status::SA_NO_RECORDS)),
             _ => Ok(path),
         }
     }

@@ -7,7 +7,7 @@ use acm_wire::{
     client::{ClientStatus, EntryFlags, path_request},
 };
 use core::time::Duration;
-use ib_mad::{AttributeId, Mtu, Pkey, Selected, Selector, sa::PathRecord};
+use ib_mad::{AttributeId, Lid, Mtu, Pkey, Selected, Selector, sa::PathRecord};
 
 const STORAGE: Pkey = Pkey::new(0x8001);
 const SECOND: Duration = Duration::from_secs(1);
@@ -205,4 +205,24 @@ fn path_in_a_chosen_partition_follows_the_partitions_of_both_ports() {
     assert_eq!(partition(&mut world, 1, open), Ok(Pkey::DEFAULT_FULL));
     set_pkeys(&mut world, 0, &[Pkey::DEFAULT_FULL]);
     assert_eq!(partition(&mut world, 2, open), Ok(Pkey::DEFAULT_FULL), "at once");
+}
+
+/// The path to node 1 is in the cache of node 0's first endpoint, in the partition of the other one, which node 1's
+/// witnesses reach.
+#[test]
+fn path_in_a_partition_of_the_sas_choice_is_renewed_when_a_datagram_of_that_partition_contradicts_it() {
+    let mut world = world(2);
+    set_pkeys(&mut world, 1, &[STORAGE]);
+    let address = Address::from_text("storage2");
+    world.input(1, Input::AddressAdded { port: PortId(0), pkey: Some(STORAGE), address });
+    world.run_for(SECOND);
+    let record = PathRecord { pkey: Pkey::default(), ..to(&world, 1) };
+    let path = world.route(0, &record).unwrap();
+    assert_eq!((path.pkey, path.dlid), (STORAGE, world.port(1).lid));
+    let mut port = world.port(1).clone();
+    port.lid = Lid::new(99);
+    world.subnet.set_port(World::port_id(1), port).unwrap();
+    world.settle();
+    world.run_for(3 * SECOND);
+    assert_eq!(world.route(0, &record).map(|path| path.dlid), Ok(Lid::new(99)));
 }

@@ -28,6 +28,11 @@ impl DestKey {
             (one, other) => one == other,
         }
     }
+
+    /// Reports whether the subnet administrator chooses the partition of the path.
+    pub(crate) fn is_in_chosen_partition(&self) -> bool {
+        matches!(self, Self::Route(RouteKey { choice: Some(_), .. }))
+    }
 }
 
 /// The requested properties of a path.

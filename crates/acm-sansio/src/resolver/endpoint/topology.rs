@@ -42,6 +42,11 @@ impl Topology {
         self.path = None;
     }
 
+    /// Lets the next path be compared, after an event that may have brought another subnet manager.
+    pub(crate) const fn forget(&mut self) {
+        (self.not_before, self.differs) = (None, false);
+    }
+
     /// Reports whether the last path that was compared differs.
     pub(crate) const fn differs(&self) -> bool {
         self.differs
@@ -98,6 +103,9 @@ mod tests {
         assert!(topology.found(at(180), &group));
         topology.dropped();
         assert!(!topology.found(at(181), &group) && topology.found(at(240), &group));
+        assert_eq!(topology.compared(Some(&other)), Some(group.dgid));
+        topology.forget();
+        assert!(topology.found(at(241), &group), "another subnet manager may have other paths");
         assert_eq!(topology.compared(Some(&other)), Some(group.dgid));
     }
 }

@@ -5,7 +5,6 @@ use crate::{
     provider::Context,
     resolver::{
         dest::{DestKey, DestState, Lookup, Remote, Responder, Routing, ServedPath},
-        doubts::MOST_DOUBTED,
         endpoint::Endpoints,
         state::Ibacmp,
         token::DestId,
@@ -102,14 +101,17 @@ impl Ibacmp {
     /// Compares cached paths to a GID with a datagram from it, which shows its LID and its queue pair. `named` is the
     /// address in the datagram.
     fn compare_places(&mut self, cx: &mut Context, endpoint: EndpointId, remote: Remote, named: Option<DestId>) {
-        if let Some(id) = self.cache.find(endpoint, &self.key_to(endpoint, &remote))
-            && let Some(dest) = self.cache.at_mut(id)
-            && let DestState::Routing(routing) = &mut dest.state
-        {
-            // The response may be older than the datagram.
-            routing.shown = Some(remote.lid);
+        let keys = self.keys_to(cx, endpoint, &remote);
+        for (endpoint, key) in keys {
+            if let Some(id) = self.cache.find(endpoint, &key)
+                && let Some(dest) = self.cache.at_mut(id)
+                && let DestState::Routing(routing) = &mut dest.state
+            {
+                // The response may be older than the datagram.
+                routing.shown = Some(remote.lid);
+            }
         }
-        for id in self.cache.at_gid(endpoint, remote.gid, MOST_DOUBTED) {
+        for id in self.cached_at_gid(cx, endpoint, remote.gid) {
             if named != Some(id) {
                 self.compare_place(cx, id, remote);
             }

@@ -11,7 +11,10 @@ use crate::{
     },
     retry::COMPARE_SPREAD,
 };
-use ib_mad::sa::{PathRecord, SaMad};
+use ib_mad::{
+    Status,
+    sa::{PathRecord, SaMad},
+};
 
 impl Ibacmp {
     /// Lets a path that was found be compared, if it is by a group's parameters and no other was compared recently.
@@ -47,7 +50,8 @@ impl Ibacmp {
         let topology = &mut state.topology;
         let new = match result.and_then(|mad| mad.record::<PathRecord>().map_err(|_| SaError::BadResponse)) {
             Ok(path) => topology.compared(Some(path)),
-            Err(error) if error.is_no_path() => topology.compared(None),
+            // A port that is gone has no path either: the SA then refuses its GID.
+            Err(SaError::Status(Status::SA_NO_RECORDS)) => topology.compared(None),
             Err(_) => return topology.dropped(),
         };
         self.stats.paths_compared += 1;

@@ -52,13 +52,14 @@ impl Ibacmp {
     /// table arrived.
     fn complete_from_table(&mut self, cx: &mut Context, id: DestId, endpoint: EndpointId) {
         let Some(dest) = self.cache.get(id) else { return };
-        let (DestState::Routing(Routing { remote, query, addr_until, .. }), key) = (&dest.state, dest.key) else {
+        let (DestState::Routing(Routing { remote, query, addr_until, shown, .. }), key) = (&dest.state, dest.key)
+        else {
             return;
         };
         let (remote, addr_until, query) = (*remote, *addr_until, *query);
         let known = match (&key, &remote) {
             // The table may be older than the datagram that contradicted the path.
-            (DestKey::Route(_), _) if dest.doubts.are_open() => None,
+            (DestKey::Route(_), _) if dest.doubts.are_open() || shown.is_some() => None,
             (DestKey::Route(key), _) => self.table_path(cx, endpoint, key),
             (DestKey::Address(_), Some(remote)) => self.table_path_to(cx, endpoint, remote),
             (DestKey::Address(_), None) => None,
