@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn unit_of_this_project_is_accepted() {
-        let service = include_str!("../../../../dist/acm-mio.service");
+        let service = include_str!("../../dist/acm-mio.service");
         let text = text(service, &[]).unwrap();
         let start = "\nExecStart=/usr/sbin/acmctl check --systemd --run-dir /run/acm-mio\n";
         assert!(text.contains(start) && text.contains("\nUser=acm\n") && !text.contains("Watchdog"), "{text}");

@@ -10,6 +10,7 @@ use crate::{
     control::Configuration,
     output::{Failure, Outcome, Output, note},
 };
+use acm_wire::files::opts::{self, LogTarget, Opt};
 use core::{cell::RefCell, time::Duration};
 use nix::unistd::{gethostname, mkdtemp};
 use serde_json::json;
@@ -79,16 +80,28 @@ fn end_of(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Returns the end of the log file, or the journal of the unit if the log is a standard stream or unknown.
-fn log(found: Option<&Configuration>) -> Result<String, Failure> {
-    let option = found.into_iter().flat_map(|found| &found.options).find(|option| option.name == "log_file");
-    if let Some(path) = option.map(|option| Path::new(&option.value)).filter(|path| path.is_absolute()) {
+/// Returns the log file of a running daemon, or of the one that the option file is for; `None` if the log is another.
+fn log_file(found: Option<&Configuration>, options: Option<&str>) -> Option<PathBuf> {
+    let of_daemon = found.into_iter().flat_map(|found| &found.options).find(|option| option.name == "log_file");
+    let in_file = options.into_iter().flat_map(|text| opts::parse(text.as_bytes())).flatten();
+    let in_file = in_file.filter_map(|(_, option)| match option {
+        Opt::LogFile(LogTarget::File(path)) => Some(PathBuf::from(path)),
+        _ => None,
+    });
+    of_daemon.map(|option| PathBuf::from(&option.value)).or_else(|| in_file.last()).filter(|path| path.is_absolute())
+}
+
+/// Returns the end of the log file, or the journal of the unit.
+fn log(file: Option<&Path>) -> Result<String, Failure> {
+    if let Some(path) = file {
         return end_of(path).map_err(|error| failed(&path.display().to_string(), error));
     }
     let words = ["--unit=acm-mio", "--no-pager", "--output=short-iso", "--no-hostname", "--lines", JOURNAL];
     let output = Command::new("journalctl").args(words).output().map_err(|error| failed("journalctl", error))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    if output.status.success() {
+    if output.status.success() && text.trim() == "-- No entries --" {
+        Err(Failure::Failed("the journal has no line of acm-mio".to_owned()))
+    } else if output.status.success() {
         Ok(text)
     } else {
         Err(failed("journalctl", String::from_utf8_lossy(&output.stderr).trim()))
@@ -121,7 +134,7 @@ fn adapters(root: &Path) -> String {
 
 fn versions() -> String {
     let mut text = format!("acmctl {}\n", env!("CARGO_PKG_VERSION"));
-    for path in ["/proc/version", "/etc/os-release", "/proc/cmdline"] {
+    for path in ["/proc/version", "/etc/os-release"] {
         text += &file(Path::new(path)).unwrap_or_else(|failure| format!("{failure}\n"));
     }
     text
@@ -170,7 +183,9 @@ fn parts(ask: Ask<'_>) -> (Vec<Part>, Mask) {
     let paths = found.as_ref().map(|(found, _)| [found.option_file.clone(), found.address_file.clone()]);
     let [options, addresses] =
         paths.unwrap_or_else(|_| [crate::cli::OPTION_FILE, crate::cli::ADDR_FILE].map(PathBuf::from));
-    let (addresses, log) = (file(&addresses), log(found.as_ref().ok().map(|(found, _)| found)));
+    let (options, addresses) = (file(&options), file(&addresses));
+    let found_options = found.as_ref().ok().map(|(found, _)| found);
+    let log = log(log_file(found_options, options.as_deref().ok()).as_deref());
     let mut mask = Mask::default();
     let host = gethostname().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     mask.add(&host);
@@ -178,14 +193,14 @@ fn parts(ask: Ask<'_>) -> (Vec<Part>, Mask) {
     first_words.filter(|word| !word.starts_with('#')).for_each(|name| mask.add(name));
     let entries = cache::all(ask);
     entries.iter().flatten().for_each(|entry| mask.add(&entry.dest));
-    log.iter().for_each(|log| mask.add_destinations(log));
+    log.iter().for_each(|log| mask.add_names_in(log));
     let entries = entries.and_then(|entries| serde_json::to_string(&entries).map_err(|error| failed("cache", error)));
     let parts = vec![
         ("status.txt", ask("GET", "/status")),
         ("metrics.txt", ask("GET", "/metrics")),
         ("config.json", found.map(|(_, text)| text)),
         ("cache.json", entries),
-        ("ibacm_opts.cfg", file(&options)),
+        ("ibacm_opts.cfg", options),
         ("ibacm_addr.cfg", addresses),
         ("log.txt", log),
         ("versions.txt", Ok(versions())),
@@ -224,6 +239,8 @@ pub(super) fn run(
     }
     if let Some(failure @ Failure::NoDaemon(_)) = no_daemon {
         pack(&folder.0, archive, &name)?;
+        let others = missing.iter().filter(|(_, reason)| *reason != failure.to_string());
+        others.for_each(|(part, reason)| note(&format!("without {part}: {reason}")));
         note(&format!("{name} has no status, no cache and no recording"));
         return Err(failure);
     }

@@ -59,7 +59,9 @@ impl Node {
     fn read(path: &Path) -> Result<Self, String> {
         let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Self::parse(name, &text)
+        let node = Self::parse(name, &text)?;
+        // Without a daemon, the commands print nothing.
+        if node.verdict.is_none() { Err("it has no output of acmctl status".to_owned()) } else { Ok(node) }
     }
 
     fn parse(name: String, text: &str) -> Result<Self, String> {
@@ -292,6 +294,7 @@ mod tests {
         let (good, degraded) = (write("n1.json", &verdict("ok")), write("n2.json", &verdict("degraded")));
         assert_eq!(outcome(core::slice::from_ref(&good)), Outcome::Good);
         assert_eq!(outcome(&[good.clone(), degraded]), Outcome::Degraded);
-        assert_eq!(outcome(&[good, write("n3.json", "no JSON")]), Outcome::Bad);
+        assert_eq!(outcome(&[good.clone(), write("n3.json", "no JSON")]), Outcome::Bad);
+        assert_eq!(outcome(&[good, write("n4.json", "")]), Outcome::Bad, "no daemon has answered there");
     }
 }

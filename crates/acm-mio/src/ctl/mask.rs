@@ -18,10 +18,12 @@ impl Mask {
         }
     }
 
-    /// Adds the value of each field `dest` of a log.
-    pub(super) fn add_destinations(&mut self, log: &str) {
-        let values = log.split("dest=\"").skip(1).filter_map(|rest| rest.split('"').next());
-        values.for_each(|name| self.add(name));
+    /// Adds the names in the lines of a log: destinations, sources that are not local, and those of `acmctl log-level`.
+    pub(super) fn add_names_in(&mut self, log: &str) {
+        for start in ["dest=\"", "source address ", "lines about "] {
+            let names = log.split(start).skip(1).filter_map(|rest| rest.split(['"', ' ', ',', '*', '\n']).next());
+            names.for_each(|name| self.add(name));
+        }
     }
 
     fn replacement(&mut self, word: &str, kind: &str) -> String {
@@ -77,11 +79,14 @@ mod tests {
     fn names_and_addresses_are_replaced_by_the_same_words_everywhere() {
         let mut mask = Mask::default();
         ["Login1.site.example", "node2", "7", "LID 5", "fe80::1"].into_iter().for_each(|name| mask.add(name));
-        mask.add_destinations("resolved dest=\"node3\"\nx dest=\"fe80::2\"");
+        mask.add_names_in("resolved dest=\"node3\"\nx dest=\"fe80::2\"");
         let text = "login1: node2 at 10.0.0.1:6125, \"NODE3.site.example\" node22 LID 5 fe80::1 ff12:: 7, fd00::5.";
         let masked = "host1: host2 at ip4:6125, \"host3\" node22 LID 5 fe80::1 ff12:: 7, ip5.";
         assert_eq!(mask.text(text), masked);
         assert_eq!(mask.text("10.0.0.1 login1\n"), "ip4 host1\n");
+        let log = "source address secret is not ours\nlog level 2 of lines about vault*, for 10m";
+        mask.add_names_in(log);
+        assert_eq!(mask.text(log), "source address host6 is not ours\nlog level 2 of lines about host7*, for 10m");
         assert_eq!(mask.text("2026-01-31T12:34:56.789: acm: 1.2.3"), "2026-01-31T12:34:56.789: acm: 1.2.3");
     }
 }

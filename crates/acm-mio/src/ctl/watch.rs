@@ -101,7 +101,7 @@ fn look(
 ) -> Result<(Shown, Option<Vec<Gain>>), Failure> {
     let Some(Age(time)) = delta else { return Ok((status::look(ask, all)?, None)) };
     let before = Numbers::parse(&ask("GET", "/status.json")?)?;
-    sleep(time);
+    sleep(time.max(PERIOD));
     let shown = status::look(ask, all)?;
     let gains = gains(&before, &shown.numbers, time);
     Ok((shown, Some(gains)))

@@ -277,7 +277,8 @@ options! {
     /// Service level of the multicast groups that this daemon creates, and so of all paths with `route_prot acm`. A
     /// group that exists keeps its own.
     GroupSl group_sl: ServiceLevel = ServiceLevel::ZERO, service_level, "a service level, 0 to 15", Effect::Restart;
-    /// Requests of one connection without a response yet; one more that would wait is refused.
+    /// Requests of one connection without a response yet; one more that would wait is refused. acm-client and libibacm
+    /// have up to 64.
     RequestsPerClient requests_per_client: NonZeroU32 = nonzero(64), depth, "a number, at least 1", Effect::Reload;
     /// How long a client may leave its responses unread; then the daemon ends the connection, which counts until the
     /// responses are read or the client closes.
