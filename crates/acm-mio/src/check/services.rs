@@ -52,9 +52,9 @@ impl Services {
             let name = ports.name(*id);
             match answers {
                 Ok(answers) => {
-                    let pkeys = ports.active.get(id).map_or(&[][..], |port| &port.pkeys);
-                    let here = served.iter().filter(|(port, _)| port == id).map(|(_, pkey)| *pkey).collect();
-                    answers.report(&name, Choice::of(pkeys, here), &config.path_service_ids, report);
+                    let here: Vec<Pkey> = served.iter().filter(|(port, _)| port == id).map(|(_, pkey)| *pkey).collect();
+                    let choice = ports.active.get(id).map_or(Choice::Only, |port| Choice::of(port, &here));
+                    answers.report(&name, choice, &config.path_service_ids, report);
                     if config.route_prot == RouteProt::Acm {
                         answers.report_group(&name, report);
                     }
@@ -79,13 +79,13 @@ enum Choice {
 }
 
 impl Choice {
-    /// Returns the choice for a port with this table, and with addresses in the partitions `served`.
-    fn of(table: &[Pkey], served: Vec<Pkey>) -> Self {
+    /// Returns the choice for a port with addresses in the partitions `served`.
+    fn of(port: &PortAttributes, served: &[Pkey]) -> Self {
         let is_served = |pkey: &Pkey| served.iter().any(|served| served.same_partition(*pkey));
-        let mut valid = table.iter().filter(|pkey| pkey.is_valid());
+        let mut valid = port.pkeys.iter().filter(|pkey| pkey.is_valid());
         let of_endpoint = Some(Pkey::DEFAULT_FULL).filter(is_served).or_else(|| valid.clone().copied().find(is_served));
         match of_endpoint {
-            Some(_) if valid.clone().all(is_served) && served.len() > 1 => Self::Sa,
+            Some(_) if port.lets_sa_choose(served) => Self::Sa,
             Some(pkey) if valid.any(|other| !other.same_partition(pkey)) => Self::Endpoint(pkey),
             _ => Self::Only,
         }
@@ -319,7 +319,9 @@ mod tests {
     #[test]
     fn sa_chooses_only_if_each_of_several_partitions_has_an_address() {
         let [default, storage, limited] = [0xffff, 0x8001, 0x0001].map(Pkey::new);
-        let of = |table: &[Pkey], served: &[Pkey]| Choice::of(table, served.to_vec());
+        let of = |table: &[Pkey], served: &[Pkey]| {
+            Choice::of(&PortAttributes { pkeys: table.to_vec(), ..PortAttributes::default() }, served)
+        };
         assert_eq!(of(&[default], &[default]), Choice::Only);
         assert_eq!(of(&[storage, default], &[default, storage]), Choice::Sa);
         assert_eq!(of(&[limited, storage], &[storage]), Choice::Only, "one partition");

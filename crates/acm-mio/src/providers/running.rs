@@ -67,11 +67,7 @@ impl Providers {
         if self.plugins.is_none() {
             return;
         }
-        acm_plugin::set_log_level(match level {
-            LogLevel::Basic => 0,
-            LogLevel::Verbose => 1,
-            LogLevel::Operation => 2,
-        });
+        acm_plugin::set_log_level(level.number());
         crash::write_into(log.duplicate());
     }
 

@@ -102,6 +102,13 @@ impl PortAttributes {
             || self.gids.iter().any(|gid| !gid.is_zero() && (*gid == path.dgid || gid.prefix() == path.dgid.prefix()))
     }
 
+    /// Reports whether the subnet administrator chooses the partition of a path that a request leaves open: the port has
+    /// several, and an address in each. `served` has the partitions with an address, each once.
+    #[must_use]
+    pub fn lets_sa_choose(&self, served: &[Pkey]) -> bool {
+        served.len() > 1 && served.len() == self.partitions().len()
+    }
+
     /// Returns the partitions of the table in order, each once, as (index, P_Key). A full member's key is preferred.
     pub(crate) fn partitions(&self) -> Vec<(u16, Pkey)> {
         let mut found: Vec<(u16, Pkey)> = Vec::new();

@@ -21,9 +21,8 @@ impl Ports {
         let served: Vec<Pkey> =
             self.endpoints_of(id).filter_map(|endpoint| Some(self.endpoint(endpoint)?.pkey)).collect();
         let Some(port) = self.ports.get_mut(&id) else { return false };
-        let all = port.attributes.partitions().len();
+        let may_choose = port.attributes.lets_sa_choose(&served);
         let Partitions { served: before, choice, changes } = &mut port.partitions;
-        let may_choose = served.len() > 1 && served.len() == all;
         if *before == served && choice.is_some() == may_choose {
             return false;
         }

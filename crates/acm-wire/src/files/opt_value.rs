@@ -166,6 +166,16 @@ pub enum LogLevel {
 }
 
 impl LogLevel {
+    /// Returns the number in the file: 0, 1 or 2.
+    #[must_use]
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::Basic => 0,
+            Self::Verbose => 1,
+            Self::Operation => 2,
+        }
+    }
+
     pub(super) fn read(text: &str) -> Option<Self> {
         Some(match text.parse::<u32>().ok()? {
             0 => Self::Basic,
@@ -174,11 +184,7 @@ impl LogLevel {
         })
     }
     pub(super) fn write(value: &Self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match value {
-            Self::Basic => "0",
-            Self::Verbose => "1",
-            Self::Operation => "2",
-        })
+        fmt::Display::fmt(&value.number(), f)
     }
 }
 

@@ -54,8 +54,8 @@ pub(super) struct Ending(JoinHandle<()>);
 struct Shared {
     /// Number of commands that wait. Less than zero for a moment if the thread takes a command before it is counted.
     waiting: AtomicIsize,
-    /// Incremented when the thread begins to work, and when it begins to wait. Odd while the thread works. Incremented
-    /// twice after each command and each report of a batch, which the device has responded to.
+    /// Incremented when the thread begins to work, and when it begins to wait. Odd while the thread works. Two more after
+    /// each command, to which the device has responded.
     steps: AtomicU64,
     /// True if the event loop no longer serves the device: the commands that wait are not carried out.
     has_ended: AtomicBool,

@@ -76,7 +76,7 @@ impl Daemon {
     fn reset_log_level(&mut self, now: Time) {
         if self.temporary.is_some() {
             self.change_log_level(now, None);
-            let option = log_level::number(self.reload.current.options().log_level);
+            let option = self.reload.current.options().log_level.number();
             tracing::info!(target: "log", "log_level {option} again, as the option file has it");
         }
     }

@@ -22,14 +22,6 @@ pub(crate) struct Temporary {
     dest: Option<(Filter, String)>,
 }
 
-pub(super) const fn number(level: LogLevel) -> u8 {
-    match level {
-        LogLevel::Basic => 0,
-        LogLevel::Verbose => 1,
-        LogLevel::Operation => 2,
-    }
-}
-
 impl Temporary {
     /// Parses the parameters of a request, and logs who sets the level.
     ///
@@ -55,7 +47,7 @@ impl Temporary {
         }
         let (user, program) = &asked.by;
         let of = dest.as_ref().map_or(String::new(), |(_, text)| format!(" of lines about {}", text.escape_debug()));
-        tracing::info!(target: "log", "{user}, {program}, sets log_level {} for {seconds} s{of}", number(level));
+        tracing::info!(target: "log", "{user}, {program}, sets log_level {} for {seconds} s{of}", level.number());
         Ok(Self { level, until: now + Duration::from_secs(seconds), dest })
     }
 }
@@ -86,9 +78,9 @@ pub(super) fn apply(temporary: Option<&Temporary>, option: LogLevel, log: &Log, 
 /// Returns the level in force.
 pub(super) fn state(temporary: Option<&Temporary>, option: LogLevel, now: Time) -> LogLevelState {
     let temporary = temporary.map(|Temporary { level, until, dest }| TemporaryLevel {
-        level: number(*level),
+        level: level.number(),
         ends_in: until.since(now).as_secs(),
         dest: dest.as_ref().map(|(_, text)| text.clone()),
     });
-    LogLevelState { option: number(option), temporary }
+    LogLevelState { option: option.number(), temporary }
 }
