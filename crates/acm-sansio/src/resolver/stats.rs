@@ -81,8 +81,8 @@ stats! {
         prefetches_failed: u64,
         /// Destinations whose path came from such a table.
         prefetch_used: u64,
-        /// Ports whose paths in such a table are no longer used: a notice was about the port, or the SA returned
-        /// another path.
+        /// Ports whose paths in such a table are no longer used: a notice was about the port, a datagram came
+        /// from elsewhere, or the SA returned another path.
         prefetch_refuted: u64,
     }
 }

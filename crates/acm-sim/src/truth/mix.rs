@@ -83,6 +83,8 @@ pub struct Mix {
     pub beside_c: bool,
     /// True without the option `witness`.
     pub no_witness: bool,
+    /// True for `prefetch on`.
+    pub prefetch: bool,
 }
 
 const ALL: &[&str] = &["moves", "lids", "bounces", "manager", "registers", "deletes"];
@@ -140,11 +142,15 @@ pub const MIXES: &[Mix] = &[
     Mix { name: "acm, beside C ibacm", events: BESIDE_C, acm: true, beside_c: true, ..Mix::PLAIN },
     Mix { name: "without witnesses", events: ALL, no_witness: true, ..Mix::PLAIN },
     Mix { name: "more events, without witnesses", events: MORE, no_witness: true, ..Mix::PLAIN },
+    Mix { name: "all of them, with tables", events: ALL, prefetch: true, ..Mix::PLAIN },
+    Mix { name: "most events, with tables and loss", events: MOST, loss: 10, prefetch: true, ..Mix::PLAIN },
+    Mix { name: "more events, with tables", events: MORE, prefetch: true, ..Mix::PLAIN },
 ];
 
 impl Mix {
     /// No events, with the defaults of the daemon and without loss.
-    pub const PLAIN: Self = Self { name: "", events: &[], acm: false, loss: 0, beside_c: false, no_witness: false };
+    pub const PLAIN: Self =
+        Self { name: "", events: &[], acm: false, loss: 0, beside_c: false, no_witness: false, prefetch: false };
 
     /// Draws a sequence of this many steps. Equal seeds give equal sequences.
     ///
@@ -174,6 +180,7 @@ impl Mix {
             acm: self.acm,
             loss: self.loss,
             no_witness: self.no_witness,
+            prefetch: self.prefetch,
             steps,
         }
     }

@@ -5,7 +5,10 @@ use super::{
     step::{Sequence, Target, What},
 };
 use crate::{Client, World, WorldConfig, name};
-use acm_sansio::{Config, Output, Time, config::RouteProt};
+use acm_sansio::{
+    Config, Output, Time,
+    config::{Prefetch, RouteProt},
+};
 use acm_wire::{
     Address,
     client::{EntryFlags, path_request, resolve_request},
@@ -106,7 +109,8 @@ pub(super) struct Player<'a> {
 #[must_use]
 pub fn play(sequence: &Sequence) -> Vec<Finding> {
     let route_prot = if sequence.acm { RouteProt::Acm } else { RouteProt::Sa };
-    let core = Config { route_prot, ..Config::default() };
+    let prefetch = if sequence.prefetch { Prefetch::On } else { Prefetch::Off };
+    let core = Config { route_prot, prefetch, ..Config::default() };
     let c_nodes = sequence.c_nodes.min(sequence.nodes - 1);
     let mut world = World::new(WorldConfig {
         nodes: sequence.nodes - c_nodes,

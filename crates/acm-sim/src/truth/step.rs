@@ -18,6 +18,8 @@ pub struct Sequence {
     pub loss: u32,
     /// True without the option `witness`.
     pub no_witness: bool,
+    /// True for `prefetch on`.
+    pub prefetch: bool,
     /// The steps in order.
     pub steps: Vec<Step>,
 }
@@ -233,6 +235,9 @@ impl fmt::Display for Sequence {
         if self.no_witness {
             f.write_str(" no-witness")?;
         }
+        if self.prefetch {
+            f.write_str(" prefetch")?;
+        }
         if self.loss > 0 {
             write!(f, " loss {}", self.loss)?;
         }
@@ -256,13 +261,22 @@ impl FromStr for Sequence {
     type Err = ParseSequenceError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-        let mut sequence =
-            Self { nodes: 2, c_nodes: 0, seed: 1, acm: false, loss: 0, no_witness: false, steps: Vec::new() };
+        let mut sequence = Self {
+            nodes: 2,
+            c_nodes: 0,
+            seed: 1,
+            acm: false,
+            loss: 0,
+            no_witness: false,
+            prefetch: false,
+            steps: Vec::new(),
+        };
         let mut words = lines.next().unwrap_or_default().split_whitespace();
         while let Some(word) = words.next() {
             match word {
                 "acm" => sequence.acm = true,
                 "no-witness" => sequence.no_witness = true,
+                "prefetch" => sequence.prefetch = true,
                 "nodes" => sequence.nodes = Word::read(words.next())?,
                 "c" => sequence.c_nodes = Word::read(words.next())?,
                 "loss" => sequence.loss = Word::read(words.next())?,
@@ -284,8 +298,7 @@ mod tests {
 
     #[test]
     fn sequence_survives_a_round_trip_as_text() {
-        let text =
-            "nodes 4 seed 7 c 1 acm no-witness loss 5\n+0 look 2 ip3\n+120 move six1 4\n+3 bounce 1 250\n+0 manager";
+        let text = "nodes 4 seed 7 c 1 acm no-witness prefetch loss 5\n+0 look 2 ip3\n+120 move six1 4\n+3 bounce 1 250\n+0 manager";
         let sequence: Sequence = text.parse().unwrap();
         assert_eq!(sequence.steps[0].act, Act::Look { node: 1, target: Target { what: What::Ip4, of: 2 } });
         assert_eq!(sequence.to_string(), text);

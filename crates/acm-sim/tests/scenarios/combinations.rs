@@ -33,6 +33,12 @@ fn address_that_moves_three_times_within_seconds_is_found_at_its_last_owner() {
     }
 }
 
+/// The table was fetched before.
+#[test]
+fn table_of_all_paths_follows_the_lids_that_datagrams_show() {
+    assert_true("nodes 4 seed 8 prefetch\n+76134 swap 1 4");
+}
+
 /// The node uses none of the addresses that the peer announces.
 // docs/deviations.md: compared-places
 #[test]

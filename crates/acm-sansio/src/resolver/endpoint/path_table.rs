@@ -6,7 +6,7 @@ use crate::{
 use alloc::{boxed::Box, collections::BTreeMap, vec::Vec};
 use core::num::NonZeroU16;
 use ib_mad::{
-    Gid, Guid, Lid, MadRef, Mtu, PacketLifeTime, Rate, Selected, Status,
+    Gid, Guid, Lid, Lmc, MadRef, Mtu, PacketLifeTime, Rate, Selected, Status,
     sa::{PathRecord, QosSl, SaHeader},
 };
 
@@ -124,10 +124,11 @@ impl PathTable {
         self.entries.iter().skip(first).take_while(move |entry| entry.guid == guid)
     }
 
-    fn with_lid(&self, lid: Lid) -> impl Iterator<Item = &Entry> {
+    /// Returns the paths to the LIDs of a port with this base LID.
+    fn with_lids(&self, lid: Lid, lmc: Lmc) -> impl Iterator<Item = &Entry> {
         let entry = |index: &u16| self.entries.get(usize::from(*index));
         let first = self.by_lid.partition_point(|index| entry(index).is_some_and(|entry| entry.dlid < lid));
-        self.by_lid.iter().skip(first).map_while(entry).take_while(move |entry| entry.dlid == lid)
+        self.by_lid.iter().skip(first).map_while(entry).take_while(move |entry| entry.dlid.base(lmc) == lid)
     }
 
     /// Returns the path for a request, if a query for it would return the same: the request names only the ends of the
@@ -139,7 +140,7 @@ impl PathTable {
             return None;
         }
         let entry = if key.dgid.is_zero() {
-            self.with_lid(key.dlid).next()
+            self.with_lids(key.dlid, Lmc::default()).next()
         } else if key.dgid.prefix() == self.shared.dgid.prefix() {
             let at_lid = |entry: &&Entry| key.dlid.is_zero() || entry.dlid == key.dlid;
             self.with_guid(key.dgid.interface_id()).find(at_lid)
@@ -149,6 +150,18 @@ impl PathTable {
         let Entry { guid, dlid, template } = *entry?;
         let template = self.templates.get(usize::from(template?.get()) - 1)?;
         Some(template.path(&self.shared, guid, dlid))
+    }
+
+    /// Compares the paths with a datagram, whose sender has this GID and base LID. If no path leads there, those to the
+    /// GID and those to the LID are marked as wrong. Returns the number of ports that this is new for.
+    pub(crate) fn contradict(&mut self, lid: Lid, lmc: Lmc, gid: Gid) -> u64 {
+        let guid = gid.interface_id();
+        if gid.prefix() != self.shared.dgid.prefix() || self.with_guid(guid).any(|entry| entry.dlid.base(lmc) == lid) {
+            return 0;
+        }
+        let at_lid = self.with_lids(lid, lmc).filter(|entry| entry.template.is_some());
+        let wrong: Vec<Gid> = at_lid.map(|entry| Gid::from_parts(gid.prefix(), entry.guid)).collect();
+        wrong.into_iter().chain([gid]).map(|gid| u64::from(self.refute(gid))).sum()
     }
 
     /// Marks all paths to a port as wrong. Returns `true` if one was not marked before.

@@ -23,7 +23,7 @@ use crate::{
 use alloc::vec::Vec;
 use core::time::Duration;
 use ib_mad::{
-    Gid,
+    Gid, Lid, Lmc,
     sa::{PathRecord, Query},
 };
 
@@ -178,6 +178,20 @@ impl Endpoints {
         let table = self.get_mut(endpoint).and_then(|state| state.prefetch.table.as_mut());
         if table.is_some_and(|table| table.paths.refute(dgid)) {
             stats.prefetch_refuted += 1;
+        }
+    }
+
+    /// Compares the table with a datagram of a host.
+    pub(crate) fn contradict_prefetched(
+        &mut self,
+        stats: &mut IbacmpStats,
+        endpoint: EndpointId,
+        lid: Lid,
+        lmc: Lmc,
+        gid: Gid,
+    ) {
+        if let Some(table) = self.get_mut(endpoint).and_then(|state| state.prefetch.table.as_mut()) {
+            stats.prefetch_refuted += table.paths.contradict(lid, lmc, gid);
         }
     }
 

@@ -120,7 +120,9 @@ impl Ibacmp {
 
     /// Records the LID of a datagram's sender. What is cached at another GID there is wrong if the port has a new GID.
     pub(crate) fn note_host(&mut self, cx: &mut Context, endpoint: EndpointId, source: &DatagramSource, gid: Gid) {
-        let lid = source.lid.base(cx.lmc_of(endpoint));
+        let lmc = cx.lmc_of(endpoint);
+        let lid = source.lid.base(lmc);
+        self.endpoints.contradict_prefetched(&mut self.stats, endpoint, lid, lmc, gid);
         let others = self.endpoints.at_mut(endpoint).map(|state| state.hosts.note(lid, gid)).unwrap_or_default();
         for other in others {
             for id in self.cached_at(cx, endpoint, lid, other) {

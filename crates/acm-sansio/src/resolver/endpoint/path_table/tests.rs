@@ -195,3 +195,21 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn datagram_from_elsewhere_marks_the_paths_to_its_gid_and_its_lid() {
+    let lmc = Lmc::checked(1).unwrap();
+    let at = |lid: u16, number: u64| PathRecord { dgid: gid(number), dlid: Lid::new(lid), ..path(7) };
+    // 3 and 4 share a port.
+    let mut table = read(&[at(10, 1), at(12, 2), at(15, 3), at(14, 4)]).unwrap();
+    let lids = |table: &PathTable| [1, 2, 3, 4].map(|number| table.path(&to_gid(number)).map(|path| path.dlid.get()));
+    let all = [Some(10), Some(12), Some(15), Some(14)];
+    for (lid, number) in [(10, 1), (14, 3), (14, 4), (20, 9)] {
+        assert_eq!((table.contradict(Lid::new(lid), lmc, gid(number)), lids(&table)), (0, all), "{lid} {number}");
+    }
+    let elsewhere = Gid::from_parts(7, Guid::new(2));
+    assert_eq!((table.contradict(Lid::new(14), lmc, elsewhere), lids(&table)), (0, all), "another subnet");
+    assert_eq!((table.contradict(Lid::new(14), lmc, gid(2)), lids(&table)), (3, [Some(10), None, None, None]));
+    assert_eq!(table.contradict(Lid::new(14), lmc, gid(2)), 0, "it is known");
+    assert_eq!(table.path(&to_lid(14)), None);
+}
