@@ -31,6 +31,7 @@ mod log;
 mod loop_times;
 mod metrics;
 mod names;
+mod netlink;
 mod output;
 mod owners;
 mod peer;

@@ -7,7 +7,6 @@ mod dumps;
 mod message;
 mod monitor;
 mod partition;
-mod socket;
 mod source;
 mod table;
 

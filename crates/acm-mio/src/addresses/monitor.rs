@@ -3,21 +3,37 @@ use super::{
     dumps::{Dumps, Next},
     message::{self, Dump, Notification},
     partition::Sysfs,
-    socket::{Received, Socket},
     table::{Change, Table},
 };
-use crate::{cli::InterfaceChoice, metrics::Number};
+use crate::{
+    cli::InterfaceChoice,
+    metrics::Number,
+    netlink::{NetlinkSocket, Received},
+};
 use acm_sansio::{Time, port::InterfaceAddress};
 use core::{fmt, net::IpAddr};
 use mio::{Interest, Registry, Token, unix::SourceFd};
+use nix::{errno::Errno, sys::socket::SockProtocol};
 use std::{collections::BTreeSet, io, os::fd::AsRawFd};
 
 /// Bytes of the receive buffer. Datagrams of a dump have at most 32 KiB; a message of one link is shorter.
 const LONGEST: usize = 64 << 10;
 
+/// RTNLGRP_LINK (1), RTNLGRP_IPV4_IFADDR (5), RTNLGRP_IPV6_IFADDR (9), as bits of an address.
+const GROUPS: u32 = 1 | 1 << 4 | 1 << 8;
+/// Size of the socket's buffer in bytes: room for changes of some thousand interfaces. A smaller one causes more dumps.
+const RECEIVE_BUFFER: usize = 1 << 20;
+
+/// Opens a socket that receives changes of links and addresses.
+fn subscribe() -> Result<NetlinkSocket, Errno> {
+    let socket = NetlinkSocket::with_room(NetlinkSocket::open(SockProtocol::NetlinkRoute)?, RECEIVE_BUFFER);
+    socket.join(GROUPS)?;
+    Ok(socket)
+}
+
 /// The addresses of this machine's interfaces on InfiniBand ports.
 pub(crate) struct Interfaces {
-    socket: Socket,
+    socket: NetlinkSocket,
     table: Table,
     dumps: Dumps,
     buffer: Box<[u8]>,
@@ -58,7 +74,7 @@ impl Interfaces {
         if choice == InterfaceChoice::Off {
             return None;
         }
-        let socket = Socket::subscribe()
+        let socket = subscribe()
             .inspect_err(|error| tracing::warn!(target: "interfaces", "addresses of interfaces stay unknown: {error}"))
             .ok()?;
         Some(Self {
@@ -116,7 +132,7 @@ impl Interfaces {
     }
 
     fn request_dump(&mut self, dump: Dump, sequence: u32) {
-        if let Err(error) = self.socket.send(&message::request(dump, sequence)) {
+        if let Err(error) = self.socket.send(&message::request(dump, sequence), 0) {
             if !core::mem::replace(&mut self.send_failure_logged, true) {
                 tracing::debug!(target: "interfaces", "dump not asked for: {error}; it is tried again");
             }
@@ -131,9 +147,9 @@ impl Interfaces {
                 self.drained = true;
                 return false;
             }
-            Received::Foreign => self.counters.bad += 1,
             Received::Lost => self.lost(),
-            Received::Datagram(length) => {
+            Received::Datagram { from_kernel: false, .. } => self.counters.bad += 1,
+            Received::Datagram { length, .. } => {
                 let (notifications, whole) = message::parse(self.buffer.get(..length).unwrap_or_default());
                 if !whole {
                     self.counters.bad += 1;

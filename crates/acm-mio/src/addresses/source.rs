@@ -2,16 +2,15 @@
 //!
 //! The kernel responds to RTM_GETROUTE within `send`, and takes no lock that others hold for long (Linux 4.14 and
 //! later). A connected UDP socket would show the same address, but needs a port, and users can hold all of them.
-use super::{
-    message::{HEADER, attributes, bytes, ip},
-    socket::{Received, Socket},
-};
+use super::message::{HEADER, attributes, bytes, ip};
+use crate::netlink::{NetlinkSocket, Received};
 use core::net::IpAddr;
 use netlink_packet_core::NetlinkBuffer;
 use netlink_packet_route::{
     AddressFamily, RouteNetlinkMessage,
     route::{RouteAttribute, RouteHeader, RouteMessage, RouteType},
 };
+use nix::sys::socket::SockProtocol;
 
 /// Number of a message with a route (`linux/rtnetlink.h`).
 const RTM_NEWROUTE: u16 = 24;
@@ -29,7 +28,7 @@ const MOST_TRIED: usize = 16;
 /// A link-local destination has a route on every interface, and requests of clients do not contain the interface.
 /// Therefore the first interface in `link_local` that has a route to the destination is used.
 pub(crate) fn select_source(dest: IpAddr, link_local: impl Iterator<Item = u32>) -> Option<IpAddr> {
-    let socket = Socket::open().ok()?;
+    let socket = NetlinkSocket::open(SockProtocol::NetlinkRoute).ok()?;
     match dest {
         IpAddr::V6(address) if address.is_unicast_link_local() => {
             link_local.take(MOST_TRIED).find_map(|interface| source_to(&socket, dest, Some(interface)))
@@ -38,13 +37,13 @@ pub(crate) fn select_source(dest: IpAddr, link_local: impl Iterator<Item = u32>)
     }
 }
 
-fn source_to(socket: &Socket, dest: IpAddr, interface: Option<u32>) -> Option<IpAddr> {
-    socket.send(&request(dest, interface)).ok()?;
+fn source_to(socket: &NetlinkSocket, dest: IpAddr, interface: Option<u32>) -> Option<IpAddr> {
+    socket.send(&request(dest, interface), 0).ok()?;
     let mut buffer = [0; LONGEST];
     loop {
         match socket.receive(&mut buffer) {
-            Received::Datagram(length) => return source_in(buffer.get(..length)?),
-            Received::Foreign => {}
+            Received::Datagram { from_kernel: false, .. } => {}
+            Received::Datagram { length, .. } => return source_in(buffer.get(..length)?),
             Received::Nothing | Received::Lost => return None,
         }
     }

@@ -1,9 +1,12 @@
 //! The netlink socket and the service combined, for the event loop.
 use super::{
     service::{AddressRequest, KernelDatagram, PathRequest, Service},
-    socket::{Received, Socket, SocketError},
+    socket::{self, GROUP, SocketError},
 };
-use crate::cli::KernelChoice;
+use crate::{
+    cli::KernelChoice,
+    netlink::{NetlinkSocket, Received},
+};
 use acm_sansio::{Failure, KernelRequestId};
 use core::{fmt, time::Duration};
 use ib_mad::sa::PathRecord;
@@ -13,7 +16,7 @@ use std::{io, os::fd::AsRawFd};
 
 /// The connection to the kernel.
 pub(crate) struct Kernel {
-    socket: Socket,
+    socket: NetlinkSocket,
     service: Service,
     any_sender: bool,
     buffer: Box<[u8; LONGEST]>,
@@ -47,9 +50,9 @@ impl Kernel {
     /// Uses the socket that systemd passed, or opens a socket. If there is no socket, logs one warning: the daemon
     /// serves its clients, and the kernel queries subnet administration directly.
     pub(crate) fn open(passed: &mut ListenFd, choice: KernelChoice) -> Option<Self> {
-        let (socket, origin) = match Socket::from_systemd(passed) {
+        let (socket, origin) = match socket::from_systemd(passed) {
             Some(socket) => (Ok(socket), "passed by systemd"),
-            None => (Socket::open(), "opened"),
+            None => (socket::open(), "opened"),
         };
         match socket {
             Ok(socket) => {
@@ -63,7 +66,7 @@ impl Kernel {
         }
     }
 
-    fn on(socket: Socket, choice: KernelChoice) -> Self {
+    fn on(socket: NetlinkSocket, choice: KernelChoice) -> Self {
         Self {
             socket,
             service: Service::new(std::process::id()),
@@ -76,7 +79,7 @@ impl Kernel {
 
     /// Opens a socket and closes it again.
     pub(crate) fn probe() -> Result<(), SocketError> {
-        Socket::open().map(drop)
+        socket::open().map(drop)
     }
 
     /// Registers the socket in the poll set.
@@ -125,7 +128,7 @@ impl Kernel {
 
     /// Sends a response. If that fails, the kernel's request times out after 2 s.
     fn send(&mut self, message: &[u8]) {
-        if let Err(error) = self.socket.send(message)
+        if let Err(error) = self.socket.send(message, GROUP)
             && !core::mem::replace(&mut self.send_failure_logged, true)
         {
             tracing::warn!(target: "kernel", "answer not sent: {error}; CAP_NET_ADMIN is needed");
@@ -163,7 +166,7 @@ mod tests {
         let length = request.encode(1, &mut bytes).unwrap();
         for (choice, requests) in [(KernelChoice::On, 0), (KernelChoice::Any, 1)] {
             let (ours, address) = between_programs();
-            let mut kernel = Kernel::on(Socket::with_room(ours), choice);
+            let mut kernel = Kernel::on(NetlinkSocket::with_room(ours, 1 << 20), choice);
             assert!(kernel.receive().is_none());
             let (theirs, _) = between_programs();
             sendto(theirs.as_raw_fd(), &bytes[..length], &address, MsgFlags::empty()).unwrap();
