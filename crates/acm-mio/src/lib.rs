@@ -22,7 +22,6 @@ mod control;
 mod ctl;
 mod descriptors;
 mod detach;
-mod effects;
 mod fabric;
 mod host_name;
 mod kernel;

@@ -39,18 +39,43 @@ impl Settings {
     /// Reads both files. A missing file is not an error: options have defaults, and addresses are derived from the
     /// host's name. Relative paths start at the current directory, before the daemon changes it.
     pub(crate) fn read(args: &Args) -> Self {
-        let (option_file, addr_file) = (ConfigFile::of_options(args), ConfigFile::of_addresses(args));
-        let mut problems = Vec::new();
-        let found = read_options(&option_file, Reading::First, false, &mut problems);
-        let (text, mut unreadable) = (found.value, Vec::from_iter(found.unreadable));
         let mut defaults = Options::default();
         if args.log_to_stdout() {
             defaults.log_file = LogTarget::Stdout;
         }
+        Self::load(ConfigFile::of_options(args), ConfigFile::of_addresses(args), defaults, None)
+    }
+
+    /// Reads both files again. A file is not applied, and its previous content stays in force, if it has a malformed
+    /// line, if it has become empty, or if it is missing although the command line names it.
+    pub(crate) fn read_again(&self) -> Self {
+        Self::load(self.option_file.clone(), self.addr_file.clone(), self.defaults, Some(self))
+    }
+
+    /// Reads both files, at the start or after the settings `before`.
+    fn load(option_file: ConfigFile, addr_file: ConfigFile, defaults: Options<'static>, before: Option<&Self>) -> Self {
+        let mut problems = Vec::new();
+        let reading = |was_empty: fn(&Self) -> bool| {
+            before.map_or(Reading::First, |before| Reading::Again { was_empty: was_empty(before) })
+        };
+        let kept = |bad: bool| before.filter(|_| bad);
+        let providers = before.map(|before| before.providers.clone()).unwrap_or_default();
+        let read = reading(Self::has_empty_option_file);
+        let options = read_options(&option_file, read, !providers.is_empty(), &mut problems);
+        before.into_iter().for_each(|before| before.not_loaded(&options.value, &mut problems));
+        let text = kept(options.bad).map_or(options.value, |before| before.text.clone());
         let ips = parse_options(&text, defaults).support_ips_in_addr_cfg;
-        let found = read_addresses(&addr_file, ips, Reading::First, &mut problems);
-        unreadable.extend(found.unreadable);
-        let (addresses, skipped_ips) = found.value.split();
+        let found = read_addresses(&addr_file, ips, reading(Self::has_no_address), &mut problems);
+        let before_bad = kept(found.bad).map(|before| (before.addresses.clone(), before.skipped_ips.clone()));
+        let (addresses, skipped_ips) = before_bad.unwrap_or(found.value);
+        let mut not_applied = Vec::new();
+        for (bad, file) in [(options.bad, &option_file), (found.bad, &addr_file)] {
+            if kept(bad).is_some() {
+                problems.push(format!("{}: not applied; what it said before goes on", file.path.display()));
+                not_applied.push(file.path.clone());
+            }
+        }
+        let unreadable = options.unreadable.into_iter().chain(found.unreadable).collect();
         let owners = Owners::read(&mut problems);
         Self {
             option_file,
@@ -61,44 +86,6 @@ impl Settings {
             skipped_ips,
             problems,
             unreadable,
-            not_applied: Vec::new(),
-            providers: Vec::new(),
-            owners,
-        }
-    }
-
-    /// Reads both files again. A file is not applied, and its previous content stays in force, if it has a malformed
-    /// line, if it has become empty, or if it is missing although the command line names it.
-    pub(crate) fn read_again(&self) -> Self {
-        let Self { option_file, addr_file, defaults, .. } = self;
-        let mut problems = Vec::new();
-        let reading = Reading::Again { was_empty: self.has_empty_option_file() };
-        let options = read_options(option_file, reading, !self.providers.is_empty(), &mut problems);
-        self.not_loaded(&options.value, &mut problems);
-        let text = if options.bad { self.text.clone() } else { options.value };
-        let ips = parse_options(&text, *defaults).support_ips_in_addr_cfg;
-        let was_empty = self.addresses.as_ref().is_none_or(Vec::is_empty) && self.skipped_ips.is_empty();
-        let found = read_addresses(addr_file, ips, Reading::Again { was_empty }, &mut problems);
-        let before = || (self.addresses.clone(), self.skipped_ips.clone());
-        let (addresses, skipped_ips) = if found.bad { before() } else { found.value.split() };
-        let mut not_applied = Vec::new();
-        for (bad, file) in [(options.bad, option_file), (found.bad, addr_file)] {
-            if bad {
-                problems.push(format!("{}: not applied; what it said before goes on", file.path.display()));
-                not_applied.push(file.path.clone());
-            }
-        }
-        let (option_file, addr_file, defaults) = (option_file.clone(), addr_file.clone(), *defaults);
-        let (providers, owners) = (self.providers.clone(), Owners::read(&mut problems));
-        Self {
-            option_file,
-            addr_file,
-            text,
-            defaults,
-            addresses,
-            skipped_ips,
-            problems,
-            unreadable: Vec::new(),
             not_applied,
             providers,
             owners,
@@ -140,6 +127,10 @@ impl Settings {
     /// Reports whether the option file has no text, not even a comment.
     pub(crate) fn has_empty_option_file(&self) -> bool {
         self.text.trim_ascii().is_empty()
+    }
+
+    fn has_no_address(&self) -> bool {
+        self.addresses.as_ref().is_none_or(Vec::is_empty) && self.skipped_ips.is_empty()
     }
 
     /// Returns the options in force.
@@ -272,9 +263,10 @@ mod locks;
 mod read;
 mod remarks;
 mod unreadable;
+pub(crate) use locks::{OWN_LOCK, applied};
 pub(crate) use read::{BUILT_IN, ConfiguredAddress, MissingFile, SkippedIp};
 use read::{ConfigFile, Reading, parse_options, read_addresses, read_options};
-pub(crate) use remarks::Remark;
+pub(crate) use remarks::does_nothing;
 pub(crate) use unreadable::UnreadableFile;
 
 #[cfg(test)]

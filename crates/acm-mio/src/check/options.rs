@@ -4,9 +4,9 @@ use super::report::Report;
 use crate::settings::LoadedProvider;
 use crate::{
     cli::{Args, InterfaceChoice},
-    effects::does_nothing,
+    control::Remark,
     providers,
-    settings::{Remark, Settings},
+    settings::{Settings, does_nothing},
 };
 #[cfg(feature = "plugins")]
 use acm_sansio::api::ProviderId;

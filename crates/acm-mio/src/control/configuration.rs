@@ -32,7 +32,7 @@ pub(crate) struct InForce {
 
 /// A remark on a file, and advice to the administrator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Advised {
+pub(crate) struct Remark {
     pub(crate) what: String,
     pub(crate) advice: String,
 }
@@ -44,5 +44,5 @@ pub(crate) struct Configuration {
     pub(crate) address_file: PathBuf,
     /// All options, and a further one for each line `provider`.
     pub(crate) options: Vec<InForce>,
-    pub(crate) remarks: Vec<Advised>,
+    pub(crate) remarks: Vec<Remark>,
 }

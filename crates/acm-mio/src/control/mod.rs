@@ -13,9 +13,9 @@ mod page;
 mod parameters;
 mod state;
 
-pub(crate) use configuration::{Advised, Configuration, InForce, Origin};
+pub(crate) use configuration::{Configuration, InForce, Origin, Remark};
 pub(crate) use entry::{Contradicted, Entry, Path};
 pub(crate) use filter::Filter;
-pub(crate) use page::{Flushed, Page};
+pub(crate) use page::{Flushed, Page, Removal};
 pub(crate) use parameters::Parameters;
 pub(crate) use state::{LogLevelState, RecordingState, ReloadRequested, ReloadResult, TemporaryLevel};

@@ -1,7 +1,8 @@
 //! One page of the cache: the entries in some of its slots that meet a filter.
 use super::{entry::Entry, filter::Filter};
+use crate::peer::Peer;
 use acm_sansio::{
-    Acm, Time,
+    Account, Acm, Time,
     api::{CacheEntry, Names},
     id::DestId,
 };
@@ -32,6 +33,16 @@ pub(crate) struct Flushed {
     pub(crate) flushed: u64,
     /// The slot at which the next page begins; `None` at the end.
     pub(crate) next: Option<usize>,
+}
+
+/// The request that continues a removal of entries.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Removal {
+    /// The user and the program.
+    pub(crate) by: (Account, Peer),
+    pub(crate) conditions: String,
+    /// The slot at which it continues.
+    pub(crate) from: usize,
 }
 
 impl Page {

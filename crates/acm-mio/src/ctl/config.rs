@@ -60,7 +60,7 @@ fn footers(found: &Configuration) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::Advised;
+    use crate::control::Remark;
 
     fn option(name: &str, origin: Origin, line: Option<u32>, after_restart: Option<&str>) -> InForce {
         let (name, after_restart) = (name.to_owned(), after_restart.map(str::to_owned));
@@ -78,7 +78,7 @@ mod tests {
                 option("groups", Origin::Default, None, Some("2")),
                 option("addr_prot", Origin::File, Some(2), None),
             ],
-            remarks: vec![Advised { what: "/opts: sa_depth 1".to_owned(), advice: "remove it".to_owned() }],
+            remarks: vec![Remark { what: "/opts: sa_depth 1".to_owned(), advice: "remove it".to_owned() }],
         }
     }
 

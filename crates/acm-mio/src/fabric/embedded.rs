@@ -1,21 +1,11 @@
 //! A simulated fabric in this process. A thread serves it on a socket, so that other daemons can join.
-use super::{
-    error::FabricError,
-    interface::{Fabric, NamedPort},
-    sim::Sim,
-};
+use super::{error::FabricError, sim::Sim};
 use crate::log::Lines;
-use acm_sansio::{
-    EndpointId, Input, PortId,
-    api::{SaAddress, SaSend, SendTo},
-};
 use core::num::NonZeroU32;
-use ib_mad::{Gid, Lid, Qpn, acm::AcmMad, sa::SaMad};
 use ib_sim::{
     Node, NodeId, Subnet, SubnetConfig,
     server::{Server, Stopper},
 };
-use mio::{Registry, Token};
 use std::{
     io,
     path::{Path, PathBuf},
@@ -25,22 +15,15 @@ use std::{
 /// Number of nodes of the fabric: the maximum of `cargo xtask demo --nodes`. This daemon is the first node.
 const NODES: usize = 64;
 
-/// A connection to the fabric, and the thread that serves it.
+/// The thread that serves the fabric until the value is dropped.
 #[derive(Debug)]
-pub(crate) struct Embedded {
-    // The first field, so that the connection is dropped before the thread is stopped.
-    sim: Sim,
-    _thread: Thread,
-}
-
-#[derive(Debug)]
-struct Thread {
+struct ServerThread {
     stopper: Stopper,
     handle: Option<JoinHandle<()>>,
     path: PathBuf,
 }
 
-impl Drop for Thread {
+impl Drop for ServerThread {
     fn drop(&mut self) {
         self.stopper.stop();
         if let Some(handle) = self.handle.take() {
@@ -50,25 +33,21 @@ impl Drop for Thread {
     }
 }
 
-impl Embedded {
-    /// Starts the fabric with its socket at `path`, and attaches to it as node1. `seed` determines the random faults
-    /// that a test may set later.
-    pub(crate) fn start(path: &Path, seed: u64, receive_depth: NonZeroU32, lines: Lines) -> Result<Self, FabricError> {
-        let failed = |error| FabricError::Embedded(path.to_owned(), error);
-        let subnet = subnet(seed).map_err(|error| failed(io::Error::other(error)))?;
-        let mut server = Server::bind(path, subnet).map_err(failed)?;
-        let stopper = server.stopper();
-        let handle = std::thread::Builder::new()
-            .name("fabric".into())
-            .spawn(move || {
-                if let Err(error) = server.run() {
-                    tracing::error!(target: "fabric", "embedded fabric stopped: {error}");
-                }
-            })
-            .map_err(failed)?;
-        let thread = Thread { stopper, handle: Some(handle), path: path.to_owned() };
-        Ok(Self { sim: Sim::attach(path, Some("node1"), receive_depth, lines)?, _thread: thread })
-    }
+/// Starts the fabric with its socket at `path`, and attaches to it as node1. `seed` determines the random faults that a
+/// test may set later.
+pub(crate) fn embedded(path: &Path, seed: u64, receive_depth: NonZeroU32, lines: Lines) -> Result<Sim, FabricError> {
+    let failed = |error| FabricError::Embedded(path.to_owned(), error);
+    let subnet = subnet(seed).map_err(|error| failed(io::Error::other(error)))?;
+    let mut server = Server::bind(path, subnet).map_err(failed)?;
+    let stopper = server.stopper();
+    let run = move || {
+        if let Err(error) = server.run() {
+            tracing::error!(target: "fabric", "embedded fabric stopped: {error}");
+        }
+    };
+    let handle = Some(std::thread::Builder::new().name("fabric".into()).spawn(run).map_err(failed)?);
+    let server = ServerThread { stopper, handle, path: path.to_owned() };
+    Ok(Sim::attach(path, Some("node1"), receive_depth, lines)?.with_server(server))
 }
 
 /// Returns the fabric before any program is attached.
@@ -85,67 +64,20 @@ pub(crate) fn first_node() -> Option<Node> {
     subnet(0).ok()?.node(NodeId::new(1)).cloned()
 }
 
-impl Fabric for Embedded {
-    fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
-        self.sim.register(registry, token)
-    }
-    fn ready(&mut self, token: Token) {
-        self.sim.ready(token);
-    }
-    fn counters(&self) -> Vec<(&'static str, u64)> {
-        self.sim.counters()
-    }
-    fn node_name(&self) -> Option<&str> {
-        self.sim.node_name()
-    }
-    fn ports(&self) -> Vec<NamedPort> {
-        self.sim.ports()
-    }
-    fn port_named(&self, device: &[u8], number: u8) -> Option<PortId> {
-        self.sim.port_named(device, number)
-    }
-    fn has_new_ports(&mut self) -> bool {
-        self.sim.has_new_ports()
-    }
-    fn next_event(&mut self) -> Result<Option<Input<'_>>, FabricError> {
-        self.sim.next_event()
-    }
-    fn open_endpoint(
-        &mut self,
-        endpoint: EndpointId,
-        port: PortId,
-        pkey_index: u16,
-    ) -> Result<Option<Qpn>, FabricError> {
-        self.sim.open_endpoint(endpoint, port, pkey_index)
-    }
-    fn close_endpoint(&mut self, endpoint: EndpointId) {
-        self.sim.close_endpoint(endpoint);
-    }
-    fn attach(&mut self, endpoint: EndpointId, mgid: Gid, mlid: Lid) -> bool {
-        self.sim.attach(endpoint, mgid, mlid)
-    }
-    fn detach(&mut self, endpoint: EndpointId, mgid: Gid, mlid: Lid) {
-        self.sim.detach(endpoint, mgid, mlid);
-    }
-    fn send(&mut self, endpoint: EndpointId, to: &SendTo, mad: &AcmMad) {
-        self.sim.send(endpoint, to, mad);
-    }
-    fn sa_send(&mut self, send: &SaSend) -> bool {
-        self.sim.sa_send(send)
-    }
-    fn sa_reply(&mut self, port: PortId, to: SaAddress, mad: &SaMad) {
-        self.sim.sa_reply(port, to, mad);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::LIMIT;
-    use acm_sansio::{Time, api::SendFailure};
+    use crate::{
+        fabric::{Fabric, NamedPort},
+        testing::LIMIT,
+    };
+    use acm_sansio::{
+        EndpointId, Input, PortId, Time,
+        api::{SaAddress, SaSend, SendFailure, SendTo},
+    };
     use core::time::Duration;
-    use ib_mad::{AddressVector, GlobalRoute, Qkey, ServiceLevel};
-    use mio::{Events, Poll};
+    use ib_mad::{AddressVector, Gid, GlobalRoute, Lid, Qkey, Qpn, ServiceLevel, acm::AcmMad, sa::SaMad};
+    use mio::{Events, Poll, Token};
 
     const HERE: EndpointId = EndpointId::new(3, 0);
     const PORT: PortId = PortId(0);
@@ -197,7 +129,7 @@ mod tests {
     fn joined_node_receives_datagrams() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("socket");
-        let mut inside = Embedded::start(&path, 1, NonZeroU32::MIN, Lines::default()).unwrap();
+        let mut inside = embedded(&path, 1, NonZeroU32::MIN, Lines::default()).unwrap();
         let mut joined = Sim::attach(&path, Some("node2"), NonZeroU32::MIN, Lines::default()).unwrap();
         let mut polls = (registered(&mut inside), registered(&mut joined));
         let [OwnedInput::Up(lid, gid), OwnedInput::Up(dlid, dgid)] =
@@ -249,7 +181,7 @@ mod tests {
     fn simulated_node_has_one_named_port() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("socket");
-        let mut inside = Embedded::start(&path, 1, NonZeroU32::MIN, Lines::default()).unwrap();
+        let mut inside = embedded(&path, 1, NonZeroU32::MIN, Lines::default()).unwrap();
         let mut joined = Sim::attach(&path, None, NonZeroU32::MIN, Lines::default()).unwrap();
         for fabric in [&mut inside as &mut dyn Fabric, &mut joined] {
             assert_eq!(fabric.ports(), [NamedPort { id: PORT, device: "sim0".to_owned(), number: 1 }]);

@@ -11,7 +11,7 @@ mod sim;
 pub(crate) use devices::MAX_DEVICES;
 #[cfg(feature = "verbs")]
 pub(crate) use devices::{Depths, Devices};
-pub(crate) use embedded::{Embedded, first_node};
+pub(crate) use embedded::{embedded, first_node};
 pub(crate) use error::FabricError;
 pub(crate) use interface::{Fabric, NamedPort};
 pub(crate) use sim::{Sim, attributes, named_ports};

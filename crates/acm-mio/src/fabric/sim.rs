@@ -10,7 +10,7 @@ use acm_sansio::{
     api::{DatagramSource, SaAddress, SaSend, SendFailure, SendTo},
     port::PortAttributes,
 };
-use core::{num::NonZeroU32, time::Duration};
+use core::{fmt, num::NonZeroU32, time::Duration};
 use ib_mad::{Gid, Lid, PortState, Qkey, Qpn, acm::AcmMad, sa::SaMad};
 use ib_sim::{
     AgentId, Datagram, MadSend, Node, Port, PortChange,
@@ -47,6 +47,8 @@ pub(crate) struct Sim {
     mad: Vec<u8>,
     payload: Vec<u8>,
     lines: Lines,
+    /// The server of a fabric in this process. The last field: the connection is dropped before the server is stopped.
+    _server: Option<Box<dyn fmt::Debug>>,
 }
 
 impl Sim {
@@ -75,7 +77,13 @@ impl Sim {
             mad: Vec::new(),
             payload: Vec::new(),
             lines,
+            _server: None,
         })
+    }
+
+    /// Stops a server when the connection has been dropped.
+    pub(super) fn with_server(self, server: impl fmt::Debug + 'static) -> Self {
+        Self { _server: Some(Box::new(server)), ..self }
     }
 
     /// Reports whether another program is attached to the node. Several programs may be attached, as a real device has

@@ -87,7 +87,7 @@ fn write(event: &Event, text: &str, names: &LogNames<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{fabric::Embedded, testing::captured_log};
+    use crate::{fabric::embedded, testing::captured_log};
     use acm_sansio::{EndpointId, PortId};
     use acm_wire::Address;
     use core::num::NonZeroU32;
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn port_has_the_name_that_address_files_use() {
         let (dir, lines, nobody) = (tempfile::tempdir().unwrap(), Lines::default(), |_| None);
-        let fabric = Embedded::start(&dir.path().join("socket"), 1, NonZeroU32::MIN, Lines::default()).unwrap();
+        let fabric = embedded(&dir.path().join("socket"), 1, NonZeroU32::MIN, Lines::default()).unwrap();
         let names = LogNames::new(Some(&fabric), &lines, &nobody);
         let line = |port| captured_log(Most::INFO, || Lines::default().event(&Event::PortDown(PortId(port)), &names));
         assert!(line(0).ends_with("WARN acm: sim0 port 1 is down port=\"sim0/1\"\n"), "{}", line(0));

@@ -1,12 +1,7 @@
 //! Start of the daemon: from the command line to the running event loop.
 use super::{
-    daemon::{
-        BusyPoll, Connections, Daemon, FABRIC, HOST_NAME, Host, INTERFACES, KERNEL, LISTENER, LoopError, MissingPort,
-        Ready, Reload, Removal, SIGNALS, Systemd, TIMER, TimerFd, connections_of,
-    },
+    daemon::{Daemon, LoopError, MissingPort, Parts, Reload, Systemd, connections_of},
     listener::{ListenError, Listener},
-    pace::Pace,
-    receive::ReceiveBuffer,
     run_dir::{self, RunDirError},
 };
 #[cfg(feature = "verbs")]
@@ -15,29 +10,23 @@ use crate::{
     addresses::Interfaces,
     cli::{Args, FabricChoice, KernelChoice},
     clock::Clock,
-    closing::{Closing, Refused},
     descriptors,
     detach::{self, DetachError},
-    effects::does_nothing,
-    fabric::{Embedded, Fabric, FabricError, Sim},
-    host_name::HostName,
+    fabric::{Fabric, FabricError, Sim, embedded},
     kernel::Kernel,
     lock::{self, LockError},
     log::{Lines, Log, LogError, WithoutFile},
-    loop_times::LoopTimes,
     metrics::Metrics,
-    names::DefaultNames,
     preload::Files,
-    providers::{LoadedLibraries, Providers},
+    providers::LoadedLibraries,
     record::{Core, Mark, RecordError, Recording},
-    settings::{MissingFile, Settings, UnreadableFile},
+    settings::{MissingFile, Settings, UnreadableFile, applied, does_nothing},
     shared::SharedCache,
 };
 use acm_sansio::{Acm, Config, Seed, Time};
 use acm_trace::Start;
 use acm_wire::files::opts::{LogTarget, Opt, Options, ServerMode};
 use listenfd::ListenFd;
-use mio::Poll;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook_mio::v1_0::Signals;
 use std::{
@@ -121,7 +110,7 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     let lock_file = lock_file.to_string_lossy();
     for option in options.iter() {
         // The log shows the actual path: the default is in the run directory.
-        let option = if let Opt::LockFile(_) = option { Opt::LockFile(&lock_file) } else { option };
+        let option = applied(option, &lock_file);
         let why = does_nothing(&option, args.systemd).map(|why| format!(" (does nothing: {why})")).unwrap_or_default();
         if Options::default().iter().any(|default| default == option) {
             tracing::debug!(target: "options", "{option}{why}");
@@ -139,7 +128,7 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
         }
     }
     settings.log_remarks(args.systemd);
-    let ended = serve(args, settings, signals, log.clone(), (&run_dir, start_dir));
+    let ended = serve(args, settings, signals, log.clone(), &run_dir, start_dir);
     if let Err(error) = &ended
         && !log.is_where_standard_error_is()
     {
@@ -154,7 +143,8 @@ fn serve(
     mut settings: Settings,
     signals: Signals,
     log: Log,
-    (run_dir, start_dir): (&Path, PathBuf),
+    run_dir: &Path,
+    start_dir: PathBuf,
 ) -> Result<(), StartError> {
     let libraries = LoadedLibraries::open(&mut settings, &start_dir);
     let options = settings.options();
@@ -163,7 +153,7 @@ fn serve(
     getrandom::fill(&mut seed).map_err(StartError::Seed)?;
     let fabric_seed = getrandom::u64().map_err(StartError::Seed)?;
     let lines = Lines::default();
-    let fabric = open_fabric(args, &settings, (run_dir, &start_dir), fabric_seed, &lines)?;
+    let fabric = open_fabric(args, &settings, run_dir, &start_dir, fabric_seed, &lines)?;
     let mut passed = if args.systemd { ListenFd::from_env() } else { ListenFd::empty() };
     let connections = connections_of(&mut passed);
     let listener = match Listener::from_systemd(&mut passed)? {
@@ -184,18 +174,17 @@ fn serve(
     let shared = listener.shares(options.shared_cache).then(|| SharedCache::open(&options)).flatten();
     core.shared_cache = shared.is_some();
     tracing::info!(target: "main", "at most {} clients, {descriptors} file descriptors", core.limits.connections.total);
-    let core = record(args, core, Seed::new(seed), &start_dir)?;
-    let metrics_listen = options.metrics_listen;
+    let acm = record(args, core, Seed::new(seed), &start_dir)?;
     let files = Files::new(&options, &start_dir);
     let reload = Reload::new(settings.clone(), start_dir, descriptors);
-    let mut daemon = assemble(core, fabric, listener, (kernel, interfaces), signals, (log, lines), reload)
-        .map_err(LoopError::Poll)?;
-    daemon.host.shared = shared;
+    let systemd = Systemd::new(args.systemd);
+    let parts = Parts { acm, fabric, listener, kernel, interfaces, shared, signals, log, lines, systemd, reload };
+    let mut daemon = Daemon::new(parts).map_err(LoopError::Poll)?;
     let registry = daemon.host.poll.registry();
     daemon.metrics = Metrics::open(run_dir, registry);
     daemon.metrics.close_in(daemon.host.closing.clone());
     daemon.metrics.set_owners(daemon.reload.owners().clone());
-    daemon.metrics.configure(metrics_listen, registry);
+    daemon.metrics.configure(options.metrics_listen, registry);
     start_providers(libraries, &mut daemon).map_err(LoopError::Poll)?;
     daemon.host.providers.log_to(&daemon.log, options.log_level);
     if let Some(fabric) = &mut daemon.host.fabric {
@@ -212,7 +201,6 @@ fn serve(
         leave_terminal(&daemon.log, &options)?;
         daemon.host.providers.log_to(&daemon.log, options.log_level);
     }
-    daemon.systemd = Systemd::new(args.systemd);
     daemon.take_over(Time::ZERO, connections);
     daemon.begin_first_load(Time::ZERO);
     let ended = daemon.run();
@@ -256,7 +244,8 @@ fn leave_terminal(log: &Log, options: &Options<'_>) -> Result<(), DetachError> {
 fn open_fabric(
     args: &Args,
     settings: &Settings,
-    (run_dir, start_dir): (&Path, &Path),
+    run_dir: &Path,
+    start_dir: &Path,
     seed: u64,
     lines: &Lines,
 ) -> Result<Option<Box<dyn Fabric>>, StartError> {
@@ -264,8 +253,7 @@ fn open_fabric(
         None | Some(FabricChoice::Devices) => open_devices(args, settings, lines).map_err(StartError::Fabric)?,
         Some(FabricChoice::Embedded) => {
             let path = run_dir.join("fabric.sock");
-            let fabric =
-                Embedded::start(&path, seed, settings.receive_depth(), lines.clone()).map_err(StartError::Fabric)?;
+            let fabric = embedded(&path, seed, settings.receive_depth(), lines.clone()).map_err(StartError::Fabric)?;
             tracing::info!(target: "fabric", "embedded fabric at {}, this is node1", path.display());
             Some(Box::new(fabric))
         }
@@ -310,81 +298,4 @@ fn open_devices(args: &Args, _settings: &Settings, _lines: &Lines) -> Result<Opt
     }
     tracing::warn!(target: "fabric", "{}", FabricError::NoVerbs);
     Ok(None)
-}
-
-fn assemble(
-    acm: Core,
-    mut fabric: Option<Box<dyn Fabric>>,
-    mut listener: Listener,
-    (kernel, interfaces): (Option<Kernel>, Option<Interfaces>),
-    mut signals: Signals,
-    (log, lines): (Log, Lines),
-    reload: Reload,
-) -> io::Result<Daemon> {
-    let poll = Poll::new()?;
-    poll.registry().register(&mut signals, SIGNALS, mio::Interest::READABLE)?;
-    listener.register(poll.registry(), LISTENER)?;
-    if let Some(fabric) = &mut fabric {
-        fabric.register(poll.registry(), FABRIC)?;
-    }
-    if let Some(kernel) = &kernel {
-        kernel.register(poll.registry(), KERNEL)?;
-    }
-    if let Some(interfaces) = &interfaces {
-        interfaces.register(poll.registry(), INTERFACES)?;
-    }
-    let timer = TimerFd::new(poll.registry(), TIMER)?;
-    let names = DefaultNames::of(fabric.as_ref().and_then(|fabric| fabric.node_name()));
-    let host_name = HostName::watch(poll.registry(), HOST_NAME);
-    let host = Host {
-        fabric,
-        kernel,
-        interfaces,
-        providers: Providers::default(),
-        poll,
-        clients: Connections::default(),
-        closing: Closing::default(),
-        shared: None,
-        lines,
-        done: false,
-    };
-    Ok(Daemon {
-        acm,
-        host,
-        listener,
-        pace: Pace::default(),
-        signals,
-        clock: Clock::start(),
-        log,
-        names,
-        _host_name: host_name,
-        client_timeout: reload.client_timeout(),
-        reload,
-        metrics: Metrics::default(),
-        systemd: Systemd::default(),
-        ready: Ready::default(),
-        refused: Refused::default(),
-        received: ReceiveBuffer::default(),
-        preload: None,
-        first_load_until: None,
-        waker: None,
-        timer,
-        busy_poll: BusyPoll::default(),
-        turns: LoopTimes::default(),
-        removal: Removal::default(),
-        temporary: None,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn exit_code_shows_the_kind_of_failure() {
-        let poll = LoopError::Poll(io::ErrorKind::Other.into());
-        assert_eq!(StartError::Loop(poll).exit_code(), 1);
-        assert_eq!(StartError::Detach(DetachError::StarterGone).exit_code(), 1);
-        assert_eq!(StartError::Fabric(FabricError::NoFreeNode("x".into(), String::new())).exit_code(), 255);
-    }
 }

@@ -21,6 +21,17 @@ impl Settings {
     }
 }
 
+/// The lock file of the run directory, for administrators.
+pub(crate) const OWN_LOCK: &str = "RUN_DIR/ibacm.pid";
+
+/// Returns an option as the daemon applies it: ibacm's lock file stands for its own.
+pub(crate) fn applied<'a>(option: Opt<'a>, own_lock: &'a str) -> Opt<'a> {
+    match option {
+        Opt::LockFile(path) if is_ibacms(Path::new(path)) => Opt::LockFile(own_lock),
+        other => other,
+    }
+}
+
 /// Reports whether a path leads to ibacm's lock file, such as `/var/run/ibacm.pid`, which `ib_acme -O` wrote until 2016.
 fn is_ibacms(path: &Path) -> bool {
     let resolved = |path: &Path| Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?));

@@ -215,18 +215,8 @@ fn nearest(word: &[u8]) -> Option<&'static str> {
     (distance * 3 <= name.len()).then_some(name)
 }
 
-/// Content of the address file: `all` is `None` if the file is missing.
-#[derive(Default)]
-pub(super) struct Addresses {
-    all: Option<Vec<ConfiguredAddress>>,
-    skipped: Vec<SkippedIp>,
-}
-
-impl Addresses {
-    pub(super) fn split(self) -> (Option<Vec<ConfiguredAddress>>, Vec<SkippedIp>) {
-        (self.all, self.skipped)
-    }
-}
+/// Content of the address file: its addresses, `None` if the file is missing, and the IP addresses that are skipped.
+type Addresses = (Option<Vec<ConfiguredAddress>>, Vec<SkippedIp>);
 
 /// Reads the address file and adds its problems.
 pub(super) fn read_addresses(
@@ -275,7 +265,7 @@ pub(super) fn read_addresses(
             place,
         });
     }
-    Found { value: Addresses { all: Some(addresses), skipped }, bad, unreadable }
+    Found { value: (Some(addresses), skipped), bad, unreadable }
 }
 
 #[cfg(test)]

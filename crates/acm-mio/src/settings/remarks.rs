@@ -2,13 +2,21 @@
 //! exist, and lines that repeat the defaults of C ibacm, as the files do that `ib_acme -O` writes and the packages of
 //! RHEL, Fedora and SUSE install.
 use super::{Settings, read::is_of_provider};
-use acm_wire::files::opts::{self, LogTarget, Opt, Options};
+use crate::control::Remark;
+use acm_wire::files::opts::{self, Effect, LogTarget, Opt, Options};
 
-/// A remark, and advice to the administrator.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Remark {
-    pub(crate) what: String,
-    pub(crate) advice: String,
+/// Returns the reason why an option does nothing in this daemon. With `--systemd`, the socket unit makes the socket and
+/// the link to it.
+pub(crate) const fn does_nothing(option: &Opt<'_>, systemd: bool) -> Option<&'static str> {
+    match option {
+        Opt::ServerMode(_) | Opt::ServerPort(_) | Opt::AcmePlusKernelOnly(_) if systemd => {
+            Some("the socket unit of systemd decides")
+        }
+        _ => match option.effect() {
+            Effect::Nothing(why) => Some(why),
+            Effect::Reload | Effect::Restart => None,
+        },
+    }
 }
 
 impl Settings {

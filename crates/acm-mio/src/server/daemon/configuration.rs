@@ -1,12 +1,11 @@
 //! The configuration in force, for `acmctl config`.
 use super::reload::Reload;
 use crate::{
-    control::{Advised, Configuration, InForce, Origin},
-    settings::{Remark, Settings},
+    control::{Configuration, InForce, Origin},
+    settings::{OWN_LOCK, Settings, applied, does_nothing},
 };
 use acm_wire::files::opts::{Effect, Opt, ServerMode};
 use core::mem::discriminant;
-use std::path::Path;
 
 impl Reload {
     /// Returns the options in force with the origins of their values. With `systemd`, the socket unit decides some.
@@ -15,13 +14,12 @@ impl Reload {
         let all = started.iter().zip(current.iter());
         let options = all.map(|(at_start, now)| self.in_force(at_start, now, systemd));
         let providers = self.current.set_by_lines().filter(|(_, option)| matches!(option, Opt::Provider(_)));
-        let providers = providers.map(|(line, option)| of_line(&option, Some(line)));
-        let remarks = self.current.remarks(systemd).into_iter();
+        let providers = providers.map(|(line, option)| of_line(option, Some(line)));
         Configuration {
             option_file: self.current.option_file().to_owned(),
             address_file: self.current.addr_file().to_owned(),
             options: options.chain(providers).collect(),
-            remarks: remarks.map(|Remark { what, advice }| Advised { what, advice }).collect(),
+            remarks: self.current.remarks(systemd),
         }
     }
 
@@ -33,15 +31,14 @@ impl Reload {
             _ => None,
         };
         if let Some(option) = of_unit.filter(|_| systemd) {
-            return InForce { origin: Origin::Systemd, ..of_line(&option, None) };
+            return InForce { origin: Origin::Systemd, ..of_line(option, None) };
         }
         if now.effect() != Effect::Restart || at_start == now {
-            return named(of_line(&now, line_of(&self.current, &now)), &self.current, &now);
+            return of_line(now, line_of(&self.current, &now));
         }
         let was_set = line_of(&self.started, &at_start).is_some();
         let origin = if was_set { Origin::FileAtStart } else { Origin::Default };
-        let after_restart = Some(named(of_line(&now, None), &self.current, &now).value);
-        InForce { origin, after_restart, ..named(of_line(&at_start, None), &self.started, &at_start) }
+        InForce { origin, after_restart: Some(of_line(now, None).value), ..of_line(at_start, None) }
     }
 }
 
@@ -52,26 +49,12 @@ fn line_of(settings: &Settings, wanted: &Opt<'_>) -> Option<u32> {
 }
 
 /// Returns an option in force that this line sets.
-fn of_line(option: &Opt<'_>, line: Option<u32>) -> InForce {
-    let text = option.to_string();
+fn of_line(option: Opt<'_>, line: Option<u32>) -> InForce {
+    let text = applied(option, OWN_LOCK).to_string();
     let (name, value) = text.split_once(' ').unwrap_or((&text, ""));
-    let unused = match option.effect() {
-        Effect::Nothing(why) => Some(why.to_owned()),
-        Effect::Reload | Effect::Restart => None,
-    };
+    let unused = does_nothing(&option, false).map(str::to_owned);
     let origin = if line.is_some() { Origin::File } else { Origin::Default };
     InForce { name: name.to_owned(), value: value.to_owned(), origin, line, after_restart: None, unused }
-}
-
-/// Names the lock file as the daemon does: by default it is in the run directory.
-fn named(found: InForce, settings: &Settings, option: &Opt<'_>) -> InForce {
-    match option {
-        Opt::LockFile(_) => {
-            let value = settings.lock_file(Path::new("RUN_DIR")).display().to_string();
-            InForce { value, ..found }
-        }
-        _ => found,
-    }
 }
 
 #[cfg(test)]

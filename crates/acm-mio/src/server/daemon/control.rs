@@ -5,23 +5,18 @@ use super::{
 };
 use crate::{
     cli::RecordChoice,
-    control::{Filter, Flushed, Page, Parameters, RecordingState, ReloadRequested, ReloadResult},
+    control::{Filter, Flushed, Page, Parameters, RecordingState, ReloadRequested, ReloadResult, Removal},
     metrics::{Asked, Response},
-    peer::{Peer, may_change},
+    peer::may_change,
     record::{Recording, Written},
 };
-use acm_sansio::{Account, Config, Input, Seed, Time};
+use acm_sansio::{Config, Input, Seed, Time};
 use acm_trace::Start;
 use core::time::Duration;
 use std::path::Path;
 
 /// Time after which a recording of a running daemon ends, unless its start gives another time.
 const RECORDING_TIME: Duration = Duration::from_secs(600);
-
-/// The request that continues a removal of entries: user and program, conditions, and slot. The log has one line for a
-/// removal, which has many requests.
-#[derive(Debug, Default)]
-pub(crate) struct Removal(Option<((Account, Peer), String, usize)>);
 
 impl Daemon {
     /// Carries out a request of an administrator.
@@ -67,7 +62,7 @@ impl Daemon {
     fn change_log_level(&mut self, now: Time, temporary: Option<Temporary>) {
         self.temporary = temporary;
         let (temporary, option) = (self.temporary.as_ref(), self.reload.current.options().log_level);
-        let config = Config { log_level: log_level::core_level(temporary, option), ..self.acm.config().clone() };
+        let config = Config { log_level: log_level::levels(temporary, option).1.into(), ..self.acm.config().clone() };
         log_level::apply(temporary, option, &self.log, &self.host);
         self.input(now, Input::Configure(config.into()));
     }
@@ -196,15 +191,15 @@ impl Daemon {
         let (page, ids) = self.host.with_names(|names| Page::read(&self.acm, now, names, &filter, from));
         let mut conditions = Parameters::of_query(&asked.command.query)?;
         conditions.take("from");
-        let words = Some(conditions.words()).filter(|words| !words.is_empty()).unwrap_or_else(|| "all".to_owned());
-        let this = Some((asked.by, words.clone(), from));
-        if from == 0 || self.removal.0 != this {
+        let this = Removal { by: asked.by, conditions: conditions.words(), from };
+        if from == 0 || self.removal.as_ref() != Some(&this) {
             let (user, program) = &asked.by;
+            let words = if this.conditions.is_empty() { "all" } else { &this.conditions };
             let part = if from == 0 { String::new() } else { format!(", from slot {from} on") };
             // Each line is written: only root and the daemon's user can cause it, and it is their audit.
             tracing::info!(target: "cache", "{user}, {program}, removes entries: {words}{part}");
         }
-        self.removal = Removal(page.next.map(|next| (asked.by, words, next)));
+        self.removal = page.next.map(|from| Removal { from, ..this });
         let count = |daemon: &Self| daemon.acm.stat("destinations_flushed").unwrap_or_default();
         let before = count(self);
         self.input(now, Input::Flush(ids));

@@ -1,7 +1,7 @@
 //! The event loop.
 use super::{
     super::{listener::Listener, pace::Pace, receive::ReceiveBuffer},
-    control::Removal,
+    connections::Connections,
     host::Host,
     log_level::Temporary,
     reload::Reload,
@@ -11,20 +11,23 @@ use super::{
 use crate::{
     addresses::Interfaces,
     clock::Clock,
-    closing::Refused,
-    fabric::FabricError,
+    closing::{Closing, Refused},
+    control::Removal,
+    fabric::{Fabric, FabricError},
     host_name::HostName,
-    log::{Log, limited},
+    kernel::Kernel,
+    log::{Lines, Log, limited},
     loop_times::LoopTimes,
     metrics::Metrics,
     names::DefaultNames,
     preload::Loader,
+    providers::Providers,
     record::Core,
     shared::SharedCache,
 };
 use acm_sansio::{Input, Time};
 use core::time::Duration;
-use mio::{Events, Token, Waker};
+use mio::{Events, Interest, Poll, Token, Waker};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook_mio::v1_0::Signals;
 use std::{io, sync::Arc};
@@ -45,6 +48,21 @@ pub(crate) enum LoopError {
     /// The fabric was closed.
     #[error("{0}; start the fabric, then this daemon again")]
     FabricLost(FabricError),
+}
+
+/// The parts of a daemon that are opened before it.
+pub(crate) struct Parts {
+    pub(crate) acm: Core,
+    pub(crate) fabric: Option<Box<dyn Fabric>>,
+    pub(crate) listener: Listener,
+    pub(crate) kernel: Option<Kernel>,
+    pub(crate) interfaces: Option<Interfaces>,
+    pub(crate) shared: Option<SharedCache>,
+    pub(crate) signals: Signals,
+    pub(crate) log: Log,
+    pub(crate) lines: Lines,
+    pub(crate) systemd: Systemd,
+    pub(crate) reload: Reload,
 }
 
 /// State of a running daemon.
@@ -78,7 +96,8 @@ pub(crate) struct Daemon {
     pub(crate) timer: TimerFd,
     pub(crate) busy_poll: BusyPoll,
     pub(crate) turns: LoopTimes,
-    pub(crate) removal: Removal,
+    /// The request that continues a removal of entries. The log has one line for a removal, even if it has many pages.
+    pub(crate) removal: Option<Removal>,
     /// Log level for a time.
     pub(crate) temporary: Option<Temporary>,
 }
@@ -100,6 +119,56 @@ pub(crate) struct Ready {
 }
 
 impl Daemon {
+    /// Registers the parts in the poll set of a new daemon.
+    pub(crate) fn new(parts: Parts) -> io::Result<Self> {
+        let Parts { acm, mut fabric, mut listener, kernel, interfaces, mut signals, log, lines, reload, .. } = parts;
+        let poll = Poll::new()?;
+        let registry = poll.registry();
+        registry.register(&mut signals, SIGNALS, Interest::READABLE)?;
+        listener.register(registry, LISTENER)?;
+        fabric.as_mut().map_or(Ok(()), |fabric| fabric.register(registry, FABRIC))?;
+        kernel.as_ref().map_or(Ok(()), |kernel| kernel.register(registry, KERNEL))?;
+        interfaces.as_ref().map_or(Ok(()), |interfaces| interfaces.register(registry, INTERFACES))?;
+        let timer = TimerFd::new(registry, TIMER)?;
+        Ok(Self {
+            acm,
+            listener,
+            pace: Pace::default(),
+            signals,
+            clock: Clock::start(),
+            log,
+            names: DefaultNames::of(fabric.as_ref().and_then(|fabric| fabric.node_name())),
+            _host_name: HostName::watch(registry, HOST_NAME),
+            client_timeout: reload.client_timeout(),
+            reload,
+            metrics: Metrics::default(),
+            systemd: parts.systemd,
+            ready: Ready::default(),
+            refused: Refused::default(),
+            received: ReceiveBuffer::default(),
+            preload: None,
+            first_load_until: None,
+            waker: None,
+            timer,
+            busy_poll: BusyPoll::default(),
+            turns: LoopTimes::default(),
+            removal: None,
+            temporary: None,
+            host: Host {
+                fabric,
+                kernel,
+                interfaces,
+                providers: Providers::default(),
+                poll,
+                clients: Connections::default(),
+                closing: Closing::default(),
+                shared: parts.shared,
+                lines,
+                done: false,
+            },
+        })
+    }
+
     /// Runs until the core has shut down. After SIGTERM or SIGINT, the core leaves all groups first.
     pub(crate) fn run(&mut self) -> Result<(), LoopError> {
         let mut events = Events::with_capacity(EVENTS);

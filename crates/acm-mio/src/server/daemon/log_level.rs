@@ -5,7 +5,7 @@ use crate::{
     log::Log,
     metrics::Asked,
 };
-use acm_sansio::{Time, api::Level};
+use acm_sansio::Time;
 use acm_wire::files::opts::LogLevel;
 use core::time::Duration;
 
@@ -52,26 +52,21 @@ impl Temporary {
     }
 }
 
-/// Returns the level at which the core emits events, if the option file has this level.
-pub(super) fn core_level(temporary: Option<&Temporary>, option: LogLevel) -> Level {
+/// Returns the level of all lines, and that of the core's events, if the option file has this level.
+pub(super) fn levels(temporary: Option<&Temporary>, option: LogLevel) -> (LogLevel, LogLevel) {
     match temporary {
-        None => option.into(),
-        Some(Temporary { level, dest: None, .. }) => (*level).into(),
-        Some(Temporary { level, dest: Some(_), .. }) => option.max(*level).into(),
+        None => (option, option),
+        Some(Temporary { level, dest: None, .. }) => (*level, *level),
+        Some(Temporary { level, .. }) => (option, option.max(*level)),
     }
 }
 
 /// Sets the levels of the log and of the provider libraries, if the option file has this level.
 pub(super) fn apply(temporary: Option<&Temporary>, option: LogLevel, log: &Log, host: &Host) {
-    let (all, events, focus) = match temporary {
-        None => (option, option, None),
-        Some(Temporary { level, dest: None, .. }) => (*level, *level, None),
-        Some(Temporary { level, dest: Some((filter, _)), .. }) => {
-            (option, option.max(*level), Some((option.into(), filter.clone())))
-        }
-    };
+    let (all, events) = levels(temporary, option);
+    let dest = temporary.and_then(|temporary| temporary.dest.as_ref());
     log.set_level(all, events);
-    host.lines.set_focus(focus);
+    host.lines.set_focus(dest.map(|(filter, _)| (option.into(), filter.clone())));
     host.providers.log_to(log, all);
 }
 

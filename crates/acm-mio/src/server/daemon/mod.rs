@@ -32,14 +32,10 @@ mod sources;
 mod systemd;
 mod wait;
 
-pub(super) use connections::Connections;
-pub(super) use control::Removal;
-pub(super) use event_loop::{Daemon, LoopError, Ready};
+pub(super) use event_loop::{Daemon, LoopError, Parts};
 pub(super) use handover::connections_of;
-pub(super) use host::Host;
 pub(super) use reload::{MissingPort, Reload};
 pub(super) use systemd::Systemd;
-pub(super) use wait::{BusyPoll, FABRIC, HOST_NAME, INTERFACES, KERNEL, LISTENER, SIGNALS, TIMER, TimerFd};
 
 #[cfg(test)]
 mod tests;

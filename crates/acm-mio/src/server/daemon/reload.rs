@@ -2,10 +2,10 @@
 use crate::{
     owners::Owners,
     regular::State,
-    settings::{ConfiguredAddress, Settings},
+    settings::{ConfiguredAddress, OWN_LOCK, Settings, applied},
 };
 use acm_sansio::Time;
-use acm_wire::files::opts::{Effect, Opt, Options};
+use acm_wire::files::opts::{Effect, Options};
 use core::time::Duration;
 use std::path::PathBuf;
 
@@ -203,50 +203,27 @@ impl Reload {
     /// Logs each changed option with its effect. Returns the lines of options that have another value than at the
     /// start and need a restart.
     pub(super) fn log_changes(&self, new: &Settings) -> Vec<String> {
+        let (started, current) = (self.started.options(), self.current.options());
         let mut need_restart = Vec::new();
-        for (change, is_new) in changes(&self.started, &self.current, new) {
-            match change {
-                Change::Applied(before, now) if is_new => tracing::info!(target: "options", "{before} -> {now}"),
-                Change::Applied(..) => {}
-                Change::NeedsRestart(before, now) => {
-                    let name = before.split(' ').next().unwrap_or_default();
-                    // By default the file is in the run directory.
-                    let is_default = before == Opt::LockFile(Options::default().lock_file).to_string();
-                    let before = if is_default { "lock_file RUN_DIR/ibacm.pid" } else { &before };
-                    let line = format!("{name}: needs a restart; \"{before}\" goes on, not \"{now}\"");
+        for ((started, current), new) in started.iter().zip(current.iter()).zip(new.options().iter()) {
+            match new.effect() {
+                Effect::Reload if current != new => tracing::info!(target: "options", "{current} -> {new}"),
+                Effect::Nothing(why) if current != new => {
+                    tracing::info!(target: "options", "{new} (does nothing: {why})");
+                }
+                // Compared with the value at the start, so that it is reported until the restart.
+                Effect::Restart if started != new => {
+                    let started = applied(started, OWN_LOCK).to_string();
+                    let name = started.split(' ').next().unwrap_or_default();
+                    let line = format!("{name}: needs a restart; \"{started}\" goes on, not \"{new}\"");
                     tracing::warn!(target: "options", "{line}");
                     need_restart.push(line);
                 }
-                Change::NoEffect(now, why) => tracing::info!(target: "options", "{now} (does nothing: {why})"),
+                _ => {}
             }
         }
         need_restart
     }
-}
-
-/// Effect of a changed option. Each text is an option with its value, as in the file.
-#[derive(Debug, PartialEq, Eq)]
-enum Change {
-    Applied(String, String),
-    NeedsRestart(String, String),
-    NoEffect(String, &'static str),
-}
-
-/// Returns the changed options, and for each option whether it has changed since the last reading. An option that needs
-/// a restart is compared with its value at the start, so that it is reported until the restart.
-fn changes(started: &Settings, current: &Settings, new: &Settings) -> Vec<(Change, bool)> {
-    let (started, current, new) = (started.options(), current.options(), new.options());
-    let all = started.iter().zip(current.iter()).zip(new.iter());
-    all.filter_map(|((started, current), new)| {
-        let change = match new.effect() {
-            Effect::Reload if current != new => Change::Applied(current.to_string(), new.to_string()),
-            Effect::Restart if started != new => Change::NeedsRestart(started.to_string(), new.to_string()),
-            Effect::Nothing(why) if current != new => Change::NoEffect(new.to_string(), why),
-            _ => return None,
-        };
-        Some((change, current != new))
-    })
-    .collect()
 }
 
 #[cfg(test)]
@@ -255,24 +232,6 @@ mod tests {
     use crate::{cli::Args, settings::tests::settings_of as settings, testing::captured_log};
     use clap::Parser as _;
     use std::{fs, path::Path};
-
-    #[test]
-    fn changed_options_have_their_effect_and_are_new_once() {
-        let (old, new) = (settings("retries 3\ngroups 2\n"), settings("retries 4\ngroups 3\numad_debug_level 5\n"));
-        let applied = || Change::Applied("retries 3".to_owned(), "retries 4".to_owned());
-        let restart = || Change::NeedsRestart("groups 2".to_owned(), "groups 3".to_owned());
-        let nothing = || Change::NoEffect("umad_debug_level 5".to_owned(), "there is no libibumad");
-        let sorted = |mut changes: Vec<(Change, bool)>| {
-            changes.sort_by_key(|change| format!("{change:?}"));
-            changes
-        };
-        assert_eq!(changes(&old, &old, &old), []);
-        let all = sorted(vec![(applied(), true), (restart(), true), (nothing(), true)]);
-        assert_eq!(sorted(changes(&old, &old, &new)), all);
-        // An option that needs a restart is reported at each reading.
-        assert_eq!(changes(&old, &new, &new), [(restart(), false)]);
-        assert_eq!(changes(&old, &new, &old).len(), 2, "the option without effect and the option that is applied");
-    }
 
     #[test]
     fn default_lock_file_is_that_of_the_run_directory() {
@@ -286,19 +245,31 @@ mod tests {
 
     #[test]
     fn each_changed_option_has_a_line_in_the_log() {
-        let reload = Reload::new(settings("retries 3\ngroups 2\n"), "/".into(), 1024);
-        let text = captured_log(tracing::Level::INFO, || {
-            let need_restart = reload.log_changes(&settings("retries 4\ngroups 3\numad_debug_level 5\n"));
-            assert_eq!(need_restart, ["groups: needs a restart; \"groups 2\" goes on, not \"groups 3\""]);
-        });
+        let (old, new) = ("retries 3\ngroups 2\n", "retries 4\ngroups 3\numad_debug_level 5\n");
+        let log = |current: &str, new: &str| {
+            let mut reload = Reload::new(settings(old), "/".into(), 1024);
+            reload.current = settings(current);
+            captured_log(tracing::Level::INFO, || {
+                let need_restart = reload.log_changes(&settings(new));
+                let expected = "groups: needs a restart; \"groups 2\" goes on, not \"groups 3\"";
+                assert_eq!(need_restart, vec![expected; usize::from(new.contains("groups 3"))]);
+            })
+        };
+        let restart = " WARN options: groups: needs a restart; \"groups 2\" goes on, not \"groups 3\"\n";
+        let text = log(old, new);
         for line in [
             " INFO options: retries 3 -> retries 4\n",
-            " WARN options: groups: needs a restart; \"groups 2\" goes on, not \"groups 3\"\n",
+            restart,
             " INFO options: umad_debug_level 5 (does nothing: there is no libibumad)\n",
         ] {
             assert!(text.contains(line), "{line} of {text}");
         }
         assert_eq!(text.lines().count(), 3, "{text}");
+        assert_eq!(log(old, old), "");
+        // An option that needs a restart is reported at each reading.
+        let again = log(new, new);
+        assert!(again.ends_with(restart) && again.lines().count() == 1, "{again}");
+        assert_eq!(log(new, old).lines().count(), 2, "the option without effect and the option that is applied");
     }
 
     /// Returns the start of a daemon with an option file.

@@ -47,7 +47,7 @@ impl Daemon {
         problems.extend(log_problem);
         problems.extend(self.reload.log_changes(&new));
         let mut config = new.core(self.reload.descriptors);
-        config.log_level = log_level::core_level(self.temporary.as_ref(), options.log_level);
+        config.log_level = log_level::levels(self.temporary.as_ref(), options.log_level).1.into();
         let is_shared = self.listener.shares(options.shared_cache);
         if self.host.shared.as_ref().is_some_and(|shared| is_shared && !shared.has_size_of(&options)) {
             // All is withdrawn, and published again in memory of the new size.

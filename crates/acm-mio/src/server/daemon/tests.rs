@@ -1,15 +1,11 @@
 //! The event loop, one iteration at a time.
-use super::{BusyPoll, Connections, Daemon, Host, LISTENER, Ready, Reload, Removal, Systemd, TIMER, TimerFd};
+use super::{Daemon, Parts, Reload, Systemd};
 use crate::{
     cli::Args,
     clock::Clock,
-    closing::{Closing, Refused},
     fabric::{Fabric, FabricError, NamedPort},
     log::{Lines, Log, WithoutFile},
-    loop_times::LoopTimes,
-    metrics::Metrics,
-    providers::Providers,
-    server::{listener::Listener, pace::Pace, receive::ReceiveBuffer},
+    server::listener::Listener,
     settings::Settings,
     testing::log_to_output_of_test,
 };
@@ -49,51 +45,25 @@ mod turns;
 /// Returns a daemon with one port, whose fabric does not respond.
 fn daemon(dir: &std::path::Path) -> Daemon {
     log_to_output_of_test();
-    let mut listener = Listener::bind(&Options::default(), dir).unwrap();
-    let poll = Poll::new().unwrap();
-    listener.register(poll.registry(), LISTENER).unwrap();
-    let timer = TimerFd::new(poll.registry(), TIMER).unwrap();
-    let mut daemon = Daemon {
+    let mut daemon = Daemon::new(Parts {
         acm: Acm::new(acm_sansio::Config::default(), 1).into(),
-        host: Host {
-            fabric: None,
-            kernel: None,
-            interfaces: None,
-            providers: Providers::default(),
-            poll,
-            clients: Connections::default(),
-            closing: Closing::default(),
-            shared: None,
-            lines: Lines::default(),
-            done: false,
-        },
-        listener,
-        pace: Pace::default(),
+        fabric: None,
+        listener: Listener::bind(&Options::default(), dir).unwrap(),
+        kernel: None,
+        interfaces: None,
+        shared: None,
         signals: Signals::new([SIGHUP]).unwrap(),
-        clock: Clock::start(),
         log: Log::start(LogTarget::Stdout, LogLevel::Basic, WithoutFile::Stdout).unwrap(),
+        lines: Lines::default(),
+        systemd: Systemd::default(),
         reload: Reload::new(
             Settings::read(&Args::parse_from(["acm-mio", "-O", "/none", "-A", "/none"])),
             "/".into(),
             1024,
         ),
-        metrics: Metrics::default(),
-        systemd: Systemd::default(),
-        names: crate::names::DefaultNames::called(""),
-        _host_name: crate::host_name::HostName::default(),
-        ready: Ready::default(),
-        refused: Refused::default(),
-        received: ReceiveBuffer::default(),
-        preload: None,
-        first_load_until: None,
-        waker: None,
-        client_timeout: Options::default().client_timeout,
-        timer,
-        busy_poll: BusyPoll::default(),
-        turns: LoopTimes::default(),
-        removal: Removal::default(),
-        temporary: None,
-    };
+    })
+    .unwrap();
+    daemon.names = crate::names::DefaultNames::called("");
     let attributes = PortAttributes {
         lid: Lid::new(1),
         gids: vec!["fe80::1".parse().unwrap()],
