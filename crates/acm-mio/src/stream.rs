@@ -1,6 +1,6 @@
 //! A connection over a unix socket or TCP.
 mod unix;
-pub(crate) use unix::{SentDescriptors, Unix, refuse_descriptors};
+pub(crate) use unix::{SentDescriptors, Unix};
 
 use crate::peer::Peer;
 use acm_sansio::Account;
@@ -60,7 +60,7 @@ pub(crate) fn limit_receive_buffer(socket: &impl AsFd) {
 /// Limits the number of clients that wait to be accepted. The kernel queues those of all users in order of arrival, so
 /// that a new one waits for all of them. If the queue is full, a blocking `connect` waits for room, in turn with others,
 /// and one that does not block fails with EAGAIN.
-pub(crate) fn limit_backlog(listener: &UnixListener) {
+fn limit_backlog(listener: &UnixListener) {
     let _ = listen(listener, i32::from(QUEUE) - 1);
 }
 
@@ -84,6 +84,38 @@ pub(crate) fn is_open(path: &Path) -> bool {
     match UnixDatagram::unbound().and_then(|probe| probe.connect(path)) {
         Ok(()) => true,
         Err(error) => error.raw_os_error() == Some(libc::EPROTOTYPE),
+    }
+}
+
+/// A listening socket of either type.
+#[derive(Debug)]
+pub(crate) enum ListeningSocket {
+    Unix(UnixListener),
+    Tcp(TcpListener),
+}
+
+impl From<UnixListener> for ListeningSocket {
+    /// Limits the clients that wait, and refuses descriptors.
+    fn from(socket: UnixListener) -> Self {
+        unix::refuse_descriptors(&socket);
+        limit_backlog(&socket);
+        Self::Unix(socket)
+    }
+}
+
+impl ListeningSocket {
+    pub(crate) fn accept(&self) -> io::Result<Stream> {
+        match self {
+            Self::Unix(socket) => socket.accept().map(|(stream, _)| stream.into()),
+            Self::Tcp(socket) => socket.accept().map(|(stream, _)| Stream::Tcp(stream)),
+        }
+    }
+
+    pub(crate) fn source(&mut self) -> &mut dyn Source {
+        match self {
+            Self::Unix(socket) => socket,
+            Self::Tcp(socket) => socket,
+        }
     }
 }
 

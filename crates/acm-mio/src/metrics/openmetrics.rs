@@ -15,25 +15,33 @@ use prometheus_client::{
     metrics::{MetricType, counter::ConstCounter, gauge::ConstGauge},
     registry::Registry,
 };
+use serde::Serialize;
 use serde_json::json;
 use std::collections::BTreeMap;
 
 type Labels = Vec<(&'static str, String)>;
 
-/// All metrics at one time, by name.
+/// All metrics at one time: counters, gauges and histograms, each by name.
 #[derive(Debug, Default)]
-struct Families {
-    counters: BTreeMap<String, Vec<(Labels, u64)>>,
-    gauges: BTreeMap<String, Vec<(Labels, u64)>>,
-    histograms: BTreeMap<&'static str, Vec<(Labels, Times)>>,
+struct Families(BTreeMap<(Kind, String), Vec<(Labels, Value)>>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Counter,
+    Gauge,
+    Histogram,
 }
 
 #[derive(Debug)]
-struct Times {
-    sum: f64,
-    count: u64,
-    /// Upper bounds in seconds, with the count of each bucket.
-    buckets: Vec<(f64, u64)>,
+enum Value {
+    Number(u64),
+    Times {
+        sum: f64,
+        count: u64,
+        /// Upper bounds in seconds, with the count of each bucket.
+        buckets: Vec<(f64, u64)>,
+    },
 }
 
 /// Returns all metrics as OpenMetrics text.
@@ -48,56 +56,52 @@ pub(crate) fn text(snapshot: &Snapshot<'_>) -> String {
 
 /// Returns all metrics as JSON, an object in each line. A histogram has the number of its values and their sum.
 pub(crate) fn json(snapshot: &Snapshot<'_>) -> String {
-    let families = families(snapshot);
-    let kinds = [("counter", &families.counters), ("gauge", &families.gauges)];
-    let numbers = kinds.into_iter().flat_map(|(kind, metrics)| {
-        let each = metrics.iter().flat_map(|(name, values)| values.iter().map(move |value| (name, value)));
-        each.map(move |(name, (labels, value))| {
-            json!({ "name": name, "kind": kind, "labels": object(labels), "value": value })
-        })
-    });
-    let histograms = families.histograms.iter().flat_map(|(name, values)| {
-        values.iter().map(move |(labels, times)| {
-            let (labels, count, sum) = (object(labels), times.count, times.sum);
-            json!({ "name": name, "kind": "histogram", "labels": labels, "count": count, "sum": sum })
-        })
-    });
-    numbers.chain(histograms).map(|line| format!("{line}\n")).collect()
-}
-
-fn object(labels: &Labels) -> BTreeMap<&'static str, &str> {
-    labels.iter().map(|(name, value)| (*name, value.as_str())).collect()
+    let line = |kind: &Kind, name: &String, (labels, value): &(Labels, Value)| {
+        let labels: BTreeMap<_, _> = labels.iter().map(|(name, value)| (*name, value)).collect();
+        match value {
+            Value::Number(value) => json!({ "name": name, "kind": kind, "labels": labels, "value": value }),
+            Value::Times { sum, count, .. } => {
+                json!({ "name": name, "kind": kind, "labels": labels, "count": count, "sum": sum })
+            }
+        }
+    };
+    let Families(all) = families(snapshot);
+    let lines = all.iter().flat_map(|((kind, name), values)| values.iter().map(move |value| line(kind, name, value)));
+    lines.map(|line| format!("{line}\n")).collect()
 }
 
 fn families(snapshot: &Snapshot<'_>) -> Families {
     let acm = snapshot.acm;
     let mut families = Families::default();
-    acm.each_counter(|name, value| families.counter(name.to_owned(), Labels::new(), value));
+    acm.each_counter(|name, value| families.number(Kind::Counter, name, Labels::new(), value));
     acm.each_stat(|name, kind, value| {
         let labels = kind.map(|kind| ("account", kind.name().to_owned()));
-        families.counter(name.to_owned(), labels.into_iter().collect(), value);
+        families.number(Kind::Counter, name, labels.into_iter().collect(), value);
     });
     for Number { name, kind, value } in &snapshot.numbers {
-        match kind {
-            NumberKind::Counter => families.counter((*name).to_owned(), Labels::new(), *value),
-            NumberKind::FabricCounter => families.counter(format!("fabric_{name}"), Labels::new(), *value),
-            NumberKind::Gauge => families.gauge(name, Labels::new(), *value),
-        }
+        let (kind, prefix) = match kind {
+            NumberKind::Counter => (Kind::Counter, ""),
+            NumberKind::FabricCounter => (Kind::Counter, "fabric_"),
+            NumberKind::Gauge => (Kind::Gauge, ""),
+        };
+        families.number(kind, &format!("{prefix}{name}"), Labels::new(), *value);
     }
     acm.each_gauge(&mut |name, of, value| {
-        families.gauge(name, labels(of, snapshot), u64::try_from(value).unwrap_or(u64::MAX));
+        let value = u64::try_from(value).unwrap_or(u64::MAX);
+        families.number(Kind::Gauge, name, labels(of, snapshot), value);
     });
     for port in snapshot.ports.keys() {
         let is_wanted = snapshot.configured.contains(port) || acm.was_active(*port);
-        families.gauge("port_wanted", labels(GaugeScope::Port(*port), snapshot), is_wanted.into());
+        families.number(Kind::Gauge, "port_wanted", labels(GaugeScope::Port(*port), snapshot), is_wanted.into());
     }
-    families.gauge("build", vec![("version", env!("CARGO_PKG_VERSION").to_owned())], 1);
-    families.gauge("up_seconds", Labels::new(), snapshot.now.since_start().as_secs());
+    let version = vec![("version", env!("CARGO_PKG_VERSION").to_owned())];
+    families.number(Kind::Gauge, "build", version, 1);
+    families.number(Kind::Gauge, "up_seconds", Labels::new(), snapshot.now.since_start().as_secs());
     for phase in Phase::ALL {
         let histogram = acm.latencies().of(phase);
         let ends = BOUNDS_US.iter().map(|micros| Duration::from_micros(*micros).as_secs_f64());
         let counts = histogram.buckets().map(|(_, count)| count);
-        let times = Times {
+        let times = Value::Times {
             sum: histogram.sum().as_secs_f64(),
             count: histogram.total(),
             buckets: ends.chain([f64::INFINITY]).zip(counts).collect(),
@@ -110,10 +114,10 @@ fn families(snapshot: &Snapshot<'_>) -> Families {
             Phase::SaRoundTrip => ("phase_seconds", ("phase", "sa_round_trip")),
             Phase::MulticastRoundTrip => ("phase_seconds", ("phase", "multicast_round_trip")),
         };
-        families.histograms.entry(name).or_default().push((vec![(label.0, label.1.to_owned())], times));
+        families.add(Kind::Histogram, name, vec![(label.0, label.1.to_owned())], times);
     }
     let turns = snapshot.turns;
-    let times = Times {
+    let times = Value::Times {
         sum: turns.sum().as_secs_f64(),
         count: turns.total(),
         buckets: turns
@@ -121,7 +125,7 @@ fn families(snapshot: &Snapshot<'_>) -> Families {
             .map(|(bound, count)| (if bound == Duration::MAX { f64::INFINITY } else { bound.as_secs_f64() }, count))
             .collect(),
     };
-    families.histograms.entry("turn_seconds").or_default().push((Labels::new(), times));
+    families.add(Kind::Histogram, "turn_seconds", Labels::new(), times);
     families
 }
 
@@ -150,34 +154,33 @@ fn labels(of: GaugeScope, snapshot: &Snapshot<'_>) -> Labels {
 }
 
 impl Families {
-    fn counter(&mut self, name: String, labels: Labels, value: u64) {
-        self.counters.entry(name).or_default().push((labels, value));
+    fn add(&mut self, kind: Kind, name: &str, labels: Labels, value: Value) {
+        self.0.entry((kind, name.to_owned())).or_default().push((labels, value));
     }
 
-    fn gauge(&mut self, name: &str, labels: Labels, value: u64) {
-        self.gauges.entry(name.to_owned()).or_default().push((labels, value));
+    fn number(&mut self, kind: Kind, name: &str, labels: Labels, value: u64) {
+        self.add(kind, name, labels, Value::Number(value));
     }
 }
 
 impl Collector for Families {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        for (name, values) in &self.counters {
-            let mut family = encoder.encode_descriptor(name, help(name), None, MetricType::Counter)?;
+        for ((kind, name), values) in &self.0 {
+            let metric_type = match kind {
+                Kind::Counter => MetricType::Counter,
+                Kind::Gauge => MetricType::Gauge,
+                Kind::Histogram => MetricType::Histogram,
+            };
+            let mut family = encoder.encode_descriptor(name, help(name), None, metric_type)?;
             for (labels, value) in values {
-                EncodeMetric::encode(&ConstCounter::new(*value), family.encode_family(labels)?)?;
-            }
-        }
-        for (name, values) in &self.gauges {
-            let mut family = encoder.encode_descriptor(name, help(name), None, MetricType::Gauge)?;
-            for (labels, value) in values {
-                EncodeMetric::encode(&ConstGauge::new(*value), family.encode_family(labels)?)?;
-            }
-        }
-        for (name, values) in &self.histograms {
-            let mut family = encoder.encode_descriptor(name, help(name), None, MetricType::Histogram)?;
-            for (labels, times) in values {
                 let mut metric = family.encode_family(labels)?;
-                metric.encode_histogram::<NoLabelSet>(times.sum, times.count, &times.buckets, None)?;
+                match value {
+                    Value::Number(value) if *kind == Kind::Counter => ConstCounter::new(*value).encode(metric)?,
+                    Value::Number(value) => ConstGauge::new(*value).encode(metric)?,
+                    Value::Times { sum, count, buckets } => {
+                        metric.encode_histogram::<NoLabelSet>(*sum, *count, buckets, None)?;
+                    }
+                }
             }
         }
         Ok(())

@@ -10,7 +10,7 @@ use crate::{
     closing::{Closing, Refused},
     owners::Owners,
     peer::{Peer, may_change},
-    stream::{Stream, limit_backlog, refuse_descriptors},
+    stream::{ListeningSocket, Stream},
 };
 use acm_sansio::{Account, Time};
 use acm_wire::files::opts::MetricsTarget;
@@ -48,14 +48,8 @@ pub(crate) const TOKENS: Range<usize> = FIRST..FIRST + LISTENERS + MAX_SCRAPERS;
 const FIRST: usize = 4;
 
 #[derive(Debug)]
-enum Socket {
-    Unix(UnixListener),
-    Tcp(TcpListener),
-}
-
-#[derive(Debug)]
 struct Listening {
-    socket: Socket,
+    socket: ListeningSocket,
     /// File to remove when dropped.
     file: Option<PathBuf>,
     /// True if clients may request pages with the names of users.
@@ -126,21 +120,14 @@ impl Metrics {
     /// Returns the reason if the metrics are not served there.
     pub(crate) fn configure(&mut self, target: MetricsTarget<'_>, registry: &Registry) -> Option<String> {
         if let Some(mut before) = self.listening.get_mut(1).and_then(Option::take) {
-            let _ = match &mut before.socket {
-                Socket::Unix(socket) => registry.deregister(socket),
-                Socket::Tcp(socket) => registry.deregister(socket),
-            };
+            let _ = registry.deregister(before.socket.source());
         }
         let opened = match target {
             MetricsTarget::None => return None,
             MetricsTarget::Unix(path) => listen_unix(Path::new(path), 0o666, false),
-            MetricsTarget::Loopback(address) => TcpListener::bind(address).map(|socket| Listening {
-                socket: Socket::Tcp(socket),
-                file: None,
-                trusted: false,
-                ready: true,
-                refused: Refused::default(),
-            }),
+            MetricsTarget::Loopback(address) => {
+                TcpListener::bind(address).map(|socket| Listening::new(ListeningSocket::Tcp(socket), None, false))
+            }
         };
         match opened {
             Ok(listening) => {
@@ -158,11 +145,7 @@ impl Metrics {
 
     fn listen(&mut self, index: usize, mut listening: Listening, registry: &Registry) {
         let token = Token(FIRST + index);
-        let registered = match &mut listening.socket {
-            Socket::Unix(socket) => registry.register(socket, token, Interest::READABLE),
-            Socket::Tcp(socket) => registry.register(socket, token, Interest::READABLE),
-        };
-        match registered {
+        match registry.register(listening.socket.source(), token, Interest::READABLE) {
             Ok(()) => {
                 if let Some(slot) = self.listening.get_mut(index) {
                     *slot = Some(listening);
@@ -292,12 +275,8 @@ impl Metrics {
             if !listening.refused.is_empty() || !listening.ready {
                 return;
             }
-            let accepted = match &listening.socket {
-                Socket::Unix(socket) => socket.accept().map(|(stream, _)| stream.into()),
-                Socket::Tcp(socket) => socket.accept().map(|(stream, _)| Stream::Tcp(stream)),
-            };
             let trusted = listening.trusted;
-            let stream = match accepted {
+            let stream = match listening.socket.accept() {
                 Ok(stream) => stream,
                 Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionAborted) => continue,
                 // No connection is pending, or no descriptor is left. The next connection causes another event.
@@ -350,6 +329,12 @@ impl Metrics {
     }
 }
 
+impl Listening {
+    fn new(socket: ListeningSocket, file: Option<PathBuf>, trusted: bool) -> Self {
+        Self { socket, file, trusted, ready: true, refused: Refused::default() }
+    }
+}
+
 impl Drop for Listening {
     fn drop(&mut self) {
         if let Some(file) = &self.file {
@@ -365,15 +350,7 @@ fn listen_unix(path: &Path, mode: u32, trusted: bool) -> io::Result<Listening> {
         fs::remove_file(path)?;
     }
     let socket = UnixListener::bind(path)?;
-    refuse_descriptors(&socket);
-    limit_backlog(&socket);
-    let listening = Listening {
-        socket: Socket::Unix(socket),
-        file: Some(path.to_owned()),
-        trusted,
-        ready: true,
-        refused: Refused::default(),
-    };
+    let listening = Listening::new(socket.into(), Some(path.to_owned()), trusted);
     set_mode_of_socket(path, mode)?;
     Ok(listening)
 }

@@ -3,9 +3,7 @@ use super::{
     port_files::{PORT_FILE, PORT_LINK, PortFiles, is_directory, write_port},
     socket_file::SocketFile,
 };
-use crate::stream::{
-    Stream, extend_backlog, is_open, limit_backlog, limit_receive_buffer, limit_send_buffer, refuse_descriptors,
-};
+use crate::stream::{ListeningSocket, Stream, extend_backlog, is_open, limit_receive_buffer, limit_send_buffer};
 use acm_sansio::Time;
 use acm_wire::files::opts::{Options, ServerMode, Sharing};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -49,17 +47,11 @@ pub(crate) enum ListenError {
     Systemd(io::Error),
 }
 
-#[derive(Debug)]
-enum Socket {
-    Unix(UnixListener),
-    Tcp(TcpListener),
-}
-
 /// Accepts clients. The socket's files are removed when it is closed.
 #[derive(Debug)]
 pub(crate) struct Listener {
     /// `None` if it is closed.
-    socket: Option<Socket>,
+    socket: Option<ListeningSocket>,
     files: Vec<PathBuf>,
     /// The file by which clients find a unix socket.
     socket_file: Option<SocketFile>,
@@ -96,11 +88,9 @@ impl Listener {
             tracing::warn!(target: "listen", "{what}: {advice}");
         }
         let failed = |error| ListenError::Unix(path.clone(), error);
-        let socket = UnixListener::bind(&path).map_err(failed)?;
-        refuse_descriptors(&socket);
-        limit_backlog(&socket);
+        let socket = Some(UnixListener::bind(&path).map_err(failed)?.into());
         let socket_file = Some(SocketFile::new(&path));
-        let mut listener = Self { socket: Some(Socket::Unix(socket)), files: vec![path.clone()], socket_file };
+        let mut listener = Self { socket, files: vec![path.clone()], socket_file };
         // Programs of all users connect to this socket.
         fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).map_err(failed)?;
         if link {
@@ -123,7 +113,8 @@ impl Listener {
         let failed = |error| ListenError::PortFile(path.clone(), error);
         let port = socket.local_addr().map_err(failed)?.port();
         write_port(run_dir, port).map_err(failed)?;
-        let mut listener = Self { socket: Some(Socket::Tcp(socket)), files: vec![path.clone()], socket_file: None };
+        let mut listener =
+            Self { socket: Some(ListeningSocket::Tcp(socket)), files: vec![path.clone()], socket_file: None };
         if link {
             let link = run_dir.join(PORT_LINK);
             listener.link(PORT_FILE, link.clone()).map_err(|error| ListenError::PortFile(link, error))?;
@@ -150,22 +141,17 @@ impl Listener {
                 {
                     tracing::warn!(target: "listen", "{what}: {advice}");
                 }
-                let listener = UnixListener::from_std(listener);
-                refuse_descriptors(&listener);
-                limit_backlog(&listener);
+                let socket = Some(UnixListener::from_std(listener).into());
                 let socket_file = address.as_pathname().map(SocketFile::new);
-                return Ok(Some(Self { socket: Some(Socket::Unix(listener)), files: Vec::new(), socket_file }));
+                return Ok(Some(Self { socket, files: Vec::new(), socket_file }));
             }
         }
         Ok(None)
     }
 
     pub(crate) fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
-        match &mut self.socket {
-            Some(Socket::Unix(socket)) => registry.register(socket, token, Interest::READABLE),
-            Some(Socket::Tcp(socket)) => registry.register(socket, token, Interest::READABLE),
-            None => Ok(()),
-        }
+        let register = |socket: &mut ListeningSocket| registry.register(socket.source(), token, Interest::READABLE);
+        self.socket.as_mut().map_or(Ok(()), register)
     }
 
     /// Reports whether clients may read cached paths from memory. With `auto`, a request must show every user the same.
@@ -194,18 +180,16 @@ impl Listener {
     }
 
     pub(crate) fn accept(&self) -> io::Result<Stream> {
-        match &self.socket {
-            Some(Socket::Unix(socket)) => socket.accept().map(|(stream, _)| {
-                limit_send_buffer(&stream);
-                stream.into()
-            }),
-            Some(Socket::Tcp(socket)) => socket.accept().map(|(stream, _)| {
-                // Without TCP_NODELAY a response could be delayed until the next one.
+        let Some(socket) = &self.socket else { return Err(io::ErrorKind::WouldBlock.into()) };
+        let stream = socket.accept()?;
+        match &stream {
+            Stream::Unix(stream) => limit_send_buffer(stream),
+            // Without TCP_NODELAY a response could be delayed until the next one.
+            Stream::Tcp(stream) => {
                 let _ = stream.set_nodelay(true);
-                Stream::Tcp(stream)
-            }),
-            None => Err(io::ErrorKind::WouldBlock.into()),
+            }
         }
+        Ok(stream)
     }
 }
 
@@ -245,14 +229,14 @@ impl Drop for Listener {
 impl Listener {
     /// Gives the kernel's queue of new clients more room.
     pub(crate) fn extend_queue(&self) {
-        if let Some(Socket::Unix(socket)) = &self.socket {
+        if let Some(ListeningSocket::Unix(socket)) = &self.socket {
             rustix::net::listen(socket, 4096).unwrap();
         }
     }
 
     /// Lets future clients send descriptors, as kernels before Linux 6.16 do.
     pub(crate) fn allow_descriptors(&self) {
-        if let Some(Socket::Unix(socket)) = &self.socket {
+        if let Some(ListeningSocket::Unix(socket)) = &self.socket {
             crate::stream::Unix::allow_descriptors(socket);
         }
     }

@@ -38,7 +38,7 @@ sockopt_impl!(
 );
 
 /// Refuses descriptors on all future connections of a listening socket, if the kernel can.
-pub(crate) fn refuse_descriptors(listener: &impl AsFd) {
+pub(super) fn refuse_descriptors(listener: &impl AsFd) {
     let _ = PassRights.set(listener, &false);
 }
 

@@ -137,7 +137,9 @@ fn refused_scrapers_with_descriptors_wait_in_the_queue_of_the_kernel() {
     let (mut metrics, [_, all]) = metrics(&poll, dir.path());
     let closing = Closing::default();
     metrics.close_in(closing.clone());
-    let Some(Socket::Unix(socket)) = metrics.listening[1].as_ref().map(|listening| &listening.socket) else { panic!() };
+    let Some(ListeningSocket::Unix(socket)) = metrics.listening[1].as_ref().map(|listening| &listening.socket) else {
+        panic!()
+    };
     crate::stream::Unix::allow_descriptors(socket);
     // All slots are taken.
     let served: Vec<UnixStream> = (0..5).map(|_| admit(&mut metrics, &poll, Time::ZERO, Rights::Metrics)).collect();

@@ -218,7 +218,7 @@ fn page_of_a_browser_for_another_host_is_refused() {
     let mut served = Served::new(dir.path(), "text");
     let target = MetricsTarget::Loopback("127.0.0.1:0".parse().unwrap());
     assert_eq!(served.metrics.configure(target, served.poll.registry()), None);
-    let Some(Listening { socket: Socket::Tcp(socket), .. }) = &served.metrics.listening[1] else { panic!() };
+    let Some(Listening { socket: ListeningSocket::Tcp(socket), .. }) = &served.metrics.listening[1] else { panic!() };
     let address = socket.local_addr().unwrap();
     for (host, status) in [("localhost", "HTTP/1.1 200 OK"), ("example.org", "HTTP/1.1 421 Misdirected Request")] {
         let mut client = TcpStream::connect(address).unwrap();
