@@ -43,18 +43,15 @@ mod tests {
             (999, "/bin/bash", Verdict::Warn),
             (999, "", Verdict::Warn),
         ] {
-            let mut report = Report::default();
-            judge(uid, Path::new(shell), &mut report);
-            let found: Vec<_> = report.findings.iter().map(|finding| finding.verdict).collect();
-            assert_eq!(found, [expected], "{uid} {shell}");
+            let report = Report::of(|report| judge(uid, Path::new(shell), report));
+            assert_eq!(report.verdicts(), [expected], "{uid} {shell}");
         }
     }
 
     #[test]
     fn replaced_udev_rule_needs_no_account() {
         let rule = tempfile::NamedTempFile::new().unwrap();
-        let mut report = Report::default();
-        account(&Paths { udev_override: rule.path().to_owned(), ..Paths::default() }, &mut report);
-        assert_eq!(report.findings, []);
+        let paths = Paths { udev_override: rule.path().to_owned(), ..Paths::default() };
+        assert_eq!(Report::of(|report| account(&paths, report)).findings, []);
     }
 }

@@ -250,8 +250,7 @@ pub(super) fn interfaces(args: &Args, settings: &Settings, report: &mut Report) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::report::Verdict;
-    use clap::Parser;
+    use crate::{check::report::Verdict, settings::tests::read_in};
     use ib_mad::Lid;
 
     /// Returns two ports of a device, the first of them active.
@@ -274,16 +273,11 @@ mod tests {
         interfaces: &[InterfaceAddress],
     ) -> Vec<(Verdict, String)> {
         let dir = tempfile::tempdir().unwrap();
-        let (o, a) = (dir.path().join("opts"), dir.path().join("addr"));
-        std::fs::write(&o, options).unwrap();
-        lines.iter().for_each(|lines| std::fs::write(&a, lines).unwrap());
-        let words = ["acm-mio", "-O", o.to_str().unwrap(), "-A", a.to_str().unwrap()];
-        let settings = Settings::read(&Args::try_parse_from(words).unwrap());
+        let (_, settings) = read_in(dir.path(), options, lines, &[]);
         let mut report = Report::default();
         addresses(&settings, DefaultNames::called("host"), ports, interfaces, &mut report);
-        let dir = dir.path().display().to_string();
         assert!(report.findings.iter().all(|finding| finding.verdict == Verdict::Ok || !finding.advice.is_empty()));
-        report.findings.iter().map(|finding| (finding.verdict, finding.what.replace(&dir, ""))).collect()
+        report.findings_in(dir.path())
     }
 
     fn warns(found: &[(Verdict, String)], what: &str) -> bool {

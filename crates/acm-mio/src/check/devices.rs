@@ -151,12 +151,15 @@ mod tests {
         (dir, paths)
     }
 
+    fn checked(paths: &Paths) -> Report {
+        Report::of(|report| {
+            modules(paths, report);
+            devices(paths, report);
+        })
+    }
+
     fn report(paths: &Paths) -> Vec<(Verdict, String)> {
-        let mut report = Report::default();
-        modules(paths, &mut report);
-        devices(paths, &mut report);
-        let text = |what: String| what.replace(&paths.class.parent().unwrap().display().to_string(), "");
-        report.findings.into_iter().map(|finding| (finding.verdict, text(finding.what))).collect()
+        checked(paths).findings_in(paths.class.parent().unwrap())
     }
 
     fn has(report: &[(Verdict, String)], verdict: Verdict, what: &str) -> bool {
@@ -166,9 +169,7 @@ mod tests {
     #[test]
     fn machine_without_rdma_fails_with_advice() {
         let paths = Paths { class: "/nonexistent".into(), ..Paths::default() };
-        let mut report = Report::default();
-        modules(&paths, &mut report);
-        devices(&paths, &mut report);
+        let report = checked(&paths);
         assert!(report.findings.len() == 4 && report.findings.iter().all(|finding| finding.verdict == Verdict::Fail));
         assert!(report.findings.iter().all(|finding| !finding.advice.is_empty()));
     }
@@ -198,9 +199,7 @@ mod tests {
             ),
         ] {
             let (_dir, paths) = machine(state, lid, "InfiniBand");
-            let mut found = Report::default();
-            devices(&paths, &mut found);
-            let lines: Vec<String> = found.findings.iter().map(ToString::to_string).collect();
+            let lines = Report::of(|report| devices(&paths, report)).lines();
             assert!(lines.contains(&format!("warn {what}")), "{lines:?}");
             let report = report(&paths);
             assert!(has(&report, Verdict::Fail, "no active InfiniBand port"), "{report:?}");

@@ -186,15 +186,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let status = dir.path().join("status");
         fs::write(&status, "CapEff:\t0000000000004000\n").unwrap();
-        let mut report = Report::default();
-        privileges(&Paths { status, ..Paths::default() }, &mut report);
-        let verdicts: Vec<Verdict> = report.findings.iter().map(|finding| finding.verdict).collect();
-        assert_eq!(verdicts, [Verdict::Warn, Verdict::Warn, Verdict::Ok]);
+        let paths = Paths { status, ..Paths::default() };
+        assert_eq!(
+            Report::of(|report| privileges(&paths, report)).verdicts(),
+            [Verdict::Warn, Verdict::Warn, Verdict::Ok]
+        );
         for (only, index) in [(NET_ADMIN, 0), (NET_RAW, 1), (IPC_LOCK, 2)] {
-            let status = dir.path().join("status");
-            fs::write(&status, format!("CapEff:\t{only:016x}\n")).unwrap();
-            let mut report = Report::default();
-            privileges(&Paths { status, ..Paths::default() }, &mut report);
+            fs::write(&paths.status, format!("CapEff:\t{only:016x}\n")).unwrap();
+            let report = Report::of(|report| privileges(&paths, report));
             let good: Vec<bool> = report.findings.iter().map(|finding| finding.verdict == Verdict::Ok).collect();
             // Without the capability, the result of the check of locked memory depends on this machine's limit.
             assert_eq!(good[..2], [index == 0, index == 1], "{only:x}");
@@ -205,11 +204,9 @@ mod tests {
     #[test]
     fn kernel_without_the_protocol_fails_the_unit_of_the_sockets() {
         let verdicts = [false, true].map(|systemd| {
-            let mut report = Report::default();
-            for errno in [SocketError::NoProtocol, SocketError::Bind].map(|error| error(Errno::EPERM)) {
-                judge_kernel(Err(errno), systemd, &mut report);
-            }
-            report.findings.iter().map(|finding| finding.verdict).collect::<Vec<_>>()
+            let errors = [SocketError::NoProtocol, SocketError::Bind].map(|error| error(Errno::EPERM));
+            Report::of(|report| errors.into_iter().for_each(|error| judge_kernel(Err(error), systemd, report)))
+                .verdicts()
         });
         assert_eq!(verdicts, [[Verdict::Warn, Verdict::Warn], [Verdict::Fail, Verdict::Warn]]);
     }
@@ -220,14 +217,13 @@ mod tests {
         use clap::Parser as _;
         let dir = tempfile::tempdir().unwrap();
         let check = |more: &[&str]| {
-            let mut report = Report::default();
             let words = [&["acm-mio", "--run-dir", dir.path().to_str().unwrap()], more].concat();
             let (args, settings) = (Args::parse_from(words), settings_of(""));
-            socket(&args, &settings, &mut report);
+            let mut report = Report::of(|report| socket(&args, &settings, report));
             if !args.systemd {
                 port_files(&args, &settings, &mut report);
             }
-            report.findings.iter().map(ToString::to_string).collect::<Vec<_>>()
+            report.lines()
         };
         assert_eq!(check(&[]), [""; 0]);
         for (name, verdict) in [("ibacm.sock", "FAIL"), ("ibacm-unix.sock", "FAIL"), ("ibacm.port", "warn")] {
@@ -251,10 +247,9 @@ mod tests {
         let other = TcpListener::bind("127.0.0.1:0").unwrap();
         let number = other.local_addr().unwrap().port();
         let verdicts = |options: &str, words: &[&str]| {
-            let mut report = Report::default();
             let args = Args::parse_from([&["acm-mio"], words].concat());
-            tcp_port(&args, &settings_of(&format!("server_port {number}\n{options}")), &mut report);
-            report.findings.iter().map(|finding| finding.verdict).collect::<Vec<_>>()
+            let settings = settings_of(&format!("server_port {number}\n{options}"));
+            Report::of(|report| tcp_port(&args, &settings, report)).verdicts()
         };
         for mode in ["server_mode loop\n", "server_mode open\n"] {
             assert_eq!(verdicts(mode, &[]), [Verdict::Warn]);
@@ -276,9 +271,8 @@ mod tests {
         // The start opens the file for writing.
         other_daemon(dir.path(), &dir.path().join("run"), &mut report);
         run_dir(&dir.path().join("x".repeat(107)), &mut report);
-        let verdicts: Vec<Verdict> = report.findings.iter().map(|finding| finding.verdict).collect();
         use Verdict::{Fail, Ok};
-        assert_eq!(verdicts, [Fail, Ok, Ok, Ok, Ok, Fail, Fail, Fail]);
+        assert_eq!(report.verdicts(), [Fail, Ok, Ok, Ok, Ok, Fail, Fail, Fail]);
         assert!(!dir.path().join("lock").exists(), "a check changes nothing");
     }
 }

@@ -71,19 +71,16 @@ fn matches(pattern: &[u8], path: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::report::{Finding, Verdict};
-    use clap::Parser;
+    use crate::{
+        check::report::{Finding, Verdict},
+        settings::tests::read_in,
+    };
     use nix::{sys::stat::Mode, unistd::mkfifo};
 
     fn found(dir: &Path, log_file: &str, words: &[&str]) -> Vec<Finding> {
-        let opts = dir.join("opts");
-        fs::write(&opts, format!("log_file {log_file}\n")).unwrap();
-        let all = [&["acm-mio", "-A", "/none", "-O", opts.to_str().unwrap()], words].concat();
-        let args = Args::try_parse_from(all).unwrap();
-        let mut report = Report::default();
+        let (args, settings) = read_in(dir, &format!("log_file {log_file}\n"), None, words);
         let paths = Paths { rotations: dir.join("rotations"), ..Paths::default() };
-        log(&args, &Settings::read(&args), &paths, &mut report);
-        report.findings
+        Report::of(|report| log(&args, &settings, &paths, report)).findings
     }
 
     fn verdicts(found: &[Finding]) -> Vec<Verdict> {

@@ -129,23 +129,17 @@ pub(super) fn reload(settings: &Settings, report: &mut Report) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::report::Verdict;
+    use crate::{check::report::Verdict, settings::tests::read_in};
     use clap::Parser;
-    use std::fs;
 
     fn found(options: &str, addresses: &str, words: &[&str], interfaces: &[IpAddr]) -> Vec<(Verdict, String)> {
         let dir = tempfile::tempdir().unwrap();
-        let (o, a) = (dir.path().join("opts"), dir.path().join("addr"));
-        fs::write(&o, options).unwrap();
-        fs::write(&a, addresses).unwrap();
-        let all = [&["acm-mio", "-O", o.to_str().unwrap(), "-A", a.to_str().unwrap()], words].concat();
-        let args = Args::try_parse_from(all).unwrap();
-        let (settings, mut report) = (Settings::read(&args), Report::default());
+        let (args, settings) = read_in(dir.path(), options, Some(addresses), words);
+        let mut report = Report::default();
         files(&settings, &mut report);
         skipped(&settings, interfaces, &mut report);
         idle(&args, &settings, &mut report);
-        let dir = dir.path().display().to_string();
-        report.findings.iter().map(|finding| (finding.verdict, finding.what.replace(&dir, ""))).collect()
+        report.findings_in(dir.path())
     }
 
     fn ok(what: &str) -> (Verdict, String) {

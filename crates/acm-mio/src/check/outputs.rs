@@ -58,10 +58,9 @@ mod tests {
         let path = |name: &str| dir.path().join(name);
         let check = |options: &str, more: &[&str]| {
             let words = [&["acm-mio", "--run-dir", dir.path().to_str().unwrap()], more].concat();
-            let mut report = Report::default();
-            outputs(&Args::parse_from(words), &settings_of(options), dir.path(), &mut report);
-            let lines = report.findings.iter().map(ToString::to_string);
-            lines.map(|line| line.replace(dir.path().to_str().unwrap(), "")).collect::<Vec<_>>()
+            let (args, settings) = (Args::parse_from(words), settings_of(options));
+            let lines = Report::of(|report| outputs(&args, &settings, dir.path(), report)).lines();
+            lines.into_iter().map(|line| line.replace(dir.path().to_str().unwrap(), "")).collect::<Vec<_>>()
         };
         let metrics = format!("metrics_listen {}\n", path("m.sock").display());
         assert_eq!(check(&metrics, &["--record", "r,files=2"]), [""; 0]);

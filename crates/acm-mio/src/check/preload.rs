@@ -117,8 +117,7 @@ mod tests {
     const HOSTS: &str = "10.0.0.1 fe80::2:c903:0:11\nnode2 fe80::2:c903:0:12\n";
 
     fn found(files: &Files, ports: &[(Guid, Lid)]) -> Vec<(Verdict, String)> {
-        let mut report = Report::default();
-        preload(files, ports, &mut report);
+        let report = Report::of(|report| preload(files, ports, report));
         report.findings.iter().map(|finding| (finding.verdict, finding.to_string())).collect()
     }
 

@@ -34,8 +34,8 @@ mod tests {
             let (lid, sm_lid, lmc) = (Lid::new(lid), Lid::new(sm_lid), Lmc::checked(lmc).unwrap());
             let port = PortAttributes { lid, sm_lid, lmc, ..PortAttributes::default() };
             let ports = Ports { named: Vec::new(), active: [(PortId(1), port)].into() };
-            let mut report = Report::default();
-            receive_queues(&ports, NonZeroU32::MIN.saturating_add(1023), &mut report);
+            let depth = NonZeroU32::MIN.saturating_add(1023);
+            let report = Report::of(|report| receive_queues(&ports, depth, report));
             report.findings.iter().map(|finding| finding.what.clone()).collect::<Vec<_>>()
         };
         assert!(found(1024, 1, 0).is_empty() && found(2049, 8, 1).is_empty() && found(7, 0xc000, 0).is_empty());

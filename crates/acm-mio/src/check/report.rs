@@ -1,10 +1,11 @@
 //! The report: one line for each finding, with its result and advice.
 use crate::output::Outcome;
 use core::fmt::{self, Display};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 /// Result of one check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum Verdict {
     /// The prerequisite is met.
     Ok,
@@ -17,16 +18,6 @@ pub(super) enum Verdict {
 }
 
 impl Verdict {
-    /// Returns the name in JSON.
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Warn => "warn",
-            Self::Reload => "reload",
-            Self::Fail => "fail",
-        }
-    }
-
     /// Returns the outcome of a report whose worst result is this one.
     pub(super) const fn outcome(self) -> Outcome {
         match self {
@@ -35,12 +26,6 @@ impl Verdict {
             Self::Fail => Outcome::Bad,
             Self::Reload => Outcome::Degraded,
         }
-    }
-}
-
-impl Serialize for Verdict {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
     }
 }
 
@@ -109,6 +94,30 @@ impl Report {
 }
 
 #[cfg(test)]
+impl Report {
+    /// Returns the findings of a check.
+    pub(super) fn of(check: impl FnOnce(&mut Self)) -> Self {
+        let mut report = Self::default();
+        check(&mut report);
+        report
+    }
+
+    pub(super) fn verdicts(&self) -> Vec<Verdict> {
+        self.findings.iter().map(|finding| finding.verdict).collect()
+    }
+
+    pub(super) fn lines(&self) -> Vec<String> {
+        self.findings.iter().map(Finding::to_string).collect()
+    }
+
+    /// Returns each finding without its advice, with paths in a directory as if it were the root.
+    pub(super) fn findings_in(&self, dir: &std::path::Path) -> Vec<(Verdict, String)> {
+        let text = |what: &str| what.replace(&dir.display().to_string(), "");
+        self.findings.iter().map(|finding| (finding.verdict, text(&finding.what))).collect()
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -120,7 +129,7 @@ mod tests {
         report.fail("b", "do c");
         report.warn("d", "do e");
         report.reload("f", "do g");
-        let lines: Vec<String> = report.findings.iter().map(Finding::to_string).collect();
+        let lines = report.lines();
         let json = serde_json::to_string(&report.findings).unwrap();
         assert!(
             json.starts_with(r#"[{"verdict":"ok","what":"a","advice":""},{"verdict":"fail","what":"b","#),

@@ -279,9 +279,7 @@ mod tests {
             panic!("two programs")
         };
         let answers = Answers { has_qos, plain: path(0), programs: vec![(a.0, a.1, lustre), b], group: None };
-        let mut report = Report::default();
-        answers.report("a port 1", choice, option, &mut report);
-        report.findings.iter().map(ToString::to_string).collect()
+        Report::of(|report| answers.report("a port 1", choice, option, report)).lines()
     }
 
     #[test]
@@ -348,9 +346,7 @@ mod tests {
             let sl_flow_hop = SlFlowHop::default().with_sl(ServiceLevel::checked(sl).unwrap());
             let group = Some(McMemberRecord { sl_flow_hop, ..McMemberRecord::default() });
             let answers = Answers { has_qos: false, plain: path(3), programs: Vec::new(), group };
-            let mut report = Report::default();
-            answers.report_group("a port 1", &mut report);
-            report.findings.iter().map(ToString::to_string).collect::<Vec<_>>()
+            Report::of(|report| answers.report_group("a port 1", report)).lines()
         };
         assert!(lines(3).is_empty());
         let found = lines(0);

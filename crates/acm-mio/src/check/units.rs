@@ -53,9 +53,7 @@ mod tests {
         let wants = etc.join("sockets.target.wants");
         fs::create_dir_all(&wants).unwrap();
         let found = || {
-            let mut report = Report::default();
-            units(&paths, &mut report);
-            let finding = report.findings.remove(0);
+            let finding = Report::of(|report| units(&paths, report)).findings.remove(0);
             (finding.verdict, finding.what, finding.advice)
         };
         assert_eq!(found().0, Verdict::Ok);

@@ -37,11 +37,20 @@ fn problems_have_their_place_and_other_lines_count() {
     assert_eq!((addresses[1].pkey, addresses[1].port), (Some(Pkey::new(0x8001)), 2));
 }
 
+/// Reads the files `opts` and `addr` of a directory, after writing their texts, with further words of the command line.
+pub(crate) fn read_in(dir: &Path, opts: &str, addr: Option<&str>, words: &[&str]) -> (Args, Settings) {
+    let paths = ["opts", "addr"].map(|name| dir.join(name).display().to_string());
+    for (path, text) in paths.iter().zip([Some(opts), addr]) {
+        text.iter().for_each(|text| fs::write(path, text).unwrap());
+    }
+    let args = Args::try_parse_from([&["acm-mio", "-O", &paths[0], "-A", &paths[1]], words].concat()).unwrap();
+    let settings = Settings::read(&args);
+    (args, settings)
+}
+
 pub(crate) fn settings_of(text: &str) -> Settings {
     let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("opts");
-    fs::write(&path, text).unwrap();
-    Settings::read(&Args::try_parse_from(["acm-mio", "-O", path.to_str().unwrap(), "-A", "/none"]).unwrap())
+    read_in(dir.path(), text, None, &[]).1
 }
 
 // docs/deviations.md: provider-lines, provider-unknown, provider-twice
