@@ -1,6 +1,6 @@
 //! Output of commands for administrators, and their exit codes.
 use core::fmt::{self, Display};
-use serde_json::Value;
+use serde::Serialize;
 use std::{
     io::{self, ErrorKind, Write},
     process::ExitCode,
@@ -96,8 +96,9 @@ impl<'a> Output<'a> {
     ///
     /// # Errors
     /// As [`Output::write`].
-    pub(crate) fn object(&mut self, members: &Value) -> Result<(), Failure> {
-        let text = members.to_string();
+    pub(crate) fn object(&mut self, members: &impl Serialize) -> Result<(), Failure> {
+        // By way of a value, so that the members are in order.
+        let text = serde_json::to_value(members).map_err(|error| Failure::Failed(error.to_string()))?.to_string();
         let members = text.trim_start_matches('{');
         let comma = if members == "}" { "" } else { "," };
         self.write(&format!("{{\"schema\":{SCHEMA}{comma}{members}\n"))
@@ -107,7 +108,7 @@ impl<'a> Output<'a> {
     ///
     /// # Errors
     /// As [`Output::write`].
-    pub(crate) fn result(&mut self, members: &Value, text: &str) -> Result<(), Failure> {
+    pub(crate) fn result(&mut self, members: &impl Serialize, text: &str) -> Result<(), Failure> {
         if self.json { self.object(members) } else { self.write(text) }
     }
 
@@ -140,7 +141,7 @@ pub(crate) fn note(line: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     #[test]
     fn object_begins_with_its_version() {

@@ -7,7 +7,6 @@ use crate::{
     control::{Configuration, InForce, Origin},
     output::{Failure, Outcome, Output, note},
 };
-use serde_json::Value;
 
 /// Prints the options; with `changed`, only those whose value is not by default, or that wait for a restart.
 ///
@@ -19,8 +18,7 @@ pub(super) fn run(ask: Ask<'_>, changed: bool, output: &mut Output<'_>) -> Resul
         found.options.retain(|option| option.origin != Origin::Default || option.after_restart.is_some());
     }
     if output.json {
-        let object: Value = serde_json::to_value(&found).map_err(|error| Failure::Failed(error.to_string()))?;
-        output.object(&object)?;
+        output.object(&found)?;
     } else {
         output.write(&table(&found))?;
         footers(&found).iter().for_each(|line| note(line));
@@ -38,9 +36,8 @@ fn table(found: &Configuration) -> String {
         (Origin::Systemd, _) => "--systemd".to_owned(),
         (Origin::Default, _) => "default".to_owned(),
     };
-    let titles = ["OPTION", "FROM", "VALUE"].map(str::to_owned);
     let rows = found.options.iter().map(|option| [option.name.clone(), origin(option), option.value.clone()]);
-    columns::text(&core::iter::once(titles).chain(rows).collect::<Vec<_>>())
+    columns::table(["OPTION", "FROM", "VALUE"], rows)
 }
 
 /// Returns a line for each option that waits for a restart, each line that does nothing, and each remark.
@@ -105,7 +102,7 @@ mod tests {
 
     #[test]
     fn json_has_what_the_daemon_says() {
-        let object: Value = serde_json::from_str(&printed(false, true)).unwrap();
+        let object: serde_json::Value = serde_json::from_str(&printed(false, true)).unwrap();
         assert_eq!((&object["schema"], &object["options"][0]["origin"]), (&1.into(), &"file".into()));
         assert_eq!(object["options"].as_array().unwrap().len(), 4);
     }

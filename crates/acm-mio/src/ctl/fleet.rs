@@ -195,15 +195,14 @@ pub(super) fn run(files: &[PathBuf], output: &mut Output<'_>) -> Result<Outcome,
             "nodes": nodes.len(), "entries": paths, "differences": differences, "unread": unread,
         }))?;
     } else {
-        let titles = ["NODE", "WHAT", "NAME", "HAS", "EXPECTED", "WRONG"].map(str::to_owned);
+        let titles = ["NODE", "WHAT", "NAME", "HAS", "EXPECTED", "WRONG"];
         let cell = |text: &str| text.replace(' ', ":");
         let row = |difference: &Difference| {
             let Difference { node, what, name, has, expected, wrong } = difference;
             let wrong = if *wrong { "yes" } else { "differs" };
             [cell(node), (*what).to_owned(), cell(name), cell(has), cell(expected), wrong.to_owned()]
         };
-        output
-            .write(&columns::text(&core::iter::once(titles).chain(differences.iter().map(row)).collect::<Vec<_>>()))?;
+        output.write(&columns::table(titles, differences.iter().map(row)))?;
         unread.iter().for_each(|(path, error)| note(&format!("{}: {error}", path.display())));
         note(&format!(
             "{} nodes with {paths} entries compared; {} of them differ; a path is compared with the node that has the \

@@ -8,7 +8,6 @@ use crate::{
     output::{Failure, Outcome, Output},
 };
 use core::time::Duration;
-use serde_json::{Value, json};
 
 /// A change of the log level.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -58,8 +57,7 @@ fn text(LogLevelState { option, temporary }: &LogLevelState) -> String {
 pub(super) fn run(ask: Ask<'_>, change: &Change, output: &mut Output<'_>) -> Result<Outcome, Failure> {
     let (method, target) = change.request();
     let state: LogLevelState = json_of(&ask(method, &target)?)?;
-    let object: Value = json!({ "option": state.option, "temporary": state.temporary });
-    output.result(&object, &text(&state))?;
+    output.result(&state, &text(&state))?;
     Ok(Outcome::Good)
 }
 

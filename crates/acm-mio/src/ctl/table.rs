@@ -1,5 +1,5 @@
 //! Cache entries as text for administrators.
-use super::age::Age;
+use super::{age::Age, columns};
 use crate::control::{Contradicted, Entry, Path};
 
 const COLUMNS: [&str; 9] = ["DESTINATION", "STATE", "SOURCE", "CONFIRMED", "USES", "USED", "USER", "PORT", "PARTITION"];
@@ -9,8 +9,8 @@ const COLUMNS: [&str; 9] = ["DESTINATION", "STATE", "SOURCE", "CONFIRMED", "USES
 #[derive(Debug)]
 pub(super) struct Table {
     widths: [usize; COLUMNS.len()],
-    /// True until the titles are printed.
-    has_titles: bool,
+    /// The titles until they are printed.
+    titles: Option<[&'static str; COLUMNS.len()]>,
     /// Number of entries so far.
     entries: u64,
 }
@@ -18,20 +18,17 @@ pub(super) struct Table {
 impl Table {
     /// Returns a table with or without a line of titles.
     pub(super) fn new(no_header: bool) -> Self {
-        Self { widths: [0; COLUMNS.len()], has_titles: !no_header, entries: 0 }
+        Self { widths: [0; COLUMNS.len()], titles: (!no_header).then_some(COLUMNS), entries: 0 }
     }
 
     /// Returns a line for each entry of a page, under a line of titles on the first page with entries.
     pub(super) fn page(&mut self, entries: &[Entry]) -> String {
-        let titles = !entries.is_empty() && core::mem::take(&mut self.has_titles);
-        self.entries += entries.len() as u64;
-        self.lines(titles.then(|| COLUMNS.map(str::to_owned)).into_iter().chain(entries.iter().map(row)).collect())
+        if entries.is_empty() { String::new() } else { self.lines(entries) }
     }
 
     /// Returns the titles if there was no entry.
     pub(super) fn end(&mut self) -> String {
-        let titles = core::mem::take(&mut self.has_titles).then(|| COLUMNS.map(str::to_owned));
-        self.lines(titles.into_iter().collect())
+        self.lines(&[])
     }
 
     /// Returns the number of entries so far.
@@ -39,20 +36,11 @@ impl Table {
         self.entries
     }
 
-    fn lines(&mut self, rows: Vec<[String; COLUMNS.len()]>) -> String {
-        for row in &rows {
-            for (width, cell) in self.widths.iter_mut().zip(row) {
-                *width = cell.len().max(*width);
-            }
-        }
-        let mut text = String::new();
-        for row in rows {
-            let cells: Vec<String> =
-                row.iter().zip(self.widths).map(|(cell, width)| format!("{cell:width$}")).collect();
-            text += cells.join("  ").trim_end();
-            text.push('\n');
-        }
-        text
+    fn lines(&mut self, entries: &[Entry]) -> String {
+        self.entries += entries.len() as u64;
+        let titles = self.titles.take().map(|titles| titles.map(str::to_owned));
+        let rows: Vec<_> = titles.into_iter().chain(entries.iter().map(row)).collect();
+        columns::lines(&mut self.widths, &rows)
     }
 }
 

@@ -37,13 +37,12 @@ fn gains(before: &Numbers, after: &Numbers, time: Duration) -> Vec<Gain> {
 }
 
 fn table(gains: &[Gain], time: Duration) -> String {
-    let titles = ["COUNTER", "LABELS", "GAINED", "PER_SECOND"].map(str::to_owned);
     let row = |gain: &Gain| {
         let labels = if gain.labels.is_empty() { "-" } else { &gain.labels };
         [gain.name.clone(), labels.to_owned(), gain.gained.to_string(), format!("{:.1}", gain.per_second)]
     };
-    let rows: Vec<_> = core::iter::once(titles).chain(gains.iter().map(row)).collect();
-    format!("in {}:\n{}", Age(time), super::columns::text(&rows))
+    let titles = ["COUNTER", "LABELS", "GAINED", "PER_SECOND"];
+    format!("in {}:\n{}", Age(time), super::columns::table(titles, gains.iter().map(row)))
 }
 
 /// Times of the command `status`.
