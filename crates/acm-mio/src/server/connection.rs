@@ -35,6 +35,16 @@ pub(super) struct Check {
     numbers: (u64, u32),
 }
 
+/// The halves of a connection that the client has closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Remote {
+    Open,
+    /// The sending half. The end of the stream must then be read without a further event.
+    SendsNoMore,
+    /// Both halves.
+    Gone,
+}
+
 /// The connection of one client.
 #[derive(Debug)]
 pub(super) struct Connection {
@@ -57,10 +67,7 @@ pub(super) struct Connection {
     pub(super) readable: bool,
     /// True if the end of the stream was read, or reading failed.
     pub(super) ended: bool,
-    /// True if the client has closed its sending half. The end of the stream must then be read without a further event.
-    pub(super) closing: bool,
-    /// True if the client has closed both halves.
-    pub(super) hung_up: bool,
+    pub(super) remote: Remote,
     /// True if the connection only waits to be closed.
     pub(super) ending: bool,
     /// True if the response contains a descriptor.
@@ -91,8 +98,7 @@ impl Connection {
             sent: 0,
             readable: true,
             ended: false,
-            closing: false,
-            hung_up: false,
+            remote: Remote::Open,
             ending: false,
             has_descriptor: false,
             held_back: false,
@@ -126,7 +132,7 @@ impl Connection {
         match buffer.read_from(&mut self.stream) {
             Ok(Received::Bytes { short }) => {
                 // A short read means an empty socket. The end of the stream may have been reported with the bytes.
-                self.readable = !short || self.closing;
+                self.readable = !short || self.remote > Remote::Open;
                 return Ok(true);
             }
             Ok(Received::Nothing) => self.readable = false,
@@ -136,7 +142,7 @@ impl Connection {
             }
             Err(_) => {
                 self.stop_reading();
-                self.hung_up = true;
+                self.remote = Remote::Gone;
             }
         }
         Ok(false)
@@ -209,6 +215,13 @@ impl Connection {
         let since = same.map_or(now, |check| check.since);
         self.checked = (unread > 0 || self.unsent() > 0 || self.ending).then_some(Check { at: now, since, numbers });
         self.checked.map(|check| check.since)
+    }
+
+    /// Reports whether the connection can be closed: the client is gone, or has all responses after it has closed its
+    /// sending half. It may still have requests in the core.
+    pub(super) fn is_over(&self, has_requests: bool) -> bool {
+        let is_answered = self.unsent() == 0 && !has_requests;
+        self.remote == Remote::Gone && self.held_back || self.ended && (self.remote == Remote::Gone || is_answered)
     }
 
     /// Schedules a check of the responses that are sent now.

@@ -1,6 +1,6 @@
 //! Clients: accepts connections, passes requests to the core in turn, sends responses, closes connections.
 use super::{
-    super::connection::{Connection, HIGH_WATER, Turn},
+    super::connection::{Connection, HIGH_WATER, Remote, Turn},
     event_loop::Daemon,
     wait::FIRST_CLIENT,
 };
@@ -105,8 +105,12 @@ impl Daemon {
             self.host.clients.queue(index);
         } else if event.is_readable() || event.is_read_closed() || event.is_error() {
             connection.readable = true;
-            connection.closing |= event.is_read_closed() || event.is_error();
-            connection.hung_up |= event.is_write_closed() || event.is_error();
+            let remote = match event {
+                event if event.is_write_closed() || event.is_error() => Remote::Gone,
+                event if event.is_read_closed() => Remote::SendsNoMore,
+                _ => Remote::Open,
+            };
+            connection.remote = connection.remote.max(remote);
             self.host.clients.queue(index);
         } else if event.is_writable() && connection.unsent() > 0 {
             self.host.clients.queue(index);
@@ -198,11 +202,9 @@ impl Daemon {
             return;
         }
         let Some(connection) = self.host.clients.open.get(index) else { return };
-        // A half-closed client still receives its responses.
-        let waits = connection.unsent() > 0 || self.acm.has_requests(connection.id);
         if has_more || connection.held_back && !is_held_back(connection) {
             self.host.clients.queue(index);
-        } else if connection.hung_up && (connection.held_back || connection.ended) || connection.ended && !waits {
+        } else if connection.is_over(self.acm.has_requests(connection.id)) {
             self.close_client(now, index);
         }
     }
