@@ -1,7 +1,7 @@
 //! The core with its recording.
 use super::{
     queue::{Mark, Written},
-    recording::{Ending, LostFacts, Recording},
+    recording::{Ending, Recording},
 };
 use acm_sansio::{Acm, Input, Output, Time};
 use core::ops::Deref;
@@ -80,7 +80,7 @@ impl Core {
 
     /// Ends an iteration of the loop: passes the recorded packets of the iteration to the writing thread. Returns the
     /// lost facts.
-    pub(crate) fn end_turn(&mut self) -> Option<LostFacts> {
+    pub(crate) fn end_turn(&mut self) -> Option<u64> {
         let lost = self.recording.as_mut()?.hand_over();
         self.end_failed();
         lost

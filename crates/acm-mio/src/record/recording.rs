@@ -40,13 +40,6 @@ impl RecordError {
     }
 }
 
-/// Facts of a turn that the queue did not accept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LostFacts {
-    /// Number of facts: inputs and outputs of the core.
-    pub(crate) facts: u64,
-}
-
 /// A recording of the core.
 #[derive(Debug)]
 pub(crate) struct Recording {
@@ -141,8 +134,9 @@ impl Recording {
         self.recorder.drain(acm, now, carry_out);
     }
 
-    /// Passes the packets since the last call to the queue. Returns the facts that the queue did not accept.
-    pub(super) fn hand_over(&mut self) -> Option<LostFacts> {
+    /// Passes the packets since the last call to the queue. Returns the number of facts, inputs and outputs of the
+    /// core, that the queue did not accept.
+    pub(super) fn hand_over(&mut self) -> Option<u64> {
         if self.recorder.get_ref().is_empty() {
             return None;
         }
@@ -159,7 +153,7 @@ impl Recording {
         self.missing = dropped;
         self.recorder.thrown_away(self.now, dropped);
         // The thread has already logged the reason.
-        (put != Put::Broken).then_some(LostFacts { facts })
+        (put != Put::Broken).then_some(facts)
     }
 
     /// Returns the number of facts that are in no file.
@@ -271,7 +265,7 @@ mod tests {
         let mut lost = 0;
         for number in 0..300_000 {
             input(&mut acm, &mut recording, number);
-            lost += recording.hand_over().map_or(0, |lost| lost.facts);
+            lost += recording.hand_over().unwrap_or(0);
         }
         assert!(lost > 0 && lost < 300_000, "{lost}");
         assert_eq!(recording.lost(), lost);
@@ -292,7 +286,7 @@ mod tests {
             for _ in 0..10_000 {
                 recording.input(Time::from_nanos(round), &message);
             }
-            assert_eq!(recording.hand_over(), Some(LostFacts { facts: 10_000 }));
+            assert_eq!(recording.hand_over(), Some(10_000));
         }
         input(&mut acm, &mut recording, 4);
         assert_eq!((recording.hand_over(), recording.lost()), (None, 20_000));

@@ -3,7 +3,7 @@ use super::{
     counters::Counters,
     messages::{Command, Report},
     retry::Retries,
-    thread::{DeviceThread, Ending},
+    thread::DeviceThread,
     worker::{Depths, Worker},
 };
 use crate::{
@@ -18,6 +18,7 @@ use mio::{Token, unix::pipe};
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::{Arc, mpsc::TryRecvError},
+    thread::JoinHandle,
 };
 
 /// Maximum number of devices, each with a thread.
@@ -70,8 +71,8 @@ pub(crate) struct Devices {
     /// The names of devices by key.
     pub(super) names: Vec<String>,
     pub(super) threads: BTreeMap<DeviceKey, DeviceThread>,
-    /// Devices that do not respond.
-    pub(super) stalled: BTreeMap<DeviceKey, Ending>,
+    /// Devices that do not respond, each with its thread, which ends as soon as it responds.
+    pub(super) stalled: BTreeMap<DeviceKey, JoinHandle<()>>,
     /// Time of the next check of the threads.
     pub(super) check_at: Time,
     /// The device whose turn was last.
@@ -353,7 +354,7 @@ impl Devices {
         for key in stalled.collect::<Vec<_>>() {
             self.stall(key);
         }
-        let ended = self.stalled.iter().filter(|(_, ending)| ending.has_ended()).map(|(key, _)| *key);
+        let ended = self.stalled.iter().filter(|(_, ending)| ending.is_finished()).map(|(key, _)| *key);
         let ended: Vec<DeviceKey> = ended.collect();
         for key in &ended {
             self.stalled.remove(key);

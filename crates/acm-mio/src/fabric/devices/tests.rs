@@ -206,7 +206,7 @@ fn device_that_does_not_respond_is_closed_until_it_responds() {
     devices.handle_timeout(seconds(15));
     assert_eq!((devices.threads.len(), devices.stalled_devices()), (0, 1));
     respond.send(()).unwrap();
-    wait_until(|| devices.stalled[&key].has_ended());
+    wait_until(|| devices.stalled[&key].is_finished());
     let text = captured_log(tracing::Level::INFO, || devices.handle_timeout(seconds(20)));
     assert!(text.contains("mlx9_0 responds again"), "{text}");
     assert_eq!((settle(&mut devices, 1), devices.stalled_devices()), (vec![port], 0));

@@ -46,10 +46,6 @@ pub(super) struct DeviceThread {
     seen: (u64, u32),
 }
 
-/// A thread that ends as soon as its device responds.
-#[derive(Debug)]
-pub(super) struct Ending(JoinHandle<()>);
-
 #[derive(Debug, Default)]
 struct Shared {
     /// Number of commands that wait. Less than zero for a moment if the thread takes a command before it is counted.
@@ -69,9 +65,6 @@ struct Link {
     /// Wakes up the event loop.
     wake: Arc<pipe::Sender>,
 }
-
-/// The event loop no longer serves the device.
-struct Ended;
 
 impl DeviceThread {
     /// Starts a thread. `worker` makes the device's state, in the thread.
@@ -138,12 +131,12 @@ impl DeviceThread {
     }
 
     /// Ends the thread as soon as its device responds, without the commands that wait.
-    pub(super) fn end(self) -> Ending {
+    pub(super) fn end(self) -> JoinHandle<()> {
         let Self { commands, reports, waker, thread, shared, .. } = self;
         shared.has_ended.store(true, Ordering::Relaxed);
         drop((commands, reports));
         let _ = waker.wake();
-        Ending(thread)
+        thread
     }
 
     /// Ends the thread after its commands. Waits for the end until `due`.
@@ -152,19 +145,6 @@ impl DeviceThread {
         drop(commands);
         let _ = waker.wake();
         while reports.recv_timeout(due.since(clock.now())).is_ok() {}
-    }
-}
-
-impl Shared {
-    /// Counts work that has ended within a batch.
-    fn note_progress(&self) {
-        self.steps.fetch_add(2, Ordering::Relaxed);
-    }
-}
-
-impl Ending {
-    pub(super) fn has_ended(&self) -> bool {
-        self.0.is_finished()
     }
 }
 
@@ -179,7 +159,7 @@ impl Link {
         worker.reports.push_back(Report::Read);
         let mut has_commands = false;
         loop {
-            let Ok(has_reports) = self.report(&mut worker) else { return };
+            let Some(has_reports) = self.report(&mut worker) else { return };
             if worker.is_removed {
                 return;
             }
@@ -193,50 +173,53 @@ impl Link {
             if waited.is_ok() {
                 events.iter().for_each(|event| worker.ready(event.token()));
             }
-            let Ok(more) = self.carry_out(&mut worker) else { return };
+            let Some(more) = self.carry_out(&mut worker) else { return };
             has_commands = more;
         }
     }
 
-    /// Sends a batch of reports. Returns `true` if there may be more.
-    fn report(&self, worker: &mut Worker) -> Result<bool, Ended> {
+    /// Sends a batch of reports. Returns `true` if there may be more, and `None` if the event loop no
+    /// longer serves the device.
+    fn report(&self, worker: &mut Worker) -> Option<bool> {
         for number in 0..BATCH {
             let Some(report) = worker.next_report() else {
                 if number > 0 {
                     wake_loop(&self.wake);
                 }
-                return Ok(false);
+                return Some(false);
             };
             match self.reports.try_send(report) {
                 Ok(()) => {}
                 Err(TrySendError::Full(report)) => {
                     wake_loop(&self.wake);
-                    self.reports.send(report).map_err(|_| Ended)?;
+                    self.reports.send(report).ok()?;
                 }
-                Err(TrySendError::Disconnected(_)) => return Err(Ended),
+                Err(TrySendError::Disconnected(_)) => return None,
             }
         }
         wake_loop(&self.wake);
-        Ok(true)
+        Some(true)
     }
 
-    /// Carries out a batch of commands. Returns `true` if there may be more.
-    fn carry_out(&self, worker: &mut Worker) -> Result<bool, Ended> {
+    /// Carries out a batch of commands. Returns `true` if there may be more, and `None` if the event loop no
+    /// longer serves the device.
+    fn carry_out(&self, worker: &mut Worker) -> Option<bool> {
         for _ in 0..BATCH {
             if self.shared.has_ended.load(Ordering::Relaxed) {
-                return Err(Ended);
+                return None;
             }
             match self.commands.try_recv() {
                 Ok(command) => {
                     self.shared.waiting.fetch_sub(1, Ordering::AcqRel);
                     worker.carry_out(command);
-                    self.shared.note_progress();
+                    // Work has ended within a batch.
+                    self.shared.steps.fetch_add(2, Ordering::Relaxed);
                 }
-                Err(TryRecvError::Empty) => return Ok(false),
-                Err(TryRecvError::Disconnected) => return Err(Ended),
+                Err(TryRecvError::Empty) => return Some(false),
+                Err(TryRecvError::Disconnected) => return None,
             }
         }
-        Ok(true)
+        Some(true)
     }
 }
 

@@ -260,8 +260,7 @@ impl Daemon {
 
     /// Passes the packets recorded in this iteration to the thread that writes them.
     fn hand_over_record(&mut self) {
-        if let Some(lost) = self.acm.end_turn() {
-            let facts = lost.facts;
+        if let Some(facts) = self.acm.end_turn() {
             limited!(self.host.lines, WARN, "record", "{facts} facts are lost: they come faster than they are written");
         }
     }
