@@ -155,7 +155,6 @@ mod tests {
         assert_eq!(parse(&["--start-limit", "7"]).start_limit(), Duration::from_secs(7));
     }
 
-    // docs/deviations.md: help
     #[test]
     fn help_is_no_error() {
         assert!(["-h", "--help"].iter().all(|word| !Args::try_parse_from(["acm-mio", word]).unwrap_err().use_stderr()));

@@ -173,7 +173,6 @@ mod tests {
         assert_eq!(owners("7:100:100\n8:110:5\n9:120:1\n", [109, 110, 120, 199]), [7; 4]);
     }
 
-    // docs/deadlines.md: subuid
     #[test]
     fn malformed_line_is_reported_with_its_place_and_others_are_used() {
         let dir = tempfile::tempdir().unwrap();

@@ -146,8 +146,6 @@ mod tests {
         assert_eq!(woken.load(Ordering::SeqCst), 2);
     }
 
-    // docs/deviations.md: provider-log
-    // docs/deadlines.md: plugin-queue
     #[test]
     fn excess_lines_are_dropped_and_counted_and_other_events_accepted() {
         let queue = Queue::new(|| {});
@@ -160,7 +158,6 @@ mod tests {
         assert_eq!(queue.take(), None);
     }
 
-    // docs/deadlines.md: plugin-queue
     #[test]
     fn push_to_a_full_queue_waits_until_there_is_room() {
         let queue = Arc::new(Queue::new(|| {}));
@@ -173,7 +170,6 @@ mod tests {
         assert_eq!(last, Some((FROM, PluginEvent::LinesLost(2))));
     }
 
-    // docs/deadlines.md: plugin-queue
     #[test]
     fn event_over_4096_is_refused_after_the_time_out() {
         let queue = Queue { timeout: Duration::from_millis(1), ..Queue::new(|| {}) };

@@ -37,7 +37,6 @@ mod tests {
     use super::*;
 
     /// The values are those of ibacm 44.0, except for rates where ibacm is wrong or has no code (HDR, NDR, two lanes).
-    // docs/deviations.md: provider-rates
     #[test]
     fn links_have_the_rate_codes_of_ibacm_and_newer_codes() {
         let widths = [1, 2, 4, 8];
@@ -57,7 +56,6 @@ mod tests {
         assert_eq!([of_link(0, 1), of_link(3, 1), of_link(1, 0), of_link(1, 3)], [0; 4]);
     }
 
-    // docs/deviations.md: provider-rates
     #[test]
     fn options_have_rate_and_mtu_codes_with_defaults() {
         let known = [2, 5, 10, 20, 30, 40, 60, 80, 120, 14, 56, 112, 168, 25, 100, 200, 300];

@@ -61,7 +61,6 @@ fn path(record: &[u8; 64]) -> String {
 mod tests {
     use super::*;
 
-    // docs/deviations.md: provider-log
     #[test]
     fn text_is_split_into_printable_lines() {
         let all = |text: &[u8]| lines(text).collect::<Vec<_>>();

@@ -195,7 +195,6 @@ fn invalid_entries_fail_with_their_status() {
     assert_eq!(client.request(7, &[from(), to()]), ClientStatus::SUCCESS);
 }
 
-// docs/deviations.md: binary-names
 #[test]
 fn binary_names_cannot_forge_log_lines() {
     let node = Node::embedded().option("timeout 10\nretries 0").join();
@@ -301,7 +300,6 @@ fn connected_clients_are_served_without_free_descriptors() {
     assert_serves(&node);
 }
 
-// docs/deviations.md: early-close
 #[test]
 fn clients_that_close_before_their_responses_do_no_harm() {
     let node = daemon();

@@ -56,7 +56,6 @@ fn binary_options_are_errors() {
     assert!(locations.contains(&"4:9".to_owned()) && locations.contains(&"6:1".to_owned()), "{locations:?}");
 }
 
-// docs/deviations.md: repeated-address
 #[test]
 fn errors_in_the_address_file_are_located() {
     let node = Node::embedded()
@@ -157,7 +156,7 @@ fn names_follow_that_of_the_host() {
 }
 
 /// ibacm ran as root, and its files may be for root alone.
-// docs/deviations.md: unreadable-file
+// docs/deviations.md: missing-file
 #[test]
 fn file_that_cannot_be_read_ends_the_start() {
     // Root without the capabilities that override modes.

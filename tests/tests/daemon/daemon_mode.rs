@@ -168,7 +168,7 @@ fn second_daemon_is_refused_with_the_reason() {
 }
 
 /// The lock file is another one, so that only the socket excludes the second daemon.
-// docs/deviations.md: served-socket
+// docs/deviations.md: failed-start
 #[test]
 fn socket_of_a_living_daemon_is_not_replaced_and_that_of_a_killed_one_is() {
     let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -203,7 +203,7 @@ fn unwritable_lock_is_reported() {
     assert_refused(&finished, 255, &["closed/lock: Permission denied", "run as root"]);
 }
 
-// docs/deviations.md: unwritable-log
+// docs/deviations.md: failed-start
 #[test]
 fn unwritable_log_is_reported() {
     let dir = tempfile::tempdir().unwrap();
@@ -229,7 +229,7 @@ fn unwritable_socket_is_reported() {
     assert_refused(&finished, 1, &["run/ibacm-unix.sock: Permission denied", "run as root"]);
 }
 
-// docs/deviations.md: unwritable-log
+// docs/deviations.md: failed-start
 #[test]
 fn missing_directory_of_the_log_is_reported() {
     assert_refused_in(

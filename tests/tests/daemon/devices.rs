@@ -62,7 +62,7 @@ impl Two {
     }
 }
 
-// docs/deviations.md: device-returns
+// docs/deviations.md: port-changes
 #[test]
 fn removed_device_is_served_again_after_its_return() {
     let mut two = Two::start();
@@ -96,7 +96,7 @@ fn address_file_may_change_while_the_device_is_removed() {
 }
 
 /// Until then, the node is a member of its group without receiving its datagrams, and reports no join.
-// docs/deviations.md: attach
+// docs/deviations.md: join-retry
 #[test]
 fn failed_attach_to_a_group_is_retried() {
     let lab = Lab::new(2, &[]);
@@ -115,7 +115,7 @@ fn failed_attach_to_a_group_is_retried() {
     assert!(two.counter("attach_failures") > 0);
 }
 
-// docs/deviations.md: device-returns
+// docs/deviations.md: port-changes
 #[test]
 fn new_device_with_the_same_name_is_a_new_device() {
     let two = Two::start();
@@ -192,7 +192,6 @@ fn failed_device_is_reopened() {
     assert_eq!((two.counter("devices_closed"), two.counter("scans")), (2, 1));
 }
 
-// docs/deviations.md: failed-queue-pair
 #[test]
 fn failed_queue_pair_is_recovered() {
     let mut two = Two::start();
@@ -203,7 +202,6 @@ fn failed_queue_pair_is_recovered() {
     assert_eq!((two.counter("queue_pair_errors"), two.counter("queue_pairs_replaced")), (2, 0));
 }
 
-// docs/deviations.md: failed-queue-pair
 #[test]
 fn queue_pair_with_a_failed_completion_queue_is_replaced() {
     let mut two = Two::start();

@@ -2,7 +2,6 @@
 use acm_tests::{Binary, Kind, Lab, binary, until};
 
 /// Joins, subscriptions, responses to reports, path queries, and datagrams in both directions.
-// docs/deviations.md: grh-required
 #[test]
 fn port_that_requires_a_global_route_is_served() {
     let lab = Lab::new(4, &[]);

@@ -167,7 +167,6 @@ fn connections_survive_a_restart_under_systemd() {
     assert_eq!(idle.receive(), Received::Closed);
 }
 
-// docs/deadlines.md: new-clients
 #[test]
 fn queue_of_new_clients_at_the_socket_of_systemd_has_129() {
     let mut systemd = Systemd::new();

@@ -99,7 +99,7 @@ impl Lab {
     }
 }
 
-// docs/deviations.md: endpoint-ip, ipv6, link-local
+// docs/deviations.md: endpoints, interfaces
 #[test]
 fn interface_addresses_are_followed() {
     let (_fabric, lab) = Lab::start("");
@@ -165,7 +165,6 @@ fn source_is_selected_without_a_free_port() {
 
 /// The socket overflows twice, because the daemon may read all addresses again after the first overflow for another
 /// reason: the interfaces are new.
-// docs/deviations.md: lost-rtnetlink
 // docs/deadlines.md: rtnetlink
 #[test]
 fn lost_rtnetlink_messages_cause_a_dump() {

@@ -89,7 +89,7 @@ fn preloaded_paths_need_no_requests() {
     }
 }
 
-// docs/deviations.md: preload-lifetime, preload-unreadable
+// docs/deviations.md: preload-lifetime, preload-lines
 #[test]
 fn sighup_reloads_tables_and_a_wrong_file_changes_nothing() {
     let fabric = Fabric::serve(3, &[]);
@@ -159,7 +159,7 @@ fn replaced_file_is_reloaded_automatically() {
     wait_for_sl(&node, 7);
 }
 
-// docs/deviations.md: preload-lid
+// docs/deviations.md: preload-lifetime
 #[test]
 fn new_lid_of_the_port_needs_a_new_dump() {
     let fabric = Fabric::serve(3, &[]);

@@ -184,7 +184,7 @@ fn acme_plus_kernel_only_hides_the_other_files() {
     assert_serves(Connection::tcp("127.0.0.1", port).unwrap());
 }
 
-// docs/deviations.md: second-instance
+// docs/deviations.md: failed-start
 #[test]
 fn second_daemon_does_not_start() {
     let first = Node::embedded().join();
@@ -310,7 +310,7 @@ fn failed_recording_ends_and_the_daemon_continues() {
     assert!(refused.code == Some(255) && refused.stderr.contains("cannot record into /none/t: No such"), "{refused}");
 }
 
-// docs/deviations.md: listen-failure
+// docs/deviations.md: failed-start
 #[test]
 fn exit_codes_distinguish_errors() {
     let program = binary(Binary::AcmMio);

@@ -203,7 +203,6 @@ fn hanging_library_does_not_block_other_subnets() {
     assert!(node.log().contains("shutting down"), "{}", node.log());
 }
 
-// docs/deadlines.md: providers
 #[test]
 fn at_most_16_libraries_are_loaded() {
     let (lab, libraries) = (Lab::new(1, &[]), test_library());

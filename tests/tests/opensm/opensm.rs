@@ -100,7 +100,6 @@ fn path_with_route_prot_acm_has_the_parameters_of_the_faster_group() {
 }
 
 /// OpenSM has a path between each pair of LIDs.
-// docs/deviations.md: peer-identity
 #[test]
 fn ports_with_four_lids_are_resolved() {
     let lmc = Lmc::of::<2>();

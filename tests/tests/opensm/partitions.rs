@@ -9,7 +9,7 @@ const WITHOUT: &str = "Default=0x7fff,ipoib:ALL=full;\n\
     Storage=0x1:0x0002c90300000011=full,0x0002c90300000031=full,0x0002c90300000041=full;\n";
 const STORAGE: u16 = 0x8001;
 
-// docs/deviations.md: lost-path
+// docs/deviations.md: refresh
 #[test]
 fn path_in_a_partition_that_a_peer_lost_is_dropped() {
     let opensm = OpenSm::start_with_partitions(ALL);

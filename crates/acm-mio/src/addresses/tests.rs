@@ -54,7 +54,7 @@ fn served(table: &Table) -> Vec<(String, Option<u16>)> {
 }
 
 /// The effect of each captured `ip` command, for an interface whose alias names its port.
-// docs/deviations.md: ipv6
+// docs/deviations.md: interfaces
 #[test]
 fn captured_changes_of_a_link_change_its_addresses() {
     let mut table = table(InterfaceChoice::Alias);
@@ -91,7 +91,7 @@ fn captured_changes_of_a_link_change_its_addresses() {
 }
 
 /// The kernel reports `ip -6 addr add` twice: as tentative, and after duplicate address detection.
-// docs/deviations.md: ipv6
+// docs/deviations.md: interfaces
 #[test]
 fn tentative_address_is_not_served() {
     let steps = captured();
@@ -159,7 +159,7 @@ fn at(port: &str, pkey: u16, address: &str) -> InterfaceAddress {
     InterfaceAddress { gid: gid(port), pkey: Some(Pkey::new(pkey)), address: ip(address) }
 }
 
-// docs/deviations.md: kernel-ip, link-local
+// docs/deviations.md: kernel-ip
 #[test]
 fn interface_and_its_child_are_in_their_partitions() {
     let mut table = table(InterfaceChoice::On);
@@ -206,7 +206,7 @@ fn message_without_attributes_of_its_link_changes_nothing() {
 }
 
 /// A bond has the hardware address of its active part, and no P_Key of its own.
-// docs/deviations.md: bond
+// docs/deviations.md: interfaces
 #[test]
 fn bond_is_on_the_port_and_partition_of_its_active_part() {
     let (first, second) = (GID, "fe80::2:c903:0:2");
@@ -254,7 +254,6 @@ fn link(index: u32) -> Notification {
     Notification::Link(Link { index, infiniband: true, gid, pkey, ..Link::default() })
 }
 
-// docs/deviations.md: lost-rtnetlink
 #[test]
 fn entries_not_named_by_a_complete_dump_are_removed() {
     let mut table = table(InterfaceChoice::On);
@@ -324,7 +323,6 @@ fn requests_for_dumps_have_the_form_that_the_kernel_expects() {
     assert_eq!(addresses.header.family, AddressFamily::Unspec, "both families");
 }
 
-// docs/deviations.md: lost-rtnetlink
 #[test]
 fn ends_interruptions_and_losses_are_parsed() {
     let end = |kind: u16, flags: u16, code: i32| {

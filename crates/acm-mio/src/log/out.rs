@@ -113,7 +113,7 @@ mod tests {
     use crate::testing::in_time;
     use std::os::unix::{fs::PermissionsExt, net::UnixStream};
 
-    // docs/deviations.md: log-mode
+    // docs/deviations.md: log-appended
     #[test]
     fn new_log_is_not_readable_by_all_users() {
         let dir = tempfile::tempdir().unwrap();

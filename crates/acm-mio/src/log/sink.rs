@@ -315,7 +315,6 @@ mod tests {
         assert_eq!(advice(Errno::ENOSPC), "name another log_file");
     }
 
-    // docs/deviations.md: lost-log
     #[test]
     fn lost_lines_are_counted_and_reported_later() {
         let dir = tempfile::tempdir().unwrap();
@@ -344,7 +343,6 @@ mod tests {
         assert_eq!(sink.failing, Some((Errno::EPIPE, 1)));
     }
 
-    // docs/deviations.md: lost-log
     #[test]
     fn pipe_without_a_reader_does_not_block() {
         let (reader, writer) = unistd::pipe().unwrap();

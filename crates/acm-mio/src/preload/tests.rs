@@ -42,7 +42,6 @@ fn line_that_is_too_long_is_skipped_and_counted() {
 }
 
 /// The length includes the end of the line.
-// docs/deadlines.md: preload-line
 #[test]
 fn line_may_have_a_mebibyte() {
     for (length, too_long) in [(1 << 20, 0), ((1 << 20) + 1, 1)] {
@@ -85,8 +84,7 @@ fn hosts_file_gives_its_addresses() {
     assert_eq!(hosts.gid_of(&Address::from_text("NODE2")), Some("fe80::3".parse().unwrap()));
 }
 
-// docs/deviations.md: preload-unreadable
-// docs/deadlines.md: preload-errors
+// docs/deviations.md: preload-lines
 #[test]
 fn file_of_another_kind_gives_no_table() {
     let text = "[main]\nkey = value\n".repeat(100);

@@ -270,7 +270,6 @@ mod tests {
         assert_eq!(names(dir.path()), [UNIX_SOCKET]);
     }
 
-    // docs/deadlines.md: new-clients
     #[test]
     fn queue_of_new_clients_has_129() {
         let dir = tempfile::tempdir().unwrap();
@@ -278,7 +277,7 @@ mod tests {
         assert_eq!(fill_queue(&dir.path().join(UNIX_SOCKET)), 129);
     }
 
-    // docs/deviations.md: served-socket
+    // docs/deviations.md: failed-start
     #[test]
     fn socket_of_a_living_process_is_not_replaced_and_that_of_a_dead_one_is() {
         let dir = tempfile::tempdir().unwrap();
@@ -321,7 +320,7 @@ mod tests {
         }
     }
 
-    // docs/deviations.md: served-socket
+    // docs/deviations.md: failed-start
     #[test]
     fn link_to_a_socket_of_a_living_process_is_not_replaced() {
         let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

@@ -53,7 +53,7 @@ pub(crate) fn settings_of(text: &str) -> Settings {
     read_in(dir.path(), text, None, &[]).1
 }
 
-// docs/deviations.md: provider-lines, provider-unknown, provider-twice
+// docs/deviations.md: provider-lines
 #[test]
 fn lines_provider_assign_the_subnets() {
     let cases: [(&str, Subnets); 8] = [

@@ -88,7 +88,7 @@ mod tests {
     }
 
     /// A link to a file that does not exist is no absence: somebody has made it.
-    // docs/deviations.md: unreadable-file
+    // docs/deviations.md: missing-file
     #[test]
     fn each_file_that_cannot_be_read_is_named() {
         let dir = tempfile::tempdir().unwrap();

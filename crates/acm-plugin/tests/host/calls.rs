@@ -105,7 +105,6 @@ fn query_is_called_with_the_clients_path_and_answered() {
     assert_eq!(host.take_lines(), lines);
 }
 
-// docs/deviations.md: provider-options
 #[test]
 fn helper_functions_and_the_variable_of_the_option_file_work() {
     let mut host = Host::new();
@@ -117,7 +116,6 @@ fn helper_functions_and_the_variable_of_the_option_file_work() {
     assert_eq!(host.take_lines(), lines);
 }
 
-// docs/deviations.md: provider-events
 #[test]
 fn change_of_the_subnet_manager_is_an_event_of_the_port() {
     let mut host = Host::new();

@@ -96,7 +96,7 @@ fn root_refuses_libraries_that_others_can_write() {
     assert_eq!(message(&path), None);
 }
 
-// docs/deviations.md: provider-name
+// docs/deviations.md: provider-lines
 #[test]
 fn library_is_found_by_provider_name_or_file() {
     let folder = tempfile::tempdir().unwrap();

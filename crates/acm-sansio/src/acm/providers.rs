@@ -104,7 +104,6 @@ mod tests {
     use super::*;
     use crate::{Acm, api::config::Config};
 
-    // docs/deadlines.md: providers
     #[test]
     fn sixteen_providers_may_be_added() {
         let config =

@@ -57,7 +57,7 @@ impl SaError {
 mod tests {
     use super::*;
 
-    // docs/deviations.md: sa-classes
+    // docs/deviations.md: sa-status
     #[test]
     fn sa_status_maps_to_a_client_status() {
         let status_of = |status| SaError::Status(Status::new(status)).client_status();

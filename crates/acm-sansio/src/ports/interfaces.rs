@@ -42,7 +42,6 @@ mod tests {
     use super::*;
     use ib_mad::Pkey;
 
-    // docs/deviations.md: interface-gid
     #[test]
     fn interface_finds_its_port_by_interface_id() {
         let port = |gids: &[&str]| PortAttributes {

@@ -118,7 +118,6 @@ fn client_with_64_pending_requests_gets_cached_paths_and_no_further_request_wait
     assert!(takes_requests(&world) && !world.node(0).acm.has_requests(ClientId::new(0, 0)));
 }
 
-// docs/deviations.md: response-path
 // docs/deadlines.md: remote-lookups
 #[test]
 fn lookups_for_remote_hosts_have_their_own_limit() {

@@ -66,7 +66,7 @@ fn groups_are_rejoined_after_a_subnet_manager_restart() {
     }
 }
 
-// docs/deviations.md: cached-without-group
+// docs/deviations.md: first-join
 #[test]
 fn cache_serves_until_a_failed_join_is_retried() {
     let mut world = World::new(WorldConfig::default());

@@ -40,14 +40,14 @@ fn table_of_all_paths_follows_the_lids_that_datagrams_show() {
 }
 
 /// The node uses none of the addresses that the peer announces.
-// docs/deviations.md: compared-places
+// docs/deviations.md: claim
 #[test]
 fn path_by_gid_follows_the_lid_of_its_peer() {
     assert_true("nodes 4\n+0 look 4 gid1\n+0 look 4 lid2\n+1000 swap 1 2\n+11000 look 4 gid1\n+0 look 4 gid2");
 }
 
 /// The subscriptions to notices come after the joins, so that no notice about the group arrives.
-// docs/deviations.md: repeated-join
+// docs/deviations.md: join-retry
 #[test]
 fn node_whose_group_is_deleted_before_it_gets_notices_is_found() {
     assert_true("nodes 3\n+20 delete");
@@ -74,7 +74,7 @@ fn two_lids_that_change_within_300_ms_are_followed_without_the_subnet_administra
 }
 
 /// The port of node 2 has another GUID, and the node sends nothing from the old GID any more.
-// docs/deviations.md: compared-places
+// docs/deviations.md: claim
 #[test]
 fn path_to_a_lid_whose_port_has_another_gid_is_replaced() {
     assert_true("nodes 3\n+0 bounce 3 21\n+28 look 3 lid2\n+2 guid 2\n+15100 look 3 lid2");

@@ -31,7 +31,7 @@ fn response<R>(world: &mut World, message: &[u8], read: impl FnOnce(&Frame<'_>) 
     read(&next_response(world.response(client).unwrap()).unwrap().unwrap())
 }
 
-// docs/deviations.md: endpoint-order
+// docs/deviations.md: endpoints
 #[test]
 fn endpoints_are_listed_in_the_order_of_the_pkey_table() {
     let mut world = world();
@@ -50,7 +50,7 @@ fn endpoints_are_listed_in_the_order_of_the_pkey_table() {
     assert_eq!((listed(5, 0), listed(3, 1)), (None, None));
 }
 
-// docs/deviations.md: counter-index
+// docs/deviations.md: endpoints
 #[test]
 fn endpoint_index_of_a_counter_query_counts_over_all_ports() {
     let mut world = world();

@@ -64,7 +64,6 @@ fn group_that_exists_with_other_parameters_is_joined_as_it_is() {
 }
 
 /// Each pair of nodes is resolved in both directions.
-// docs/deviations.md: six-groups
 #[test]
 fn path_in_a_mixed_subnet_has_the_rate_of_the_slower_port() {
     let rates = [Rate::GBPS_800, Rate::GBPS_400, Rate::GBPS_200, Rate::GBPS_100, Rate::GBPS_56];

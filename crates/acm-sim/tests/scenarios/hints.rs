@@ -81,7 +81,7 @@ fn group_is_asked_for_an_address_that_two_hosts_claim() {
 }
 
 /// The owner does not receive it.
-// docs/deviations.md: unicast-claim
+// docs/deviations.md: overheard
 #[test]
 fn group_is_asked_for_an_address_that_was_claimed_by_unicast() {
     let mut world = world();
@@ -107,7 +107,7 @@ fn group_is_asked_after_a_claimant_that_is_silent() {
     assert_eq!(world.node(0).acm.check(), Ok(()));
 }
 
-// docs/deviations.md: conflict
+// docs/deviations.md: defence
 #[test]
 fn two_hosts_that_respond_are_a_conflict() {
     let mut world = world();
@@ -142,7 +142,7 @@ fn with_two_ports() -> World {
     world
 }
 
-// docs/deviations.md: conflict
+// docs/deviations.md: defence
 #[test]
 fn two_ports_of_an_adapter_with_one_name_are_no_conflict() {
     let mut world = with_two_ports();

@@ -78,7 +78,6 @@ fn interface_address_is_served_once_its_port_is_active() {
     assert_eq!(resolve(&mut world, 0, "10.8.0.3", "10.8.0.3"), Err(ClientStatus::ESRCADDR));
 }
 
-// docs/deviations.md: moved-address
 #[test]
 fn cached_paths_follow_an_address_that_moves_to_another_port() {
     let mut world = world(3);
@@ -99,7 +98,6 @@ fn cached_paths_follow_an_address_that_moves_to_another_port() {
 }
 
 /// The peer's address is cached when it is added to the second local port.
-// docs/deviations.md: moved-address
 #[test]
 fn address_taken_over_from_a_peer_is_local() {
     let mut world = world(2);

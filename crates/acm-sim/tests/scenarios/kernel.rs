@@ -207,7 +207,6 @@ fn address_request_of_the_kernel_returns_a_path_to_the_address() {
 }
 
 /// The deadline is nine tenths of the kernel's time-out.
-// docs/deviations.md: kernel-timeout
 #[test]
 fn set_timeout_changes_the_deadline_of_later_requests() {
     let mut world = World::new(WorldConfig::default());

@@ -51,7 +51,6 @@ fn delay_responses(world: &mut World) {
 }
 
 /// A forger could end it otherwise.
-// docs/deviations.md: peer-shows-up
 #[test]
 fn request_of_the_looked_up_peer_does_not_end_the_lookup() {
     let mut world = world(Config::default());
@@ -65,7 +64,6 @@ fn request_of_the_looked_up_peer_does_not_end_the_lookup() {
 }
 
 /// The only credit is in use, so that the request for node 1 waits. Then a multicast request of node 1 arrives.
-// docs/deviations.md: peer-shows-up
 #[test]
 fn request_that_waits_is_sent_to_the_host_that_shows_up() {
     let mut world = world(Config { resolve_depth: Depth::Fixed(1), ..Config::default() });
@@ -134,7 +132,6 @@ fn claim_during_a_path_query_is_ignored() {
 }
 
 /// A request with another GID or another base LID is a claim by another peer.
-// docs/deviations.md: peer-identity
 #[test]
 fn peer_is_identified_by_gid_and_base_lid() {
     for protocol in [RouteProt::Sa, RouteProt::Acm] {
@@ -159,7 +156,6 @@ fn peer_is_identified_by_gid_and_base_lid() {
     }
 }
 
-// docs/deviations.md: peer-identity
 #[test]
 fn new_queue_pair_of_a_peer_is_a_change() {
     let mut world = world(Config::default());

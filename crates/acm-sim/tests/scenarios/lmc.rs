@@ -67,7 +67,6 @@ fn sends(world: &World, method: Method) -> Vec<(u8, Lid)> {
     world.transcript.iter().filter(|(_, node, _)| *node == 0).filter_map(|(_, _, output)| of(output)).collect()
 }
 
-// docs/deviations.md: peer-identity
 #[test]
 fn request_from_another_lid_of_a_peer_is_no_claim() {
     let mut world = world(RouteProt::Sa);

@@ -243,7 +243,7 @@ fn reports_are_acknowledged_and_lost_reports_are_repeated() {
 }
 
 /// The cache serves until then, and the next lookup finds the group.
-// docs/deviations.md: deleted-group
+// docs/deviations.md: notices
 #[test]
 fn deleted_group_is_joined_again() {
     let mut world = world(3, Config::default());
@@ -261,7 +261,7 @@ fn deleted_group_is_joined_again() {
     assert_eq!(world.stat(0, "groups_noticed"), 1, "the notice about its creation has no effect on members");
 }
 
-// docs/deviations.md: deleted-group
+// docs/deviations.md: notices
 #[test]
 fn created_group_is_joined_before_the_next_retry() {
     let mut world = world(2, Config::default());

@@ -20,7 +20,6 @@ fn sends(world: &World, since: usize, attribute: AttributeId) -> Vec<(Time, SaSe
     world.transcript[since..].iter().filter_map(of).collect()
 }
 
-// docs/deviations.md: own-requests
 #[test]
 fn device_repeats_only_requests_that_an_account_waits_for() {
     let mut world = World::new(WorldConfig::default());
@@ -42,7 +41,6 @@ fn device_repeats_only_requests_that_an_account_waits_for() {
 }
 
 /// The pause after the time-out has jitter, so that the nodes of a subnet do not repeat their requests in step.
-// docs/deviations.md: own-requests
 #[test]
 fn lost_join_and_subscription_are_repeated_with_jitter() {
     let pauses: Vec<[Duration; 2]> = (1..=8)

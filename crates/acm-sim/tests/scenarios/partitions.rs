@@ -46,7 +46,7 @@ fn query_sa(world: &mut World, record: &PathRecord) -> Result<PathRecord, Client
 }
 
 /// Nothing notifies node 0. A pass takes 30 s, and the first one begins within 38 s.
-// docs/deviations.md: lost-path
+// docs/deviations.md: refresh
 #[test]
 fn path_in_use_whose_partition_went_away_is_dropped_within_a_minute() {
     let mut world = world(3);
@@ -99,7 +99,7 @@ fn path_in_a_removed_partition_of_the_local_port_is_dropped_at_once() {
 }
 
 /// A client verifies a path (`ib_acme -v`): the subnet administrator has none.
-// docs/deviations.md: lost-path
+// docs/deviations.md: refresh
 #[test]
 fn path_that_a_query_of_a_client_does_not_find_is_dropped_at_once() {
     let mut world = world(3);

@@ -75,7 +75,6 @@ fn by_gid(world: &World, node: usize) -> PathRecord {
     PathRecord { dgid: world.port(node).gids[0], ..PathRecord::default() }
 }
 
-// docs/deviations.md: prefetch
 #[test]
 fn lid_and_gid_lookups_after_a_prefetch_need_no_query() {
     let mut world = fetched(5);
@@ -119,7 +118,6 @@ fn path_with_other_properties_is_queried() {
     assert_eq!(queries(&world, Method::GET).len(), requests.len());
 }
 
-// docs/deviations.md: prefetch
 #[test]
 fn refused_busy_or_silent_administrator_is_queried_path_by_path_and_for_the_table_later() {
     for fault in [Some(Status::METHOD_ATTRIBUTE_NOT_SUPPORTED), Some(Status::BUSY), None] {
@@ -354,7 +352,6 @@ fn assert_spread(world: &World, nodes: usize, since: Time, time: Duration, parts
     assert!(by_time.values().all(|count| *count <= 2 * nodes as u128 / parts), "{by_time:?}");
 }
 
-// docs/deviations.md: prefetch
 #[test]
 fn tables_of_300_nodes_are_spread_over_100_s_after_a_boot_and_after_a_restart_of_the_subnet_manager() {
     let mut world = world(300, Prefetch::On);

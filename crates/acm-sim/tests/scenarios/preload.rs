@@ -54,7 +54,6 @@ fn set_lid(world: &mut World, node: usize, lid: u16) {
     world.settle();
 }
 
-// docs/deviations.md: preload-record
 #[test]
 fn preloaded_destination_is_found_by_each_key_without_queries() {
     let mut world = loaded(WorldConfig { nodes: 3, ..WorldConfig::default() });
@@ -149,7 +148,7 @@ fn preloaded_route_back_to_a_peer_needs_no_query() {
     assert_eq!((world.stat(0, "claims_checked"), sent(&world, 0).1), (0, 0));
 }
 
-// docs/deviations.md: preload-lid
+// docs/deviations.md: preload-lifetime
 #[test]
 fn preloaded_routes_are_used_while_the_port_has_the_lid_of_the_file() {
     let mut world = World::new(WorldConfig::default());
@@ -227,7 +226,7 @@ fn preloaded_route_is_read_from_the_table_once() {
 }
 
 /// The peer's LID changes after the dump.
-// docs/deviations.md: preload-wrong
+// docs/deviations.md: preload-lifetime
 #[test]
 fn claim_against_a_preloaded_host_is_accepted_if_confirmed() {
     let mut world = loaded(WorldConfig::default());
@@ -253,7 +252,7 @@ fn claim_against_a_preloaded_host_is_accepted_if_confirmed() {
     assert_eq!((path.dlid, path.qos_sl.sl()), (Lid::new(300), ServiceLevel::of::<6>()));
 }
 
-// docs/deviations.md: preload-wrong
+// docs/deviations.md: preload-lifetime
 #[test]
 fn wrong_preloaded_host_is_looked_up_in_the_group() {
     let mut world = World::new(WorldConfig::default());
@@ -266,7 +265,7 @@ fn wrong_preloaded_host_is_looked_up_in_the_group() {
     assert_eq!((path.dlid, sent(&world, 0)), (world.port(1).lid, (1, 2)));
 }
 
-// docs/deviations.md: preload-wrong
+// docs/deviations.md: preload-lifetime
 #[test]
 fn new_host_table_replaces_wrong_hosts() {
     let mut world = World::new(WorldConfig::default());
@@ -311,7 +310,7 @@ fn loaded_tables_answer_pending_lookups_and_replace_failures() {
     assert_eq!(world.now(), now);
 }
 
-// docs/deviations.md: preload-wrong
+// docs/deviations.md: preload-lifetime
 #[test]
 fn preloaded_route_that_the_sa_contradicts_is_not_used_again() {
     let mut world = loaded(WorldConfig { nodes: 3, ..WorldConfig::default() });
@@ -334,7 +333,6 @@ fn preloaded_route_that_the_sa_contradicts_is_not_used_again() {
     assert_eq!((sent(&world, 0), world.stat(0, "preload_refuted")), ((0, 2), 1));
 }
 
-// docs/deviations.md: preload-claim
 #[test]
 fn forged_request_does_not_replace_a_preloaded_host() {
     let mut world = loaded(WorldConfig { nodes: 3, ..WorldConfig::default() });

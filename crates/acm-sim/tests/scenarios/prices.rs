@@ -116,7 +116,6 @@ impl Sender {
 }
 
 /// Each kind of datagram, with its price as in docs/attacks.md.
-// docs/deviations.md: unicast-response
 #[test]
 fn one_datagram_costs_at_most_its_price() {
     let (unknown, other) = (Address::from_text("ghost"), Address::from_text("nobody"));

@@ -45,7 +45,6 @@ fn names_and_ip_addresses_are_resolved() {
     assert_eq!(world.response(client).unwrap()[96..100], [10, 0, 0, 1]);
 }
 
-// docs/deviations.md: peer-shows-up
 #[test]
 fn two_nodes_that_resolve_each_other_at_once_need_no_time_out() {
     for seed in 0..20 {
@@ -71,7 +70,6 @@ fn unknown_name_times_out_after_all_retries() {
     assert_eq!((counters.get(Counter::AddrQuery), counters.get(Counter::Error)), (1, 1));
 }
 
-// docs/deviations.md: credit-time
 #[test]
 fn unknown_names_delay_a_known_name_by_4_ms_each() {
     let core = Config { resolve_depth: Depth::Fixed(1), ..Config::default() };

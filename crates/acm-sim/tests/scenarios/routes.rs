@@ -70,7 +70,6 @@ fn query_sa_is_not_cached_and_errors_echo_the_request() {
 }
 
 /// The response is a header only.
-// docs/deviations.md: query-length
 #[test]
 fn query_sa_of_another_length_is_refused_without_an_echo() {
     let mut world = World::new(WorldConfig::default());
@@ -101,7 +100,7 @@ fn sa_requests_have_an_attribute_offset() {
     }
 }
 
-// docs/deviations.md: sa-busy
+// docs/deviations.md: sa-status
 #[test]
 fn sa_status_becomes_the_status_of_the_response() {
     let core = Config { negative_timeout: None, sa_notices: false, ..Config::default() };

@@ -80,7 +80,6 @@ fn selected_source_has_the_address_family_of_the_destination() {
 }
 
 /// The status is ESRCADDR (7), not an error number of the routing table.
-// docs/deviations.md: no-route
 #[test]
 fn destination_without_a_route_fails_with_esrcaddr() {
     let mut world = World::new(WorldConfig::default());

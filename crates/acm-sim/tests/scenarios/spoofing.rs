@@ -137,7 +137,6 @@ fn unconfirmed_claim_changes_nothing() {
     assert_eq!(world.node(0).acm.check(), Ok(()));
 }
 
-// docs/deviations.md: response-path
 #[test]
 fn address_that_moves_to_another_node_is_found_there() {
     let mut world = world();

@@ -37,7 +37,7 @@ fn times(world: &World, since: usize, attribute: AttributeId) -> Vec<Time> {
     world.transcript[since..].iter().filter(|(.., output)| is_it(output)).map(|(at, ..)| *at).collect()
 }
 
-// docs/deviations.md: refresh-after-event
+// docs/deviations.md: refresh
 #[test]
 fn restart_causes_joins_then_subscriptions_then_refreshes() {
     for (nodes, paths) in [(50, 49), (300, 10)] {

@@ -182,7 +182,7 @@ fn forged_witnesses_cost_one_proof_in_each_time_out() {
 
 /// The subnet manager deletes the group without a notice. Nobody receives a witness, and the next repeated join would be
 /// up to two minutes later.
-// docs/deviations.md: repeated-join
+// docs/deviations.md: join-retry
 #[test]
 fn groups_are_joined_again_when_no_host_sends_witnesses() {
     let core = Config { sa_notices: false, ..Config::default() };

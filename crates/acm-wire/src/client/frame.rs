@@ -121,7 +121,6 @@ mod tests {
         assert_eq!(message(Opcode::EP.ack(), 0x0110)[6..8], [1, 0x10]);
     }
 
-    // docs/deadlines.md: request-length
     #[test]
     fn values_outside_limits_are_rejected() {
         for opcode in [Opcode::RESOLVE, Opcode::PERF, Opcode::EP] {

@@ -324,7 +324,6 @@ mod tests {
         assert_eq!(Reply::from_bytes(&[0; 161]), None);
     }
 
-    // docs/deadlines.md: endpoint-addresses
     #[test]
     fn ep_response_has_no_more_addresses_than_fit() {
         let addresses = std::vec![Address::from_text("node1"); 2000];

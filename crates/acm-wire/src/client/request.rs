@@ -153,7 +153,6 @@ mod tests {
         Entry { entry_type: Host16::new(kind), ..Entry::address(flags, &Address::from_text("x")) }
     }
 
-    // docs/deviations.md: query-length
     #[test]
     fn invalid_requests_are_rejected_with_their_status() {
         use EntryFlags as F;

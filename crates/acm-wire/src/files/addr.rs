@@ -149,14 +149,12 @@ mod tests {
         assert_eq!(seen[3].address, Address::Ip6("fe80::2".parse().unwrap()));
     }
 
-    // docs/deviations.md: repeated-address
     #[test]
     fn repeated_lines_are_all_returned() {
         let text = b"a d 1 default\nA d 1 default\na d 1 default\nb d 1 default";
         assert_eq!(parse(text).filter(Result::is_ok).count(), 4);
     }
 
-    // docs/deadlines.md: names
     #[test]
     fn errors_have_a_location() {
         let long = "n".repeat(64);

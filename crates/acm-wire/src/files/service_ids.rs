@@ -98,7 +98,6 @@ mod tests {
         assert_eq!(ServiceIds::read("None"), Some(ServiceIds::None));
     }
 
-    // docs/deadlines.md: service-ids
     #[test]
     fn invalid_lists_are_rejected() {
         for text in [

@@ -67,7 +67,7 @@ fn failures_to_generate_files_equal_debians() {
 }
 
 /// Debian's ib_acme writes to other places, or leaves files incomplete.
-// docs/deviations.md: tool-no-device, tool-ethernet, tool-directory
+// docs/deviations.md: tool-no-device
 #[test]
 fn generated_files_are_in_the_given_directory() {
     let (dir, acme) = (tempfile::tempdir().unwrap(), binary(Binary::IbAcme));

@@ -34,7 +34,6 @@ fn asynchronous_functions_work() {
     watch(&shared("interfaces"), &["asynchronous", nodes[0].socket().to_str().unwrap()]);
 }
 
-// docs/deviations.md: c-threads
 #[test]
 fn threads_share_a_connection() {
     let (_fabric, nodes) = two();

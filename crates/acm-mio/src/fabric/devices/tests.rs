@@ -65,7 +65,7 @@ const fn seconds(seconds: u64) -> Time {
     Time::from_nanos(seconds * 1_000_000_000)
 }
 
-// docs/deviations.md: device-returns
+// docs/deviations.md: port-changes
 #[test]
 fn device_that_cannot_be_opened_is_retried_with_growing_pauses() {
     let dir = tempfile::tempdir().unwrap();
@@ -240,7 +240,6 @@ fn device_with_4096_waiting_commands_gets_no_datagram_and_is_closed_by_the_next_
     drop(respond);
 }
 
-// docs/deadlines.md: devices
 #[test]
 fn devices_beyond_128_are_not_served() {
     let dir = tempfile::tempdir().unwrap();

@@ -168,7 +168,6 @@ fn request_for_an_address_is_answered_with_its_gid() {
     assert!(service.pending.is_empty());
 }
 
-// docs/deviations.md: kernel-timeout
 #[test]
 fn time_out_of_the_kernel_is_followed_within_its_bounds() {
     let timeout = |ms| Service::timeout(as_bytes(&SetTimeout::new(1, 1, Duration::from_millis(ms))));

@@ -75,7 +75,6 @@ fn ports_and_destinations_are_limited() {
     assert_eq!((counts.ports, counts.routes), (49_151, 49_151));
 }
 
-// docs/deadlines.md: preload-hosts
 #[test]
 fn addresses_of_hosts_are_limited() {
     let mut builder = Hosts::builder();

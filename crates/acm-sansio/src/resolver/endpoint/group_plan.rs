@@ -72,7 +72,6 @@ mod tests {
         assert_eq!(of(2, Rate::GBPS_5, Mtu::B2048), [(10, 2048), (5, 2048)]);
     }
 
-    // docs/deviations.md: six-groups
     #[test]
     fn slower_peers_share_a_group_at_their_own_rate() {
         let of = |rate| of(6, rate, Mtu::B4096);

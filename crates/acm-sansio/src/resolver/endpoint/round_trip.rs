@@ -42,7 +42,6 @@ impl RoundTrip {
 mod tests {
     use super::*;
 
-    // docs/deviations.md: credit-time
     #[test]
     fn estimate_follows_rfc_6298() {
         let ms = Duration::from_millis;

@@ -108,7 +108,6 @@ fn path_has_the_parameters_of_the_group() {
     assert_eq!(from_group(&member, &remote, Lid::new(16)), path);
 }
 
-// docs/deviations.md: loopback
 #[test]
 fn loopback_path_has_the_ports_attributes() {
     let mut cx = Context::new(Config::default(), 1.into());

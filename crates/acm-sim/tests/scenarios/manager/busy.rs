@@ -7,7 +7,7 @@ use core::time::Duration;
 use ib_mad::Status;
 
 /// The pauses are 100 ms, 200 ms, 400 ms and so on, each multiplied by 3/4 to 5/4, within (retries + 1) x timeout.
-// docs/deviations.md: sa-busy
+// docs/deviations.md: sa-status
 #[test]
 fn busy_sa_is_retried_after_growing_pauses_with_jitter() {
     let mut all = Vec::new();

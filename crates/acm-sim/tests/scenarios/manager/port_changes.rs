@@ -14,7 +14,6 @@ fn query(world: &mut World, traffic_class: u8) -> Client {
 
 /// The old subnet manager never responds. Requests in flight and queued requests are sent to the new one at once, also
 /// QUERY_SA requests, and no request fails.
-// docs/deviations.md: sm-lid
 #[test]
 fn pending_requests_are_sent_to_the_new_subnet_manager() {
     for new_lid in [|port: &mut Port| port.sm_lid = Lid::new(2), |port: &mut Port| port.lid = Lid::new(300)] {
@@ -70,7 +69,7 @@ fn time_out_restarts_at_a_new_subnet_manager() {
     assert!(first <= SA_BUSY.first * 5 / 4, "the first pause is short: {first:?}");
 }
 
-// docs/deviations.md: leave, sm-lid
+// docs/deviations.md: leave
 #[test]
 fn leave_request_is_sent_to_the_new_subnet_manager() {
     let mut world = world(Config::default());

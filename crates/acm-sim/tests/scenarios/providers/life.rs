@@ -31,7 +31,6 @@ fn two_providers_serve_two_subnets_beside_the_built_in_provider() {
     machine.replay();
 }
 
-// docs/deviations.md: provider-events
 #[test]
 fn port_is_opened_before_and_closed_after_its_endpoints() {
     let mut machine = Machine::started();
@@ -98,7 +97,6 @@ fn event_of_a_port_that_went_down_is_not_delivered_later() {
     machine.replay();
 }
 
-// docs/deviations.md: provider-partitions
 #[test]
 fn new_partition_opens_an_endpoint_and_keeps_the_port_open() {
     let mut machine = Machine::started();

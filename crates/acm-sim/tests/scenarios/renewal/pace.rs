@@ -10,7 +10,7 @@ use acm_wire::client::{EntryFlags, path_request};
 use core::time::Duration;
 use ib_mad::{Status, sa::PathRecord};
 
-// docs/deviations.md: refresh-after-event
+// docs/deviations.md: refresh
 #[test]
 fn silent_sa_gets_few_refresh_queries_and_paths_stay() {
     let mut world = world_with_cache(Config::default());

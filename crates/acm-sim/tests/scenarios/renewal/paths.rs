@@ -6,7 +6,7 @@ use acm_wire::client::{ClientStatus, Counter};
 use core::time::Duration;
 use ib_mad::{Lid, Method, PortState, Qpn, sa::PathRecord};
 
-// docs/deviations.md: refresh-before-expiry
+// docs/deviations.md: refresh
 #[test]
 fn used_path_is_refreshed_before_it_expires() {
     for (addr, route) in [(Some(16 * MINUTE), None), (None, Some(16 * MINUTE))] {
@@ -29,7 +29,7 @@ fn used_path_is_refreshed_before_it_expires() {
 }
 
 /// When it is confirmed, and before it expires. There is no multicast request.
-// docs/deviations.md: refresh-before-expiry
+// docs/deviations.md: refresh
 #[test]
 fn address_is_refreshed_by_a_unicast_request_to_its_owner() {
     let core = Config { addr_timeout: Some(16 * MINUTE), ..Config::default() };
@@ -53,7 +53,7 @@ fn address_is_refreshed_by_a_unicast_request_to_its_owner() {
     assert_eq!(world.resolve(0, &name(0), &name(1)), Err(ClientStatus::ETIMEDOUT));
 }
 
-// docs/deviations.md: path-query, refresh-after-event
+// docs/deviations.md: path-query, refresh
 #[test]
 fn subnet_manager_restart_refreshes_paths_in_use() {
     let mut world = world_with_cache(Config::default());
@@ -94,7 +94,7 @@ fn path_queries_to(world: &World, node: usize) -> usize {
 }
 
 /// The unused path stays in the cache and is marked as stale. Its first use returns it and refreshes it.
-// docs/deviations.md: refresh-after-event
+// docs/deviations.md: refresh
 #[test]
 fn unused_path_is_refreshed_when_it_is_used_after_a_restart() {
     let mut world = World::new(WorldConfig { nodes: 3, ..WorldConfig::default() });
@@ -145,7 +145,7 @@ fn stale_path_that_no_local_user_has_requested_is_removed() {
     assert_eq!(paths(&world), before);
 }
 
-// docs/deviations.md: refresh-after-event
+// docs/deviations.md: refresh
 #[test]
 fn port_that_returns_keeps_its_cache_and_refreshes_it() {
     let mut world = world_with_cache(Config::default());
@@ -159,7 +159,7 @@ fn port_that_returns_keeps_its_cache_and_refreshes_it() {
     assert_eq!(cached(&mut world, 1), Lid::new(200));
 }
 
-// docs/deviations.md: refresh-after-event
+// docs/deviations.md: refresh
 #[test]
 fn path_is_dropped_if_the_sa_has_no_record() {
     let mut world = world_with_cache(Config { sa_notices: false, ..Config::default() });

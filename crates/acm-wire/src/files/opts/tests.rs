@@ -29,7 +29,6 @@ fn read(text: &[u8]) -> (Options<'_>, Vec<LineError>) {
     (options, errors)
 }
 
-// docs/deviations.md: umad-debug
 #[test]
 fn sample_of_ib_acme_has_the_default_values() {
     let (options, errors) = read(SAMPLE);

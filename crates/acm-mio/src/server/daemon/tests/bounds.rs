@@ -34,7 +34,6 @@ fn fabric_has_256_events_handled_in_an_iteration() {
     }
 }
 
-// docs/deadlines.md: unsent
 #[test]
 fn client_with_more_than_2_kib_unsent_is_not_served() {
     for (unsent, is_served) in [(2048, true), (2049, false)] {
@@ -51,7 +50,6 @@ fn client_with_more_than_2_kib_unsent_is_not_served() {
     }
 }
 
-// docs/deadlines.md: unread-memory
 #[test]
 fn unread_responses_of_all_connections_fit_into_the_memory_of_the_unit() {
     let unit = include_str!("../../../../dist/acm-mio.service");

@@ -71,7 +71,6 @@ fn client_timeout_of_a_reload_applies_to_open_clients() {
     assert_eq!(daemon.host.clients.ending(), 1);
 }
 
-// docs/deadlines.md: turns
 #[test]
 fn iteration_checks_eight_clients_for_unread_responses() {
     let dir = tempfile::tempdir().unwrap();

@@ -102,7 +102,6 @@ fn responses(clients: &mut [UnixStream], length: usize) -> Vec<usize> {
     clients.iter_mut().map(|client| received(client).0 / length).collect()
 }
 
-// docs/deadlines.md: turns
 #[test]
 fn user_waits_for_eight_turns_beside_2000_busy_connections_of_another() {
     crate::descriptors::raise();
@@ -131,7 +130,6 @@ fn user_waits_for_eight_turns_beside_2000_busy_connections_of_another() {
     assert!(got.iter().all(|got| *got == 20), "every connection gets all its responses");
 }
 
-// docs/deadlines.md: turns
 #[test]
 fn iteration_has_eight_turns() {
     let dir = tempfile::tempdir().unwrap();
@@ -148,7 +146,6 @@ fn iteration_has_eight_turns() {
     assert_eq!(served, [8, 8, 4]);
 }
 
-// docs/deadlines.md: turns
 #[test]
 fn responses_to_100_clients_at_once_are_sent_in_turns() {
     let dir = tempfile::tempdir().unwrap();
@@ -190,7 +187,6 @@ fn stop_closes_connections_without_responses_to_open_requests() {
     }
 }
 
-// docs/deadlines.md: new-clients
 #[test]
 fn iteration_accepts_129_clients_and_serves_others() {
     let dir = tempfile::tempdir().unwrap();

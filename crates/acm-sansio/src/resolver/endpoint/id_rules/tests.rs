@@ -120,7 +120,6 @@ fn one_dynamic_port_in_a_minute_is_compared_again() {
     assert_eq!(rules.id_to_query(at(181), tcp(50_000)), tcp(50_000));
 }
 
-// docs/deadlines.md: id-lookups
 #[test]
 fn lookups_are_recorded_while_their_id_is_undecided() {
     let dest = DestId::new(1, 1);

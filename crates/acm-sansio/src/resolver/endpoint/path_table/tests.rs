@@ -100,7 +100,6 @@ fn paths_that_do_not_fit_the_table_are_left_out() {
     assert_eq!([3, 8].map(|number| table.path(&to_lid(number))), [3, 8].map(|number| Some(path(number))));
 }
 
-// docs/deadlines.md: path-table
 #[test]
 fn table_has_at_most_49_151_paths_of_14_bytes() {
     assert_eq!(size_of::<Entry>() + size_of::<u16>(), 14);
