@@ -5,86 +5,47 @@ use std::{collections::BTreeMap, sync::LazyLock};
 /// The metrics of the daemon, beside those of the core and of devices, whose texts are at their counters.
 const OWN: &[(&str, &str)] = &[
     ("kernel_requests_lost", "Times that the kernel's socket overflowed"),
-    ("interface_addresses_refused", "Interfaces and addresses beyond the bound `interface_addresses`"),
+    ("interface_addresses_refused", "Interfaces and addresses beyond `interface_addresses`"),
     ("interface_dumps", "Times that the daemon read all interfaces and addresses from the kernel"),
     ("interface_messages_lost", "Times that rtnetlink's socket overflowed"),
-    ("interface_messages_bad", "Rtnetlink messages that are malformed, or that the kernel did not send"),
-    (
-        "connections_not_left",
-        "Idle connections that the daemon closed at its end, because systemd does not keep more than 1,000",
-    ),
-    ("log_not_reopened", "Times that SIGHUP could not open the log's file; the old file stays in use"),
-    (
-        "preload_not_read",
-        "Times that a preload file could not be read: it is missing, no line of it is right, or it changed meanwhile; \
-         the previous table stays",
-    ),
-    (
-        "files_not_applied",
-        "Option and address files that SIGHUP did not apply: a bad line, a file that became empty or changes all the \
-         time, a named file that no longer exists",
-    ),
+    ("interface_messages_bad", "Malformed rtnetlink messages"),
+    ("connections_not_left", "Idle connections beyond the 1,000 that systemd keeps at a restart"),
+    ("log_not_reopened", "Times that a reload could not open the log; the old file stays"),
+    ("preload_not_read", "Times that a preload file could not be read; the previous table stays"),
+    ("files_not_applied", "Option and address files that a reload did not apply"),
     ("record_facts_lost", "Inputs and outputs that are missing in a recording (`--record`)"),
-    ("shared_cache_clients", "Clients that got the memory of the shared cache, also those that got it again"),
-    (
-        "shared_cache_lookups",
-        "Requests that clients have not sent, because they read the path from the shared cache. Clients report the \
-         number with their next request and at their end; libibacm's too. They may report any number",
-    ),
+    ("shared_cache_clients", "Times that a client got the memory of the shared cache"),
+    ("shared_cache_lookups", "Paths that clients read from the shared cache, by their own reports"),
     ("shared_cache_not_stored", "Paths that did not fit into the shared cache; clients request them"),
     ("shared_cache_refused", "Clients that got no memory, because too many others have not read their response"),
-    ("clients_stalled", "Clients that read none of their responses for `client_timeout`, and were closed"),
-    (
-        "clients_sent_descriptors",
-        "Clients that sent file descriptors, and were closed; the kernel refuses them since Linux 6.16",
-    ),
-    ("connections_paced", "Connections that were closed because their account opened too many at a time"),
-    (
-        "scrapers_refused",
-        "Connections of scrapers and administrators that were turned away: no slot was free, their account has unread \
-         ones, or a browser named another host",
-    ),
-    ("log_lines_lost", "Lines that the log could not take; the log itself reports how many when it takes lines again"),
+    ("clients_stalled", "Clients that were closed because they read no response for `client_timeout`"),
+    ("clients_sent_descriptors", "Clients that were closed because they sent file descriptors"),
+    ("connections_paced", "Connections closed because their account opened too many at a time"),
+    ("scrapers_refused", "Connections of scrapers and administrators that were refused"),
+    ("log_lines_lost", "Lines that the log could not take"),
     ("fabric_datagrams_lost", "Datagrams lost between a simulated fabric and the core"),
     ("build", "1, with the version"),
-    (
-        "config_problems",
-        "Problems of the option file and the address file at their last reading: at the start, bad lines are skipped; \
-         at SIGHUP, the file is not applied",
-    ),
+    ("config_problems", "Problems of the option and address files at their last reading"),
     (
         "addresses_not_served",
         "Lines of the address file that no port serves, although their port is active or does not exist",
     ),
-    (
-        "devices_not_responding",
-        "Devices that do not respond to commands; their ports are down until they respond: see the log",
-    ),
-    ("preload_problems", "Preload files that the last reading could not read, or of which it has skipped lines"),
+    ("devices_not_responding", "Devices that do not respond to commands; their ports are down"),
+    ("preload_problems", "Preload files that could not be read, or of which lines were skipped"),
     ("process_cpu_seconds", "Processor time of the daemon in whole seconds"),
     ("process_memory_peak_bytes", "The largest memory of the daemon since its start"),
     ("recording", "1 while a recording is in progress"),
     ("up_seconds", "Seconds since the start"),
     ("interfaces", "Network interfaces that are or may be on an InfiniBand port"),
     ("interface_addresses", "IP addresses of network interfaces on InfiniBand ports"),
-    (
-        "connections_ending",
-        "Of `clients`, those that are over, and that count until their clients have read all responses or have closed",
-    ),
+    ("connections_ending", "Of `clients`, those that are over and not read"),
     ("connections_closing", "Connections that threads close, because their clients sent file descriptors"),
     ("scrapers_ending", "Connections of scrapers that are over and not read"),
     ("port_wanted", "1 if the address file names the port, or the port was active since the start"),
     ("shared_cache_entries", "Paths and local addresses that clients read without a request"),
     ("shared_cache_room", "Paths for which the shared cache has room now"),
-    (
-        "request_seconds",
-        "The time of a request that was not answered at once, until its response, by `account` (the number of requests \
-         answered at once is `resolve` minus the number of these)",
-    ),
-    (
-        "turn_seconds",
-        "The time of an iteration of the event loop, without the wait for events: no client is served faster",
-    ),
+    ("request_seconds", "The time of a request that was not answered at once, by `account`"),
+    ("turn_seconds", "The time of an iteration of the event loop, without the wait for events"),
     (
         "phase_seconds",
         "By `phase`: `sa_turn`, the wait for a turn at the SA; `sa_round_trip`, the SA's response time; \

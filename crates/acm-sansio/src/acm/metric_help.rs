@@ -16,20 +16,12 @@ const OTHERS: &[(&str, &str)] = &[
     ("addr_cache", "Addresses answered from the cache"),
     ("route_query", "Paths requested from the SA"),
     ("route_cache", "Paths answered from the cache"),
-    (
-        "missing_destinations",
-        "Destinations, groups and endpoints of the built-in protocol that should exist and do not",
-    ),
+    ("missing_destinations", "Ids that name no object of the built-in protocol"),
     ("accounts", "Accounts that hold something, by kind"),
     ("clients", "Connections, by kind of account"),
     ("requests_waiting", "Requests without a response yet, by kind"),
     ("lookups", "Lookups that accounts need, by kind"),
-    (
-        "destinations",
-        "The cache entries by state: `unknown`, `failed` (not tried again for `negative_timeout`), `asking` (waiting \
-         for the multicast group), `located` (its port is known, without a path), `routing` (waiting for the SA), \
-         `ready`",
-    ),
+    ("destinations", "The cache entries by state"),
     (
         "port_active",
         "1 while an InfiniBand port is active; 0 also for a port that was never active or cannot be opened",
@@ -49,9 +41,9 @@ const OTHERS: &[(&str, &str)] = &[
     ("multicast_waiting", "Lookups that wait for a turn to send a multicast request"),
     ("multicast_in_flight", "Multicast requests that hold a credit"),
     ("multicast_depth", "Multicast requests that may hold a credit"),
-    ("provider_hangs_now", "1 while a provider outside of the daemon has not returned from a call for 10 s"),
-    ("provider_calls", "Calls of a provider outside of the daemon that have not returned"),
-    ("provider_waiting", "Requests that wait for a turn at a provider outside of the daemon"),
-    ("provider_unanswered", "Requests that a provider outside of the daemon has not answered"),
-    ("provider_sa_requests", "Requests to the SA of a provider outside of the daemon that are not answered"),
+    ("provider_hangs_now", "1 while a provider library has not returned from a call for 10 s"),
+    ("provider_calls", "Calls of a provider library that have not returned"),
+    ("provider_waiting", "Requests that wait for a turn at a provider library"),
+    ("provider_unanswered", "Requests that a provider library has not answered"),
+    ("provider_sa_requests", "Requests of a provider library to the SA that are not answered"),
 ];

@@ -122,11 +122,11 @@ stats! {
     pub struct Stats {
         /// Responses for a client, request or endpoint that no longer exists.
         stale_inputs: u64,
-        /// Ids that should name an object of the daemon, but do not.
+        /// Ids that name no object of the daemon.
         missing_objects: u64,
         /// Connections refused, by account.
         connections_refused: ByKind,
-        /// Connections closed to make room for another account's or a newer one, by account.
+        /// Connections closed to make room for others, by account.
         connections_closed: ByKind,
         /// Messages that are not a request.
         bad_messages: u64,
@@ -134,9 +134,9 @@ stats! {
         requests_refused: ByKind,
         /// Lookups refused, by account.
         lookups_refused: ByKind,
-        /// Requests that failed to make room for an account with fewer than 64, by the account that lost them.
+        /// Requests that failed to make room for a smaller account, by their account.
         requests_cancelled: ByKind,
-        /// Lookups that ended to make room for an account with fewer than 64, by the account that lost them.
+        /// Lookups that ended to make room for a smaller account, by their account.
         lookups_cancelled: ByKind,
         /// The kernel's requests that were answered with an error after 1.8 s.
         kernel_late: u64,
@@ -146,15 +146,15 @@ stats! {
         sa_bad_answers: u64,
         /// Times that the SA returned BUSY.
         sa_busy: u64,
-        /// Requests that the SA did not answer, however often they were repeated.
+        /// Requests that the SA did not answer.
         sa_timed_out: u64,
         /// Requests sent again because the port or the subnet manager moved.
         sa_reposted: u64,
         /// Requests that waited 60 s for a turn at the SA.
         sa_no_turn: u64,
-        /// Subscriptions to reports of the SA that were refused or not answered.
+        /// Subscriptions to notices of the SA that were refused or not answered.
         subscriptions_failed: u64,
-        /// Reports of the SA about ports and groups that came or went, and that were accepted.
+        /// Notices of the SA about ports and groups.
         notices: u64,
         /// Reports that do not come from the subnet manager's port.
         reports_not_believed: u64,
@@ -164,17 +164,17 @@ stats! {
         endpoints_failed: u64,
         /// Queue pairs lost with their device.
         endpoints_lost: u64,
-        /// Times that a provider outside of the daemon did not return from a call within 10 s.
+        /// Calls from which a provider library did not return within 10 s.
         provider_hangs: u64,
-        /// Ports, endpoints and addresses that a provider outside of the daemon refused.
+        /// Ports, endpoints and addresses that a provider library refused.
         provider_refused: u64,
-        /// Requests that waited 60 s for a turn at a provider outside of the daemon.
+        /// Requests that waited 60 s for a turn at a provider library.
         provider_no_turn: u64,
-        /// Requests that a provider outside of the daemon did not answer in time.
+        /// Requests that a provider library did not answer in time.
         provider_silent: u64,
-        /// Malformed responses of a provider outside of the daemon.
+        /// Malformed responses of a provider library.
         provider_bad_answers: u64,
-        /// Requests to the SA of a provider outside of the daemon that are malformed, or more than 256 at a time.
+        /// Requests of a provider library to the SA that are malformed, or more than 256 at a time.
         provider_sa_refused: u64,
     }
 }

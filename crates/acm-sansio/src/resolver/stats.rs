@@ -30,7 +30,7 @@ stats! {
         claims_refuted: u64,
         /// Claims ignored because another one was being checked.
         claims_ignored: u64,
-        /// Addresses that two hosts have: another host claimed a local one, or two hosts responded for one.
+        /// Addresses that two hosts have.
         address_conflicts: u64,
         /// Local addresses that were announced because another host claimed them.
         defences: u64,
@@ -54,12 +54,11 @@ stats! {
         lookups_unneeded: u64,
         /// Peers removed from the cache because their port came or went.
         destinations_left: u64,
-        /// Cached paths that were dropped because a client's query to the SA (QUERY_SA, `ib_acme -v`) found none.
+        /// Cached paths that were dropped because a client's query to the SA (`ib_acme -v`) found none.
         paths_refuted: u64,
-        /// Paths by a group's parameters (`route_prot acm`) that were compared with those of the SA.
+        /// Paths by a group's parameters (`route_prot acm`) that were compared with the SA's.
         paths_compared: u64,
-        /// Compared paths to which the SA gives another service level, a smaller MTU or a lower rate, or none in both
-        /// directions.
+        /// Compared paths from which the SA's path differs.
         paths_unlike: u64,
         /// Joins because a group was made or deleted.
         groups_noticed: u64,
@@ -81,8 +80,7 @@ stats! {
         prefetches_failed: u64,
         /// Destinations whose path came from such a table.
         prefetch_used: u64,
-        /// Ports whose paths in such a table are no longer used: a notice was about the port, a datagram came
-        /// from elsewhere, or the SA returned another path.
+        /// Ports whose paths in such a table turned out to be wrong.
         prefetch_refuted: u64,
     }
 }

@@ -40,9 +40,9 @@ macro_rules! counters {
 counters! {
     /// Devices that were opened.
     devices_opened,
-    /// Devices that were closed because they were gone, replaced or failed.
+    /// Devices that were closed.
     devices_closed,
-    /// Attempts to open a device or a port that failed.
+    /// Failed attempts to open a device or a port.
     open_failures,
     /// Devices that did not respond for 10 s.
     devices_stalled,
@@ -56,13 +56,13 @@ counters! {
     queue_pair_errors,
     /// Queue pairs that did not work again at once.
     recovery_failures,
-    /// Attempts to receive a group's datagrams that failed.
+    /// Failed attempts to receive a group's datagrams.
     attach_failures,
     /// Queue pairs that were replaced because their completions were lost.
     queue_pairs_replaced,
     /// Datagrams that waited for room in the send queue.
     sends_queued,
-    /// Datagrams that were dropped because too many waited.
+    /// Datagrams dropped because too many waited.
     sends_refused,
     /// Datagrams that the device did not send.
     sends_failed,
@@ -70,7 +70,7 @@ counters! {
     receives_failed,
     /// Datagrams that are longer than any of ACM.
     oversized_datagrams,
-    /// Responses to SA requests that came from another LID or queue pair than the SA; each request is sent again.
+    /// Responses to SA requests that another port than the SA's sent.
     sa_responses_forged,
     /// Objects of libibverbs that a removed device did not release.
     leaked_objects,

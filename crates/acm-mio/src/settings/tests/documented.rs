@@ -61,7 +61,6 @@ fn without_links(cell: &str) -> String {
 }
 
 /// A cell may end with a sentence that says where to read more.
-// docs/deviations.md: umad-debug
 #[test]
 fn manual_has_each_option_as_it_is_declared() {
     let provider = Opt::Provider(Provider { name: "ibacmp", subnets: ProviderSubnets::Default });
