@@ -15,9 +15,6 @@ code! {
         /// Acknowledgement; no implementation sends it.
         ACK = 0x8000 "ack",
     }
-}
-
-code! {
     /// Type of an address in an ACM datagram.
     pub struct AcmAddressType(u8) {
         /// The field holds no address.

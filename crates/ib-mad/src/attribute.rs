@@ -102,7 +102,7 @@ fn lines(fields: &[Field], bytes: &[u8], indent: usize, f: &mut fmt::Formatter<'
     for field in fields.iter().filter(|field| !field.reserved) {
         if field.parts.is_empty() || field.count > 1 {
             write!(f, "{:indent$}{:32} ", "", field.name)?;
-            (field.show)(bytes, f)?;
+            field.show(bytes, f)?;
             writeln!(f)?;
         } else {
             let start = usize::try_from(field.bit_offset / 8).unwrap_or(usize::MAX);
@@ -133,38 +133,55 @@ pub struct AttributeInfo {
 /// declares an attribute. `Type = number as CONSTANT,` also generates the constant of [`AttributeId`]. The form `with
 /// queries` is for subnet administration, where each attribute is a [`SaRecord`](crate::sa::SaRecord).
 macro_rules! attributes {
-    ($(#[$m:meta])* pub enum $name:ident in $class:ident at $offset:literal with queries {
+    ($(#[$m:meta])* pub enum $name:ident in $class:ident with queries {
         own { $($own:ident = $id:literal as $constant:ident,)* }
         shared { $($shared:ident = $shared_id:literal as $shared_constant:ident,)* }
     }) => {
         $crate::attribute::attributes! {
             $(#[$m])*
-            pub enum $name in $class at $offset {
-                own { $($own = $id as $constant,)* }
-                shared { $($shared = $shared_id as $shared_constant,)* }
+            pub enum $name in $class {
+                own { $($own = $id,)* }
+                shared { $($shared = $shared_id,)* }
             }
         }
+        $crate::attribute::attributes! {
+            @queries $name $($own = $id as $constant,)* $($shared = $shared_id as $shared_constant,)*
+        }
+    };
+    (@queries $name:ident $($own:ident = $id:literal as $constant:ident,)*) => {
         impl<'a> $name<'a> {
             /// The name and the components of each record.
-            pub const COMPONENTS: &'static [(&'static str, &'static [$crate::sa::Component])] = &[
-                $((<$own as $crate::Wire>::NAME, <$own as $crate::sa::SaRecord>::COMPONENTS),)*
-                $((<$shared as $crate::Wire>::NAME, <$shared as $crate::sa::SaRecord>::COMPONENTS),)*
-            ];
+            pub const COMPONENTS: &'static [(&'static str, &'static [$crate::sa::Component])] =
+                &[$((<$own as $crate::Wire>::NAME, <$own as $crate::sa::SaRecord>::COMPONENTS),)*];
 
             /// Returns the query for records that agree with this record in the components of `mask`.
             #[must_use]
             pub fn query(&self, mask: u64) -> $crate::sa::QueryRef<'a> {
                 match self {
                     $(Self::$own(own) => $crate::sa::QueryRef::new(*own, mask),)*
-                    $(Self::$shared(own) => $crate::sa::QueryRef::new(*own, mask),)*
                 }
             }
         }
+        impl $crate::AttributeId {
+            $(
+                #[doc = concat!("Attribute id of [`", stringify!($own), "`].")]
+                pub const $constant: Self = Self::new($id);
+            )*
+        }
     };
-    ($(#[$m:meta])* pub enum $name:ident in $class:ident at $offset:literal {
-        own { $($own:ident = $id:literal $(as $constant:ident)?,)* }
-        shared { $($shared:ident = $shared_id:literal $(as $shared_constant:ident)?,)* }
+    ($(#[$m:meta])* pub enum $name:ident in $class:ident {
+        own { $($own:ident = $id:literal,)* }
+        shared { $($shared:ident = $shared_id:literal,)* }
     }) => {
+        $(impl $crate::attribute::Attribute for $own {
+            const CLASS: $crate::MgmtClass = $crate::MgmtClass::$class;
+            const ATTRIBUTE: $crate::AttributeId = $crate::AttributeId::new($id);
+        })*
+        $crate::attribute::attributes! {
+            @table $(#[$m])* $name in $class { $($shared = $shared_id,)* $($own = $id,)* }
+        }
+    };
+    (@table $(#[$m:meta])* $name:ident in $class:ident { $($own:ident = $id:literal,)* }) => {
         $(#[$m])*
         ///
         /// An attribute without a type in this crate has no variant, and `parse` returns `Ok(None)` for it.
@@ -172,41 +189,24 @@ macro_rules! attributes {
         #[non_exhaustive]
         pub enum $name<'a> {
             $(#[doc = concat!("See [`", stringify!($own), "`].")] $own(&'a $own),)*
-            $(#[doc = concat!("See [`", stringify!($shared), "`].")] $shared(&'a $shared),)*
-        }
-        $(impl $crate::attribute::Attribute for $own {
-            const CLASS: $crate::MgmtClass = $crate::MgmtClass::$class;
-            const ATTRIBUTE: $crate::AttributeId = $crate::AttributeId::new($id);
-        })*
-        $crate::attribute::attributes! {
-            @constants $($own = $id $(as $constant)?,)* $($shared = $shared_id $(as $shared_constant)?,)*
         }
         impl<'a> $name<'a> {
             /// Every attribute of the class that has a type in this crate.
             pub const TABLE: &'static [$crate::attribute::AttributeInfo] = &[
                 $($crate::attribute::AttributeInfo {
                     class: $crate::MgmtClass::$class,
-                    id: $crate::AttributeId::new($shared_id),
-                    offset: $offset,
-                    structure: $crate::attribute::Structure::of::<$shared>(),
-                },)*
-                $($crate::attribute::AttributeInfo {
-                    class: $crate::MgmtClass::$class,
                     id: $crate::AttributeId::new($id),
-                    offset: $offset,
+                    offset: $crate::MgmtClass::$class.data_offset(),
                     structure: $crate::attribute::Structure::of::<$own>(),
                 },)*
             ];
-
             /// Returns the name of an attribute; `None` if it has no type in this crate.
             pub(crate) const fn name_of(id: $crate::AttributeId) -> Option<&'static str> {
                 match id.get() {
                     $($id => Some(<$own as $crate::Wire>::NAME),)*
-                    $($shared_id => Some(<$shared as $crate::Wire>::NAME),)*
                     _ => None,
                 }
             }
-
             /// Casts the attribute `id` from the start of `data`; `None` if it has no type in this crate.
             ///
             /// # Errors
@@ -214,37 +214,23 @@ macro_rules! attributes {
             pub fn parse(id: $crate::AttributeId, data: &'a [u8]) -> Result<Option<Self>, $crate::DecodeError> {
                 Ok(Some(match id.get() {
                     $($id => Self::$own(<$own as $crate::Wire>::parse(data)?),)*
-                    $($shared_id => Self::$shared(<$shared as $crate::Wire>::parse(data)?),)*
                     _ => return Ok(None),
                 }))
             }
-
             /// Returns the bytes of the attribute in its datagram.
             #[must_use]
             pub fn as_bytes(&self) -> &'a [u8] {
                 match self {
                     $(Self::$own(own) => $crate::as_bytes(*own),)*
-                    $(Self::$shared(own) => $crate::as_bytes(*own),)*
                 }
             }
-
             /// Returns the attribute's structure: its name, size and fields.
             #[must_use]
             pub const fn structure(&self) -> $crate::attribute::Structure {
                 match self {
                     $(Self::$own(_) => $crate::attribute::Structure::of::<$own>(),)*
-                    $(Self::$shared(_) => $crate::attribute::Structure::of::<$shared>(),)*
                 }
             }
-        }
-    };
-    (@constants $($name:ident = $id:literal,)*) => {};
-    (@constants $($name:ident = $id:literal as $constant:ident,)*) => {
-        impl $crate::AttributeId {
-            $(
-                #[doc = concat!("Attribute id of [`", stringify!($name), "`].")]
-                pub const $constant: Self = Self::new($id);
-            )*
         }
     };
 }

@@ -27,9 +27,6 @@ wire! {
         /// Data in the vendor's layout.
         pub data: Octets<232>,
     }
-}
-
-wire! {
     /// A datagram of a vendor class 0x30 to 0x4F.
     pub struct VendorOuiMad [256] {
         /// Common header of every datagram, 24 bytes.
@@ -60,9 +57,6 @@ wire! {
         /// Time since the last reset, in seconds.
         pub up_time: Be32,
     }
-}
-
-wire! {
     /// Firmware of a device, 64 bytes. Newer devices have their version in the extended fields.
     pub struct MlnxFirmware [64] {
         /// Reserved: zero when sent, ignored when received.
@@ -98,9 +92,6 @@ wire! {
         /// Reserved: zero when sent, ignored when received.
         pub reserved3: Reserved<16>,
     }
-}
-
-wire! {
     /// Hardware, firmware and software of a Mellanox or NVIDIA device (class 0x0A, attribute 0x17), 136 bytes
     /// (`vendstat.c` of infiniband-diags, `VendorSpec_GeneralInfo` of ibutils2).
     pub struct MlnxGeneralInfo [136] {

@@ -139,14 +139,20 @@ fn every_structure_is_in_the_registry() {
     let mut stack = vec![source];
     let mut all = String::new();
     while let Some(path) = stack.pop() {
+        // The macros with their examples, and structures of tests.
+        if path.ends_with("src/wire") || path.ends_with("tests.rs") {
+            continue;
+        }
         if path.is_dir() {
             stack.extend(std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
-        } else if !path.ends_with("wire/structure.rs") {
+        } else {
             all += &std::fs::read_to_string(path).unwrap();
         }
     }
-    for (at, _) in all.match_indices("wire! {") {
-        let Some(name) = all[at..].split("pub struct ").nth(1).and_then(|rest| rest.split(' ').next()) else {
+    for (at, _) in all.match_indices("pub struct ") {
+        // In `wire!` and `bits!`, the size in brackets follows the name.
+        let mut words = all[at..].split(' ').skip(2);
+        let Some(name) = words.next().filter(|_| words.next().is_some_and(|size| size.starts_with('['))) else {
             continue;
         };
         // A structure that is only part of others is tested with them.

@@ -39,9 +39,6 @@ code! {
         /// Baseboard manager.
         BM = 0xfe "BM",
     }
-}
-
-code! {
     /// Result of a request to a module's device: the first parameter of its response (`ib_bm.h` of opa-ff).
     pub struct BmStatus(u8) {
         /// The request succeeded.

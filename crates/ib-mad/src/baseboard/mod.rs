@@ -10,11 +10,7 @@
 //! ```
 mod attributes;
 
-pub use attributes::{
-    BkeyInfo, BkeyProtect, BmDevice, BmStatus, GetIocPmControl, GetModulePmControl, GetModuleStatus, GetUnitPmControl,
-    Ib2Cme, Ib2Ibml, Ib2Mme, Oem, ReadVpd, ResetIbml, SetIocPmControl, SetModuleAttention, SetModulePmControl,
-    SetModuleState, SetUnitPmControl, VpdRange, WriteVpd,
-};
+pub use attributes::*;
 
 use crate::{
     Bkey, MadHeader,
@@ -40,7 +36,7 @@ wire! {
 
 attributes! {
     /// An attribute of baseboard management.
-    pub enum BaseboardAttribute in BASEBOARD at 64 {
+    pub enum BaseboardAttribute in BASEBOARD {
         own {
             BkeyInfo = 0x0010,
             WriteVpd = 0x0020,

@@ -11,9 +11,6 @@ code! {
         /// LAP; in a REJ, no message.
         LAP = 2 "LAP or none",
     }
-}
-
-code! {
     /// Requested transport (IBTA 12.7.24).
     pub struct TransportService(u8) {
         /// Reliable connection (RC).
@@ -25,9 +22,6 @@ code! {
         /// Another transport, named by [`ExtendedTransport`].
         EXTENDED = 3 "extended",
     }
-}
-
-code! {
     /// Requested transport, if the service type is extended (IBTA A14).
     pub struct ExtendedTransport(u8) {
         /// No extended transport.
@@ -35,9 +29,6 @@ code! {
         /// Extended reliable connection.
         XRC = 1 "XRC",
     }
-}
-
-code! {
     /// Reason of a rejected connection (IBTA 12.6.7.2).
     pub struct RejectReason(u16) {
         /// No queue pair is available.
@@ -107,9 +98,6 @@ code! {
         /// The service was handed off to another provider.
         SERVICE_HANDOFF = 0xffff "service handoff",
     }
-}
-
-code! {
     /// Status of a service id resolution (IBTA 12.11.2).
     pub struct SidrStatus(u8) {
         /// The response contains the queue pair.
@@ -125,9 +113,6 @@ code! {
         /// The class version is not supported.
         UNSUPPORTED_VERSION = 5 "unsupported version",
     }
-}
-
-code! {
     /// Status of an alternate path (IBTA 12.8.2).
     pub struct AprStatus(u8) {
         /// The alternate path is loaded.

@@ -12,8 +12,6 @@ bits! {
         message / with_message: CmMessage = 2,
         _: 6,
     }
-}
-bits! {
     /// Time that the sender of an MRA needs.
     pub struct ServiceTimeout [1] in CmMra.timeout {
         /// Time until the response is sent.
@@ -77,8 +75,6 @@ bits! {
         /// True if the responder has end-to-end flow control.
         end_to_end_flow_control / with_end_to_end_flow_control: bool = 1,
     }
-}
-bits! {
     /// RNR retry count and shared receive queue.
     pub struct RetrySrq [1] in CmRep.retry_srq {
         /// RNR retry count: repetitions of a packet to a receiver that is not ready; 7 means no limit.
@@ -123,9 +119,6 @@ wire! {
         /// Private data of the service.
         pub private_data: Octets<196>,
     }
-}
-
-wire! {
     /// RTU: the requester is ready to use the connection (IBTA 12.6.9), 232 bytes.
     pub struct CmRtu [232] {
         /// Communication id of the sender.
@@ -135,9 +128,6 @@ wire! {
         /// Private data of the requester.
         pub private_data: Octets<224>,
     }
-}
-
-wire! {
     /// DREQ: request to end a connection (IBTA 12.6.10), 232 bytes.
     pub struct CmDreq [232] {
         /// Communication id of the sender.
@@ -151,9 +141,6 @@ wire! {
         /// Private data of the sender.
         pub private_data: Octets<220>,
     }
-}
-
-wire! {
     /// DREP: response to a DREQ (IBTA 12.6.11), 232 bytes.
     pub struct CmDrep [232] {
         /// Communication id of the sender.

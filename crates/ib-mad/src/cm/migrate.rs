@@ -14,8 +14,6 @@ bits! {
         remote_cm_response_timeout / with_remote_cm_response_timeout: TimeCode = 5,
         _: 3,
     }
-}
-bits! {
     /// Flow label and traffic class of the alternate path.
     pub struct LapFlowLabel [4] in CmLap.alternate_flow_label {
         /// Flow label of the alternate path, 20 bits.
@@ -24,16 +22,12 @@ bits! {
         /// Traffic class of the alternate path, 8 bits.
         traffic_class / with_traffic_class: u8 = 8,
     }
-}
-bits! {
     /// Static rate of the alternate path, in one byte.
     pub struct ApPacketRate [1] in CmLap.alternate_rate {
         _: 2,
         /// Static rate of the alternate path, a code of 6 bits.
         packet_rate / with_packet_rate: Rate = 6,
     }
-}
-bits! {
     /// ACK time-out of the alternate path.
     pub struct LapAckTimeout [1] in CmLap.alternate_ack {
         /// Time-out of an acknowledgement.
@@ -76,9 +70,6 @@ wire! {
         /// Private data of the sender.
         pub private_data: Octets<168>,
     }
-}
-
-wire! {
     /// APR: response to a LAP (IBTA 12.8.2), 232 bytes.
     pub struct CmApr [232] {
         /// Communication id of the sender.
@@ -96,17 +87,11 @@ wire! {
         /// Private data of the sender.
         pub private_data: Octets<148>,
     }
-}
-
-wire! {
     /// SAP: request to suggest an alternate path (IBTA A4). No public source has its layout; the bytes are kept.
     pub struct CmSap [232] {
         /// Bytes of the message, without a known layout.
         pub opaque: Octets<232>,
     }
-}
-
-wire! {
     /// SPR: suggested alternate path (IBTA A4). No public source has its layout; the bytes are kept.
     pub struct CmSpr [232] {
         /// Bytes of the message, without a known layout.

@@ -20,17 +20,12 @@ mod migrate;
 mod req;
 mod sidr;
 
-pub use cma::{CmaHeader, CmaIpVersion};
-pub use code::{AprStatus, CmMessage, ExtendedTransport, RejectReason, SidrStatus, TransportService};
-pub use connect::{
-    AckFailover, CmDrep, CmDreq, CmMra, CmRej, CmRep, CmRtu, InfoLength, MessageBits, RetrySrq, ServiceTimeout,
-};
-pub use migrate::{ApPacketRate, CmApr, CmLap, CmSap, CmSpr, LapAckTimeout, LapFlowLabel, LapQpTimeout};
-pub use req::{
-    AckTimeout, AltAckTimeout, CmReq, EecnDepth, EecnTimeout, FlowRate, MtuRetry, PsnTimeoutRetry, QpnResources,
-    RetriesSrq, SubnetLocalSl,
-};
-pub use sidr::{CmSidrRep, CmSidrReq};
+pub use cma::*;
+pub use code::*;
+pub use connect::*;
+pub use migrate::*;
+pub use req::*;
+pub use sidr::*;
 
 use crate::{MadHeader, attribute::attributes, notice::ClassPortInfo, wire, wire::Octets};
 
@@ -46,7 +41,7 @@ wire! {
 
 attributes! {
     /// A message of communication management.
-    pub enum CmAttribute in COMM_MGMT at 24 {
+    pub enum CmAttribute in COMM_MGMT {
         own {
             CmReq = 0x0010,
             CmMra = 0x0011,

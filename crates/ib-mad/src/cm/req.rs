@@ -13,8 +13,6 @@ bits! {
         /// Number of concurrent RDMA reads and atomic operations that the requester can respond to.
         responder_resources / with_responder_resources: u8 = 8,
     }
-}
-bits! {
     /// End-to-end context and initiator depth of the requester.
     pub struct EecnDepth [4] in CmReq.eecn_depth {
         /// End-to-end context of the requester.
@@ -22,8 +20,6 @@ bits! {
         /// Number of concurrent RDMA reads and atomic operations that the requester will issue.
         initiator_depth / with_initiator_depth: u8 = 8,
     }
-}
-bits! {
     /// Remote end-to-end context, response time-out, transport and flow control.
     pub struct EecnTimeout [4] in CmReq.eecn_timeout {
         /// End-to-end context of the responder.
@@ -35,8 +31,6 @@ bits! {
         /// True if the requester has end-to-end flow control.
         end_to_end_flow_control / with_end_to_end_flow_control: bool = 1,
     }
-}
-bits! {
     /// First sequence number, response time-out and retry count.
     pub struct PsnTimeoutRetry [4] in CmReq.psn_timeout_retry {
         /// First packet sequence number of the requester.
@@ -46,8 +40,6 @@ bits! {
         /// Number of repetitions of a packet.
         retry_count / with_retry_count: u8 = 3,
     }
-}
-bits! {
     /// MTU, reliable datagram channel and RNR retry count.
     pub struct MtuRetry [1] in CmReq.mtu_retry {
         /// Maximum payload of the path.
@@ -57,8 +49,6 @@ bits! {
         /// RNR retry count: repetitions of a packet to a receiver that is not ready; 7 means no limit.
         rnr_retry_count / with_rnr_retry_count: u8 = 3,
     }
-}
-bits! {
     /// Retries of messages, shared receive queue and extended transport.
     pub struct RetriesSrq [1] in CmReq.retries_srq {
         /// Number of repetitions of a message.
@@ -68,8 +58,6 @@ bits! {
         /// Transport, if the service type is extended.
         extended_transport_type / with_extended_transport_type: ExtendedTransport = 3,
     }
-}
-bits! {
     /// Flow label and static rate of a path.
     pub struct FlowRate [4] {
         /// Flow label of the path's global route header, 20 bits.
@@ -78,8 +66,6 @@ bits! {
         /// Static rate of the path, a code of 6 bits.
         packet_rate / with_packet_rate: Rate = 6,
     }
-}
-bits! {
     /// Service level of a path and its subnet-local flag.
     pub struct SubnetLocalSl [1] {
         /// Service level of the path, 0 to 15.
@@ -88,16 +74,12 @@ bits! {
         subnet_local / with_subnet_local: bool = 1,
         _: 3,
     }
-}
-bits! {
     /// ACK time-out of a path.
     pub struct AckTimeout [1] {
         /// Time-out of an acknowledgement.
         local_ack_timeout / with_local_ack_timeout: TimeCode = 5,
         _: 3,
     }
-}
-bits! {
     /// ACK time-out of the alternate path, and support of path suggestions.
     pub struct AltAckTimeout [1] {
         /// Time-out of an acknowledgement.

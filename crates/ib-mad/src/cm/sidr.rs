@@ -19,9 +19,6 @@ wire! {
         /// Private data of the requester.
         pub private_data: Octets<216>,
     }
-}
-
-wire! {
     /// SIDR_REP: the response to a SIDR_REQ (IBTA 12.11.2), 232 bytes.
     pub struct CmSidrRep [232] {
         /// Request id of the requester.

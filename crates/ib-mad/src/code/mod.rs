@@ -11,17 +11,14 @@ mod rate;
 mod selector;
 mod time;
 
-pub use generation::{Generation, LineCode, SpeedField};
-pub use graded::Graded;
-pub use lane::{VirtualLane, VlCap};
-pub use link::{
-    LinkSpeed, LinkSpeedExt, LinkSpeedExt2, LinkSpeeds, LinkSpeedsExt, LinkSpeedsExt2, LinkWidth, LinkWidths,
-    MlnxLinkSpeed, MlnxLinkSpeeds,
-};
-pub use mtu::Mtu;
-pub use node::{LinkDownDefault, NodeType, PortPhysicalState, PortState, SmControl, SmState};
-pub use packet_life_time::PacketLifeTime;
-pub use port_capability::{PortCapability, PortCapability2};
-pub use rate::Rate;
-pub use selector::{Selected, Selector};
-pub use time::{HoqLife, TimeCode};
+pub use generation::*;
+pub use graded::*;
+pub use lane::*;
+pub use link::*;
+pub use mtu::*;
+pub use node::*;
+pub use packet_life_time::*;
+pub use port_capability::*;
+pub use rate::*;
+pub use selector::*;
+pub use time::*;

@@ -11,9 +11,6 @@ code! {
         /// Router, which forwards by GID.
         ROUTER = 3 "router",
     }
-}
-
-code! {
     /// Logical state of a port (IBTA 14.2.5.6).
     pub struct PortState(u8) {
         /// In a Set: the state stays unchanged.
@@ -29,9 +26,6 @@ code! {
         /// The port is in use and its link is lost for a moment.
         ACTIVE_DEFER = 5 "active defer",
     }
-}
-
-code! {
     /// Physical state of a port (IBTA 14.2.5.6).
     pub struct PortPhysicalState(u8) {
         /// In a Set: the state stays unchanged.
@@ -51,9 +45,6 @@ code! {
         /// The port is under test.
         PHY_TEST = 7 "phy test",
     }
-}
-
-code! {
     /// Physical state that a port enters when its link is lost (IBTA 14.2.5.6).
     pub struct LinkDownDefault(u8) {
         /// In a Set: the setting stays unchanged.
@@ -63,9 +54,6 @@ code! {
         /// The port polls for a link partner.
         POLLING = 2 "polling",
     }
-}
-
-code! {
     /// State of a subnet manager (IBTA 14.2.5.13).
     pub struct SmState(u8) {
         /// Another subnet manager disabled this manager, which neither manages the subnet nor takes over.
@@ -77,9 +65,6 @@ code! {
         /// The manager configures the subnet.
         MASTER = 3 "master",
     }
-}
-
-code! {
     /// Request from one subnet manager to another, in the attribute modifier of `SMInfo` (IBTA 14.4.1).
     pub struct SmControl(u32) {
         /// The receiver becomes the master.

@@ -54,7 +54,7 @@ impl Bits for Selector {
 }
 
 /// A selector (2 bits) and a value (6 bits) in one byte.
-#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(transparent)]
 pub struct Selected<T>(u8, PhantomData<T>);
 
@@ -79,6 +79,9 @@ impl<T: Bits> Selected<T> {
 }
 
 impl<T> Selected<T> {
+    /// Selector and value with every bit zero.
+    pub const ZERO: Self = Self(0, PhantomData);
+
     /// Returns the selector.
     #[must_use]
     pub const fn selector(self) -> Selector {
@@ -103,38 +106,12 @@ macro_rules! values {
 }
 values! { Mtu Rate PacketLifeTime }
 
-impl<T> Clone for Selected<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T> Copy for Selected<T> {}
-impl<T> PartialEq for Selected<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0
-    }
-}
-impl<T> Eq for Selected<T> {}
-impl<T> core::hash::Hash for Selected<T> {
-    fn hash<H: core::hash::Hasher>(&self, state: &mut H) {
-        self.0.hash(state);
-    }
-}
-impl<T> Selected<T> {
-    /// Selector and value with every bit zero.
-    pub const ZERO: Self = Self(0, PhantomData);
-}
-impl<T> Default for Selected<T> {
-    fn default() -> Self {
-        Self::ZERO
-    }
-}
-impl<T: Bits + Copy> fmt::Debug for Selected<T> {
+impl<T: Bits> fmt::Debug for Selected<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.show(f)
     }
 }
-impl<T: Bits + Copy> Wire for Selected<T> {
+impl<T: Bits> Wire for Selected<T> {
     const NAME: &'static str = "Selected";
     const ZERO: Self = Self::ZERO;
     const FIELDS: &'static [Field] = &[
@@ -147,7 +124,6 @@ impl<T: Bits + Copy> Wire for Selected<T> {
             order: crate::wire::ByteOrder::Network,
             is_number: false,
             parts: &[],
-            show: |bytes, f| Selector::show_bits(u64::from(bytes.first().copied().unwrap_or_default() >> 6), f),
             show_element: |bytes, _, f| {
                 Selector::show_bits(u64::from(bytes.first().copied().unwrap_or_default() >> 6), f)
             },
@@ -169,7 +145,6 @@ impl<T: Bits + Copy> Wire for Selected<T> {
             order: crate::wire::ByteOrder::Network,
             is_number: T::IS_NUMBER,
             parts: &[],
-            show: |bytes, f| T::show_bits(u64::from(bytes.first().copied().unwrap_or_default() & 0x3f), f),
             show_element: |bytes, _, f| T::show_bits(u64::from(bytes.first().copied().unwrap_or_default() & 0x3f), f),
             access: Some(Access {
                 get: |bytes| Some(Self::parse(bytes).ok()?.low().into()),

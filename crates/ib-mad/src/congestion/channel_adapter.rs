@@ -19,9 +19,6 @@ wire! {
         /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<3>,
     }
-}
-
-wire! {
     /// Congestion control settings of a channel adapter (IBTA A10.4.3.8), 132 bytes.
     pub struct CaCongestionSetting [132] {
         /// Port control: bit 0 selects control by service level instead of by queue pair.

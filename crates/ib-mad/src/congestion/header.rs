@@ -59,9 +59,6 @@ wire! {
         /// Number of received requests with a wrong key.
         pub cc_key_violations: Be16,
     }
-}
-
-wire! {
     /// Clock of the congestion logs (IBTA A10.4.3.11), 4 bytes.
     pub struct TimeStamp [4] {
         /// Time in units of 1.024 us.

@@ -14,9 +14,6 @@ code! {
         /// Log of a channel adapter.
         CHANNEL_ADAPTER = 2 "channel adapter",
     }
-}
-
-code! {
     /// Transport service of a flow (IBTA A10.4.3.5).
     pub struct ServiceType(u8) {
         /// Reliable connection (RC).
@@ -51,9 +48,6 @@ wire! {
         /// Time of the event by the device's clock.
         pub timestamp: Be32,
     }
-}
-
-wire! {
     /// Log of the packets that a switch marked (IBTA A10.4.3.5), 220 bytes at byte 32 of the datagram.
     pub struct CongestionLogSwitch [220] {
         /// Type of the log, [`CongestionLogType::SWITCH`].
@@ -100,9 +94,6 @@ wire! {
         /// Time of the event by the device's clock.
         pub timestamp: Be32,
     }
-}
-
-wire! {
     /// Log of the flows that a channel adapter slowed down (IBTA A10.4.3.5), 220 bytes at byte 32 of the datagram.
     pub struct CongestionLogCa [220] {
         /// Type of the log, [`CongestionLogType::CHANNEL_ADAPTER`].

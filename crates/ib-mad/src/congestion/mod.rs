@@ -11,16 +11,11 @@ mod header;
 mod log;
 mod switch;
 
-pub use channel_adapter::{CaCongestionEntry, CaCongestionSetting, CctEntry, CongestionControlTable};
-pub use header::{CcKeyProtect, CongestionCapability, CongestionInfo, CongestionKeyInfo, CongestionMad, TimeStamp};
+pub use channel_adapter::*;
+pub use header::*;
 pub(crate) use log::CONGESTION_LOG;
-pub use log::{
-    CaLogEntry, CongestionLogCa, CongestionLogSwitch, CongestionLogType, LogSl, RemoteQpSlService, ServiceType,
-    SwitchLogEntry,
-};
-pub use switch::{
-    CsThreshold, SwitchCongestionSetting, SwitchPortCongestion, SwitchPortCongestionSetting, Threshold, ValidThreshold,
-};
+pub use log::*;
+pub use switch::*;
 
 use crate::{
     attribute::attributes,
@@ -29,7 +24,7 @@ use crate::{
 
 attributes! {
     /// An attribute of congestion control with its data at byte 64. The logs start at byte 32 and are not in this enum.
-    pub enum CongestionAttribute in CONGESTION at 64 {
+    pub enum CongestionAttribute in CONGESTION {
         own {
             CongestionInfo = 0x0011,
             CongestionKeyInfo = 0x0012,

@@ -11,8 +11,6 @@ bits! {
         threshold / with_threshold: u8 = 4,
         _: 4,
     }
-}
-bits! {
     /// Credit starvation threshold of a switch, in two bytes.
     pub struct CsThreshold [2] in SwitchCongestionSetting.cs {
         /// Threshold: 0 never starves, 1 starves latest, 15 starves soonest.
@@ -66,9 +64,6 @@ wire! {
         /// Number of packets between two marks, or the delay of credits.
         pub cong_parm: Be16,
     }
-}
-
-wire! {
     /// Marking of packets by the ports of a switch (IBTA A10.4.3.7), 128 bytes; the attribute modifier is the block's
     /// number.
     pub struct SwitchPortCongestionSetting [128] {

@@ -22,23 +22,15 @@ wire! {
         /// Maximum duration, in ms.
         pub max_diag_time: Be32,
     }
-}
-wire! {
     /// Request to prepare a device for a test (IBTA 16.3.3.7), without data.
     pub struct PrepareToTest [0] {
     }
-}
-wire! {
     /// Request to test a device once (IBTA 16.3.3.8), without data.
     pub struct TestDeviceOnce [0] {
     }
-}
-wire! {
     /// Request to test a device repeatedly, until another request ends the test (IBTA 16.3.3.9), without data.
     pub struct TestDeviceLoop [0] {
     }
-}
-wire! {
     /// Result of a diagnostic test (IBTA 16.3.3.10), 2 bytes.
     pub struct DiagCode [2] {
         /// Diagnosis code: 0 if the device has no problem, else defined by the vendor.

@@ -10,10 +10,10 @@ mod io_controller_profile;
 mod io_unit_info;
 mod service_entries;
 
-pub use diagnosis::{DeviceStatus, DiagCode, DiagnosticTimeout, PrepareToTest, TestDeviceLoop, TestDeviceOnce};
-pub use io_controller_profile::{ControllerOperations, IoControllerProfile};
-pub use io_unit_info::{IoUnitInfo, SlotStatus, UnitOptions};
-pub use service_entries::{ServiceEntries, ServiceEntry};
+pub use diagnosis::*;
+pub use io_controller_profile::*;
+pub use io_unit_info::*;
+pub use service_entries::*;
 
 use crate::{
     MadHeader,
@@ -37,7 +37,7 @@ wire! {
 
 attributes! {
     /// An attribute of device management.
-    pub enum DeviceAttribute in DEVICE_MGMT at 64 {
+    pub enum DeviceAttribute in DEVICE_MGMT {
         own {
             IoUnitInfo = 0x0010,
             IoControllerProfile = 0x0011,

@@ -9,9 +9,6 @@ wire! {
         /// Service id for connection requests.
         pub service_id: ServiceId,
     }
-}
-
-wire! {
     /// Up to four consecutive services of an I/O controller (IBTA 16.3.3.5), 192 bytes.
     ///
     /// The attribute modifier is the slot times 65536, plus the number of the last service times 256, plus the number

@@ -1,5 +1,5 @@
 //! Printing of an attribute by its table of lines.
-use super::{lines, records};
+use super::{records, show};
 use crate::{
     AttributeRef, Gid, Lid, Wire as _,
     attribute::Structure,
@@ -14,6 +14,20 @@ pub(super) type Show = fn(u64, u32, &mut fmt::Formatter<'_>) -> fmt::Result;
 
 /// A line: its name, the path of its field, and the form of its value.
 pub(super) struct Line(pub(super) &'static str, pub(super) &'static str, pub(super) Form);
+
+/// Lines of a table: `"name" path.of.field: form`. A title has no field.
+macro_rules! lines {
+    ($($name:literal $($first:ident $(. $rest:ident)*)?: $form:expr),* $(,)?) => {
+        &[$($crate::diags::dump::Line($name, concat!($(stringify!($first) $(, ".", stringify!($rest))*)?), $form)),*]
+    };
+}
+pub(super) use lines;
+
+pub(super) const UINT: Form = Form::Number(show::uint);
+pub(super) const HEX: Form = Form::Number(show::hex);
+pub(super) const UPPER: Form = Form::Number(show::upper);
+pub(super) const LOWER: Form = Form::Number(show::lower);
+pub(super) const UPPER_BYTES: Form = Form::Number(show::upper_bytes);
 
 /// Form of a value.
 pub(super) enum Form {
@@ -86,7 +100,8 @@ impl<'a> Dump<'a> {
     /// `bytes` is too short.
     #[must_use]
     pub fn new(structure: &Structure, bytes: &'a [u8]) -> Option<Self> {
-        let table = lines::TABLES.iter().chain(records::TABLES).find(|table| table.structure == structure.name)?;
+        let table =
+            super::lines::TABLES.iter().chain(records::TABLES).find(|table| table.structure == structure.name)?;
         Some(Self { fields: structure.fields, table, bytes: (structure.cast)(bytes).ok()?, keys: false })
     }
 

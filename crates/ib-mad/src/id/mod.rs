@@ -8,10 +8,10 @@ mod pkey;
 mod service;
 
 pub use crate::error::{OutOfRange, ParseIdError};
-pub use gid::{Gid, Guid};
-pub use group::MulticastFlags;
-pub use group_use::GroupUse;
-pub use key::{Bkey, CcKey, Mkey, PmKey, Psn, Qkey, Qpn, SmKey, VendorId};
-pub use lid::{Lid, Lmc};
-pub use pkey::Pkey;
-pub use service::{FlowLabel, PortSpace, ServiceId, ServiceLevel, ServiceRange, TransactionId};
+pub use gid::*;
+pub use group::*;
+pub use group_use::*;
+pub use key::*;
+pub use lid::*;
+pub use pkey::*;
+pub use service::*;

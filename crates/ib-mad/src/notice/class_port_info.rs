@@ -43,8 +43,6 @@ bits! {
         /// Maximum time between a request and its response.
         resp_time_value / with_resp_time_value: TimeCode = 5,
     }
-}
-bits! {
     /// Traffic class, service level and flow label of a route.
     pub struct TcSlFl [4] {
         /// Traffic class of packets to the address.
@@ -54,8 +52,6 @@ bits! {
         /// Flow label of packets to the address.
         flow_label / with_flow_label: FlowLabel = 20,
     }
-}
-bits! {
     /// Hop limit and queue pair of traps.
     pub struct TrapHopQp [4] in ClassPortInfo.trap_hop_qp {
         /// Hop limit of traps.

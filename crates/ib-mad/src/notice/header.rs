@@ -70,8 +70,6 @@ bits! {
         /// Type of the notice.
         notice_type / with_notice_type: NoticeType = 7,
     }
-}
-bits! {
     /// Toggle bit and count of logged notices.
     pub struct NoticeToggleCount [2] in Notice.toggle_count {
         /// Toggle bit, which changes with each logged notice.
@@ -104,9 +102,6 @@ wire! {
         /// Details, whose layout the trap number determines; see [`Notice::details`].
         pub data_details: Octets<54>,
     }
-}
-
-wire! {
     /// A notice as subnet administration forwards it (IBTA 13.4.8.2), 80 bytes.
     pub struct SaNotice [80] {
         /// Notice as its issuer sent it.

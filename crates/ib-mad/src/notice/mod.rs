@@ -10,12 +10,9 @@ mod trap;
 mod trap_key;
 
 pub(crate) use class_port_info::class_capability;
-pub use class_port_info::{CapabilityResponse, ClassCapability, ClassPortInfo, TcSlFl, TrapHopQp};
-pub use details::{TrapDetails, TrapNumber};
-pub use header::{GenericType, Notice, NoticeToggleCount, NoticeType, Producer, SaNotice};
-pub use inform_info::{InformInfo, InformQpnTime, InformType};
-pub use trap::{
-    BmTrap, BmTrapType, CapabilityTrap, GidTrap, LinkStateTrap, LocalChanges, OtherLocalChanges, PathTrap,
-    PortErrorTrap, SystemImageTrap, WaitForRepath,
-};
-pub use trap_key::{BadKeyTrap, BadMkeyTrap, BadSwitchPkeyTrap, BkeyTrap, CcKeyTrap, DrNotice, KeySl};
+pub use class_port_info::*;
+pub use details::*;
+pub use header::*;
+pub use inform_info::*;
+pub use trap::*;
+pub use trap_key::*;

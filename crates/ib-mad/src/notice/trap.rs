@@ -13,8 +13,6 @@ bits! {
         /// True if something other than the capability mask changed; [`LocalChanges`] lists it.
         other_local_changes / with_other_local_changes: bool = 1,
     }
-}
-bits! {
     /// Other local changes of a port.
     pub struct LocalChanges [2] in CapabilityTrap.changes {
         _: 10,
@@ -53,9 +51,6 @@ wire! {
         /// Reserved: zero when sent, ignored when received.
         pub reserved3: Reserved<40>,
     }
-}
-
-wire! {
     /// Details of trap 145 (IBTA 14.2.5.1): the new GUID of a system, 54 bytes.
     pub struct SystemImageTrap [54] {
         /// Reserved: zero when sent, ignored when received.
@@ -69,9 +64,6 @@ wire! {
         /// Reserved: zero when sent, ignored when received.
         pub reserved3: Reserved<40>,
     }
-}
-
-wire! {
     /// Details of traps 64 to 67 (IBTA 14.4.10): a port or multicast group, 54 bytes.
     pub struct GidTrap [54] {
         /// Reserved: zero when sent, ignored when received.
@@ -102,9 +94,6 @@ wire! {
         /// Bytes without a public layout.
         pub rest: Octets<45>,
     }
-}
-
-wire! {
     /// Details of trap 128 (IBTA 14.2.5.1): a switch, 54 bytes.
     pub struct LinkStateTrap [54] {
         /// LID of the switch whose link state changed.
@@ -112,9 +101,6 @@ wire! {
         /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<52>,
     }
-}
-
-wire! {
     /// Details of traps 129 to 131 (IBTA 14.2.5.1): a port, 54 bytes.
     pub struct PortErrorTrap [54] {
         /// Reserved: zero when sent, ignored when received.

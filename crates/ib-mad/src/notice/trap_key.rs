@@ -80,9 +80,6 @@ wire! {
         /// Reserved: zero when sent, ignored when received.
         pub reserved3: Reserved<4>,
     }
-}
-
-wire! {
     /// Details of trap 259 (IBTA 14.2.5.1): a packet with a wrong P_Key at a switch, 54 bytes.
     pub struct BadSwitchPkeyTrap [54] {
         /// Valid fields, from bit 15 on: LID 1, LID 2, P_Key, service level, QP 1, QP 2, GID 1, GID 2.
@@ -112,9 +109,6 @@ wire! {
         /// Reserved: zero when sent, ignored when received.
         pub reserved2: Reserved<3>,
     }
-}
-
-wire! {
     /// Details of baseboard management's trap 259 (IBTA 16.2.4): a request with a wrong B_Key, 54 bytes.
     pub struct BkeyTrap [54] {
         /// LID of the port that used the wrong key.
@@ -138,9 +132,6 @@ wire! {
         /// Reserved: zero when sent, ignored when received.
         pub reserved3: Reserved<16>,
     }
-}
-
-wire! {
     /// Details of congestion control's trap 0 (IBTA A10.4.2): a request with a wrong CC_Key, 54 bytes.
     pub struct CcKeyTrap [54] {
         /// LID of the port that used the wrong key.

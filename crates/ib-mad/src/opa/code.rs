@@ -126,9 +126,6 @@ code! {
         /// The port is under test.
         TEST = 11 "test",
     }
-}
-
-code! {
     /// Type of a port's connector (`stl_sm_types.h`).
     pub struct OpaPortType(u8) {
         /// Connector of unknown type.
@@ -144,9 +141,6 @@ code! {
         /// Silicon photonics connector.
         SI_PHOTONICS = 5 "silicon photonics",
     }
-}
-
-code! {
     /// Reason why a port is offline (`stl_sm_types.h`).
     pub struct OpaOfflineReason(u8) {
         /// No reason is given.
@@ -174,9 +168,6 @@ code! {
         /// The reason is transient.
         TRANSIENT = 15 "transient",
     }
-}
-
-code! {
     /// Reason why a link stays in the state "init" (`opa_port_info.h`).
     pub struct OpaLinkInitReason(u8) {
         /// No reason is given.
@@ -192,9 +183,6 @@ code! {
         /// The capabilities of the link are insufficient.
         INSUFFICIENT_CAPABILITY = 10 "insufficient capability",
     }
-}
-
-code! {
     /// Reason why a link went down (`opa_port_info.h`).
     pub struct OpaLinkDownReason(u8) {
         /// No reason is given.

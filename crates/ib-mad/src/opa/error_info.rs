@@ -106,8 +106,6 @@ bits! {
         /// Code of the error, which its kind defines.
         error_code / with_error_code: u8 = 4,
     }
-}
-bits! {
     /// Validity and service channel of an error.
     pub struct OpaErrorSc [1] {
         /// True if an error occurred.
@@ -116,8 +114,6 @@ bits! {
         sc / with_sc: u8 = 5,
         _: 2,
     }
-}
-bits! {
     /// Validity of an error.
     pub struct OpaErrorStatus [1] {
         /// True if an error occurred.
@@ -138,9 +134,6 @@ wire! {
         /// LID of the sender.
         pub slid: OpaLid,
     }
-}
-
-wire! {
     /// The first error of each kind at a port, 72 bytes.
     pub struct OpaPortErrors [72] {
         /// Number of the port.
@@ -179,9 +172,6 @@ wire! {
         /// Reserved: zero when sent, ignored when received.
         pub reserved6: Reserved<4>,
     }
-}
-
-wire! {
     /// First errors of ports: the request and the first port, 112 bytes (`STL_ERROR_INFO_RSP`). The first byte of the
     /// attribute modifier is the number of ports.
     pub struct OpaErrorInfo [112] {

@@ -30,40 +30,16 @@ mod switch_info;
 mod tests;
 mod virtual_fabric;
 
-pub use attribute::{OPA_BASE_VERSION, OPA_CLASS_VERSION, OPA_MAD_SIZE, OpaAttribute};
-pub use code::{
-    OpaCapability3, OpaLid, OpaLinkDownReason, OpaLinkInitReason, OpaLinkSpeeds, OpaLinkWidths, OpaLmc, OpaMtu,
-    OpaOfflineReason, OpaPacketFormats, OpaPortPhysicalState, OpaPortType,
-};
-pub use error_info::{
-    OpaClearPortStatus, OpaConstraintError, OpaCounterSelect, OpaErrorCode, OpaErrorInfo, OpaErrorInfoSelect,
-    OpaErrorSc, OpaErrorStatus, OpaPortErrors,
-};
-pub use node_info::OpaNodeInfo;
-pub use notice::{
-    OpaBadKeyTrap, OpaBadMkeyTrap, OpaBadSwitchPkeyTrap, OpaCapabilityTrap, OpaGidTrap, OpaLocalChanges, OpaNodeTrap,
-    OpaNotice, OpaPortErrorTrap, OpaSystemImageTrap, OpaTrapDetails, OpaTrapSl,
-};
-pub use path_record::{OpaPacketKinds, OpaPathRecord, OpaQosSl};
-pub use port_counters::{
-    OpaDataCounters, OpaDataPortCounters, OpaErrorCounters, OpaErrorPortCounters, OpaLinkQuality, OpaLinkQualityWord,
-    OpaPortStatus, OpaResolution, OpaVlDataCounters, OpaVlErrorCounters, OpaVlStatus,
-};
-pub use port_info::{OpaPortInfo, OpaPreemption, OpaSpeeds, OpaWidths};
-pub use port_words::{
-    OpaBufferUnits, OpaCrcModes, OpaInterleave, OpaLinkModes, OpaMkeyLmc, OpaMtuCap, OpaMulticastMasks,
-    OpaNeighborMode, OpaNeighborMtu, OpaOperationalVls, OpaPartitionEnforcement, OpaPassThrough, OpaPortModes,
-    OpaPortStates, OpaPortTypeByte, OpaReplayDepth, OpaResponseTime, OpaSmSl, OpaStallLife, OpaSubnetTimeOut, OpaVlCap,
-};
-pub use records::{
-    OpaLinkDown, OpaLinkMask, OpaLinkRecord, OpaMcMemberMask, OpaMcMemberRecord, OpaNodeMask, OpaNodeRecord,
-    OpaPortInfoMask, OpaPortInfoRecord, OpaSlHop,
-};
-pub use route::OpaDirectedRoute;
-pub use switch_info::{
-    OpaAdaptiveRouting, OpaLifeTimeChange, OpaRoutingMode, OpaSwitchCapability, OpaSwitchInfo, OpaSwitchPort0,
-};
-pub use virtual_fabric::{
-    OpaBaseSl, OpaLifeTimeFactor, OpaMaxMtu, OpaMaxRate, OpaOtherSl, OpaVirtualFabric, OpaVirtualFabricMask,
-    OpaVirtualFabricOptions,
-};
+pub use attribute::*;
+pub use code::*;
+pub use error_info::*;
+pub use node_info::*;
+pub use notice::*;
+pub use path_record::*;
+pub use port_counters::*;
+pub use port_info::*;
+pub use port_words::*;
+pub use records::*;
+pub use route::*;
+pub use switch_info::*;
+pub use virtual_fabric::*;

@@ -64,17 +64,11 @@ wire! {
         /// GID of the port or multicast group.
         pub gid: Gid,
     }
-}
-
-wire! {
     /// Details of traps 128 and 2048: a node, 4 bytes.
     pub struct OpaNodeTrap [4] {
         /// LID of the node.
         pub lid: OpaLid,
     }
-}
-
-wire! {
     /// Details of traps 129 to 131: a port, 5 bytes.
     pub struct OpaPortErrorTrap [5] {
         /// LID of the node that counted the errors.
@@ -113,9 +107,6 @@ wire! {
         /// Other local changes.
         pub changes: OpaLocalChanges,
     }
-}
-
-wire! {
     /// Details of trap 145: the new GUID of a system, 12 bytes.
     pub struct OpaSystemImageTrap [12] {
         /// New GUID of the system image.
@@ -123,9 +114,6 @@ wire! {
         /// LID of the changed node.
         pub lid: OpaLid,
     }
-}
-
-wire! {
     /// Details of trap 256: a request with a wrong M_Key, 54 bytes.
     pub struct OpaBadMkeyTrap [54] {
         /// LID of the port that used the wrong key.
@@ -182,9 +170,6 @@ wire! {
         /// Queue pair of the receiver.
         pub qp2: InBytes<Qpn, 3>,
     }
-}
-
-wire! {
     /// Details of trap 259: a packet with a wrong P_Key at a switch, 56 bytes. Wireshark 4.0 reads its queue pairs one
     /// byte earlier than Linux, and those of traps 257 and 258 where Linux has them.
     pub struct OpaBadSwitchPkeyTrap [56] {

@@ -22,8 +22,6 @@ bits! {
         /// Type of the service.
         qos_type / with_qos_type: u8 = 2,
     }
-}
-bits! {
     /// A service level in one byte.
     pub struct OpaQosSl [1] {
         _: 3,

@@ -11,16 +11,12 @@ bits! {
         /// Quality: 5 is the best, 0 means no link.
         indicator / with_indicator: u8 = 3,
     }
-}
-bits! {
     /// Quality of a link, in 4 bytes.
     pub struct OpaLinkQualityWord [4] {
         _: 29,
         /// Quality: 5 is the best, 0 means no link.
         indicator / with_indicator: u8 = 3,
     }
-}
-bits! {
     /// Right shifts of two counters before they are added to the sum of errors.
     pub struct OpaResolution [4] {
         _: 24,
@@ -100,9 +96,6 @@ wire! {
         /// Reserved: zero when sent, ignored when received.
         pub reserved2: Reserved<6>,
     }
-}
-
-wire! {
     /// Counters of a lane, 112 bytes (`stl_pm.h`), with the meaning of the port's counters.
     pub struct OpaVlStatus [112] {
         /// Data counters of the lane.
@@ -110,9 +103,6 @@ wire! {
         /// Number of packets that were dropped instead of sent.
         pub port_vl_xmit_discards: Counter64,
     }
-}
-
-wire! {
     /// Data counters of a lane, 104 bytes (`stl_pm.h`), with the meaning of the port's counters.
     pub struct OpaVlDataCounters [104] {
         /// Sent data, in units of 8 bytes.
@@ -142,9 +132,6 @@ wire! {
         /// Number of packets that the lane marked.
         pub port_vl_mark_fecn: Counter64,
     }
-}
-
-wire! {
     /// Data counters of a port, 136 bytes (`stl_pm.h`). The counters of each requested lane follow as
     /// [`OpaVlDataCounters`].
     pub struct OpaDataCounters [136] {
@@ -187,9 +174,6 @@ wire! {
         /// Sum of all errors of the port.
         pub port_error_counter_summary: Counter64,
     }
-}
-
-wire! {
     /// Data counters of ports: the request and the first port, 176 bytes (`STL_DATA_PORT_COUNTERS_RSP` in `stl_pm.h`).
     /// The first byte of the attribute modifier is the number of ports.
     pub struct OpaDataPortCounters [176] {
@@ -202,17 +186,11 @@ wire! {
         /// Counters of the first port.
         pub first: OpaDataCounters,
     }
-}
-
-wire! {
     /// Error counters of a lane, 8 bytes (`stl_pm.h`).
     pub struct OpaVlErrorCounters [8] {
         /// Number of packets that were dropped instead of sent.
         pub port_vl_xmit_discards: Counter64,
     }
-}
-
-wire! {
     /// Error counters of a port, 96 bytes (`stl_pm.h`). The counters of each requested lane follow as
     /// [`OpaVlErrorCounters`].
     pub struct OpaErrorCounters [96] {
@@ -247,9 +225,6 @@ wire! {
         /// Reserved: zero when sent, ignored when received.
         pub reserved2: Reserved<7>,
     }
-}
-
-wire! {
     /// Error counters of ports: the request and the first port, 136 bytes (`STL_ERROR_PORT_COUNTERS_RSP` in
     /// `stl_pm.h`).
     pub struct OpaErrorPortCounters [136] {

@@ -22,8 +22,6 @@ wire! {
         /// Link speed in use.
         pub active: OpaLinkSpeeds,
     }
-}
-wire! {
     /// Link widths of a port, or of a link that lost lanes.
     pub struct OpaWidths [8] {
         /// Supported link widths.
@@ -35,8 +33,6 @@ wire! {
         /// Link width in use for receiving.
         pub rx_active: OpaLinkWidths,
     }
-}
-wire! {
     /// Limits of the preemption of packets.
     pub struct OpaPreemption [8] {
         /// Minimum number of bytes that are sent before a packet may be preempted.
@@ -52,9 +48,6 @@ wire! {
         /// Maximum of preempting data: 256 bytes x this value; 255 means no limit.
         pub preemption_limit: u8,
     }
-}
-
-wire! {
     /// State and settings of a port, 242 bytes (`struct opa_port_info` in `opa_port_info.h`).
     ///
     /// ```text

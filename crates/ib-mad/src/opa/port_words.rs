@@ -9,8 +9,6 @@ bits! {
         /// Number of supported data lanes.
         cap / with_cap: u8 = 5,
     }
-}
-bits! {
     /// States of a port.
     pub struct OpaPortStates [4] {
         _: 9,
@@ -28,16 +26,12 @@ bits! {
         /// Logical state of the port.
         port_state / with_port_state: PortState = 4,
     }
-}
-bits! {
     /// Type of a port's connector.
     pub struct OpaPortTypeByte [1] {
         _: 4,
         /// Type of the connector.
         port_type / with_port_type: OpaPortType = 4,
     }
-}
-bits! {
     /// Address masks of groups and collectives.
     pub struct OpaMulticastMasks [1] {
         _: 2,
@@ -46,8 +40,6 @@ bits! {
         /// Number of one bits at the top of a group's address.
         multicast_mask / with_multicast_mask: u8 = 3,
     }
-}
-bits! {
     /// M_Key protection and LMC of a port.
     pub struct OpaMkeyLmc [1] {
         /// Protection by the M_Key: 0 reads need no key; 1 reads need no key and hide it; 2 and 3 reads need the key.
@@ -56,16 +48,12 @@ bits! {
         /// LID mask control: the port has 2^LMC LIDs.
         lmc / with_lmc: OpaLmc = 4,
     }
-}
-bits! {
     /// Service level of the subnet manager.
     pub struct OpaSmSl [1] {
         _: 3,
         /// Service level of packets to the master subnet manager, 0 to 31.
         master_smsl / with_master_smsl: u8 = 5,
     }
-}
-bits! {
     /// Reason of the state "init", and checks of P_Keys.
     pub struct OpaPartitionEnforcement [1] {
         /// Reason why the link stays in the state "init".
@@ -76,16 +64,12 @@ bits! {
         partition_enforcement_outbound / with_partition_enforcement_outbound: bool = 1,
         _: 2,
     }
-}
-bits! {
     /// Number of data lanes in use.
     pub struct OpaOperationalVls [1] {
         _: 3,
         /// Number of data lanes in use.
         operational_vls / with_operational_vls: u8 = 5,
     }
-}
-bits! {
     /// Client reregistration, trap suppression and subnet time-out.
     pub struct OpaSubnetTimeOut [1] {
         /// True if clients should register again with the subnet manager.
@@ -95,8 +79,6 @@ bits! {
         /// Maximum propagation time of a packet through the subnet.
         subnet_time_out / with_subnet_time_out: TimeCode = 5,
     }
-}
-bits! {
     /// Modes of the link; 4 is Omni-Path.
     pub struct OpaLinkModes [2] {
         _: 1,
@@ -107,8 +89,6 @@ bits! {
         /// Mode of the link in use.
         active / with_active: u8 = 5,
     }
-}
-bits! {
     /// CRC modes of the link: 1 for 14 bits, 2 for 16 bits, 4 for 48 bits, 8 for each lane.
     pub struct OpaCrcModes [2] {
         _: 4,
@@ -119,8 +99,6 @@ bits! {
         /// CRC mode in use.
         active / with_active: u8 = 4,
     }
-}
-bits! {
     /// Further modes of a port.
     pub struct OpaPortModes [2] {
         _: 9,
@@ -135,8 +113,6 @@ bits! {
         is_16b_trap_query_enabled / with_is_16b_trap_query_enabled: bool = 1,
         _: 1,
     }
-}
-bits! {
     /// Interleaving of packets.
     pub struct OpaInterleave [2] {
         _: 2,
@@ -149,16 +125,12 @@ bits! {
         /// Maximum nesting level for receiving that is supported.
         max_nest_level_rx_supported / with_max_nest_level_rx_supported: u8 = 5,
     }
-}
-bits! {
     /// Directed routes through a pass-through port.
     pub struct OpaPassThrough [1] {
         _: 7,
         /// True if directed-route datagrams are forwarded.
         dr_control / with_dr_control: bool = 1,
     }
-}
-bits! {
     /// Units of buffers and credits.
     pub struct OpaBufferUnits [4] {
         _: 9,
@@ -171,8 +143,6 @@ bits! {
         /// Buffer unit: 8 x 2^n.
         buffer_alloc / with_buffer_alloc: u8 = 3,
     }
-}
-bits! {
     /// MTU of two lanes.
     pub struct OpaNeighborMtu [1] {
         /// MTU of the even lane.
@@ -180,8 +150,6 @@ bits! {
         /// MTU of the odd lane.
         odd / with_odd: OpaMtu = 4,
     }
-}
-bits! {
     /// Limits of a lane after which packets that cannot be sent are dropped.
     pub struct OpaStallLife [1] {
         /// Number of consecutively dropped packets after which the lane is stalled.
@@ -189,8 +157,6 @@ bits! {
         /// Maximum time of a packet at the head of the queue.
         hoq_life / with_hoq_life: HoqLife = 5,
     }
-}
-bits! {
     /// Replay depths of a port: the upper or the lower byte of each depth.
     pub struct OpaReplayDepth [2] {
         /// Byte of the replay depth of the buffer.
@@ -198,8 +164,6 @@ bits! {
         /// Byte of the replay depth of the wire.
         wire / with_wire: u8 = 8,
     }
-}
-bits! {
     /// Type and mode of the neighbour.
     pub struct OpaNeighborMode [1] {
         _: 4,
@@ -210,16 +174,12 @@ bits! {
         /// Type of the neighbour: 0 host fabric interface, 1 switch.
         neighbor_node_type / with_neighbor_node_type: u8 = 2,
     }
-}
-bits! {
     /// Maximum payload of a port.
     pub struct OpaMtuCap [1] {
         _: 4,
         /// Maximum payload that the port supports.
         mtu_cap / with_mtu_cap: OpaMtu = 4,
     }
-}
-bits! {
     /// Maximum response time of a port.
     pub struct OpaResponseTime [1] {
         _: 3,

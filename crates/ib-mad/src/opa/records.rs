@@ -24,9 +24,6 @@ wire! {
         /// Description of the node.
         pub node_description: NodeDescription,
     }
-}
-
-wire! {
     /// A reason why a link went down, 16 bytes.
     pub struct OpaLinkDown [16] {
         /// Reserved: zero when sent, ignored when received.
@@ -38,9 +35,6 @@ wire! {
         /// Time of the event in the manager's units; 0 means that the entry is unused.
         pub timestamp: Be64,
     }
-}
-
-wire! {
     /// State and capabilities of a port, with the last reasons why its link went down, 378 bytes; 384 bytes from record
     /// to record in a response. A request does not fit into the 256 bytes of an [`SaMad`](crate::sa::SaMad).
     pub struct OpaPortInfoRecord [378] {
@@ -55,9 +49,6 @@ wire! {
         /// Reasons why the link went down, in no order.
         pub link_down_reasons: [OpaLinkDown; 8],
     }
-}
-
-wire! {
     /// A link between two ports, 12 bytes; 16 bytes from record to record in a response.
     pub struct OpaLinkRecord [12] {
         /// LID of the node at the first end.
@@ -124,83 +115,78 @@ sa_record! {
     /// Component mask of an [`OpaNodeRecord`].
     OpaNodeRecord NODE_RECORD OpaNodeMask in VERSIONS;
     /// LID of the end port.
-    LID = 0x1 "lid" lid(value: OpaLid) |r| r.lid = value;
+    LID = 0x1 lid: OpaLid;
     /// Kind of the node.
-    NODE_TYPE = 0x10 "node_info.node_type" node_type(value: NodeType) |r| r.node_info.node_type = value;
+    NODE_TYPE = 0x10 node_info.node_type: NodeType;
     /// GUID of the system that the node is part of.
-    SYSTEM_IMAGE_GUID = 0x80 "node_info.system_image_guid" system_image_guid(value: Guid)
-        |r| r.node_info.system_image_guid = value;
+    SYSTEM_IMAGE_GUID = 0x80 node_info.system_image_guid: Guid;
     /// GUID of the node.
-    NODE_GUID = 0x100 "node_info.node_guid" node_guid(value: Guid) |r| r.node_info.node_guid = value;
+    NODE_GUID = 0x100 node_info.node_guid: Guid;
     /// GUID of the port.
-    PORT_GUID = 0x200 "node_info.port_guid" port_guid(value: Guid) |r| r.node_info.port_guid = value;
+    PORT_GUID = 0x200 node_info.port_guid: Guid;
     /// Description of the node.
-    NODE_DESCRIPTION = 0x8000 "node_description" node_description(value: NodeDescription)
-        |r| r.node_description = value;
+    NODE_DESCRIPTION = 0x8000 node_description: NodeDescription;
 }
 
 sa_record! {
     /// Component mask of an [`OpaPortInfoRecord`].
     OpaPortInfoRecord PORT_INFO_RECORD OpaPortInfoMask in VERSIONS;
     /// LID of the node.
-    END_PORT_LID = 0x1 "end_port_lid" end_port_lid(value: OpaLid) |r| r.end_port_lid = value;
+    END_PORT_LID = 0x1 end_port_lid: OpaLid;
     /// Number of the port.
-    PORT_NUM = 0x2 "port_num" port_num(value: u8) |r| r.port_num = value;
+    PORT_NUM = 0x2 port_num: u8;
     /// Capabilities of the port.
-    CAPABILITY_MASK = 0x8 "port_info.capability_mask" capability_mask(value: PortCapability)
-        |r| r.port_info.capability_mask = value;
+    CAPABILITY_MASK = 0x8 port_info.capability_mask: PortCapability;
 }
 
 sa_record! {
     /// Component mask of an [`OpaLinkRecord`].
     OpaLinkRecord LINK_RECORD OpaLinkMask in VERSIONS;
     /// LID of the node at the first end.
-    FROM_LID = 0x1 "from_lid" from_lid(value: OpaLid) |r| r.from_lid = value;
+    FROM_LID = 0x1 from_lid: OpaLid;
     /// Port number at the first end.
-    FROM_PORT = 0x2 "from_port" from_port(value: u8) |r| r.from_port = value;
+    FROM_PORT = 0x2 from_port: u8;
     /// Port number at the second end.
-    TO_PORT = 0x4 "to_port" to_port(value: u8) |r| r.to_port = value;
+    TO_PORT = 0x4 to_port: u8;
     /// LID of the node at the second end.
-    TO_LID = 0x10 "to_lid" to_lid(value: OpaLid) |r| r.to_lid = value;
+    TO_LID = 0x10 to_lid: OpaLid;
 }
 
 sa_record! {
     /// Component mask of an [`OpaMcMemberRecord`].
     OpaMcMemberRecord MC_MEMBER_RECORD OpaMcMemberMask in VERSIONS;
     /// GID of the multicast group.
-    MGID = 0x1 "mgid" mgid(value: Gid) |r| r.mgid = value;
+    MGID = 0x1 mgid: Gid;
     /// GID of the member port.
-    PORT_GID = 0x2 "port_gid" port_gid(value: Gid) |r| r.port_gid = value;
+    PORT_GID = 0x2 port_gid: Gid;
     /// Queue key of the group's datagrams.
-    QKEY = 0x4 "qkey" qkey(value: Qkey) |r| r.qkey = value;
+    QKEY = 0x4 qkey: Qkey;
     /// Selector of the MTU; set it by `mtu`.
-    MTU_SELECTOR = 0x10 "mtu.selector" (Ignored);
+    MTU_SELECTOR = 0x10 mtu.selector (Ignored);
     /// Code of the MTU; set it by `mtu`.
-    MTU = 0x20 "mtu.value" (graded Mtu);
+    MTU = 0x20 mtu.value (graded Mtu);
     /// Traffic class of the global route header.
-    TRAFFIC_CLASS = 0x40 "traffic_class" traffic_class(value: u8) |r| r.traffic_class = value;
+    TRAFFIC_CLASS = 0x40 traffic_class: u8;
     /// Partition key of the group.
-    PKEY = 0x80 "pkey" (Partition) pkey(value: Pkey) |r| r.pkey = value;
+    PKEY = 0x80 pkey (Partition): Pkey;
     /// Selector of the rate; set it by `rate`.
-    RATE_SELECTOR = 0x100 "rate.selector" (Ignored);
+    RATE_SELECTOR = 0x100 rate.selector (Ignored);
     /// Code of the rate; set it by `rate`.
-    RATE = 0x200 "rate.value" (graded Rate);
+    RATE = 0x200 rate.value (graded Rate);
     /// Selector of the lifetime; set it by `packet_life_time`.
-    LIFE_SELECTOR = 0x400 "packet_life_time.selector" (Ignored);
+    LIFE_SELECTOR = 0x400 packet_life_time.selector (Ignored);
     /// Code of the lifetime; set it by `packet_life_time`.
-    LIFE = 0x800 "packet_life_time.value" (graded PacketLifeTime);
+    LIFE = 0x800 packet_life_time.value (graded PacketLifeTime);
     /// Service level of the group's packets, 0 to 31.
-    SL = 0x1000 "sl_hop.sl" sl(value: u8) |r| r.sl_hop = r.sl_hop.with_sl(value);
+    SL = 0x1000 sl_hop.sl / with_sl: u8;
     /// Hop limit of the global route header.
-    HOP_LIMIT = 0x4000 "sl_hop.hop_limit" hop_limit(value: u8) |r| r.sl_hop = r.sl_hop.with_hop_limit(value);
+    HOP_LIMIT = 0x4000 sl_hop.hop_limit / with_hop_limit: u8;
     /// Scope of the group: 2 link, 5 site, 8 organization, 14 global.
-    SCOPE = 0x8000 "scope_state.scope" scope(value: u8) |r| r.scope_state = r.scope_state.with_scope(value);
+    SCOPE = 0x8000 scope_state.scope / with_scope: u8;
     /// Kind of membership of the port.
-    JOIN_STATE = 0x2_0000 "scope_state.join_state" join_state(value: JoinState)
-        |r| r.scope_state = r.scope_state.with_join_state(value);
+    JOIN_STATE = 0x2_0000 scope_state.join_state / with_join_state: JoinState;
     /// Proxy flag of the join.
-    PROXY_JOIN = 0x4_0000 "proxy_join.proxy_join" proxy_join(value: bool)
-        |r| r.proxy_join = r.proxy_join.with_proxy_join(value);
+    PROXY_JOIN = 0x4_0000 proxy_join.proxy_join / with_proxy_join: bool;
     /// Multicast LID of the group.
-    MLID = 0x8_0000 "mlid" mlid(value: OpaLid) |r| r.mlid = value;
+    MLID = 0x8_0000 mlid: OpaLid;
 }

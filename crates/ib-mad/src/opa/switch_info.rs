@@ -14,8 +14,6 @@ bits! {
         port_state_change / with_port_state_change: bool = 1,
         _: 2,
     }
-}
-bits! {
     /// Type of port 0.
     pub struct OpaSwitchPort0 [1] {
         _: 4,
@@ -23,8 +21,6 @@ bits! {
         enhanced_port0 / with_enhanced_port0: bool = 1,
         _: 3,
     }
-}
-bits! {
     /// Settings of adaptive routing.
     pub struct OpaAdaptiveRouting [2] {
         /// True if adaptive routing is on.
@@ -62,9 +58,6 @@ wire! {
         /// Enabled routing modes.
         pub enabled: u8,
     }
-}
-
-wire! {
     /// Tables and settings of a switch, 84 bytes (`STL_SWITCH_INFO` in opa-ff's `stl_sm_types.h`).
     pub struct OpaSwitchInfo [84] {
         /// Number of entries of the linear forwarding table.

@@ -18,8 +18,6 @@ bits! {
         /// Service level, 0 to 31.
         sl / with_sl: u8 = 5,
     }
-}
-bits! {
     /// The largest MTU of a virtual fabric.
     pub struct OpaMaxMtu [1] {
         /// True if the virtual fabric limits the MTU.
@@ -28,8 +26,6 @@ bits! {
         /// The limit.
         mtu / with_mtu: OpaMtu = 6,
     }
-}
-bits! {
     /// The highest rate of a virtual fabric.
     pub struct OpaMaxRate [1] {
         /// True if the virtual fabric limits the rate.
@@ -38,8 +34,6 @@ bits! {
         /// The limit.
         rate / with_rate: Rate = 6,
     }
-}
-bits! {
     /// The factor of packet lifetimes in a virtual fabric.
     pub struct OpaLifeTimeFactor [1] {
         /// True if there is a factor.
@@ -48,8 +42,6 @@ bits! {
         /// The factor is 2^n.
         exponent / with_exponent: u8 = 3,
     }
-}
-bits! {
     /// A service level that only some packets of a virtual fabric have.
     pub struct OpaOtherSl [1] {
         /// True if it differs from the base service level.
@@ -137,17 +129,17 @@ sa_record! {
     /// Component mask of an [`OpaVirtualFabric`].
     OpaVirtualFabric OPA_VF_INFO_RECORD OpaVirtualFabricMask in [super::OPA_BASE_VERSION, super::OPA_CLASS_VERSION];
     /// Number of the virtual fabric.
-    INDEX = 0x1 "index" index(value: u16) |r| r.index = value.into();
+    INDEX = 0x1 index: u16;
     /// P_Key of its partition; the membership bit is ignored.
-    PKEY = 0x2 "pkey" (Partition) pkey(value: Pkey) |r| r.pkey = value;
+    PKEY = 0x2 pkey (Partition): Pkey;
     /// Name.
-    NAME = 0x8 "name" name(value: Text<64>) |r| r.name = value;
+    NAME = 0x8 name: Text<64>;
     /// A service that belongs to it.
-    SERVICE_ID = 0x10 "service_id" (Ignored) service_id(value: ServiceId) |r| r.service_id = value;
+    SERVICE_ID = 0x10 service_id (Ignored): ServiceId;
     /// A multicast group that belongs to it.
-    MGID = 0x20 "mgid" (Ignored) group(value: Gid) |r| r.mgid = value;
+    MGID = 0x20 mgid (Ignored): Gid;
     /// Base service level.
-    SL = 0x80 "base_sl.sl" sl(value: u8) |r| r.base_sl = r.base_sl.with_sl(value);
+    SL = 0x80 base_sl.sl / with_sl: u8;
 }
 
 #[cfg(test)]

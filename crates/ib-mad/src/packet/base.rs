@@ -95,8 +95,6 @@ bits! {
         /// Version of the transport, 0.
         header_version / with_header_version: u8 = 4,
     }
-}
-bits! {
     /// Congestion marks of a packet.
     pub struct Congestion [1] in Bth.congestion {
         /// Forward mark: the packet encountered congestion.

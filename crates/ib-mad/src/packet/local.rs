@@ -23,8 +23,6 @@ bits! {
         /// Version of the link, 0.
         link_version / with_link_version: u8 = 4,
     }
-}
-bits! {
     /// Service level and next header of a packet.
     pub struct VlSl [1] in Lrh.sl_next {
         /// Service level of the packet.
@@ -33,8 +31,6 @@ bits! {
         /// Next header: global route, transport, or a raw packet.
         next_header / with_next_header: LinkNextHeader = 2,
     }
-}
-bits! {
     /// Length of a packet.
     pub struct PacketLength [2] in Lrh.length {
         _: 5,

@@ -15,8 +15,8 @@ mod parse;
 mod reliable;
 mod transport;
 
-pub use base::{AckRequest, Bth, BthFlags, Congestion, Deth, Grh, GrhFlow, OpCode};
-pub use local::{LinkNextHeader, Lrh, PacketLength, VlSl, VlVersion};
-pub use parse::{Headers, UDP_PORT_ROCE2};
-pub use reliable::{AckKind, Aeth, AethSyndrome, NakCode, Reth};
-pub use transport::Transport;
+pub use base::*;
+pub use local::*;
+pub use parse::*;
+pub use reliable::*;
+pub use transport::*;

@@ -32,8 +32,6 @@ code! {
         /// Negative acknowledgement; the value is a [`NakCode`].
         NAK = 3 "NAK",
     }
-}
-code! {
     /// Reason of a negative acknowledgement (IBTA 9.7.5.2.3).
     pub struct NakCode(u8) {
         /// A packet is missing.

@@ -16,25 +16,15 @@ mod port_lanes;
 mod port_samples;
 mod port_service_levels;
 
-pub use capability::{
-    CounterBits, CounterSelect, CounterSelect2, ExtendedCounterSelect, PerfCapability, PerfCapability2,
-};
-pub use port_counters::{LinkErrors, PortCounters};
-pub use port_counters_extended::PortCountersExtended;
-pub use port_errors::{PortRcvErrorDetails, PortXmitDiscardDetails};
-pub use port_extended_speeds::{PortExtendedSpeedsCounters, PortExtendedSpeedsCountersRsFec};
-pub use port_flow::{PortFlowCtlCounters, PortOpRcvCounters, PortRcvConCtrl, PortXmitConCtrl};
-pub use port_lanes::{
-    PortVlOpData, PortVlOpPackets, PortVlXmitFlowCtlUpdateErrors, PortVlXmitTimeCong, PortVlXmitWaitCounters,
-    SwPortVlCongestion,
-};
-pub use port_samples::{
-    CounterMasks, ExtendedWidth, PortSamplesControl, PortSamplesResult, PortSamplesResultExtended, SampleState,
-    SampleStateByte, SampleStatus, SampledCounter,
-};
-pub use port_service_levels::{
-    PortRcvDataSl, PortRcvDataSlExt, PortSlRcvBecn, PortSlRcvFecn, PortXmitDataSl, PortXmitDataSlExt,
-};
+pub use capability::*;
+pub use port_counters::*;
+pub use port_counters_extended::*;
+pub use port_errors::*;
+pub use port_extended_speeds::*;
+pub use port_flow::*;
+pub use port_lanes::*;
+pub use port_samples::*;
+pub use port_service_levels::*;
 
 use crate::{
     MadHeader, PmKey,
@@ -60,7 +50,7 @@ wire! {
 
 attributes! {
     /// An attribute of performance management.
-    pub enum PerfAttribute in PERF at 64 {
+    pub enum PerfAttribute in PERF {
         own {
             PortSamplesControl = 0x0010,
             PortSamplesResult = 0x0011,

@@ -20,9 +20,6 @@ code! {
         /// Number of ticks in which data were ready and could not be sent.
         XMIT_WAIT = 0x0005 "PortXmitWait",
     }
-}
-
-code! {
     /// Progress of a sampling (IBTA 16.1.3.2).
     pub struct SampleStatus(u8) {
         /// The last sampling has ended.
@@ -49,16 +46,12 @@ bits! {
         /// Possible quantities of counters 10 to 14, 3 bits each.
         counter_masks10to14 / with_counter_masks10to14: u16 = 15,
     }
-}
-bits! {
     /// Progress of a sampling, in two bytes.
     pub struct SampleState [2] in PortSamplesResult.state {
         _: 14,
         /// Progress of the sampling.
         sample_status / with_sample_status: SampleStatus = 2,
     }
-}
-bits! {
     /// Progress of a sampling, in one byte.
     pub struct SampleStateByte [1] in PortSamplesControl.state {
         _: 6,

@@ -1,4 +1,5 @@
 //! The RMPP header.
+use super::RMPP_VERSION;
 use crate::{bits, code, wire, wire::Be32};
 
 code! {
@@ -15,9 +16,6 @@ code! {
         /// End of the transfer: protocol error.
         ABORT = 4 "ABORT",
     }
-}
-
-code! {
     /// Reason why a transfer ends early (IBTA 13.6.2.1.2).
     pub struct RmppStatus(u8) {
         /// The transfer has no error.
@@ -80,6 +78,13 @@ wire! {
 }
 
 impl RmppHeader {
+    /// Returns the header of a datagram with RMPP; the words depend on the type.
+    pub(crate) const fn new(rmpp_type: RmppType, flags: RmppFlags, data1: u32, data2: u32) -> Self {
+        let flags = flags.with_active(true);
+        let (data1, data2) = (Be32::new(data1), Be32::new(data2));
+        Self { version: RMPP_VERSION, rmpp_type, flags, status: 0, data1, data2 }
+    }
+
     /// Returns the status as a code.
     #[must_use]
     pub const fn reason(&self) -> RmppStatus {

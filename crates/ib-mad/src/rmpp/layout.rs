@@ -3,7 +3,6 @@ use super::{RmppFlags, RmppHeader, RmppStatus, RmppType};
 use crate::{
     DecodeError, MadHeader, Method, MgmtClass, Wire,
     mad::{MAD_SIZE, OPA_BASE_VERSION, OPA_MAD_SIZE, RMPP_HEADER},
-    wire::Be32,
 };
 use zerocopy::IntoBytes as _;
 
@@ -88,25 +87,12 @@ pub(super) fn put(mad: &mut [u8], rmpp: RmppHeader) {
 }
 
 pub(super) fn ack(segment: u32, window_last: u32) -> RmppHeader {
-    RmppHeader {
-        version: RMPP_VERSION,
-        rmpp_type: RmppType::ACK,
-        flags: RmppFlags::default().with_active(true),
-        status: 0,
-        data1: Be32::new(segment),
-        data2: Be32::new(window_last),
-    }
+    RmppHeader::new(RmppType::ACK, RmppFlags::ZERO, segment, window_last)
 }
 
 pub(super) fn stop_or_abort(status: RmppStatus) -> RmppHeader {
-    RmppHeader {
-        version: RMPP_VERSION,
-        rmpp_type: if status == RmppStatus::NO_RESOURCES { RmppType::STOP } else { RmppType::ABORT },
-        flags: RmppFlags::default().with_active(true),
-        status: status.get(),
-        data1: Be32::new(0),
-        data2: Be32::new(0),
-    }
+    let rmpp_type = if status == RmppStatus::NO_RESOURCES { RmppType::STOP } else { RmppType::ABORT };
+    RmppHeader { status: status.get(), ..RmppHeader::new(rmpp_type, RmppFlags::ZERO, 0, 0) }
 }
 
 #[cfg(test)]

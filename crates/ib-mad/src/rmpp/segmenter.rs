@@ -6,7 +6,6 @@ use super::{
 use crate::{
     DecodeError, MadHeader, Wire,
     mad::{MAD_SIZE, OPA_MAD_SIZE},
-    wire::Be32,
 };
 use core::time::Duration;
 
@@ -303,16 +302,7 @@ impl<B: AsRef<[u8]>, const SIZE: usize> Segmenter<B, SIZE> {
             (false, true) => payload - padding,
             (false, false) => 0,
         };
-        put(
-            mad,
-            RmppHeader {
-                version: RMPP_VERSION,
-                rmpp_type: RmppType::DATA,
-                flags: RmppFlags::default().with_first(first).with_last(last).with_active(true),
-                status: 0,
-                data1: Be32::new(number),
-                data2: Be32::new(u32::try_from(payload).unwrap_or(u32::MAX)),
-            },
-        );
+        let flags = RmppFlags::ZERO.with_first(first).with_last(last);
+        put(mad, RmppHeader::new(RmppType::DATA, flags, number, u32::try_from(payload).unwrap_or(u32::MAX)));
     }
 }

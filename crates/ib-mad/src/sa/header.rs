@@ -22,9 +22,6 @@ wire! {
         /// Component mask: the fields of the record that a request uses.
         pub component_mask: Be64,
     }
-}
-
-wire! {
     /// A subnet administration datagram (IBTA 15.2.1).
     ///
     /// ```text

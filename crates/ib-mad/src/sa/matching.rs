@@ -8,13 +8,13 @@ use core::cmp::Ordering;
 
 /// Position of a component in its record: first bit and width.
 #[derive(Clone, Copy)]
-struct BitRange {
+pub(super) struct BitRange {
     offset: u32,
-    bits: u32,
+    pub(super) bits: u32,
 }
 
 impl BitRange {
-    fn of(fields: &[Field], path: &str) -> Option<Self> {
+    pub(super) fn of(fields: &[Field], path: &str) -> Option<Self> {
         find(fields, path).map(|(offset, bits)| Self { offset, bits })
     }
 
@@ -22,13 +22,19 @@ impl BitRange {
         read_bits(bytes, self.offset, self.bits)
     }
 
-    /// True if the field has the same bits in both records. Compares 64 bits at a time, because fields may be wider.
+    /// Returns the element of an array whose elements have `bits`.
+    pub(super) const fn element(self, index: u32, bits: u32) -> Self {
+        Self { offset: self.offset + index * bits, bits }
+    }
+
+    /// Returns the bits, 64 at a time, because fields may be wider.
+    pub(super) fn words(self, bytes: &[u8]) -> impl Iterator<Item = Option<u64>> {
+        (0..self.bits).step_by(64).map(move |start| read_bits(bytes, self.offset + start, 64.min(self.bits - start)))
+    }
+
+    /// True if the field has the same bits in both records.
     fn is_same(self, one: &[u8], other: &[u8]) -> bool {
-        (0..self.bits.div_ceil(64)).all(|word| {
-            let start = word * 64;
-            let part = |bytes| read_bits(bytes, self.offset + start, 64.min(self.bits - start));
-            part(one) == part(other)
-        })
+        self.words(one).eq(self.words(other))
     }
 }
 
@@ -100,7 +106,7 @@ impl<R: SaRecord> Query<R> {
                 None => range.is_same(own, requested),
                 Some(mut elements) => {
                     let bits = range.bits / component.mask.count_ones();
-                    elements.all(|index| BitRange { offset: range.offset + index * bits, bits }.is_same(own, requested))
+                    elements.all(|index| range.element(index, bits).is_same(own, requested))
                 }
             },
         }

@@ -15,8 +15,6 @@ bits! {
         /// Hop limit of the global route header, 8 bits.
         hop_limit / with_hop_limit: u8 = 8,
     }
-}
-bits! {
     /// Scope of the group, and kind of membership.
     pub struct ScopeState [1] in McMemberRecord.scope_state {
         /// Scope of the group: 2 link, 5 site, 8 organization, 14 global.
@@ -24,8 +22,6 @@ bits! {
         /// Kind of membership of the port.
         join_state / with_join_state: JoinState = 4,
     }
-}
-bits! {
     /// Proxy flag of a join.
     pub struct ProxyJoin [1] in McMemberRecord.proxy_join {
         /// True if another port requested the membership.
@@ -84,41 +80,39 @@ sa_record! {
     /// Component mask of a [`McMemberRecord`].
     McMemberRecord MC_MEMBER_RECORD McMemberMask;
     /// GID of the multicast group.
-    MGID = 0x1 "mgid" mgid(value: Gid) |r| r.mgid = value;
+    MGID = 0x1 mgid: Gid;
     /// GID of the member port.
-    PORT_GID = 0x2 "port_gid" port_gid(value: Gid) |r| r.port_gid = value;
+    PORT_GID = 0x2 port_gid: Gid;
     /// Queue key of the group's datagrams.
-    QKEY = 0x4 "qkey" qkey(value: Qkey) |r| r.qkey = value;
+    QKEY = 0x4 qkey: Qkey;
     /// Multicast LID of the group.
-    MLID = 0x8 "mlid" mlid(value: Lid) |r| r.mlid = value;
+    MLID = 0x8 mlid: Lid;
     /// Selector of the MTU; set it by `mtu`.
-    MTU_SELECTOR = 0x10 "mtu.selector" (Ignored);
+    MTU_SELECTOR = 0x10 mtu.selector (Ignored);
     /// Code of the MTU; set it by `mtu`.
-    MTU = 0x20 "mtu.value" (graded Mtu);
+    MTU = 0x20 mtu.value (graded Mtu);
     /// Traffic class of the global route header, 8 bits.
-    TRAFFIC_CLASS = 0x40 "traffic_class" traffic_class(value: u8) |r| r.traffic_class = value;
+    TRAFFIC_CLASS = 0x40 traffic_class: u8;
     /// Partition key of the group, 16 bits.
-    PKEY = 0x80 "pkey" (Partition) pkey(value: Pkey) |r| r.pkey = value;
+    PKEY = 0x80 pkey (Partition): Pkey;
     /// Selector of the rate; set it by `rate`.
-    RATE_SELECTOR = 0x100 "rate.selector" (Ignored);
+    RATE_SELECTOR = 0x100 rate.selector (Ignored);
     /// Code of the rate; set it by `rate`.
-    RATE = 0x200 "rate.value" (graded Rate);
+    RATE = 0x200 rate.value (graded Rate);
     /// Selector of the lifetime; set it by `packet_life_time`.
-    LIFE_SELECTOR = 0x400 "packet_life_time.selector" (Ignored);
+    LIFE_SELECTOR = 0x400 packet_life_time.selector (Ignored);
     /// Code of the lifetime; set it by `packet_life_time`.
-    LIFE = 0x800 "packet_life_time.value" (graded PacketLifeTime);
+    LIFE = 0x800 packet_life_time.value (graded PacketLifeTime);
     /// Service level of the group's packets, 0 to 15.
-    SL = 0x1000 "sl_flow_hop.sl" sl(value: ServiceLevel) |r| r.sl_flow_hop = r.sl_flow_hop.with_sl(value);
+    SL = 0x1000 sl_flow_hop.sl / with_sl: ServiceLevel;
     /// Flow label of the global route header, 20 bits.
-    FLOW_LABEL = 0x2000 "sl_flow_hop.flow_label" flow_label(value: FlowLabel)
-        |r| r.sl_flow_hop = r.sl_flow_hop.with_flow_label(value);
+    FLOW_LABEL = 0x2000 sl_flow_hop.flow_label / with_flow_label: FlowLabel;
     /// Hop limit of the global route header, 8 bits.
-    HOP_LIMIT = 0x4000 "sl_flow_hop.hop_limit" hop_limit(value: u8) |r| r.sl_flow_hop = r.sl_flow_hop.with_hop_limit(value);
+    HOP_LIMIT = 0x4000 sl_flow_hop.hop_limit / with_hop_limit: u8;
     /// Scope of the group: 2 link, 5 site, 8 organization, 14 global.
-    SCOPE = 0x8000 "scope_state.scope" scope(value: u8) |r| r.scope_state = r.scope_state.with_scope(value);
+    SCOPE = 0x8000 scope_state.scope / with_scope: u8;
     /// Kind of membership of the port.
-    JOIN_STATE = 0x1_0000 "scope_state.join_state" join_state(value: JoinState)
-        |r| r.scope_state = r.scope_state.with_join_state(value);
+    JOIN_STATE = 0x1_0000 scope_state.join_state / with_join_state: JoinState;
     /// Proxy flag of the join.
-    PROXY_JOIN = 0x2_0000 "proxy_join.proxy_join" proxy_join(value: bool) |r| r.proxy_join = r.proxy_join.with_proxy_join(value);
+    PROXY_JOIN = 0x2_0000 proxy_join.proxy_join / with_proxy_join: bool;
 }

@@ -7,75 +7,47 @@
 //! let active = Query::<PortInfoRecord>::new().endport_lid(Lid::new(4)).port_state(PortState::ACTIVE);
 //! assert_eq!(active.request(Method::GET_TABLE, TransactionId::new(1)).sa.component_mask.get(), 0x8001);
 //! ```
-mod cable_info_record;
 mod capability;
 mod compare;
-mod guid_info_record;
 mod header;
-mod hierarchy_info_record;
+mod info_records;
 mod inform_info_record;
-mod linear_forwarding_table_record;
-mod link_record;
-mod link_speed_width_pairs_record;
 mod matching;
 mod mc_member_record;
 mod multi_path_record;
-mod multicast_forwarding_table_record;
 mod node_record;
+mod other_records;
 mod path_record;
-mod pkey_table_record;
-mod port_info_extended_record;
 mod port_info_record;
 mod query;
 mod query_ref;
-mod random_forwarding_table_record;
 pub(crate) mod record;
 mod selected;
 mod server;
-mod service_association_record;
 mod service_record;
 mod shared;
-mod sl_to_vl_record;
-mod sm_info_record;
-mod switch_info_record;
 mod table;
-mod trace_record;
-mod vl_arbitration_record;
+mod table_records;
 
-pub use cable_info_record::{CableInfoMask, CableInfoRecord};
-pub use capability::{SaCapability, SaCapability2};
-pub use compare::{Compare, Grades};
-pub use guid_info_record::{GuidInfoMask, GuidInfoRecord};
-pub use header::{SA_CLASS_VERSION, SaHeader, SaMad};
-pub use hierarchy_info_record::{HierarchyInfoMask, HierarchyInfoRecord};
-pub use inform_info_record::{InformInfoMask, InformInfoRecord};
-pub use linear_forwarding_table_record::{LinearForwardingTableMask, LinearForwardingTableRecord};
-pub use link_record::{LinkMask, LinkRecord};
-pub use link_speed_width_pairs_record::{LinkSpeedWidthPairsMask, LinkSpeedWidthPairsTableRecord};
-pub use mc_member_record::{JoinState, McMemberMask, McMemberRecord, ProxyJoin, ScopeState, SlFlowHop};
-pub use multi_path_record::{Independence, MultiPathMask, MultiPathRecord};
-pub use multicast_forwarding_table_record::{
-    MulticastForwardingTableMask, MulticastForwardingTableRecord, PositionBlock,
-};
-pub use node_record::{NodeMask, NodeRecord};
-pub use path_record::{FlowHop, PathMask, PathRecord, QosSl, ReversiblePaths};
-pub use pkey_table_record::{PkeyTableMask, PkeyTableRecord};
-pub use port_info_extended_record::{PortInfoExtendedMask, PortInfoExtendedRecord};
-pub use port_info_record::{PortInfoMask, PortInfoOptions, PortInfoRecord};
-pub use query::Query;
-pub use query_ref::QueryRef;
-pub use random_forwarding_table_record::{RandomForwardingTableMask, RandomForwardingTableRecord};
-pub use record::{Component, Records, SaRecord};
+pub use capability::*;
+pub use compare::*;
+pub use header::*;
+pub use info_records::*;
+pub use inform_info_record::*;
+pub use mc_member_record::*;
+pub use multi_path_record::*;
+pub use node_record::*;
+pub use other_records::*;
+pub use path_record::*;
+pub use port_info_record::*;
+pub use query::*;
+pub use query_ref::*;
+pub use record::*;
 pub(crate) use server::check_query;
-pub use service_association_record::{ServiceAssociationMask, ServiceAssociationRecord};
-pub use service_record::{ServiceMask, ServiceRecord};
-pub use shared::{ClassPortInfoMask, InformMask, NoticeMask};
-pub use sl_to_vl_record::{SlToVlMappingTableRecord, SlToVlMask};
-pub use sm_info_record::{SmInfoMask, SmInfoRecord};
-pub use switch_info_record::{SwitchInfoMask, SwitchInfoRecord};
-pub use table::{Table, TableError, TableWriter, table_length};
-pub use trace_record::{TraceMask, TraceRecord};
-pub use vl_arbitration_record::{VlArbitrationMask, VlArbitrationTableRecord};
+pub use service_record::*;
+pub use shared::*;
+pub use table::*;
+pub use table_records::*;
 
 use crate::{
     attribute::attributes,
@@ -84,7 +56,7 @@ use crate::{
 
 attributes! {
     /// An attribute of subnet administration.
-    pub enum SaAttribute in SUBN_ADM at 56 with queries {
+    pub enum SaAttribute in SUBN_ADM with queries {
         own {
             InformInfo = 0x0003 as INFORM_INFO,
             SaNotice = 0x0002 as NOTICE,

@@ -1,6 +1,5 @@
 //! MultiPathRecord: paths between groups of ports.
-use super::record::sa_record;
-use super::{FlowHop, QosSl, Query, ReversiblePaths};
+use super::{FlowHop, QosSl, Query, ReversiblePaths, record::sa_record};
 use crate::{
     FlowLabel, Gid, Mtu, PacketLifeTime, Pkey, Rate, Selected, ServiceId, ServiceLevel, bits, wire, wire::InBytes,
 };
@@ -57,92 +56,49 @@ wire! {
     }
 }
 
-impl MultiPathRecord {
-    /// True for paths of raw packets.
-    #[must_use]
-    pub const fn raw_traffic(&self) -> bool {
-        self.flow_hop.raw_traffic()
-    }
-    /// Returns the flow label of the global route header.
-    #[must_use]
-    pub const fn flow_label(&self) -> FlowLabel {
-        self.flow_hop.flow_label()
-    }
-    /// Returns the hop limit of the global route header; over 1 the paths leave the subnet.
-    #[must_use]
-    pub const fn hop_limit(&self) -> u8 {
-        self.flow_hop.hop_limit()
-    }
-    /// True if the paths can be used in both directions.
-    #[must_use]
-    pub const fn reversible(&self) -> bool {
-        self.reversible_paths.reversible()
-    }
-    /// Returns the number of requested paths for each pair of ports.
-    #[must_use]
-    pub const fn num_path(&self) -> u8 {
-        self.reversible_paths.num_path()
-    }
-    /// Returns the quality of service class.
-    #[must_use]
-    pub const fn qos_class(&self) -> u16 {
-        self.qos_sl.qos_class()
-    }
-    /// Returns the service level of the paths, 0 to 15.
-    #[must_use]
-    pub const fn sl(&self) -> ServiceLevel {
-        self.qos_sl.sl()
-    }
-}
-
 sa_record! {
     /// Component mask of a [`MultiPathRecord`].
     MultiPathRecord MULTI_PATH_RECORD MultiPathMask;
     /// Raw traffic: paths of raw packets.
-    RAW_TRAFFIC = 0x1 "flow_hop.raw_traffic" raw_traffic(value: bool)
-        |r| r.flow_hop = r.flow_hop.with_raw_traffic(value);
+    RAW_TRAFFIC = 0x1 flow_hop.raw_traffic / with_raw_traffic: bool;
     /// Flow label of the global route header, 20 bits.
-    FLOW_LABEL = 0x4 "flow_hop.flow_label" flow_label(value: FlowLabel)
-        |r| r.flow_hop = r.flow_hop.with_flow_label(value);
+    FLOW_LABEL = 0x4 flow_hop.flow_label / with_flow_label: FlowLabel;
     /// Hop limit of the global route header, 8 bits.
-    HOP_LIMIT = 0x8 "flow_hop.hop_limit" hop_limit(value: u8) |r| r.flow_hop = r.flow_hop.with_hop_limit(value);
+    HOP_LIMIT = 0x8 flow_hop.hop_limit / with_hop_limit: u8;
     /// Traffic class of the global route header, 8 bits.
-    TRAFFIC_CLASS = 0x10 "traffic_class" traffic_class(value: u8) |r| r.traffic_class = value;
+    TRAFFIC_CLASS = 0x10 traffic_class: u8;
     /// Reversibility: paths that can be used in both directions.
-    REVERSIBLE = 0x20 "reversible_paths.reversible" (Set) reversible(value: bool)
-        |r| r.reversible_paths = r.reversible_paths.with_reversible(value);
+    REVERSIBLE = 0x20 reversible_paths.reversible / with_reversible (Set): bool;
     /// Maximum number of paths for each pair of ports.
-    NUM_PATH = 0x40 "reversible_paths.num_path" (Ignored) num_path(value: u8)
-        |r| r.reversible_paths = r.reversible_paths.with_num_path(value);
+    NUM_PATH = 0x40 reversible_paths.num_path / with_num_path (Ignored): u8;
     /// Partition key of the paths, 16 bits.
-    PKEY = 0x80 "pkey" (Partition) pkey(value: Pkey) |r| r.pkey = value;
+    PKEY = 0x80 pkey (Partition): Pkey;
     /// Quality of service class.
-    QOS_CLASS = 0x100 "qos_sl.qos_class" qos_class(value: u16) |r| r.qos_sl = r.qos_sl.with_qos_class(value);
+    QOS_CLASS = 0x100 qos_sl.qos_class / with_qos_class: u16;
     /// Service level of the paths, 0 to 15.
-    SL = 0x200 "qos_sl.sl" sl(value: ServiceLevel) |r| r.qos_sl = r.qos_sl.with_sl(value);
+    SL = 0x200 qos_sl.sl / with_sl: ServiceLevel;
     /// Selector of the MTU; set it by `mtu`.
-    MTU_SELECTOR = 0x400 "mtu.selector" (Ignored);
+    MTU_SELECTOR = 0x400 mtu.selector (Ignored);
     /// Code of the MTU; set it by `mtu`.
-    MTU = 0x800 "mtu.value" (graded Mtu);
+    MTU = 0x800 mtu.value (graded Mtu);
     /// Selector of the rate; set it by `rate`.
-    RATE_SELECTOR = 0x1000 "rate.selector" (Ignored);
+    RATE_SELECTOR = 0x1000 rate.selector (Ignored);
     /// Code of the rate; set it by `rate`.
-    RATE = 0x2000 "rate.value" (graded Rate);
+    RATE = 0x2000 rate.value (graded Rate);
     /// Selector of the lifetime; set it by `packet_life_time`.
-    LIFE_SELECTOR = 0x4000 "packet_life_time.selector" (Ignored);
+    LIFE_SELECTOR = 0x4000 packet_life_time.selector (Ignored);
     /// Code of the lifetime; set it by `packet_life_time`.
-    LIFE = 0x8000 "packet_life_time.value" (graded PacketLifeTime);
+    LIFE = 0x8000 packet_life_time.value (graded PacketLifeTime);
     /// Most significant byte of the service id; set it by `service_id`.
-    SERVICE_ID_8MSB = 0x1_0000 "service_id_8msb";
+    SERVICE_ID_8MSB = 0x1_0000 service_id_8msb;
     /// Independence of the requested paths.
-    INDEPENDENCE = 0x2_0000 "independence.independence_selector" independence_selector(value: u8)
-        |r| r.independence = r.independence.with_independence_selector(value);
+    INDEPENDENCE = 0x2_0000 independence.independence_selector / with_independence_selector: u8;
     /// Number of source GIDs; set it by `gids`.
-    SGID_COUNT = 0x8_0000 "sgid_count";
+    SGID_COUNT = 0x8_0000 sgid_count;
     /// Number of destination GIDs; set it by `gids`.
-    DGID_COUNT = 0x10_0000 "dgid_count";
+    DGID_COUNT = 0x10_0000 dgid_count;
     /// Lower 7 bytes of the service id; set them by `service_id`.
-    SERVICE_ID_56LSB = 0x20_0000 "service_id_56lsb";
+    SERVICE_ID_56LSB = 0x20_0000 service_id_56lsb;
 }
 
 impl Query<MultiPathRecord> {

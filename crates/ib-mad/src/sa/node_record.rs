@@ -25,36 +25,31 @@ sa_record! {
     /// Component mask of a [`NodeRecord`].
     NodeRecord NODE_RECORD NodeMask;
     /// LID of the end port.
-    LID = 0x1 "lid" lid(value: Lid) |r| r.lid = value;
+    LID = 0x1 lid: Lid;
     /// Supported version of the MAD format.
-    BASE_VERSION = 0x4 "node_info.base_version" base_version(value: u8) |r| r.node_info.base_version = value;
+    BASE_VERSION = 0x4 node_info.base_version: u8;
     /// Supported class version of subnet management.
-    CLASS_VERSION = 0x8 "node_info.class_version" class_version(value: u8) |r| r.node_info.class_version = value;
+    CLASS_VERSION = 0x8 node_info.class_version: u8;
     /// Channel adapter, switch or router.
-    NODE_TYPE = 0x10 "node_info.node_type" node_type(value: NodeType) |r| r.node_info.node_type = value;
+    NODE_TYPE = 0x10 node_info.node_type: NodeType;
     /// Number of physical ports of the node.
-    NUM_PORTS = 0x20 "node_info.num_ports" num_ports(value: u8) |r| r.node_info.num_ports = value;
+    NUM_PORTS = 0x20 node_info.num_ports: u8;
     /// GUID of the system that the node is part of.
-    SYSTEM_IMAGE_GUID = 0x40 "node_info.system_image_guid" system_image_guid(value: Guid)
-        |r| r.node_info.system_image_guid = value;
+    SYSTEM_IMAGE_GUID = 0x40 node_info.system_image_guid: Guid;
     /// GUID of the node.
-    NODE_GUID = 0x80 "node_info.node_guid" node_guid(value: Guid) |r| r.node_info.node_guid = value;
+    NODE_GUID = 0x80 node_info.node_guid: Guid;
     /// GUID of the port.
-    PORT_GUID = 0x100 "node_info.port_guid" port_guid(value: Guid) |r| r.node_info.port_guid = value;
+    PORT_GUID = 0x100 node_info.port_guid: Guid;
     /// Number of entries of the P_Key table.
-    PARTITION_CAP = 0x200 "node_info.partition_cap" partition_cap(value: u16)
-        |r| r.node_info.partition_cap = value.into();
+    PARTITION_CAP = 0x200 node_info.partition_cap: u16;
     /// Device id, assigned by the vendor, 16 bits.
-    DEVICE_ID = 0x400 "node_info.device_id" device_id(value: u16) |r| r.node_info.device_id = value.into();
+    DEVICE_ID = 0x400 node_info.device_id: u16;
     /// Revision of the device, assigned by the vendor.
-    REVISION = 0x800 "node_info.revision" revision(value: u32) |r| r.node_info.revision = value.into();
+    REVISION = 0x800 node_info.revision: u32;
     /// Number of the local port.
-    LOCAL_PORT_NUM = 0x1000 "node_info.port_vendor.local_port_num" local_port_num(value: u8)
-        |r| r.node_info.port_vendor = r.node_info.port_vendor.with_local_port_num(value);
+    LOCAL_PORT_NUM = 0x1000 node_info.port_vendor.local_port_num / with_local_port_num: u8;
     /// Vendor of the node, an IEEE organization number, 24 bits.
-    VENDOR_ID = 0x2000 "node_info.port_vendor.vendor_id" vendor_id(value: VendorId)
-        |r| r.node_info.port_vendor = r.node_info.port_vendor.with_vendor_id(value);
+    VENDOR_ID = 0x2000 node_info.port_vendor.vendor_id / with_vendor_id: VendorId;
     /// Description of the node.
-    NODE_DESCRIPTION = 0x4000 "node_description" node_description(value: NodeDescription)
-        |r| r.node_description = value;
+    NODE_DESCRIPTION = 0x4000 node_description: NodeDescription;
 }

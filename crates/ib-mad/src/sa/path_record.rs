@@ -1,12 +1,12 @@
 //! PathRecord: a path between two ports.
-use super::record::sa_record;
+use super::{MultiPathRecord, record::sa_record};
 use crate::{
     FlowLabel, Gid, Lid, Mtu, PacketLifeTime, Pkey, Rate, Selected, ServiceId, ServiceLevel, bits, wire, wire::Reserved,
 };
 
 bits! {
     /// Raw traffic, flow label and hop limit of a path.
-    pub struct FlowHop [4] in PathRecord.flow_hop {
+    pub struct FlowHop [4] in PathRecord.flow_hop, MultiPathRecord.flow_hop {
         /// True for a path of raw packets.
         raw_traffic / with_raw_traffic: bool = 1,
         _: 3,
@@ -15,19 +15,15 @@ bits! {
         /// Hop limit of the global route header; over 1 the path leaves the subnet.
         hop_limit / with_hop_limit: u8 = 8,
     }
-}
-bits! {
     /// Reversibility and number of paths.
-    pub struct ReversiblePaths [1] in PathRecord.reversible_paths {
+    pub struct ReversiblePaths [1] in PathRecord.reversible_paths, MultiPathRecord.reversible_paths {
         /// True if the path can be used in both directions.
         reversible / with_reversible: bool = 1,
         /// Number of requested paths.
         num_path / with_num_path: u8 = 7,
     }
-}
-bits! {
     /// Quality of service class and service level of a path.
-    pub struct QosSl [2] in PathRecord.qos_sl {
+    pub struct QosSl [2] in PathRecord.qos_sl, MultiPathRecord.qos_sl {
         /// Quality of service class, 12 bits.
         qos_class / with_qos_class: u16 = 12,
         /// Service level of the path, 0 to 15.
@@ -75,47 +71,45 @@ sa_record! {
     /// Component mask of a [`PathRecord`].
     PathRecord PATH_RECORD PathMask;
     /// Service id (two bits: upper and lower half).
-    SERVICE_ID = 0x3 "service_id" service_id(value: ServiceId) |r| r.service_id = value;
+    SERVICE_ID = 0x3 service_id: ServiceId;
     /// GID of the destination port.
-    DGID = 0x4 "dgid" dgid(value: Gid) |r| r.dgid = value;
+    DGID = 0x4 dgid: Gid;
     /// GID of the source port.
-    SGID = 0x8 "sgid" sgid(value: Gid) |r| r.sgid = value;
+    SGID = 0x8 sgid: Gid;
     /// Destination LID: of the destination port, or of a router if that port is in another subnet.
-    DLID = 0x10 "dlid" dlid(value: Lid) |r| r.dlid = value;
+    DLID = 0x10 dlid: Lid;
     /// LID of the source port.
-    SLID = 0x20 "slid" slid(value: Lid) |r| r.slid = value;
+    SLID = 0x20 slid: Lid;
     /// Raw traffic: a path of raw packets.
-    RAW_TRAFFIC = 0x40 "flow_hop.raw_traffic" raw_traffic(value: bool) |r| r.flow_hop = r.flow_hop.with_raw_traffic(value);
+    RAW_TRAFFIC = 0x40 flow_hop.raw_traffic / with_raw_traffic: bool;
     /// Flow label of the global route header, 20 bits.
-    FLOW_LABEL = 0x100 "flow_hop.flow_label" flow_label(value: FlowLabel) |r| r.flow_hop = r.flow_hop.with_flow_label(value);
+    FLOW_LABEL = 0x100 flow_hop.flow_label / with_flow_label: FlowLabel;
     /// Hop limit of the global route header, 8 bits.
-    HOP_LIMIT = 0x200 "flow_hop.hop_limit" hop_limit(value: u8) |r| r.flow_hop = r.flow_hop.with_hop_limit(value);
+    HOP_LIMIT = 0x200 flow_hop.hop_limit / with_hop_limit: u8;
     /// Traffic class of the global route header, 8 bits.
-    TRAFFIC_CLASS = 0x400 "traffic_class" traffic_class(value: u8) |r| r.traffic_class = value;
+    TRAFFIC_CLASS = 0x400 traffic_class: u8;
     /// Reversibility: a path that can be used in both directions.
-    REVERSIBLE = 0x800 "reversible_paths.reversible" (Set) reversible(value: bool)
-        |r| r.reversible_paths = r.reversible_paths.with_reversible(value);
+    REVERSIBLE = 0x800 reversible_paths.reversible / with_reversible (Set): bool;
     /// Maximum number of paths.
-    NUM_PATH = 0x1000 "reversible_paths.num_path" (Ignored) num_path(value: u8)
-        |r| r.reversible_paths = r.reversible_paths.with_num_path(value);
+    NUM_PATH = 0x1000 reversible_paths.num_path / with_num_path (Ignored): u8;
     /// Partition key of the path, 16 bits.
-    PKEY = 0x2000 "pkey" (Partition) pkey(value: Pkey) |r| r.pkey = value;
+    PKEY = 0x2000 pkey (Partition): Pkey;
     /// Quality of service class.
-    QOS_CLASS = 0x4000 "qos_sl.qos_class" qos_class(value: u16) |r| r.qos_sl = r.qos_sl.with_qos_class(value);
+    QOS_CLASS = 0x4000 qos_sl.qos_class / with_qos_class: u16;
     /// Service level of the path, 0 to 15.
-    SL = 0x8000 "qos_sl.sl" sl(value: ServiceLevel) |r| r.qos_sl = r.qos_sl.with_sl(value);
+    SL = 0x8000 qos_sl.sl / with_sl: ServiceLevel;
     /// Selector of the MTU; set it by `mtu`.
-    MTU_SELECTOR = 0x1_0000 "mtu.selector" (Ignored);
+    MTU_SELECTOR = 0x1_0000 mtu.selector (Ignored);
     /// Code of the MTU; set it by `mtu`.
-    MTU = 0x2_0000 "mtu.value" (graded Mtu);
+    MTU = 0x2_0000 mtu.value (graded Mtu);
     /// Selector of the rate; set it by `rate`.
-    RATE_SELECTOR = 0x4_0000 "rate.selector" (Ignored);
+    RATE_SELECTOR = 0x4_0000 rate.selector (Ignored);
     /// Code of the rate; set it by `rate`.
-    RATE = 0x8_0000 "rate.value" (graded Rate);
+    RATE = 0x8_0000 rate.value (graded Rate);
     /// Selector of the lifetime; set it by `packet_life_time`.
-    LIFE_SELECTOR = 0x10_0000 "packet_life_time.selector" (Ignored);
+    LIFE_SELECTOR = 0x10_0000 packet_life_time.selector (Ignored);
     /// Code of the lifetime; set it by `packet_life_time`.
-    LIFE = 0x20_0000 "packet_life_time.value" (graded PacketLifeTime);
+    LIFE = 0x20_0000 packet_life_time.value (graded PacketLifeTime);
     /// Preference among several paths; 0 is the best.
-    PREFERENCE = 0x40_0000 "preference" preference(value: u8) |r| r.preference = value;
+    PREFERENCE = 0x40_0000 preference: u8;
 }

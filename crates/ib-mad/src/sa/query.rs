@@ -1,9 +1,9 @@
 //! Queries: a record and its component mask.
-use super::{SaMad, SaRecord};
+use super::{SaMad, SaRecord, matching::BitRange};
 use crate::{
     Method, TransactionId,
     mad::words,
-    wire::{Be64, Octets, find, read_bits},
+    wire::{Be64, Octets},
 };
 
 /// A query for records of one type. Each setter sets a field and its component mask bit. `Display` and `Debug` print
@@ -38,24 +38,18 @@ impl<R: SaRecord> Query<R> {
     /// Returns the query whose component mask has exactly the non-zero fields of `record`.
     #[must_use]
     pub fn from_non_zero(record: R) -> Self {
-        let bytes = record.as_bytes();
-        // Compares 64 bits at a time, because fields may be wider.
-        let non_zero = |offset: u32, bits: u32| {
-            (0..bits.div_ceil(64)).any(|word| {
-                let start = word * 64;
-                read_bits(bytes, offset + start, 64.min(bits - start)).is_some_and(|value| value != 0)
-            })
-        };
+        let non_zero = |range: BitRange| range.words(record.as_bytes()).any(|word| word.is_some_and(|word| word != 0));
         let mask = R::COMPONENTS.iter().fold(0, |mask, component| {
-            let Some((offset, bits)) = find(R::FIELDS, component.field) else { return mask };
-            let elements = component.mask.count_ones();
-            let is_array = R::FIELDS.iter().any(|field| field.name == component.field && field.count == elements);
-            match bits.checked_div(elements) {
-                Some(width) if is_array => (0..elements)
-                    .filter(|index| non_zero(offset + index * width, width))
-                    .fold(mask, |mask, index| mask | 1 << component.mask.trailing_zeros() << index),
-                _ if non_zero(offset, bits) => mask | component.mask,
-                _ => mask,
+            let Some(range) = BitRange::of(R::FIELDS, component.field) else { return mask };
+            match component.elements(R::FIELDS, u64::MAX) {
+                Some(elements) => {
+                    let bits = range.bits / component.mask.count_ones();
+                    elements
+                        .filter(|index| non_zero(range.element(*index, bits)))
+                        .fold(mask, |mask, index| mask | 1 << component.mask.trailing_zeros() << index)
+                }
+                None if non_zero(range) => mask | component.mask,
+                None => mask,
             }
         });
         Self { record, mask }

@@ -73,7 +73,7 @@ fn show(fields: &[Field], bytes: &[u8], path: &str, element: Option<u32>, f: &mu
             show(field.parts, bytes.get(start..).unwrap_or_default(), rest, element, f)
         }
         (None, Some(index)) => (field.show_element)(bytes, index, f),
-        (None, None) => (field.show)(bytes, f),
+        (None, None) => field.show(bytes, f),
     }
 }
 

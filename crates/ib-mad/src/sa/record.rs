@@ -41,15 +41,15 @@ impl Component {
 
 /// Defines a record's mask, its [`SaRecord`] implementation and the setters of its [`Query`](crate::sa::Query).
 ///
-/// A record of Omni-Path has `in` and its versions. Each line is `/// doc` and `MASK_NAME = bits "field path"
-/// setter(arguments) |record| statement;`. Without setter and statement the component has only a name. `[array]
-/// setter(argument)` sets one element of an array field, for a mask with one bit for each element. After the field,
-/// parentheses name a comparison other than equality: `(graded Type)`, or a variant of [`Compare`](crate::sa::Compare).
+/// A record of Omni-Path has `in` and its versions. Each line is `/// doc` and `MASK_NAME = bits path.of.field: Type;`. The
+/// setter has the name of the field. A part of a word has `/` and the setter of the word after its path. An array has
+/// `[setter: Type]` instead of the type, for a mask with one bit for each element. A line without a type has no setter.
+/// Before the colon, parentheses name a comparison other than equality: `(graded Type)`, or a variant of
+/// [`Compare`](crate::sa::Compare).
 macro_rules! sa_record {
     ($(#[$($m:tt)*])* $record:ident $id:ident $mask:ident $(in $versions:expr)?; $(
-        $(#[$($cm:tt)*])* $bit:ident = $value:literal $field:literal $(($($compare:tt)*))?
-            $([$array:ident] $one:ident($one_arg:ident: $one_t:ty))?
-            $($setter:ident($($arg:ident: $t:ty),*) |$r:ident| $set:expr)?;
+        $(#[$($cm:tt)*])* $bit:ident = $value:literal $first:ident $(. $rest:ident)* $(/ $with:ident)?
+            $(($($compare:tt)*))? $(: $t:ty)? $([$one:ident: $one_t:ty])?;
     )*) => {
         bitflags::bitflags! {
             $(#[$($m)*])*
@@ -67,44 +67,54 @@ macro_rules! sa_record {
             const COMPONENTS: &'static [$crate::sa::Component] =
                 &[$($crate::sa::Component {
                     mask: $value,
-                    field: $field,
+                    field: concat!(stringify!($first) $(, ".", stringify!($rest))*),
                     compare: $crate::sa::record::sa_record!(@compare $($($compare)*)?),
                 },)*];
         }
         impl $crate::sa::Query<$record> {
             $($crate::sa::record::sa_record! {
-                @setter [$(#[$($cm)*])*] $value
-                $([$array] $one($one_arg: $one_t))?
-                $($setter($($arg: $t),*) |$r| $set)?
+                @setter [$(#[$($cm)*])*] $value, $first $($rest)* $(/ $with)? $(: $t)? $([$one: $one_t])?
             })*
         }
     };
     (@compare) => { $crate::sa::Compare::Equal };
     (@compare graded $t:ty) => { $crate::sa::Compare::graded::<$t>() };
     (@compare $variant:ident) => { $crate::sa::Compare::$variant };
-    (@setter [$($doc:tt)*] $value:literal) => {};
-    (@setter [$($doc:tt)*] $value:literal $setter:ident($($arg:ident: $t:ty),*) |$r:ident| $set:expr) => {
-        $($doc)*
-        #[must_use]
-        #[inline]
-        pub fn $setter(mut self, $($arg: $t),*) -> Self {
-            let $r = &mut self.record;
-            $set;
-            self.mask |= $value;
-            self
-        }
+    (@setter $doc:tt $value:literal, $a:ident: $t:ty) => {
+        $crate::sa::record::sa_record! { @set $doc $value, $a: $t, |r, value| r.$a = value.into() }
     };
-    (@setter [$($doc:tt)*] $value:literal [$array:ident] $one:ident($arg:ident: $t:ty)) => {
+    (@setter $doc:tt $value:literal, $a:ident $b:ident: $t:ty) => {
+        $crate::sa::record::sa_record! { @set $doc $value, $b: $t, |r, value| r.$a.$b = value.into() }
+    };
+    (@setter $doc:tt $value:literal, $a:ident $b:ident / $with:ident: $t:ty) => {
+        $crate::sa::record::sa_record! { @set $doc $value, $b: $t, |r, value| r.$a = r.$a.$with(value) }
+    };
+    (@setter $doc:tt $value:literal, $a:ident $b:ident $c:ident / $with:ident: $t:ty) => {
+        $crate::sa::record::sa_record! { @set $doc $value, $c: $t, |r, value| r.$a.$b = r.$a.$b.$with(value) }
+    };
+    (@setter [$($doc:tt)*] $value:literal, $array:ident [$one:ident: $t:ty]) => {
         $($doc)*
         ///
         /// An index past the end changes nothing.
         #[must_use]
         #[inline]
-        pub fn $one(mut self, index: usize, $arg: $t) -> Self {
+        pub fn $one(mut self, index: usize, value: $t) -> Self {
             if let Some(element) = self.record.$array.get_mut(index) {
-                *element = $arg.into();
+                *element = value.into();
                 self.mask |= 1 << u64::trailing_zeros($value) << index;
             }
+            self
+        }
+    };
+    (@setter $doc:tt $value:literal, $($path:ident)+) => {};
+    (@set [$($doc:tt)*] $value:literal, $setter:ident: $t:ty, |$r:ident, $arg:ident| $set:expr) => {
+        $($doc)*
+        #[must_use]
+        #[inline]
+        pub fn $setter(mut self, $arg: $t) -> Self {
+            let $r = &mut self.record;
+            $set;
+            self.mask |= $value;
             self
         }
     };

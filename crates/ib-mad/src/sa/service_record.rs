@@ -47,23 +47,23 @@ sa_record! {
     /// Component mask of a [`ServiceRecord`].
     ServiceRecord SERVICE_RECORD ServiceMask;
     /// Id of the service.
-    SERVICE_ID = 0x1 "service_id" service_id(value: ServiceId) |r| r.service_id = value;
+    SERVICE_ID = 0x1 service_id: ServiceId;
     /// GID of the port that offers the service.
-    SERVICE_GID = 0x2 "service_gid" service_gid(value: Gid) |r| r.service_gid = value;
+    SERVICE_GID = 0x2 service_gid: Gid;
     /// Partition in which the service is offered.
-    SERVICE_PKEY = 0x4 "service_pkey" service_pkey(value: Pkey) |r| r.service_pkey = value;
+    SERVICE_PKEY = 0x4 service_pkey: Pkey;
     /// Lease of the registration, in seconds; all ones means no limit.
-    SERVICE_LEASE = 0x10 "service_lease" service_lease(value: u32) |r| r.service_lease = value.into();
+    SERVICE_LEASE = 0x10 service_lease: u32;
     /// Key required to change the record.
-    SERVICE_KEY = 0x20 "service_key" service_key(value: Octets<16>) |r| r.service_key = value;
+    SERVICE_KEY = 0x20 service_key: Octets<16>;
     /// Name of the service.
-    SERVICE_NAME = 0x40 "service_name" service_name(value: Text<64>) |r| r.service_name = value;
+    SERVICE_NAME = 0x40 service_name: Text<64>;
     /// One byte of the service's data, index 0 to 15; one bit each.
-    SERVICE_DATA8 = 0x7f_ff80 "service_data8" [service_data8] service_data8(value: u8);
+    SERVICE_DATA8 = 0x7f_ff80 service_data8 [service_data8: u8];
     /// One 2-byte number of the service's data, index 0 to 7; one bit each.
-    SERVICE_DATA16 = 0x7f80_0000 "service_data16" [service_data16] service_data16(value: u16);
+    SERVICE_DATA16 = 0x7f80_0000 service_data16 [service_data16: u16];
     /// One 4-byte number of the service's data, index 0 to 3; one bit each.
-    SERVICE_DATA32 = 0x7_8000_0000 "service_data32" [service_data32] service_data32(value: u32);
+    SERVICE_DATA32 = 0x7_8000_0000 service_data32 [service_data32: u32];
     /// One 8-byte number of the service's data, index 0 or 1; one bit each.
-    SERVICE_DATA64 = 0x18_0000_0000 "service_data64" [service_data64] service_data64(value: u64);
+    SERVICE_DATA64 = 0x18_0000_0000 service_data64 [service_data64: u64];
 }

@@ -14,26 +14,25 @@ sa_record! {
     /// `srp_daemon` of rdma-core sets the bits of the fields that it fills in (`srp_ib_types.h`).
     InformInfo INFORM_INFO InformMask;
     /// GID of the port to which the notices refer.
-    GID = 0x1 "gid" gid(value: Gid) |r| r.gid = value;
+    GID = 0x1 gid: Gid;
     /// First LID of the range to which the notices refer.
-    LID_RANGE_BEGIN = 0x2 "lid_range_begin" lid_range_begin(value: Lid) |r| r.lid_range_begin = value;
+    LID_RANGE_BEGIN = 0x2 lid_range_begin: Lid;
     /// Last LID of the range to which the notices refer.
-    LID_RANGE_END = 0x4 "lid_range_end" lid_range_end(value: Lid) |r| r.lid_range_end = value;
+    LID_RANGE_END = 0x4 lid_range_end: Lid;
     /// Notices of the specification (1) or of a vendor (0).
-    IS_GENERIC = 0x10 "is_generic" is_generic(value: u8) |r| r.is_generic = value;
+    IS_GENERIC = 0x10 is_generic: u8;
     /// Subscribe (1) or unsubscribe (0).
-    SUBSCRIBE = 0x20 "subscribe" subscribe(value: u8) |r| r.subscribe = value;
+    SUBSCRIBE = 0x20 subscribe: u8;
     /// Type of the notices, from fatal to informational; 0xffff = all.
-    TYPE = 0x40 "notice_type" notice_type(value: InformType) |r| r.notice_type = value;
+    TYPE = 0x40 notice_type: InformType;
     /// Trap number, or the device id of a vendor's notice.
-    TRAP_NUMBER = 0x80 "trap_number" trap_number(value: TrapNumber) |r| r.trap_number = value;
+    TRAP_NUMBER = 0x80 trap_number: TrapNumber;
     /// Queue pair that receives the reports.
-    QPN = 0x100 "qpn_time.qpn" qpn(value: Qpn) |r| r.qpn_time = r.qpn_time.with_qpn(value);
+    QPN = 0x100 qpn_time.qpn / with_qpn: Qpn;
     /// Maximum time of the subscriber's response to a report.
-    RESP_TIME_VALUE = 0x400 "qpn_time.resp_time_value" resp_time_value(value: TimeCode)
-        |r| r.qpn_time = r.qpn_time.with_resp_time_value(value);
+    RESP_TIME_VALUE = 0x400 qpn_time.resp_time_value / with_resp_time_value: TimeCode;
     /// Kind of node that produces the notices.
-    PRODUCER = 0x1000 "producer" producer(value: Producer) |r| r.producer = value.into();
+    PRODUCER = 0x1000 producer: Producer;
 }
 sa_record! {
     /// Component mask of a [`SaNotice`]; reports have an empty mask.

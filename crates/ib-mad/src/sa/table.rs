@@ -3,8 +3,8 @@ use super::{SaHeader, SaMad, SaRecord};
 use crate::{
     DecodeError, MgmtClass, Status, Wire,
     mad::{ATTRIBUTE_OFFSET, RMPP_HEADER, words},
-    rmpp::{RMPP_VERSION, RmppFlags, RmppHeader, RmppType},
-    wire::{Be16, Be32},
+    rmpp::{RmppFlags, RmppHeader, RmppType},
+    wire::Be16,
 };
 use core::marker::PhantomData;
 use zerocopy::IntoBytes as _;
@@ -106,14 +106,8 @@ impl<R: SaRecord, B: AsMut<[u8]>> TableWriter<R, B> {
         let is_empty = self.is_empty();
         let headers = self.buffer.as_mut();
         if let Ok(rmpp) = RmppHeader::parse_mut(headers.get_mut(RMPP_HEADER..).unwrap_or_default()) {
-            *rmpp = RmppHeader {
-                version: RMPP_VERSION,
-                rmpp_type: RmppType::DATA,
-                flags: RmppFlags::default().with_active(true).with_first(true).with_last(true),
-                status: 0,
-                data1: Be32::new(1),
-                data2: Be32::new(u32::try_from(payload).unwrap_or(u32::MAX)),
-            };
+            let flags = RmppFlags::ZERO.with_first(true).with_last(true);
+            *rmpp = RmppHeader::new(RmppType::DATA, flags, 1, u32::try_from(payload).unwrap_or(u32::MAX));
         }
         if let Ok(offset) = Be16::parse_mut(headers.get_mut(ATTRIBUTE_OFFSET..).unwrap_or_default()) {
             *offset = if is_empty { Be16::new(0) } else { words::<R>() };

@@ -24,9 +24,6 @@ code! {
         /// The port is contained and drained.
         CONTAIN_AND_DRAIN = 8 "contain and drain",
     }
-}
-
-code! {
     /// Use of a special port, which no host is connected to (NVIDIA's OpenSM).
     pub struct SpecialPortType(u8) {
         /// Aggregation node of collective operations (SHARP).
@@ -56,8 +53,6 @@ bits! {
         port_recovered / with_port_recovered: bool = 1,
         _: 4,
     }
-}
-bits! {
     /// Use of the link's bandwidth.
     pub struct BandwidthUse [2] in MlnxExtendedPortInfo.bandwidth {
         _: 5,
@@ -66,16 +61,12 @@ bits! {
         /// Use of the bandwidth, in the device's units.
         bw_utilization / with_bw_utilization: u16 = 10,
     }
-}
-bits! {
     /// Least use of the link's bandwidth that is reported.
     pub struct MinBandwidthUse [1] in MlnxExtendedPortInfo.min_bandwidth {
         _: 1,
         /// Least use, in the device's units.
         min_bw_utilization / with_min_bw_utilization: u8 = 7,
     }
-}
-bits! {
     /// Sizes of the Reed-Solomon code in use, in symbols; 0 if none is in use.
     pub struct RsFecSizes [3] in MlnxExtendedPortInfo.rs_fec {
         /// Number of data symbols.
@@ -83,8 +74,6 @@ bits! {
         /// Number of parity symbols.
         active_rs_fec_parity / with_active_rs_fec_parity: u16 = 12,
     }
-}
-bits! {
     /// Modes in use, administrative state, and access of the host to subnet management.
     pub struct ModesAdmin [2] in MlnxExtendedPortInfo.modes_admin {
         /// Mode of retransmission in use.
@@ -97,8 +86,6 @@ bits! {
         /// True if the host of an adapter must not send subnet management packets.
         smp_disabled / with_smp_disabled: bool = 1,
     }
-}
-bits! {
     /// Use of the port beside that of a link to a host or switch.
     pub struct PortUse [1] in MlnxExtendedPortInfo.port_use {
         /// True if the port is an FNM port, for management.
@@ -111,8 +98,6 @@ bits! {
         access_trunk / with_access_trunk: bool = 1,
         _: 4,
     }
-}
-bits! {
     /// Kind of a special port.
     pub struct SpecialPort [1] in MlnxExtendedPortInfo.special_port {
         /// True if the port is special.

@@ -10,60 +10,42 @@
 //!  64  attribute (64 bytes)
 //! 128  initial path (64) | return path (64)          directed route only
 //! ```
-mod forwarding;
-mod guid_info;
 mod header;
 mod hierarchy_info;
-mod link_speed_width_pairs;
 mod mlnx_port_info;
 mod node_description;
 mod node_info;
 mod opaque;
 mod path;
-mod pkey_table;
 mod port_info;
 mod port_info_extended;
-mod sl_to_vl;
 mod sm_info;
 mod switch_info;
-mod switch_port_states;
+mod tables;
 mod vendor;
 mod virtualization_info;
-mod vl_arbitration;
 
 pub use crate::code::{PortCapability, PortCapability2};
-pub use forwarding::{LinearForwardingTable, MulticastForwardingTable, RandomEntry, RandomForwardingTable, ValidLmc};
-pub use guid_info::GuidInfo;
-pub use header::{DrSmp, DrStatus, SMP_CLASS_VERSION, Smp};
-pub use hierarchy_info::{HierarchyInfo, HierarchyLevels};
-pub use link_speed_width_pairs::LinkSpeedWidthPairsTable;
-pub use mlnx_port_info::{
-    BandwidthUse, MinBandwidthUse, MlnxExtendedPortInfo, MlnxFecModes, MlnxPortFunctions, ModesAdmin, PortUse,
-    RsFecSizes, SpecialPort, SpecialPortType, UnhealthyReason,
-};
-pub use node_description::NodeDescription;
-pub use node_info::{NodeInfo, PortVendor};
-pub use opaque::{CableInfo, VendorMadsTable};
-pub use path::{DrPath, DrPathError};
-pub use pkey_table::PkeyTable;
-pub use port_info::{
-    ErrorLimits, ExtEnabled, ExtSpeeds, ExtSpeeds2, InitReplyMtu, LinkSpeedWord, MkeyLmc, NeighborMtuSl,
-    OperationalVls, PhysicalStates, PortInfo, RegisterTimeOut, RespTime, SpeedState, StallLife, VlCapInit,
-};
-pub use port_info_extended::{FecMode, FecModes, PortInfoExtended};
-pub use sl_to_vl::SlToVlMappingTable;
-pub use sm_info::{PriorityState, SmInfo};
-pub use switch_info::{EnforcementCaps, LifeTimeChange, SwitchInfo};
-pub use switch_port_states::SwitchPortStateTable;
-pub use vendor::{LedInfo, LedMask, VendorDiag};
-pub use virtualization_info::{VirtualizationFlags, VirtualizationInfo};
-pub use vl_arbitration::{VlArbitrationTable, VlLane, VlWeight};
+pub use header::*;
+pub use hierarchy_info::*;
+pub use mlnx_port_info::*;
+pub use node_description::*;
+pub use node_info::*;
+pub use opaque::*;
+pub use path::*;
+pub use port_info::*;
+pub use port_info_extended::*;
+pub use sm_info::*;
+pub use switch_info::*;
+pub use tables::*;
+pub use vendor::*;
+pub use virtualization_info::*;
 
 use crate::{attribute::attributes, notice::Notice};
 
 attributes! {
     /// An attribute of subnet management.
-    pub enum SmpAttribute in SUBN_LID_ROUTED at 64 {
+    pub enum SmpAttribute in SUBN_LID_ROUTED {
         own {
             NodeDescription = 0x0010,
             NodeInfo = 0x0011,

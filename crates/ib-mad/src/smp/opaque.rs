@@ -7,8 +7,6 @@ wire! {
         /// Bytes of the attribute, without a known layout.
         pub opaque: Octets<64>,
     }
-}
-wire! {
     /// Data of the port's cable (IBTA 14.2.5.20), 64 bytes.
     pub struct CableInfo [64] {
         /// Bytes of the attribute, without a known layout.

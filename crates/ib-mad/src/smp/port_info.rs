@@ -16,8 +16,6 @@ bits! {
         /// Logical state of the port.
         port_state / with_port_state: PortState = 4,
     }
-}
-bits! {
     /// Physical states of a port: now, and after its link is lost.
     pub struct PhysicalStates [1] in PortInfo.physical_states {
         /// Physical state of the port.
@@ -25,8 +23,6 @@ bits! {
         /// Physical state that the port enters after its link is lost.
         link_down_default_state / with_link_down_default_state: LinkDownDefault = 4,
     }
-}
-bits! {
     /// M_Key protection and LMC of a port.
     pub struct MkeyLmc [1] in PortInfo.mkey_lmc {
         /// Protection by the M_Key: 0 reads need no key; 1 reads need no key and hide it; 2 and 3 reads need the key.
@@ -35,8 +31,6 @@ bits! {
         /// LID mask control: the port has 2^LMC LIDs.
         lmc / with_lmc: Lmc = 3,
     }
-}
-bits! {
     /// Link speed in use, and enabled link speeds.
     pub struct LinkSpeedWord [1] in PortInfo.link_speed {
         /// Link speed in use.
@@ -44,8 +38,6 @@ bits! {
         /// Enabled link speeds.
         link_speed_enabled / with_link_speed_enabled: LinkSpeeds = 4,
     }
-}
-bits! {
     /// MTU of the link, and service level of the subnet manager.
     pub struct NeighborMtuSl [1] in PortInfo.neighbor_mtu_sl {
         /// Maximum payload of packets on the link.
@@ -53,8 +45,6 @@ bits! {
         /// Service level of packets to the master subnet manager.
         master_smsl / with_master_smsl: ServiceLevel = 4,
     }
-}
-bits! {
     /// Number of virtual lanes, and requested initialization.
     pub struct VlCapInit [1] in PortInfo.vl_cap_init {
         /// Number of supported data lanes.
@@ -62,8 +52,6 @@ bits! {
         /// Requested initialization, one bit each: 0 nothing is loaded, 1 content, 2 presence, 3 resume.
         init_type / with_init_type: u8 = 4,
     }
-}
-bits! {
     /// Performed initialization, and supported MTU.
     pub struct InitReplyMtu [1] in PortInfo.init_reply_mtu {
         /// Performed initialization, in the bits of `init_type`.
@@ -71,8 +59,6 @@ bits! {
         /// Maximum payload that the port supports.
         mtu_cap / with_mtu_cap: Mtu = 4,
     }
-}
-bits! {
     /// Limits after which a switch drops packets that it cannot send.
     pub struct StallLife [1] in PortInfo.stall_life {
         /// Number of consecutively dropped packets after which the lane is stalled.
@@ -80,8 +66,6 @@ bits! {
         /// Maximum time of a packet at the head of the queue.
         hoq_life / with_hoq_life: HoqLife = 5,
     }
-}
-bits! {
     /// Data lanes in use, and checks of P_Keys and raw packets.
     pub struct OperationalVls [1] in PortInfo.operational {
         /// Number of data lanes in use.
@@ -95,8 +79,6 @@ bits! {
         /// True if raw packets to be sent are dropped.
         filter_raw_outbound / with_filter_raw_outbound: bool = 1,
     }
-}
-bits! {
     /// Client reregistration, trap suppression and subnet time-out.
     pub struct RegisterTimeOut [1] in PortInfo.register_time_out {
         /// True if clients should register again with the subnet manager.
@@ -106,16 +88,12 @@ bits! {
         /// Maximum propagation time of a packet through the subnet.
         subnet_time_out / with_subnet_time_out: TimeCode = 5,
     }
-}
-bits! {
     /// Maximum response time of a port.
     pub struct RespTime [1] in PortInfo.resp_time {
         _: 3,
         /// Maximum time between a request and its response.
         resp_time_value / with_resp_time_value: TimeCode = 5,
     }
-}
-bits! {
     /// Error limits of the link.
     pub struct ErrorLimits [1] in PortInfo.error_limits {
         /// Number of physical errors that count as one local link integrity error.
@@ -123,8 +101,6 @@ bits! {
         /// Number of consecutive flow control periods with overruns that count as one excessive buffer overrun.
         overrun_errors / with_overrun_errors: u8 = 4,
     }
-}
-bits! {
     /// Extended link speeds of the second field, and round-trip latency of the link.
     pub struct ExtSpeeds2 [4] in PortInfo.ext_speeds2 {
         _: 1,
@@ -137,8 +113,6 @@ bits! {
         /// Round-trip latency of the link in units of 4 ns; all ones means unknown.
         link_round_trip_latency / with_link_round_trip_latency: u32 = 24,
     }
-}
-bits! {
     /// Extended link speed in use, and supported extended link speeds.
     pub struct ExtSpeeds [1] in PortInfo.ext_speeds {
         /// Extended link speed in use.
@@ -146,8 +120,6 @@ bits! {
         /// Supported extended link speeds.
         link_speed_ext_supported / with_link_speed_ext_supported: LinkSpeedsExt = 4,
     }
-}
-bits! {
     /// Enabled extended link speeds.
     pub struct ExtEnabled [1] in PortInfo.ext_enabled {
         _: 3,

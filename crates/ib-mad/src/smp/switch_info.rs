@@ -15,8 +15,6 @@ bits! {
         /// output port.
         optimized_sl_to_vl_mapping_programming / with_optimized_sl_to_vl_mapping_programming: u8 = 2,
     }
-}
-bits! {
     /// Enforcement capabilities of a switch.
     pub struct EnforcementCaps [1] in SwitchInfo.enforcement_caps {
         /// Checks P_Keys of received packets.

@@ -46,9 +46,6 @@ wire! {
         /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<6>,
     }
-}
-
-wire! {
     /// Header of a frame without a P_Key index. A program that has not selected the other layout receives this header.
     pub struct UmadHeaderOld [56] {
         /// Agent that sends or has received the frame.

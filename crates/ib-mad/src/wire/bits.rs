@@ -6,7 +6,7 @@ use core::fmt;
 /// The type of a part in [`bits!`](crate::bits!) is `bool`, an unsigned number, or a type defined by `code!` or
 /// `flags!`. Other types are impossible there: getters and setters work in constants, where trait methods cannot be
 /// called.
-pub trait Bits: Sized {
+pub trait Bits: Copy + Eq + core::hash::Hash {
     /// True if every value is shown as a decimal number.
     const IS_NUMBER: bool = false;
 
@@ -146,7 +146,8 @@ pub const fn store<const N: usize>(value: u64) -> [u8; N] {
 /// bits.
 ///
 /// Each part is `getter / with_setter : Type = width`. The compiler checks that the parts fill the word. With `in
-/// Structure.field` after the size, the structure that has the word as its field gets the same getters.
+/// Structure.field` after the size, the structure that has the word as its field gets the same getters. One block may
+/// define several words.
 ///
 /// ```
 /// use ib_mad::bits;
@@ -166,7 +167,7 @@ pub const fn store<const N: usize>(value: u64) -> [u8; N] {
 /// ```
 #[macro_export]
 macro_rules! bits {
-    ($(#[$m:meta])* pub struct $name:ident [$len:literal] $(in $host:ident . $place:ident)? { $($body:tt)* }) => {
+    ($(#[$m:meta])* pub struct $name:ident [$len:literal] $(in $($host:ident . $place:ident),+)? { $($body:tt)* }) => {
         $(#[$m])*
         #[derive(
             Clone, Copy, PartialEq, Eq, Hash, Default,
@@ -181,7 +182,7 @@ macro_rules! bits {
             /// A word with every bit zero.
             pub const ZERO: Self = Self([0; $len]);
         }
-        $crate::bits!(@walk $name ($len * 8) (0) [] [$($host $place)?] $($body)*);
+        $crate::bits!(@walk $name ($len * 8) (0) [] [$($($host $place)+)?] $($body)*);
         impl core::fmt::Debug for $name {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 f.write_str(stringify!($name))?;
@@ -190,7 +191,7 @@ macro_rules! bits {
         }
     };
     (@host [] $($rest:tt)*) => {};
-    (@host [$host:ident $place:ident] $(#[$fm:meta])* $part:ident $t:ident) => {
+    (@host [$host:ident $place:ident $($more:tt)*] $(#[$fm:meta])* $part:ident $t:ident) => {
         impl $host {
             $(#[$fm])*
             #[must_use]
@@ -199,6 +200,7 @@ macro_rules! bits {
                 self.$place.$part()
             }
         }
+        $crate::bits!(@host [$($more)*] $(#[$fm])* $part $t);
     };
     (@walk $name:ident $total:tt ($off:expr) [$($done:tt)*] $host:tt $(#[$fm:meta])* _ : $w:literal, $($rest:tt)*) => {
         $crate::bits!(@walk $name $total ($off + $w) [$($done)*] $host $($rest)*);
@@ -233,15 +235,11 @@ macro_rules! bits {
             order: $crate::wire::ByteOrder::Network,
             is_number: <$t as $crate::wire::Bits>::IS_NUMBER,
             parts: &[],
-            show: |bytes, f| match <$name as $crate::Wire>::parse(bytes) {
+            show_element: |bytes, _, f| match <$name as $crate::Wire>::parse(bytes) {
                 Ok(own) => <$t as $crate::wire::Bits>::show_bits(
                     $crate::wire::load(&own.0) >> ($total - ($off) - $w) & (u64::MAX >> (64 - $w)),
                     f,
                 ),
-                Err(_) => f.write_str("?"),
-            },
-            show_element: |bytes, _, f| match <$name as $crate::Wire>::parse(bytes) {
-                Ok(own) => <$t as $crate::wire::Bits>::show_bits(<$t as $crate::wire::Bits>::into_raw(own.$part()), f),
                 Err(_) => f.write_str("?"),
             },
             access: Some($crate::wire::Access {
@@ -271,5 +269,12 @@ macro_rules! bits {
         }
         $crate::__serialize!($name);
         $crate::__arbitrary!($name);
+    };
+    (
+        $(#[$m:meta])* pub struct $name:ident [$len:literal] $(in $($host:ident . $place:ident),+)? { $($body:tt)* }
+        $($rest:tt)+
+    ) => {
+        $crate::bits! { $(#[$m])* pub struct $name [$len] $(in $($host . $place),+)? { $($body)* } }
+        $crate::bits! { $($rest)+ }
     };
 }

@@ -3,7 +3,7 @@
 /// Defines an open code space: a number with named values. Unknown values are kept, compared and shown as numbers.
 ///
 /// In a structure, the type is a big-endian number of whole bytes. In a bit-packed word, the type is a part of any
-/// width.
+/// width. One block may define several code spaces.
 ///
 /// ```
 /// ib_mad::code! {
@@ -21,31 +21,11 @@
 #[macro_export]
 macro_rules! code {
     ($(#[$m:meta])* pub struct $name:ident($int:ty) { $($(#[$cm:meta])* $konst:ident = $value:literal $text:literal,)* }) => {
-        $(#[$m])*
-        #[derive(
-            Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default,
-            $crate::wire::__zerocopy::FromBytes, $crate::wire::__zerocopy::IntoBytes,
-            $crate::wire::__zerocopy::KnownLayout, $crate::wire::__zerocopy::Immutable,
-            $crate::wire::__zerocopy::Unaligned,
-        )]
-        #[zerocopy(crate = "ib_mad::wire::__zerocopy")]
-        #[repr(transparent)]
-        pub struct $name([u8; size_of::<$int>()]);
+        $crate::__number! { $(#[$m])* #[derive(PartialOrd, Ord)] $name($int) new get false }
         impl $name {
             $($(#[$cm])* pub const $konst: Self = Self::new($value);)*
             /// Every named value with its name.
             pub const KNOWN: &'static [(Self, &'static str)] = &[$((Self::$konst, $text),)*];
-            #[doc(hidden)]
-            #[must_use]
-            #[allow(clippy::cast_possible_truncation, reason = "the word hands over no more bits than the part has")]
-            pub const fn __from_bits(raw: u64) -> Self {
-                Self::new(raw as $int)
-            }
-            #[doc(hidden)]
-            #[must_use]
-            pub const fn __to_bits(self) -> u64 {
-                self.get() as u64
-            }
             /// The code 0, which may have no name.
             pub const ZERO: Self = Self::new(0);
             /// Returns the code with this number.
@@ -77,7 +57,6 @@ macro_rules! code {
                 value.get()
             }
         }
-        $crate::__hex!($name get);
         impl core::fmt::Display for $name {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 match self.name() {
@@ -87,32 +66,12 @@ macro_rules! code {
                 }
             }
         }
-        impl core::fmt::Debug for $name {
-            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                core::fmt::Display::fmt(self, f)
-            }
-        }
-        impl $crate::Wire for $name {
-            const NAME: &'static str = stringify!($name);
-            const ZERO: Self = Self::ZERO;
-            fn show(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                core::fmt::Display::fmt(self, f)
-            }
-        }
-        impl $crate::wire::Bits for $name {
-            fn from_raw(raw: u64) -> Self {
-                Self::__from_bits(raw)
-            }
-            fn into_raw(self) -> u64 {
-                self.__to_bits()
-            }
-            fn show_bits(raw: u64, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                core::fmt::Display::fmt(&<Self as $crate::wire::Bits>::from_raw(raw), f)
-            }
-        }
         $crate::__value!($name($int) get false, |number| Some(Self::new(number)), |text| {
             Self::KNOWN.iter().find(|(_, name)| *name == text).map(|(own, _)| *own)
         });
-        $crate::__arbitrary!($name);
+    };
+    ($(#[$m:meta])* pub struct $name:ident($int:ty) { $($body:tt)* } $($rest:tt)+) => {
+        $crate::code! { $(#[$m])* pub struct $name($int) { $($body)* } }
+        $crate::code! { $($rest)+ }
     };
 }

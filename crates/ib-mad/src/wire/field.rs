@@ -20,9 +20,8 @@ pub struct Field {
     pub is_number: bool,
     /// Fields of one element, for a bit-packed word or a nested structure, with offsets from the start of the element.
     pub parts: &'static [Self],
-    /// Prints the field; `bytes` are those of the enclosing structure or word.
-    pub show: fn(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result,
-    /// Prints one element of an array. For any other field, prints the whole field and ignores the index.
+    /// Prints one element of an array. For any other field, prints the whole field and ignores the index. `bytes` are
+    /// those of the enclosing structure or word.
     pub show_element: fn(bytes: &[u8], index: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result,
     /// Getter and setter of a part of a bit-packed word; `None` for a field of whole bytes.
     pub access: Option<Access>,
@@ -37,6 +36,33 @@ impl Field {
             None => 0,
         }
     }
+
+    /// Prints the field; `bytes` are those of the enclosing structure or word.
+    ///
+    /// # Errors
+    /// Errors of the formatter only.
+    pub fn show(&self, bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.count {
+            1 => (self.show_element)(bytes, 0, f),
+            count => {
+                list(usize::try_from(count).unwrap_or_default(), f, |index, f| (self.show_element)(bytes, index, f))
+            }
+        }
+    }
+}
+
+/// Prints the elements of an array.
+pub(super) fn list(
+    count: usize,
+    f: &mut fmt::Formatter<'_>,
+    show: impl Fn(usize, &mut fmt::Formatter<'_>) -> fmt::Result,
+) -> fmt::Result {
+    f.write_str("[")?;
+    for index in 0..count {
+        f.write_str(if index > 0 { " " } else { "" })?;
+        show(index, f)?;
+    }
+    f.write_str("]")
 }
 
 /// Getter and setter of a part of a bit-packed word, as numbers.
@@ -67,7 +93,7 @@ pub fn dissect(fields: &[Field], bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fm
     let mut separator = "";
     for field in fields.iter().filter(|field| !field.reserved) {
         write!(f, "{separator}{}=", field.name)?;
-        (field.show)(bytes, f)?;
+        field.show(bytes, f)?;
         separator = ", ";
     }
     Ok(())

@@ -37,16 +37,7 @@ macro_rules! flags {
         }
         $(special { $($(#[$sm:meta])* $special:ident = $special_value:literal $special_text:literal,)* })?
     ) => {
-        $(#[$m])*
-        #[derive(
-            Clone, Copy, PartialEq, Eq, Hash, Default,
-            $crate::wire::__zerocopy::FromBytes, $crate::wire::__zerocopy::IntoBytes,
-            $crate::wire::__zerocopy::KnownLayout, $crate::wire::__zerocopy::Immutable,
-            $crate::wire::__zerocopy::Unaligned,
-        )]
-        #[zerocopy(crate = "ib_mad::wire::__zerocopy")]
-        #[repr(transparent)]
-        pub struct $name([u8; size_of::<$int>()]);
+        $crate::__number! { $(#[$m])* $name($int) from_bits_retain bits false }
         impl $name {
             $($(#[$cm])* pub const $konst: Self = Self::from_bits_retain($value);)*
             /// Every named bit with its name.
@@ -109,17 +100,6 @@ macro_rules! flags {
             pub const fn remove(&mut self, other: Self) {
                 *self = self.difference(other);
             }
-            #[doc(hidden)]
-            #[must_use]
-            #[allow(clippy::cast_possible_truncation, reason = "the word hands over no more bits than the part has")]
-            pub const fn __from_bits(raw: u64) -> Self {
-                Self::from_bits_retain(raw as $int)
-            }
-            #[doc(hidden)]
-            #[must_use]
-            pub const fn __to_bits(self) -> u64 {
-                self.bits() as u64
-            }
         }
         impl $crate::wire::Flags for $name {
             const FLAGS: &'static [$crate::wire::Flag<Self>] = &[
@@ -164,7 +144,6 @@ macro_rules! flags {
                 Self::from_bits_retain(!self.bits())
             }
         }
-        $crate::__hex!($name bits);
         impl core::fmt::Display for $name {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 if let Some((_, name)) = Self::SPECIAL.iter().find(|(special, _)| special == self) {
@@ -186,29 +165,6 @@ macro_rules! flags {
                 }
             }
         }
-        impl core::fmt::Debug for $name {
-            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                core::fmt::Display::fmt(self, f)
-            }
-        }
-        impl $crate::Wire for $name {
-            const NAME: &'static str = stringify!($name);
-            const ZERO: Self = Self::ZERO;
-            fn show(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                core::fmt::Display::fmt(self, f)
-            }
-        }
-        impl $crate::wire::Bits for $name {
-            fn from_raw(raw: u64) -> Self {
-                Self::__from_bits(raw)
-            }
-            fn into_raw(self) -> u64 {
-                self.__to_bits()
-            }
-            fn show_bits(raw: u64, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                core::fmt::Display::fmt(&<Self as $crate::wire::Bits>::from_raw(raw), f)
-            }
-        }
         $crate::__value!($name($int) bits false, |bits| Some(Self::from_bits_retain(bits)), |text| {
             if let Some((special, _)) = Self::SPECIAL.iter().find(|(_, name)| *name == text) {
                 return Some(*special);
@@ -219,6 +175,5 @@ macro_rules! flags {
                 Some(all | named.or_else(other)?)
             })
         });
-        $crate::__arbitrary!($name);
     };
 }

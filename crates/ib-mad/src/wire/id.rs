@@ -14,16 +14,7 @@
 #[macro_export]
 macro_rules! id {
     ($(#[$m:meta])* pub struct $name:ident($int:ty), $fmt:literal) => {
-        $(#[$m])*
-        #[derive(
-            Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default,
-            $crate::wire::__zerocopy::FromBytes, $crate::wire::__zerocopy::IntoBytes,
-            $crate::wire::__zerocopy::KnownLayout, $crate::wire::__zerocopy::Immutable,
-            $crate::wire::__zerocopy::Unaligned,
-        )]
-        #[zerocopy(crate = "ib_mad::wire::__zerocopy")]
-        #[repr(transparent)]
-        pub struct $name([u8; size_of::<$int>()]);
+        $crate::__number! { $(#[$m])* #[derive(PartialOrd, Ord)] $name($int) new get $crate::wire::is_decimal($fmt) }
         impl $name {
             /// The value with every bit zero; in most records it means "not given".
             pub const ZERO: Self = Self::new(0);
@@ -53,26 +44,11 @@ macro_rules! id {
                 value.get()
             }
         }
-        $crate::__hex!($name get);
         impl core::fmt::Display for $name {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 write!(f, $fmt, self.get())
             }
         }
-        impl core::fmt::Debug for $name {
-            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                write!(f, $fmt, self.get())
-            }
-        }
-        impl $crate::Wire for $name {
-            const NAME: &'static str = stringify!($name);
-            const ZERO: Self = Self::ZERO;
-            const IS_NUMBER: bool = $crate::wire::is_decimal($fmt);
-            fn show(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                write!(f, $fmt, self.get())
-            }
-        }
         $crate::__value!($name($int) get $crate::wire::is_decimal($fmt), |number| Some(Self::new(number)), |_| None);
-        $crate::__arbitrary!($name);
     };
 }

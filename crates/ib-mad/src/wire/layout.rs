@@ -1,5 +1,5 @@
 //! `Wire`: the trait of every type that is part of a wire structure.
-use super::{ByteOrder, Field, Leaves, leaves};
+use super::{ByteOrder, Field, Leaves, field::list, leaves};
 use crate::DecodeError;
 use core::fmt;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -132,14 +132,7 @@ impl<T: Wire + Flat, const N: usize> Wire for [T; N] {
     const ORDER: ByteOrder = T::ORDER;
     const IS_NUMBER: bool = T::IS_NUMBER;
     fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[")?;
-        for (index, element) in self.iter().enumerate() {
-            if index > 0 {
-                f.write_str(" ")?;
-            }
-            element.show(f)?;
-        }
-        f.write_str("]")
+        list(N, f, |index, f| self.show_element(index, f))
     }
     fn show_element(&self, index: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.get(index).map_or(Ok(()), |element| element.show(f))

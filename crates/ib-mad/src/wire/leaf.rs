@@ -10,10 +10,16 @@ pub struct Leaf<'a> {
     /// Index in the array; 0 for any other field.
     pub index: u32,
     /// Bytes of the structure or word that encloses the field.
-    bytes: &'a [u8],
+    pub(super) bytes: &'a [u8],
 }
 
-impl Leaf<'_> {
+impl<'a> Leaf<'a> {
+    /// Returns the bytes from the start of the value on.
+    pub(super) fn inner(&self) -> &'a [u8] {
+        let start = (self.field.bit_offset + self.index * self.field.width()) / 8;
+        usize::try_from(start).ok().and_then(|start| self.bytes.get(start..)).unwrap_or_default()
+    }
+
     /// Returns the name of the field.
     #[must_use]
     pub const fn name(&self) -> &'static str {
@@ -109,9 +115,7 @@ impl<'a> Iterator for Leaves<'a> {
             }
             let leaf = Leaf { field, index: level.index, bytes: level.bytes };
             level.index += 1;
-            let start = (field.bit_offset + leaf.index * field.width()) / 8;
-            let inner = usize::try_from(start).ok().and_then(|start| leaf.bytes.get(start..)).unwrap_or_default();
-            if field.parts.is_empty() || !self.enter(Level { fields: field.parts, bytes: inner, index: 0 }) {
+            if field.parts.is_empty() || !self.enter(Level { fields: field.parts, bytes: leaf.inner(), index: 0 }) {
                 return Some(leaf);
             }
         }

@@ -47,7 +47,7 @@ pub use arbitrary as __arbitrary;
 pub use serde as __serde;
 #[doc(hidden)]
 #[cfg(feature = "serde")]
-pub use traits::Dissected as __Dissected;
+pub use traits::serialize as __serialize;
 #[doc(hidden)]
 pub use value::parse_number;
 #[doc(hidden)]

@@ -1,5 +1,5 @@
 //! Values of other widths than the machine's numbers: 3-byte numbers, tables of 4-bit values.
-use super::{Bits, Wire, load, store};
+use super::{Bits, Wire, field::list, load, store};
 use core::{fmt, marker::PhantomData};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
@@ -10,11 +10,14 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 /// let qpn = InBytes::<Qpn, 3>::new(Qpn::GSI);
 /// assert_eq!((qpn.get(), ib_mad::as_bytes(&qpn)), (Qpn::GSI, &[0, 0, 1][..]));
 /// ```
-#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(transparent)]
 pub struct InBytes<T, const N: usize>([u8; N], PhantomData<T>);
 
 impl<T: Bits, const N: usize> InBytes<T, N> {
+    /// The value with every bit zero.
+    pub const ZERO: Self = Self([0; N], PhantomData);
+
     /// Stores the value; bits that do not fit in the bytes are cut off.
     #[must_use]
     pub fn new(value: T) -> Self {
@@ -32,6 +35,18 @@ impl<T: Bits, const N: usize> From<T> for InBytes<T, N> {
         Self::new(value)
     }
 }
+
+impl<T: Bits, const N: usize> Default for InBytes<T, N> {
+    fn default() -> Self {
+        Self::ZERO
+    }
+}
+impl<T: Bits, const N: usize> fmt::Debug for InBytes<T, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.show(f)
+    }
+}
+crate::__arbitrary!([T: Bits, const N: usize] InBytes<T, N>);
 
 impl<T: Bits, const N: usize> Wire for InBytes<T, N> {
     const NAME: &'static str = "InBytes";
@@ -52,11 +67,14 @@ impl<T: Bits, const N: usize> Wire for InBytes<T, N> {
 /// assert_eq!(table.get(1), Some(VirtualLane::of::<7>()));
 /// assert_eq!((table.len(), ib_mad::as_bytes(&table)[0]), (16, 0x07));
 /// ```
-#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(transparent)]
 pub struct Packed<T, const WIDTH: usize, const N: usize>([u8; N], PhantomData<T>);
 
 impl<T: Bits, const WIDTH: usize, const N: usize> Packed<T, WIDTH, N> {
+    /// The table with every bit zero.
+    pub const ZERO: Self = Self([0; N], PhantomData);
+
     const PER_BYTE: usize = {
         assert!(matches!(WIDTH, 1 | 2 | 4 | 8), "a value may not cross bytes");
         8 / WIDTH
@@ -110,6 +128,18 @@ impl<T: Bits, const WIDTH: usize, const N: usize> Packed<T, WIDTH, N> {
     }
 }
 
+impl<T: Bits, const WIDTH: usize, const N: usize> Default for Packed<T, WIDTH, N> {
+    fn default() -> Self {
+        Self::ZERO
+    }
+}
+impl<T: Bits, const WIDTH: usize, const N: usize> fmt::Debug for Packed<T, WIDTH, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.show(f)
+    }
+}
+crate::__arbitrary!([T: Bits, const WIDTH: usize, const N: usize] Packed<T, WIDTH, N>);
+
 impl<T: Bits, const WIDTH: usize, const N: usize> Wire for Packed<T, WIDTH, N> {
     const NAME: &'static str = "Packed";
     const ZERO: Self = Self::ZERO;
@@ -117,59 +147,11 @@ impl<T: Bits, const WIDTH: usize, const N: usize> Wire for Packed<T, WIDTH, N> {
     #[expect(clippy::cast_possible_truncation, reason = "a datagram has at most 2048 bits")]
     const COUNT: u32 = (N * Self::PER_BYTE) as u32;
     fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[")?;
-        for index in 0..self.len() {
-            if index > 0 {
-                f.write_str(" ")?;
-            }
-            self.show_element(index, f)?;
-        }
-        f.write_str("]")
+        list(self.len(), f, |index, f| self.show_element(index, f))
     }
     fn show_element(&self, index: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.get(index).map_or(Ok(()), |value| T::show_bits(value.into_raw(), f))
     }
-}
-
-macro_rules! by_bytes {
-    ($($name:ident<T $(, $konst:ident)*>;)*) => {$(
-        impl<T $(, const $konst: usize)*> Clone for $name<T $(, $konst)*> {
-            fn clone(&self) -> Self {
-                *self
-            }
-        }
-        impl<T $(, const $konst: usize)*> Copy for $name<T $(, $konst)*> {}
-        impl<T $(, const $konst: usize)*> PartialEq for $name<T $(, $konst)*> {
-            fn eq(&self, other: &Self) -> bool {
-                self.0 == other.0
-            }
-        }
-        impl<T $(, const $konst: usize)*> Eq for $name<T $(, $konst)*> {}
-        impl<T $(, const $konst: usize)*> core::hash::Hash for $name<T $(, $konst)*> {
-            fn hash<H: core::hash::Hasher>(&self, state: &mut H) {
-                self.0.hash(state);
-            }
-        }
-        impl<T $(, const $konst: usize)*> $name<T $(, $konst)*> {
-            /// The value with every bit zero.
-            pub const ZERO: Self = Self([0; N], PhantomData);
-        }
-        impl<T $(, const $konst: usize)*> Default for $name<T $(, $konst)*> {
-            fn default() -> Self {
-                Self::ZERO
-            }
-        }
-        $crate::__arbitrary!([T: Bits $(, const $konst: usize)*] $name<T $(, $konst)*>);
-        impl<T: Bits $(, const $konst: usize)*> fmt::Debug for $name<T $(, $konst)*> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.show(f)
-            }
-        }
-    )*};
-}
-by_bytes! {
-    InBytes<T, N>;
-    Packed<T, WIDTH, N>;
 }
 
 #[cfg(test)]

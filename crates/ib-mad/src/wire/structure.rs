@@ -56,10 +56,6 @@ macro_rules! wire {
                 order: <$t as $crate::Wire>::ORDER,
                 is_number: $crate::__is_number!($t $(, $shown)?),
                 parts: <$t as $crate::Wire>::FIELDS,
-                show: |bytes, f| match <$name as $crate::Wire>::parse(bytes) {
-                    Ok(own) => $crate::__show!(own, 0, f, $crate::Wire::show(&own.$field, f) $(, $shown)?),
-                    Err(_) => f.write_str("?"),
-                },
                 show_element: |bytes, index, f| match <$name as $crate::Wire>::parse(bytes) {
                     Ok(own) => $crate::__show!(own, index, f, $crate::Wire::show_element(&own.$field, index, f) $(, $shown)?),
                     Err(_) => f.write_str("?"),
@@ -85,6 +81,10 @@ macro_rules! wire {
                 $crate::Wire::show(self, f)
             }
         }
+    };
+    ($(#[$m:meta])* pub struct $name:ident [$len:literal] { $($body:tt)* } $($rest:tt)+) => {
+        $crate::wire! { $(#[$m])* pub struct $name [$len] { $($body)* } }
+        $crate::wire! { $($rest)+ }
     };
 }
 

@@ -1,4 +1,4 @@
-//! Hex output and serde for identifiers, codes, sets of bits and numbers.
+//! The type, hex output and serde of identifiers, codes, sets of bits and numbers.
 //!
 //! In a readable format, each type is serialized either as a number or as text. The text is the printed one if parsing it
 //! returns the same value, and otherwise the number in hex. In other formats, a value is serialized as its number.
@@ -18,6 +18,65 @@ macro_rules! __hex {
                 core::fmt::UpperHex::fmt(&self.$get(), f)
             }
         }
+    };
+}
+
+/// Defines the type of an identifier, a code or a set of bits: a big-endian number of whole bytes, its conversions to and
+/// from the bits of a word, and what follows from `Display`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __number {
+    ($(#[$m:meta])* $name:ident($int:ty) $new:ident $get:ident $is_number:expr) => {
+        $(#[$m])*
+        #[derive(
+            Clone, Copy, PartialEq, Eq, Hash, Default,
+            $crate::wire::__zerocopy::FromBytes, $crate::wire::__zerocopy::IntoBytes,
+            $crate::wire::__zerocopy::KnownLayout, $crate::wire::__zerocopy::Immutable,
+            $crate::wire::__zerocopy::Unaligned,
+        )]
+        #[zerocopy(crate = "ib_mad::wire::__zerocopy")]
+        #[repr(transparent)]
+        pub struct $name([u8; size_of::<$int>()]);
+        impl $name {
+            #[doc(hidden)]
+            #[must_use]
+            #[allow(clippy::cast_possible_truncation, reason = "the word hands over no more bits than the part has")]
+            pub const fn __from_bits(raw: u64) -> Self {
+                Self::$new(raw as $int)
+            }
+            #[doc(hidden)]
+            #[must_use]
+            pub const fn __to_bits(self) -> u64 {
+                self.$get() as u64
+            }
+        }
+        impl $crate::wire::Bits for $name {
+            const IS_NUMBER: bool = $is_number;
+            fn from_raw(raw: u64) -> Self {
+                Self::__from_bits(raw)
+            }
+            fn into_raw(self) -> u64 {
+                self.__to_bits()
+            }
+            fn show_bits(raw: u64, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                core::fmt::Display::fmt(&Self::__from_bits(raw), f)
+            }
+        }
+        impl $crate::Wire for $name {
+            const NAME: &'static str = stringify!($name);
+            const ZERO: Self = Self::ZERO;
+            const IS_NUMBER: bool = $is_number;
+            fn show(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                core::fmt::Display::fmt(self, f)
+            }
+        }
+        impl core::fmt::Debug for $name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                core::fmt::Display::fmt(self, f)
+            }
+        }
+        $crate::__hex!($name $get);
+        $crate::__arbitrary!($name);
     };
 }
 

@@ -144,7 +144,7 @@ fn shown(fields: &[Field], path: &str, bytes: &[u8]) -> String {
             struct Show<'a>(&'a Field, &'a [u8]);
             impl core::fmt::Display for Show<'_> {
                 fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                    (self.0.show)(self.1, f)
+                    self.0.show(self.1, f)
                 }
             }
             Show(field, bytes).to_string()
