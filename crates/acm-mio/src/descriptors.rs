@@ -1,11 +1,11 @@
 //! The limit of open file descriptors, and the part of it for clients.
-use crate::closing;
+use crate::{closing, fabric::MAX_DEVICES};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 /// Number of descriptors to request, greater than the number of processes of most nodes.
 const REQUESTED: u64 = 65_536;
-/// Number of descriptors for devices, logs and the daemon's sockets, and for connections that threads close.
-const RESERVE: u64 = 256 + closing::MOST as u64;
+/// Number of descriptors for logs and the daemon's sockets, for devices, and for connections that threads close.
+const RESERVE: u64 = 256 + 10 * MAX_DEVICES as u64 + closing::MOST as u64;
 
 /// Raises the soft limit to [`REQUESTED`], or to the hard limit if it is lower. Returns the limit in force.
 pub(crate) fn raise() -> u64 {
@@ -54,7 +54,7 @@ mod tests {
     // docs/deadlines.md: connections
     #[test]
     fn descriptors_are_reserved_for_the_daemon() {
-        assert_eq!(for_clients(65_536), 49_347);
+        assert_eq!(for_clients(65_536), 48_371);
         assert_eq!(for_clients(1024), 585);
         assert_eq!(for_clients(40), 22);
     }

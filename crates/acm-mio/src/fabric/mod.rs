@@ -7,14 +7,15 @@ mod inbox;
 mod interface;
 mod sim;
 
-#[cfg(all(test, feature = "verbs"))]
-pub(crate) use devices::MAX_DEVICES;
 #[cfg(feature = "verbs")]
 pub(crate) use devices::{Depths, Devices};
 pub(crate) use embedded::{embedded, first_node};
 pub(crate) use error::FabricError;
 pub(crate) use interface::{Fabric, NamedPort};
 pub(crate) use sim::{Sim, attributes, named_ports};
+
+/// Maximum number of devices with an InfiniBand port, each with a thread and about ten descriptors.
+pub(crate) const MAX_DEVICES: usize = 128;
 
 /// The counters of devices, with the HELP text of each.
 #[cfg(feature = "verbs")]

@@ -295,7 +295,7 @@ fn log_file_has_a_default_for_each_mode() {
 #[test]
 fn connections_follow_the_descriptors_unless_the_file_has_a_number() {
     let connections = |text: &str| settings_of(text).core(65_536).limits.connections.total;
-    assert_eq!(["", "connections auto\n", "connections 7\n"].map(connections), [49_347, 49_347, 7]);
+    assert_eq!(["", "connections auto\n", "connections 7\n"].map(connections), [48_371, 48_371, 7]);
 }
 
 #[test]

@@ -232,7 +232,7 @@ options! {
     /// The directory of provider libraries. If the option is not set: the first of `/usr/lib/MULTIARCH/ibacm` (Debian),
     /// `/usr/lib64/ibacm` and `/usr/lib/ibacm` that exists.
     ProviderLibPath provider_lib_path: &'a str = "/usr/lib/ibacm", path, "a path", Effect::Restart;
-    /// Client connections; `auto`: 16 of 21 file descriptors of the limit less a reserve, which is 768 or a quarter of
+    /// Client connections; `auto`: 16 of 21 file descriptors of the limit less a reserve, which is 2,048 or a quarter of
     /// the limit, whichever is smaller. A sixteenth more is for accounts with fewer than 8, and a quarter more for two
     /// connections of each user.
     ///

@@ -60,17 +60,11 @@ pub struct PkeyEntry {
 
 impl Port {
     pub(super) fn read(dir: Dir<'_>, port: u8) -> Result<Self> {
-        let link_layer = match dir.optional_text("link_layer")?.as_deref() {
-            // Kernels before 2.6.37 support only InfiniBand and have no such file.
-            None | Some("InfiniBand") => LinkLayer::InfiniBand,
-            Some("Ethernet") => LinkLayer::Ethernet,
-            Some(_) => LinkLayer::Other,
-        };
         let rate = dir.optional_text("rate")?;
         Ok(Self {
             number: port,
             state: dir.value("state", "port state", state)?,
-            link_layer,
+            link_layer: link_layer(dir)?,
             lid: Lid::new(dir.value("lid", "LID", number)?),
             lmc: dir.value("lid_mask_count", "LMC (0 to 7)", |text| number(text).and_then(Lmc::checked))?,
             sm_lid: Lid::new(dir.value("sm_lid", "LID", number)?),
@@ -117,6 +111,16 @@ impl Port {
 }
 
 /// Parses the state in a text like `4: ACTIVE`.
+/// Reads the link layer of a port. Drivers know it, and do not ask the firmware.
+pub(super) fn link_layer(dir: Dir<'_>) -> Result<LinkLayer> {
+    Ok(match dir.optional_text("link_layer")?.as_deref() {
+        // Kernels before 2.6.37 support only InfiniBand and have no such file.
+        None | Some("InfiniBand") => LinkLayer::InfiniBand,
+        Some("Ethernet") => LinkLayer::Ethernet,
+        Some(_) => LinkLayer::Other,
+    })
+}
+
 fn state(text: &str) -> Option<PortState> {
     let (code, _) = text.split_once(':').unwrap_or((text, ""));
     number(code).map(PortState::new)

@@ -1,6 +1,6 @@
 //! Scanning all devices.
-use super::{Device, UmadFile, files::Dir};
-use crate::{Error, Result};
+use super::{Device, UmadFile, files::Dir, port};
+use crate::{Error, LinkLayer, Result};
 use std::{
     io,
     path::{Path, PathBuf},
@@ -42,12 +42,25 @@ impl Sysfs {
         Self { class: class.into(), dev: dev.into() }
     }
 
-    /// Returns the names of all devices in their order (`mlx5_2` before `mlx5_10`), without reading the devices: reading
-    /// may wait for their firmware.
+    /// Returns the names of the devices that have an InfiniBand port, in their order. It does not wait for firmware, as
+    /// reading a device may. A device whose ports cannot be read is one of them, so that reading it gives the error.
     ///
     /// # Errors
     /// [`Error::File`] if the class directory exists and cannot be listed.
-    pub fn names(&self) -> Result<Vec<String>> {
+    pub fn infiniband_names(&self) -> Result<Vec<String>> {
+        let has_infiniband = |name: &String| {
+            let ports = self.class.join("infiniband").join(name).join("ports");
+            let is_infiniband = |number: u8| {
+                port::link_layer(Dir(&Dir(&ports).join(&number.to_string())))
+                    .map_or(true, |layer| layer == LinkLayer::InfiniBand)
+            };
+            Dir(&ports).numbers().map_or(true, |numbers| numbers.into_iter().any(is_infiniband))
+        };
+        Ok(self.names()?.into_iter().filter(has_infiniband).collect())
+    }
+
+    /// Returns the names of all devices in their order: `mlx5_2` before `mlx5_10`.
+    fn names(&self) -> Result<Vec<String>> {
         let mut names = Dir(&self.class.join("infiniband")).names()?;
         names.sort_by(|a, b| natural(a).cmp(&natural(b)));
         Ok(names)

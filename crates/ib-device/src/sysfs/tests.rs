@@ -133,6 +133,21 @@ fn ethernet_and_down_ports_are_found_but_not_usable() {
 }
 
 #[test]
+fn names_of_devices_with_an_infiniband_port_are_found_without_reading_the_devices() {
+    let tree = one_port();
+    for name in ["mlx5_10", "mlx5_2", "rocep1"] {
+        tree.port(name, 1, "?");
+        tree.port(name, 2, "?");
+    }
+    for ethernet in ["mlx5_2/ports/1", "rocep1/ports/1", "rocep1/ports/2"] {
+        tree.put(&format!("infiniband/{ethernet}/link_layer"), "Ethernet");
+    }
+    // A device whose ports cannot be listed.
+    tree.put("infiniband/mlx5_3/ports", "");
+    assert_eq!(tree.sysfs().infiniband_names().unwrap(), ["mlx5_0", "mlx5_2", "mlx5_3", "mlx5_10"]);
+}
+
+#[test]
 fn files_that_old_kernels_lack_are_optional() {
     let tree = one_port();
     for file in ["infiniband/mlx5_0/fw_ver", "infiniband/mlx5_0/ports/1/link_layer", "infiniband/mlx5_0/ports/1/rate"] {

@@ -46,6 +46,4 @@ mod worker;
 
 pub(crate) use counters::Counters;
 pub(crate) use table::Devices;
-#[cfg(test)]
-pub(crate) use table::MAX_DEVICES;
 pub(crate) use worker::Depths;

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     clock::Clock,
-    fabric::{error::FabricError, interface::NamedPort},
+    fabric::{MAX_DEVICES, error::FabricError, interface::NamedPort},
     log::{Lines, limited},
 };
 use acm_sansio::{EndpointId, PortId, SaRequestId, Time, api::SendFailure};
@@ -21,8 +21,6 @@ use std::{
     thread::JoinHandle,
 };
 
-/// Maximum number of devices, each with a thread.
-pub(crate) const MAX_DEVICES: usize = 128;
 /// Interval between two checks of the threads. A device that does not respond is found by the third.
 const CHECK: Duration = Duration::from_secs(5);
 /// Maximum time that the start waits until all devices are read.
@@ -157,7 +155,7 @@ impl Devices {
     /// Starts a thread for each new device. The threads of all other devices read them again.
     pub(super) fn scan(&mut self) {
         self.counters.scans.increment();
-        let names = match self.sysfs.names() {
+        let names = match self.sysfs.infiniband_names() {
             Ok(names) => names,
             Err(error) => {
                 self.counters.read_failures.increment();

@@ -57,6 +57,11 @@ fn devices(root: &Path) -> Devices {
     Devices::looking_at(sysfs, None, Depths { receive: one, send: one }, Lines::default()).unwrap()
 }
 
+fn handle_timeout(worker: &mut Worker, now: Time) {
+    worker.handle_timeout(now);
+    while worker.retry() {}
+}
+
 fn count(counters: &Counters, name: &str) -> u64 {
     counters.iter().find(|(other, _)| *other == name).unwrap().1
 }
@@ -72,11 +77,11 @@ fn device_that_cannot_be_opened_is_retried_with_growing_pauses() {
     write_device(dir.path(), "mlx9_0");
     let mut worker = worker(dir.path());
     worker.read();
-    assert!(matches!(worker.next_report(), Some(Report::PortDown(PortId(1)))), "it is visible");
+    assert!(matches!(worker.next_report(|| ()), Some(Report::PortDown(PortId(1)))), "it is visible");
     let mut tries = Vec::new();
     for second in 0..200 {
         let before = count(&worker.counters, "open_failures");
-        worker.handle_timeout(seconds(second));
+        handle_timeout(&mut worker, seconds(second));
         if count(&worker.counters, "open_failures") > before {
             tries.push(second);
             // A read because of a message of the kernel is one more attempt, and does not delay the next retry.
@@ -84,7 +89,7 @@ fn device_that_cannot_be_opened_is_retried_with_growing_pauses() {
         }
     }
     assert_eq!(tries, [1, 3, 7, 15, 31, 63, 123, 183]);
-    assert!(worker.device.is_none() && worker.next_report().is_none());
+    assert!(worker.device.is_none() && worker.next_report(|| ()).is_none());
 }
 
 #[test]
@@ -95,7 +100,7 @@ fn removed_device_is_not_retried() {
     worker.read();
     assert!(worker.poll_timeout().is_some() && !worker.is_removed);
     fs::remove_dir_all(dir.path().join("class/infiniband/mlx9_0")).unwrap();
-    worker.handle_timeout(seconds(5));
+    handle_timeout(&mut worker, seconds(5));
     assert!(worker.poll_timeout().is_none() && worker.is_removed);
 }
 
@@ -111,7 +116,7 @@ fn device_that_cannot_be_read_is_read_again() {
     assert_eq!(failures(&worker), [1, 0]);
     assert_eq!(worker.poll_timeout(), Some(Time::ZERO + Duration::from_secs(1)));
     fs::write(&state, "4: ACTIVE").unwrap();
-    worker.handle_timeout(seconds(1));
+    handle_timeout(&mut worker, seconds(1));
     assert_eq!(failures(&worker), [1, 1]);
 }
 
@@ -241,10 +246,13 @@ fn device_with_4096_waiting_commands_gets_no_datagram_and_is_closed_by_the_next_
 }
 
 #[test]
-fn devices_beyond_128_are_not_served() {
+fn infiniband_devices_beyond_128_are_not_served() {
     let dir = tempfile::tempdir().unwrap();
     for number in 0..129 {
         write_device(dir.path(), &format!("mlx9_{number}"));
+        let ethernet = format!("irdma{number}");
+        write_device(dir.path(), &ethernet);
+        fs::write(dir.path().join("class/infiniband").join(ethernet).join("ports/1/link_layer"), "Ethernet").unwrap();
     }
     let mut devices = devices(dir.path());
     let text = captured_log(tracing::Level::ERROR, || devices.scan());

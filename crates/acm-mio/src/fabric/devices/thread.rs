@@ -51,7 +51,7 @@ struct Shared {
     /// Number of commands that wait. Less than zero for a moment if the thread takes a command before it is counted.
     waiting: AtomicIsize,
     /// Incremented when the thread begins to work, and when it begins to wait. Odd while the thread works. Two more after
-    /// each command, to which the device has responded.
+    /// each piece of work, in which the device has responded.
     steps: AtomicU64,
     /// True if the event loop no longer serves the device: the commands that wait are not carried out.
     has_ended: AtomicBool,
@@ -170,6 +170,7 @@ impl Link {
             let waited = poll.poll(&mut events, timeout);
             step();
             worker.handle_timeout(clock.now());
+            self.retry(&mut worker);
             if waited.is_ok() {
                 events.iter().for_each(|event| worker.ready(event.token()));
             }
@@ -178,11 +179,23 @@ impl Link {
         }
     }
 
+    /// Notes that a piece of work has ended, and another one may follow.
+    fn worked(&self) {
+        self.shared.steps.fetch_add(2, Ordering::Relaxed);
+    }
+
+    /// Does all work that is due.
+    fn retry(&self, worker: &mut Worker) {
+        while worker.retry() {
+            self.worked();
+        }
+    }
+
     /// Sends a batch of reports. Returns `true` if there may be more, and `None` if the event loop no
     /// longer serves the device.
     fn report(&self, worker: &mut Worker) -> Option<bool> {
         for number in 0..BATCH {
-            let Some(report) = worker.next_report() else {
+            let Some(report) = worker.next_report(|| self.worked()) else {
                 if number > 0 {
                     wake_loop(&self.wake);
                 }
@@ -212,8 +225,7 @@ impl Link {
                 Ok(command) => {
                     self.shared.waiting.fetch_sub(1, Ordering::AcqRel);
                     worker.carry_out(command);
-                    // Work has ended within a batch.
-                    self.shared.steps.fetch_add(2, Ordering::Relaxed);
+                    self.worked();
                 }
                 Err(TryRecvError::Empty) => return Some(false),
                 Err(TryRecvError::Disconnected) => return None,
@@ -226,4 +238,33 @@ impl Link {
 fn wake_loop(mut wake: &pipe::Sender) {
     // If the pipe is full, the event loop is awake.
     let _ = wake.write(&[1]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fabric::devices::{
+        table::DeviceKey,
+        worker::{Depths, Work},
+    };
+    use acm_sansio::EndpointId;
+    use core::num::NonZeroU32;
+    use ib_device::sysfs::Sysfs;
+
+    #[test]
+    fn work_that_ends_is_a_response_of_the_device() {
+        let (depths, sysfs) =
+            (Depths { receive: NonZeroU32::MIN, send: NonZeroU32::MIN }, Sysfs::new("/nonexistent", "/nonexistent"));
+        let mut worker = Worker::new(DeviceKey(0), "mlx9_0".into(), sysfs, depths, Arc::default());
+        for index in 0..3 {
+            worker.retries.failed(Time::ZERO, Work::Endpoint(EndpointId::new(index, 0)));
+        }
+        let ((_, commands), (reports, _received)) = (mpsc::channel(), mpsc::sync_channel(MAX_REPORTS));
+        let link = Link { commands, reports, shared: Arc::default(), wake: Arc::new(pipe::new().unwrap().0) };
+        let steps = || link.shared.steps.load(Ordering::Relaxed);
+        worker.handle_timeout(Time::ZERO + Duration::from_secs(100));
+        link.retry(&mut worker);
+        assert_eq!((steps(), worker.poll_timeout()), (6, None));
+        assert_eq!((link.report(&mut worker), steps()), (Some(false), 8));
+    }
 }

@@ -117,24 +117,31 @@ impl Worker {
         self.retries.next().into_iter().chain(self.lines.due()).min()
     }
 
-    /// Sets the current time and does the work that is due.
+    /// Sets the current time.
     pub(super) fn handle_timeout(&mut self, now: Time) {
         self.now = now;
         self.lines.write_counts(now);
-        while let Some(work) = self.retries.take_due(now) {
-            match work {
-                Work::Device => self.read(),
-                Work::Endpoint(id) => self.recover(id),
-                Work::Attach(endpoint, mgid, mlid) => self.attach(endpoint, mgid, mlid),
-                Work::Mads(port) => self.turns.ready(Source::Mads(port), Source::Mads(port).lane()),
-            }
-        }
         self.count_leaked();
     }
 
-    /// Returns the next report; `None` if no source has one.
-    pub(super) fn next_report(&mut self) -> Option<Report> {
+    /// Does one piece of work that is due. Returns `false` if there is none.
+    pub(super) fn retry(&mut self) -> bool {
+        let Some(work) = self.retries.take_due(self.now) else { return false };
+        match work {
+            Work::Device => self.read(),
+            Work::Endpoint(id) => self.recover(id),
+            Work::Attach(endpoint, mgid, mlid) => self.attach(endpoint, mgid, mlid),
+            Work::Mads(port) => self.turns.ready(Source::Mads(port), Source::Mads(port).lane()),
+        }
+        self.count_leaked();
+        true
+    }
+
+    /// Returns the next report; `None` if no source has one. Calls `worked` after each source, which may have waited for
+    /// the device.
+    pub(super) fn next_report(&mut self, worked: impl Fn()) -> Option<Report> {
         loop {
+            worked();
             if let Some(report) = self.reports.pop_front() {
                 return Some(report);
             }

@@ -132,10 +132,14 @@ fn in_child(test: &str, config: &SubnetConfig) {
 }
 
 impl Bench {
+    fn handle_timeout(&mut self, now: acm_sansio::Time) {
+        super::handle_timeout(&mut self.worker, now);
+    }
+
     /// Returns the next input without waiting.
     fn at_once(&mut self) -> Option<OwnedInput> {
         loop {
-            let report = self.worker.next_report()?;
+            let report = self.worker.next_report(|| ())?;
             if let Some(input) = report.input() {
                 return Some(input.into());
             }

@@ -64,7 +64,7 @@ fn removed_device_is_closed() {
     bench.control("device remove node1");
     assert_eq!((bench.next(), bench.next()), (OwnedInput::Down(id), OwnedInput::Lost(ONE)));
     assert_eq!((bench.count("devices_closed"), bench.at_once()), (1, None));
-    bench.worker.handle_timeout(seconds(1));
+    bench.handle_timeout(seconds(1));
     assert!(bench.worker.is_removed && bench.worker.device.is_none());
     assert_eq!((bench.worker.endpoints.len(), bench.worker.queues.len()), (0, 0));
 }
@@ -73,12 +73,12 @@ fn removed_device_is_closed() {
 fn failed_device_is_opened_again_after_a_second() {
     let test = "failed_device_is_opened_again_after_a_second";
     let Some((mut bench, id, ..)) = with_endpoint(test) else { return };
-    bench.worker.handle_timeout(seconds(5));
+    bench.handle_timeout(seconds(5));
     bench.control("device fail node1");
     assert_eq!((bench.next(), bench.next()), (OwnedInput::Down(id), OwnedInput::Lost(ONE)));
     assert_eq!(bench.worker.poll_timeout(), Some(seconds(6)));
     assert_eq!((bench.count("devices_closed"), bench.worker.endpoints.len(), bench.worker.queues.len()), (1, 0, 0));
-    bench.worker.handle_timeout(seconds(6));
+    bench.handle_timeout(seconds(6));
     assert_eq!(bench.next_up().0, id);
     assert_eq!((bench.worker.poll_timeout(), bench.count("devices_opened")), (None, 2));
 }

@@ -62,10 +62,10 @@ fn refusals_of_the_device_are_counted_and_attaching_is_retried() {
     bench.send(ONE, way_to(&port).with_grh(grh), qpn, &AcmMad::default());
     assert_eq!((bench.count("sends_failed"), bench.count("sends_queued")), (1, 0));
     // The GID is no multicast group: attaching is retried until it is not needed.
-    bench.worker.handle_timeout(seconds(3));
+    bench.handle_timeout(seconds(3));
     bench.carry_out(DeviceCommand::Attach(ONE, port.gid(), Lid::new(0xc000)));
     assert_eq!((bench.count("attach_failures"), bench.worker.poll_timeout()), (1, Some(seconds(4))));
-    bench.worker.handle_timeout(seconds(4));
+    bench.handle_timeout(seconds(4));
     assert_eq!((bench.count("attach_failures"), bench.worker.poll_timeout()), (2, Some(seconds(6))));
     bench.carry_out(DeviceCommand::Detach(OTHER, port.gid()));
     bench.carry_out(DeviceCommand::Detach(ONE, "ff12::1".parse().unwrap()));
