@@ -1,12 +1,16 @@
 //! Kernel modules, devices, ports, device files.
 use super::{paths::Paths, report::Report};
+use core::time::Duration;
 use ib_device::{
     LinkLayer,
-    sysfs::{Device, Port},
+    sysfs::{Device, Port, Sysfs},
 };
 use ib_mad::PortState;
 use nix::unistd::{AccessFlags, access};
-use std::path::Path;
+use std::{path::Path, sync::mpsc, thread};
+
+/// Longest time to check a device.
+const FIRMWARE: Duration = Duration::from_secs(10);
 
 /// Classes that RDMA modules create, the most important one first.
 const CLASSES: [(&str, &str); 3] = [
@@ -29,26 +33,34 @@ pub(super) fn modules(paths: &Paths, report: &mut Report) {
 }
 
 pub(super) fn devices(paths: &Paths, report: &mut Report) {
-    let scan = match paths.sysfs().scan() {
-        Ok(scan) => scan,
+    devices_within(paths, FIRMWARE, report);
+}
+
+/// Checks each device in a thread, which waits for the device's firmware.
+fn devices_within(paths: &Paths, limit: Duration, report: &mut Report) {
+    let names = match paths.sysfs().names() {
+        Ok(names) => names,
         Err(error) => return report.fail(format!("devices: {error}"), "run as a user who may read /sys/class"),
     };
-    for (name, error) in scan.failures {
-        report.fail(format!("{name}: {error}"), "the device is not served; see the kernel's log");
-    }
     let mut usable = 0;
-    for device in &scan.devices {
-        let infiniband = || device.ports.iter().filter(|port| port.link_layer == LinkLayer::InfiniBand);
-        for other in device.ports.iter().filter(|port| port.link_layer != LinkLayer::InfiniBand) {
-            report.ok(format!("{} port {}: not InfiniBand, not served", device.name, other.number));
-        }
-        if infiniband().next().is_some() {
-            verbs(device, report);
-        }
-        for port in infiniband() {
-            usable += usize::from(port.is_usable());
-            state(device, port, report);
-            umad(device, port, report);
+    for name in names {
+        let (done, result) = mpsc::channel();
+        let (sysfs, of) = (paths.sysfs(), name.clone());
+        // A thread that waits is left behind, and ends with the program.
+        thread::spawn(move || {
+            let mut report = Report::default();
+            let usable = device(&sysfs, &of, &mut report);
+            let _ = done.send((usable, report));
+        });
+        match result.recv_timeout(limit) {
+            Ok((ports, of_device)) => {
+                usable += ports;
+                report.findings.extend(of_device.findings);
+            }
+            Err(_) => report.fail(
+                format!("{name} does not respond within {} s", limit.as_secs()),
+                "its firmware may be dead: see the kernel's log; other devices are served",
+            ),
         }
     }
     if usable == 0 {
@@ -57,6 +69,31 @@ pub(super) fn devices(paths: &Paths, report: &mut Report) {
             "the daemon starts and waits for one; serve a simulated one by --fabric",
         );
     }
+}
+
+/// Checks a device. Returns the number of its usable ports.
+fn device(sysfs: &Sysfs, name: &str, report: &mut Report) -> usize {
+    let device = match sysfs.device(name) {
+        Ok(Some(device)) => device,
+        Ok(None) => return 0,
+        Err(error) => {
+            report.fail(format!("{name}: {error}"), "the device is not served; see the kernel's log");
+            return 0;
+        }
+    };
+    let (infiniband, other): (Vec<_>, Vec<_>) =
+        device.ports.iter().partition(|port| port.link_layer == LinkLayer::InfiniBand);
+    for port in other {
+        report.ok(format!("{name} port {}: not InfiniBand, not served", port.number));
+    }
+    if !infiniband.is_empty() {
+        verbs(&device, report);
+    }
+    for port in &infiniband {
+        state(&device, port, report);
+        umad(&device, port, report);
+    }
+    infiniband.iter().filter(|port| port.is_usable()).count()
 }
 
 fn state(device: &Device, port: &Port, report: &mut Report) {
@@ -204,6 +241,18 @@ mod tests {
             let report = report(&paths);
             assert!(has(&report, Verdict::Fail, "no active InfiniBand port"), "{report:?}");
         }
+    }
+
+    #[test]
+    fn device_that_does_not_respond_is_reported() {
+        let (dir, paths) = machine("4: ACTIVE", "0x11", "InfiniBand");
+        // The file has no writer, so that reading it does not end.
+        let state = dir.path().join("class/infiniband/mlx5_0/ports/1/state");
+        fs::remove_file(&state).unwrap();
+        nix::unistd::mkfifo(&state, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let lines = Report::of(|report| devices_within(&paths, Duration::ZERO, report)).lines();
+        assert!(lines[0].starts_with("FAIL mlx5_0 does not respond within 0 s: its firmware may be dead"), "{lines:?}");
+        assert_eq!(FIRMWARE, Duration::from_secs(10));
     }
 
     #[test]

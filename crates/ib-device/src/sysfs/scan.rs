@@ -59,8 +59,12 @@ impl Sysfs {
         Ok(self.names()?.into_iter().filter(has_infiniband).collect())
     }
 
-    /// Returns the names of all devices in their order: `mlx5_2` before `mlx5_10`.
-    fn names(&self) -> Result<Vec<String>> {
+    /// Returns the names of all devices in their order (`mlx5_2` before `mlx5_10`), without reading the devices: reading
+    /// may wait for their firmware.
+    ///
+    /// # Errors
+    /// [`Error::File`] if the class directory exists and cannot be listed.
+    pub fn names(&self) -> Result<Vec<String>> {
         let mut names = Dir(&self.class.join("infiniband")).names()?;
         names.sort_by(|a, b| natural(a).cmp(&natural(b)));
         Ok(names)
