@@ -110,7 +110,6 @@ impl Port {
     }
 }
 
-/// Parses the state in a text like `4: ACTIVE`.
 /// Reads the link layer of a port. Drivers know it, and do not ask the firmware.
 pub(super) fn link_layer(dir: Dir<'_>) -> Result<LinkLayer> {
     Ok(match dir.optional_text("link_layer")?.as_deref() {
@@ -121,6 +120,7 @@ pub(super) fn link_layer(dir: Dir<'_>) -> Result<LinkLayer> {
     })
 }
 
+/// Parses the state in a text like `4: ACTIVE`.
 fn state(text: &str) -> Option<PortState> {
     let (code, _) = text.split_once(':').unwrap_or((text, ""));
     number(code).map(PortState::new)
