@@ -9,9 +9,9 @@ use ib_mad::Pkey;
 #[derive(Debug, Default)]
 pub(super) struct Partitions {
     served: Vec<Pkey>,
-    /// The number of changes, while the SA may choose: the port has several partitions, and an endpoint in each.
+    /// The number of the set, while the SA may choose: the port has several partitions, and an endpoint in each. No other
+    /// port has this number, and this port had it for no other set.
     choice: Option<u32>,
-    changes: u32,
 }
 
 impl Ports {
@@ -22,13 +22,13 @@ impl Ports {
             self.endpoints_of(id).filter_map(|endpoint| Some(self.endpoint(endpoint)?.pkey)).collect();
         let Some(port) = self.ports.get_mut(&id) else { return false };
         let may_choose = port.attributes.lets_sa_choose(&served);
-        let Partitions { served: before, choice, changes } = &mut port.partitions;
+        let Partitions { served: before, choice } = &mut port.partitions;
         if *before == served && choice.is_some() == may_choose {
             return false;
         }
-        *changes = changes.wrapping_add(1);
+        self.choices = self.choices.wrapping_add(1);
         *before = served;
-        let choice_before = core::mem::replace(choice, may_choose.then_some(*changes));
+        let choice_before = core::mem::replace(choice, may_choose.then_some(self.choices));
         choice_before != *choice
     }
 

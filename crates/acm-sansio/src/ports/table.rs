@@ -49,6 +49,8 @@ pub(crate) struct Ports {
     pub(super) endpoints: Arena<EndpointId, Endpoint>,
     order: BTreeMap<(PortId, u16), EndpointId>,
     pub(super) local: LocalAddresses,
+    /// The number of the last set of partitions among which the subnet administrator chooses.
+    pub(super) choices: u32,
 }
 
 impl Ports {
@@ -58,6 +60,7 @@ impl Ports {
             endpoints: Arena::new(),
             order: BTreeMap::new(),
             local: LocalAddresses::new(seed),
+            choices: 0,
         }
     }
 
@@ -235,7 +238,7 @@ impl Ports {
 
     /// Rebuilds the index of addresses. The first endpoint of an active port that has an address serves it.
     pub(crate) fn index_addresses(&mut self) {
-        let Self { ports, endpoints, order, local } = self;
+        let Self { ports, endpoints, order, local, .. } = self;
         let served = order.iter().filter(|((port, _), _)| ports.get(port).is_some_and(|port| port.up));
         local.index(served.filter_map(|(_, id)| Some((*id, endpoints.get(*id)?.addresses.as_slice()))));
     }

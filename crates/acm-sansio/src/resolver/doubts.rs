@@ -49,22 +49,19 @@ impl Ibacmp {
     }
 
     /// Returns the destinations that are cached at a GID, at most [`MOST_DOUBTED`] of each kind: those of an endpoint, and
-    /// the paths in partitions of the subnet administrator's choice that the other endpoints of the port have.
+    /// the paths in partitions of the subnet administrator's choice that the port has.
     pub(super) fn cached_at_gid(&self, cx: &Context, endpoint: EndpointId, gid: Gid) -> Vec<DestId> {
-        let mut found = self.cache.at_gid(endpoint, gid, MOST_DOUBTED);
-        for other in other_endpoints(cx, endpoint) {
-            let chosen = |id: &DestId| self.cache.at(*id).key.is_in_chosen_partition();
-            found.extend(self.cache.at_gid(other, gid, MOST_DOUBTED).into_iter().filter(chosen));
-        }
-        found
+        self.cache.at_gid(endpoint, cx.partition_choice(endpoint), gid, MOST_DOUBTED).collect()
     }
 
     /// Returns the keys of the paths to a location that a request without conditions has, with the endpoint of each.
     pub(super) fn keys_to(&self, cx: &Context, endpoint: EndpointId, remote: &Remote) -> Vec<(EndpointId, DestKey)> {
         let mut keys = Vec::from([(endpoint, self.key_to(endpoint, remote))]);
-        for of in other_endpoints(cx, endpoint).into_iter().chain([endpoint]) {
-            if let (choice @ Some(_), DestKey::Route(key)) = (cx.partition_choice(of), self.key_to(of, remote)) {
-                keys.push((of, DestKey::Route(RouteKey { choice, ..key })));
+        if let choice @ Some(_) = cx.partition_choice(endpoint) {
+            for of in cx.port_id(endpoint).map(|port| cx.endpoints_of(port)).unwrap_or_default() {
+                if let DestKey::Route(key) = self.key_to(of, remote) {
+                    keys.push((of, DestKey::Route(RouteKey { choice, ..key })));
+                }
             }
         }
         keys
@@ -98,11 +95,4 @@ impl Ibacmp {
         let at = start + retry::CLAIM_DEFENCE + cx.shared.spread(retry::CLAIM_SPREAD);
         cx.shared.set_timer(Task::Lookup(id).token(), at);
     }
-}
-
-/// Returns the other endpoints of an endpoint's port.
-fn other_endpoints(cx: &Context, endpoint: EndpointId) -> Vec<EndpointId> {
-    let mut of_port = cx.port_id(endpoint).map(|port| cx.endpoints_of(port)).unwrap_or_default();
-    of_port.retain(|other| *other != endpoint);
-    of_port
 }

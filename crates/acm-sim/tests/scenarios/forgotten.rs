@@ -52,6 +52,7 @@ const STATE: &[(&str, Ends)] = &[
     // Ports and endpoints.
     ("context.ports.addresses", Never),
     ("context.ports.by_address", Never),
+    ("context.ports.choices", Never),
     ("context.ports.endpoints", Never),
     ("context.ports.endpoints.chunks.failures", Now),
     ("context.ports.local", Never),

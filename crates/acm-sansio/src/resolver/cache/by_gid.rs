@@ -13,13 +13,24 @@ use core::hash::BuildHasher;
 use hashbrown::HashTable;
 use ib_mad::Gid;
 
-/// The place of destinations: an endpoint and a GID. Addresses have places of their own, because all of their paths were
-/// found under the same conditions.
+/// The place of destinations: whose they are, and a GID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Place {
-    pub(crate) endpoint: EndpointId,
+    pub(crate) of: Group,
     pub(crate) gid: Gid,
-    pub(crate) is_address: bool,
+}
+
+/// The destinations that are found together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Group {
+    /// The addresses of an endpoint. All of their paths were found under the same conditions.
+    Addresses(EndpointId),
+    /// The paths of an endpoint in its partition.
+    Paths(EndpointId),
+    /// The paths of a port in a partition of this choice of the subnet administrator
+    /// ([`Context::partition_choice`](crate::provider::Context::partition_choice)): a datagram on any endpoint of the
+    /// port tells of all of them.
+    ChosenPaths(u32),
 }
 
 /// The destinations at one place. Insertion takes constant time.

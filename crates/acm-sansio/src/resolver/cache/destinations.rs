@@ -1,5 +1,5 @@
 //! The cache of destinations: lookup by key, counts, and state changes.
-use super::by_gid::{ByGid, Place};
+use super::by_gid::{ByGid, Group, Place};
 use crate::{
     api::{Publication, id::EndpointId},
     collections::{arena::Arena, list::List},
@@ -235,7 +235,12 @@ impl Cache {
         let endpoint = dest.endpoint;
         let (was_busy, is_busy) = (dest.state.is_busy(), state.is_busy());
         let (was_at, is_at) = (dest.state.located_at(&dest.key), state.located_at(&dest.key));
-        let place = |gid| Place { endpoint, gid, is_address: dest.is_address() };
+        let of = match dest.key {
+            DestKey::Address(_) => Group::Addresses(endpoint),
+            DestKey::Route(RouteKey { choice: None, .. }) => Group::Paths(endpoint),
+            DestKey::Route(RouteKey { choice: Some(choice), .. }) => Group::ChosenPaths(choice),
+        };
+        let place = |gid| Place { of, gid };
         let (left, entered) = (was_at.map(place), is_at.map(place));
         let (was, is) = (dest.state.kind(), state.kind());
         let before = core::mem::replace(&mut dest.state, state);
@@ -307,19 +312,24 @@ impl Cache {
 
     /// Returns the first address of an endpoint at a GID.
     pub(crate) fn first_address_at(&self, endpoint: EndpointId, gid: Gid) -> Option<DestId> {
-        self.by_gid.first(Place { endpoint, gid, is_address: true })
+        self.by_gid.first(Place { of: Group::Addresses(endpoint), gid })
     }
 
-    /// Returns the first destination of an endpoint that was requested by LID or GID and is at a GID.
-    pub(crate) fn first_route_at(&self, endpoint: EndpointId, gid: Gid) -> Option<DestId> {
-        self.by_gid.first(Place { endpoint, gid, is_address: false })
-    }
-
-    /// Returns the addresses of an endpoint at a GID and the paths to it, at most this many of each.
-    pub(crate) fn at_gid(&self, endpoint: EndpointId, gid: Gid, most: usize) -> Vec<DestId> {
+    /// Returns the addresses of an endpoint at a GID and the paths to it, and the paths of its port in a partition of this
+    /// choice of the subnet administrator: at most this many of each.
+    pub(crate) fn at_gid(
+        &self,
+        endpoint: EndpointId,
+        choice: Option<u32>,
+        gid: Gid,
+        most: usize,
+    ) -> impl Iterator<Item = DestId> {
+        let groups = [Some(Group::Addresses(endpoint)), Some(Group::Paths(endpoint)), choice.map(Group::ChosenPaths)];
         let next = |id: &DestId| self.get(*id).and_then(|dest| dest.gid_links.next());
-        let firsts = [self.first_address_at(endpoint, gid), self.first_route_at(endpoint, gid)];
-        firsts.into_iter().flat_map(|first| core::iter::successors(first, next).take(most)).collect()
+        groups
+            .into_iter()
+            .flatten()
+            .flat_map(move |of| core::iter::successors(self.by_gid.first(Place { of, gid }), next).take(most))
     }
 
     /// Returns the number of destinations with a known GID.

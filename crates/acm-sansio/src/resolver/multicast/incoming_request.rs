@@ -4,7 +4,7 @@ use crate::{
     api::{DatagramSource, ResolverEvent, account::REMOTE, id::EndpointId, port::PortAttributes},
     provider::Context,
     resolver::{
-        dest::{DestKey, DestState, Lookup, Remote, Responder, Routing, ServedPath},
+        dest::{DestKey, DestState, Lookup, Remote, Responder, Routing, ServedPath, StateKind},
         endpoint::Endpoints,
         state::Ibacmp,
         token::DestId,
@@ -101,19 +101,24 @@ impl Ibacmp {
     /// Compares cached paths to a GID with a datagram from it, which shows its LID and its queue pair. `named` is the
     /// address in the datagram.
     fn compare_places(&mut self, cx: &mut Context, endpoint: EndpointId, remote: Remote, named: Option<DestId>) {
-        let keys = self.keys_to(cx, endpoint, &remote);
-        for (endpoint, key) in keys {
-            if let Some(id) = self.cache.find(endpoint, &key)
-                && let Some(dest) = self.cache.at_mut(id)
-                && let DestState::Routing(routing) = &mut dest.state
-            {
-                // The response may be older than the datagram.
-                routing.shown = Some(remote.lid);
-            }
+        if self.cache.count_of(StateKind::Routing) > 0 {
+            self.show_place(cx, endpoint, remote);
         }
         for id in self.cached_at_gid(cx, endpoint, remote.gid) {
             if named != Some(id) {
                 self.compare_place(cx, id, remote);
+            }
+        }
+    }
+
+    /// Tells the open queries for paths to a GID the LID that a datagram from it shows: the response may be older.
+    fn show_place(&mut self, cx: &Context, endpoint: EndpointId, remote: Remote) {
+        for (endpoint, key) in self.keys_to(cx, endpoint, &remote) {
+            if let Some(id) = self.cache.find(endpoint, &key)
+                && let Some(dest) = self.cache.at_mut(id)
+                && let DestState::Routing(routing) = &mut dest.state
+            {
+                routing.shown = Some(remote.lid);
             }
         }
     }

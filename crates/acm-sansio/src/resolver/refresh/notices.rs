@@ -48,9 +48,8 @@ impl Ibacmp {
         let mut left = SLICE;
         while let Some((port, gid)) = self.stale_gids.first().copied() {
             for endpoint in cx.endpoints_of(port) {
-                let first = |cache: &Cache| {
-                    cache.first_address_at(endpoint, gid).or_else(|| cache.first_route_at(endpoint, gid))
-                };
+                let choice = cx.partition_choice(endpoint);
+                let first = |cache: &Cache| cache.at_gid(endpoint, choice, gid, 1).next();
                 while let Some(id) = first(&self.cache) {
                     if left == 0 {
                         let at = cx.shared.now() + PAUSE;

@@ -10,6 +10,7 @@ use crate::{
     },
 };
 use acm_wire::Address;
+use alloc::vec::Vec;
 use ib_mad::{
     Gid,
     sa::{PathMask, PathRecord, Query},
@@ -23,12 +24,13 @@ impl Ibacmp {
     /// them, so they no longer exist.
     pub(crate) fn path_refuted(&mut self, cx: &mut Context, endpoint: EndpointId, query: &Query<PathRecord>) {
         let dgid = query.record().dgid;
-        for id in self.cache.at_gid(endpoint, dgid, MOST_COMPARED) {
+        let at_gid = self.cache.at_gid(endpoint, cx.partition_choice(endpoint), dgid, MOST_COMPARED);
+        for id in at_gid.collect::<Vec<_>>() {
             if self.is_refuted(cx, id, query) {
                 self.endpoints.refute_prefetched(&mut self.stats, endpoint, dgid);
                 self.stats.paths_refuted += 1;
                 if let Some(dest) = self.cache.get(id) {
-                    cx.shared.log(ResolverEvent::RouteRemoved(endpoint, dest.name()).into());
+                    cx.shared.log(ResolverEvent::RouteRemoved(dest.endpoint, dest.name()).into());
                 }
                 // The peer may be elsewhere: the next request starts with the address.
                 self.drop_path(cx, id);
