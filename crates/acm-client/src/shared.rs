@@ -15,8 +15,11 @@ use core::time::Duration;
 use ib_mad::sa::PathRecord;
 use std::io;
 
-/// Time between two attempts to get the memory, and the time limit of an attempt.
+/// Time between two attempts to get the memory.
 const PAUSE: Duration = Duration::from_secs(1);
+/// The longest time that a blocking client waits for the memory after an attempt. It arrives on a new connection, and
+/// others may delay the daemon in accepting that.
+const LONGEST_WAIT: Duration = Duration::from_millis(20);
 /// Number of keys that are looked up with one reading of the clock.
 const CHUNK: usize = 256;
 
@@ -24,8 +27,8 @@ const CHUNK: usize = 256;
 #[derive(Debug, Default)]
 pub(crate) struct SharedCache {
     reader: Option<Reader<ReadOnly>>,
-    /// The socket of a request for the memory.
-    requested: Option<Socket>,
+    /// The socket of a request for the memory, and the time until which a blocking client waits for it.
+    requested: Option<(Socket, Deadline)>,
     next_attempt: Option<Time>,
     hits: u64,
     reported: u64,
@@ -134,23 +137,24 @@ impl SharedCache {
     pub(crate) fn request(&mut self, service: &Service) {
         if self.is_due() {
             // Without the memory, requests are sent.
-            self.requested = send_request(service).ok();
+            let wait_until = Deadline::after(Some(LONGEST_WAIT));
+            self.requested = send_request(service).ok().map(|socket| (socket, wait_until));
             self.next_attempt = Some(Time::now() + PAUSE);
         }
     }
 
-    /// Waits for the requested memory.
+    /// Waits for the requested memory, until [`LONGEST_WAIT`] after the attempt.
     pub(crate) fn wait(&mut self) {
-        if let Some(socket) = &self.requested {
+        if let Some((socket, wait_until)) = &self.requested {
             // Without the memory, requests are sent.
-            let _ = socket::wait([(socket, false)].into_iter(), Deadline::after(Some(PAUSE)));
+            let _ = socket::wait([(socket, false)].into_iter(), *wait_until);
             self.receive();
         }
     }
 
     /// Receives the requested memory, if it has arrived.
     fn receive(&mut self) {
-        let Some(socket) = &self.requested else { return };
+        let Some((socket, _)) = &self.requested else { return };
         match socket.receive_file() {
             Ok(None) => {}
             received => {

@@ -2,12 +2,7 @@
 //!
 //! A client gets the memory's descriptor on a connection of its own: it sends [`SHARED_CACHE`], gets one message with
 //! the descriptor, and the connection ends.
-use crate::{
-    log::{Lines, limited},
-    metrics::Number,
-    settings::as_size,
-    stream::Stream,
-};
+use crate::{metrics::Number, settings::as_size, stream::Stream};
 use acm_sansio::{EndpointId, Time, api::Publication};
 use acm_shm::{Identity, Key, NotStored, Shared, Time as ShmTime, Writer};
 use acm_wire::{
@@ -53,7 +48,7 @@ impl SharedCache {
         created.inspect_err(|error| tracing::warn!(target: "shared_cache", "no memory to share: {error}")).ok()
     }
 
-    /// Creates memory for `size` paths. It has the size in the file system; the system allocates it as paths are stored.
+    /// Creates memory for `size` paths.
     pub(crate) fn create(size: usize) -> io::Result<Self> {
         let random = || getrandom::u64().map_err(|error| io::Error::other(error.to_string()));
         let identity = Identity { generation: NonZeroU64::MIN | random()?, seed: [random()?, random()?] };
@@ -67,12 +62,12 @@ impl SharedCache {
     }
 
     /// Carries out a change. Clients see it at once.
-    pub(crate) fn publish(&mut self, publication: &Publication, lines: &Lines) {
+    pub(crate) fn publish(&mut self, publication: &Publication) {
         match publication {
             Publication::Source { address, endpoint } => match endpoint.and_then(number) {
                 Some(number) => {
                     let stored = self.writer.insert_source(address, number);
-                    self.count(stored, lines);
+                    self.count(stored);
                 }
                 None => self.remove(&Key::new(0, address)),
             },
@@ -80,7 +75,7 @@ impl SharedCache {
                 let Some(number) = number(*endpoint) else { return };
                 let until = ShmTime::now() + lifetime.saturating_sub(2 * CLOCK_STEP);
                 let stored = self.writer.insert(&Key::new(number, dest), path, until);
-                self.count(stored, lines);
+                self.count(stored);
             }
             Publication::Withdrawn { endpoint, dest } => {
                 let Some(number) = number(*endpoint) else { return };
@@ -99,13 +94,8 @@ impl SharedCache {
     }
 
     /// Counts paths that did not fit.
-    fn count(&mut self, stored: Result<(), NotStored>, lines: &Lines) {
-        let Err(error) = stored else { return };
-        self.not_stored += 1;
-        if let NotStored::NoMemory(error) = error {
-            let room = self.writer.room();
-            limited!(lines, WARN, "shared_cache", "no memory for more than {room} paths: {error}");
-        }
+    fn count(&mut self, stored: Result<(), NotStored>) {
+        self.not_stored += u64::from(stored.is_err());
     }
 
     /// Returns the time of the next heartbeat.
@@ -205,9 +195,9 @@ mod tests {
 
     #[test]
     fn client_finds_what_is_published_until_it_is_withdrawn() {
-        let (mut shared, lines) = (SharedCache::create(9).unwrap(), Lines::default());
+        let mut shared = SharedCache::create(9).unwrap();
         let mut publish = |publication| {
-            shared.publish(&publication, &lines);
+            shared.publish(&publication);
             [1, 2].map(|number| matches!(find(&shared, number), Lookup::Path(path) if path.dlid == lid(number)))
         };
         assert_eq!(publish(path(1, MINUTE)), [false, false], "no source");
@@ -223,17 +213,17 @@ mod tests {
     /// The client looked up the source before its endpoint closed, and looks up the path afterwards.
     #[test]
     fn path_of_a_later_endpoint_is_not_found_by_the_source_of_an_earlier_one() {
-        let (mut shared, lines) = (SharedCache::create(9).unwrap(), Lines::default());
-        shared.publish(&Publication::Source { address: dest(0), endpoint: Some(ENDPOINT) }, &lines);
-        shared.publish(&path(1, MINUTE), &lines);
+        let mut shared = SharedCache::create(9).unwrap();
+        shared.publish(&Publication::Source { address: dest(0), endpoint: Some(ENDPOINT) });
+        shared.publish(&path(1, MINUTE));
         let reader = Reader::map(shared.writer.file()).unwrap();
         let source = reader.endpoint(Some(&dest(0)), &dest(1), ShmTime::now()).unwrap();
         let found = || reader.lookup(&Key::new(source, &dest(1)), ShmTime::now());
         assert!(matches!(found(), Lookup::Path(_)));
-        shared.publish(&Publication::AllWithdrawn(ENDPOINT), &lines);
+        shared.publish(&Publication::AllWithdrawn(ENDPOINT));
         let endpoint = EndpointId::new(ENDPOINT.index(), 1);
         let Publication::Path { dest, path, lifetime, .. } = path(1, MINUTE) else { unreachable!() };
-        shared.publish(&Publication::Path { endpoint, dest, path, lifetime }, &lines);
+        shared.publish(&Publication::Path { endpoint, dest, path, lifetime });
         assert_eq!(found(), Lookup::Miss);
         assert_eq!(number(EndpointId::new(65_535, 0)), None);
     }
@@ -241,17 +231,17 @@ mod tests {
     // docs/deadlines.md: shared-entries
     #[test]
     fn paths_beyond_the_option_are_counted() {
-        let (mut shared, lines) = (SharedCache::create(5000).unwrap(), Lines::default());
+        let mut shared = SharedCache::create(5000).unwrap();
         let numbers = |shared: &SharedCache| {
             ["shared_cache_entries", "shared_cache_room", "shared_cache_not_stored"].map(|name| {
                 shared.numbers().iter().find(|number| number.name == name).map(|number| number.value).unwrap()
             })
         };
-        shared.publish(&Publication::Source { address: dest(0), endpoint: Some(ENDPOINT) }, &lines);
-        (1..4000).for_each(|number| shared.publish(&path(number, MINUTE), &lines));
+        shared.publish(&Publication::Source { address: dest(0), endpoint: Some(ENDPOINT) });
+        (1..4000).for_each(|number| shared.publish(&path(number, MINUTE)));
         let [entries, room, lost] = numbers(&shared);
         assert!(entries + lost == 4000 && lost < 10 && room == 5000, "{entries} {lost}");
-        (4000..9000).for_each(|number| shared.publish(&path(number, MINUTE), &lines));
+        (4000..9000).for_each(|number| shared.publish(&path(number, MINUTE)));
         let [entries, room, lost] = numbers(&shared);
         assert_eq!([entries, room, lost], [5000, 5000, 4000]);
         shared.tick(Time::ZERO + HEARTBEAT);
@@ -261,7 +251,7 @@ mod tests {
     #[test]
     fn memory_is_not_used_as_soon_as_it_is_dropped() {
         let mut shared = SharedCache::create(9).unwrap();
-        shared.publish(&Publication::Source { address: dest(0), endpoint: Some(ENDPOINT) }, &Lines::default());
+        shared.publish(&Publication::Source { address: dest(0), endpoint: Some(ENDPOINT) });
         let reader = Reader::map(shared.writer.file()).unwrap();
         let lookup = || reader.lookup(&Key::new(0, &dest(0)), ShmTime::now());
         assert!(matches!(lookup(), Lookup::Path(_)));

@@ -1,6 +1,6 @@
 //! Places of a mapping's words: the header, the epochs, the index, the entries, and the ends of long destinations.
 use crate::sync::AtomicU64;
-use core::{ops::Range, time::Duration};
+use core::time::Duration;
 
 /// Number of keys that can share a part of the index, and the most entries that a lookup reads.
 pub const BUCKET: usize = 8;
@@ -73,19 +73,6 @@ impl Layout {
     /// Returns the number of words of the mapping.
     pub(crate) const fn words(self) -> usize {
         self.words
-    }
-
-    /// Returns the words before the entries.
-    #[cfg_attr(loom, expect(dead_code))]
-    pub(crate) const fn index(self) -> Range<usize> {
-        0..Self::INDEX + self.buckets * BUCKET
-    }
-
-    /// Returns the words of some entries, and those of the ends of their destinations.
-    pub(crate) const fn entries(self, numbers: Range<usize>) -> [Range<usize>; 2] {
-        let entries = Self::INDEX + self.buckets * BUCKET;
-        let tails = entries + self.room * 16;
-        [entries + numbers.start * 16..entries + numbers.end * 16, tails + numbers.start * 4..tails + numbers.end * 4]
     }
 
     /// Returns the parts of a mapping of this layout.

@@ -94,9 +94,10 @@
 //!
 //! # Memory
 //!
-//! The file has its full size from the start, and memory is allocated for the index, and for entries when they are
-//! used. The writer uses the entry with the lowest number that never had a key if no other is free. Readers access only
-//! entries of the index, so they never access a part of the file without memory.
+//! The file has its full size from the start, and all of its memory is allocated before a reader has it. Otherwise a
+//! reader could allocate a page: it would pay for it, and could page it out. The writer makes no system call that takes
+//! the lock of the file, which readers can hold. It uses the entry with the lowest number that never had a key if no
+//! other is free.
 //!
 //! # Concurrency
 //!
@@ -110,8 +111,7 @@
 //!
 //! The writer seals the file: nobody else can change or truncate it. A reader does not depend on that, except that the
 //! file must not become shorter. It copies the number of entries when it maps the file, computes the places of all parts
-//! from its copy, and checks the numbers in the index. Any contents give some [`Lookup`]. An invalid index may name
-//! entries without memory; then the system allocates it, up to the size of the file.
+//! from its copy, and checks the numbers in the index. Any contents give some [`Lookup`].
 #![warn(missing_debug_implementations)]
 #![deny(
     clippy::unwrap_used,

@@ -8,18 +8,18 @@ use crate::{
     time::Time,
     writer::{Identity, Writer},
 };
-use core::{ops::Range, ptr, ptr::NonNull, slice};
+use core::{ptr, ptr::NonNull, slice};
 use rustix::{
     fs::{
-        FallocateFlags, MemfdFlags, Mode, SealFlags, fallocate, fchmod, fcntl_add_seals, fcntl_get_seals, fstat,
-        ftruncate, memfd_create,
+        FallocateFlags, MemfdFlags, Mode, OFlags, SealFlags, fallocate, fchmod, fcntl_add_seals, fcntl_get_seals,
+        fstat, memfd_create, open,
     },
-    io::Errno,
+    io::{Errno, retry_on_intr},
     mm::{MapFlags, ProtFlags, mmap, munmap},
 };
 use std::{
     io,
-    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
 };
 use thiserror::Error;
 
@@ -66,6 +66,7 @@ impl Drop for Mapping {
 #[derive(Debug)]
 pub struct Shared {
     mapping: Mapping,
+    /// The file, opened for reading.
     file: OwnedFd,
 }
 
@@ -74,17 +75,6 @@ impl Words for Shared {
     fn words(&self) -> &[AtomicU64] {
         self.mapping.words()
     }
-
-    fn allocate(&self, words: Range<usize>) -> io::Result<()> {
-        allocate(&self.file, words)
-    }
-}
-
-/// Allocates memory of a file. Without it, a store or a load would end the program with SIGBUS if memory is exhausted.
-fn allocate(file: &OwnedFd, words: Range<usize>) -> io::Result<()> {
-    let bytes = |words: usize| u64::try_from(words).unwrap_or(u64::MAX).saturating_mul(8);
-    let (start, length) = (bytes(words.start), bytes(words.len()));
-    Ok(fallocate(file, FallocateFlags::empty(), start, length)?)
 }
 
 /// Memory of a reader.
@@ -114,11 +104,11 @@ pub enum MapError {
 }
 
 impl Writer<Shared> {
-    /// Creates a mapping with room for `room` keys. The memory of its index is allocated now, and that of its entries
-    /// in chunks when keys are stored.
+    /// Creates a mapping with room for `room` keys. All of its memory is allocated now: who allocates a page pays for it,
+    /// and may page it out. Later calls would wait for the lock of the file, which readers can take.
     ///
     /// # Errors
-    /// If the room is 0 or too large, or the system has not enough memory or descriptors.
+    /// If the room is 0 or too large, the system has not enough memory or descriptors, or `/proc` is not mounted.
     pub fn create(room: usize, identity: Identity, now: Time) -> io::Result<Self> {
         let layout = Layout::new(room).ok_or(Errno::INVAL)?;
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
@@ -127,12 +117,15 @@ impl Writer<Shared> {
         let file = create(flags | MemfdFlags::NOEXEC_SEAL).or_else(|_| create(flags))?;
         // Who may open the file for writing may page it out (MADV_PAGEOUT), and the writer would wait for the disk.
         fchmod(&file, Mode::RUSR)?;
-        ftruncate(&file, u64::try_from(layout.words()).unwrap_or(u64::MAX).saturating_mul(8))?;
-        allocate(&file, layout.index())?;
+        let length = u64::try_from(layout.words()).unwrap_or(u64::MAX).saturating_mul(8);
+        retry_on_intr(|| fallocate(&file, FallocateFlags::empty(), 0, length))?;
         fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW)?;
         let mapping = Mapping::new(&file, layout.words(), ProtFlags::READ | ProtFlags::WRITE)?;
         // From now on nobody can map the file for writing, or write to it.
         fcntl_add_seals(&file, SealFlags::FUTURE_WRITE | SealFlags::SEAL)?;
+        // A reader with a descriptor for writing could hold the lock of the file for long (fallocate).
+        let name = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let file = open(name, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
         Ok(Self::new(Shared { mapping, file }, layout, identity, now))
     }
 
@@ -168,7 +161,7 @@ mod tests {
         Lookup,
         tests::{LATER, NOW, identity, key, path},
     };
-    use rustix::fs::{ftruncate, memfd_create};
+    use rustix::fs::memfd_create;
     use std::{fs::File, io::Write, os::unix::fs::MetadataExt};
 
     #[test]
@@ -214,18 +207,18 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "no mmap of files")]
-    fn reader_cannot_change_the_file() {
+    fn reader_cannot_change_the_file_or_hold_its_lock() {
         let writer = Writer::create(16, identity(1), NOW).unwrap();
-        let length = fstat(writer.file()).unwrap().st_size;
-        assert_eq!(length, 640 + 8 * 64 + 16 * 128 + 16 * 32);
-        let mut file = File::from(writer.file().try_clone_to_owned().unwrap());
-        let refused = |result: io::Result<()>| result.unwrap_err().kind() == io::ErrorKind::PermissionDenied;
-        assert!(refused(Mapping::new(&file, 16, ProtFlags::READ | ProtFlags::WRITE).map(drop)));
-        assert!(refused(file.write_all(&[1])));
-        for length in [0, length - 1, length + 4096] {
-            assert!(refused(ftruncate(&file, u64::try_from(length).unwrap()).map_err(io::Error::from)));
-        }
-        assert!(refused(fcntl_add_seals(&file, SealFlags::WRITE).map_err(io::Error::from)));
+        let (file, status) = (writer.file(), fstat(writer.file()).unwrap());
+        assert_eq!(status.st_size, 640 + 8 * 64 + 16 * 128 + 16 * 32);
+        assert!(status.st_blocks * 512 >= status.st_size, "nobody else allocates a page");
+        let refused = Mapping::new(file, 16, ProtFlags::READ | ProtFlags::WRITE).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::PermissionDenied);
+        assert_eq!(rustix::io::write(file, &[1]), Err(Errno::BADF));
+        assert_eq!(fallocate(file, FallocateFlags::empty(), 0, 8), Err(Errno::BADF));
+        // Also for who may open it for writing.
+        let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::FUTURE_WRITE | SealFlags::SEAL;
+        assert!(fcntl_get_seals(file).unwrap().contains(seals));
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Memory of a cache: a mapping of a file, or words in the process.
 use crate::sync::AtomicU64;
-use core::ops::Range;
-use std::{io, sync::Arc};
+use std::sync::Arc;
 
 /// Memory that a [`Writer`](crate::Writer) or a [`Reader`](crate::Reader) uses: [`Shared`](crate::Shared),
 /// [`ReadOnly`](crate::ReadOnly), or `Arc<[AtomicU64]>` inside one process.
@@ -13,14 +12,6 @@ pub trait Memory: Words {}
 pub trait Words {
     /// Returns all words. Their number does not change.
     fn words(&self) -> &[AtomicU64];
-
-    /// Allocates memory for some words, which are then accessed.
-    ///
-    /// # Errors
-    /// If the system has no memory.
-    fn allocate(&self, _: Range<usize>) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 impl Memory for Arc<[AtomicU64]> {}

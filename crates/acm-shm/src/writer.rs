@@ -14,11 +14,9 @@ use crate::{
 use acm_wire::Address;
 use core::{iter, num::NonZeroU64};
 use ib_mad::{ServiceId, sa::PathRecord};
-use std::{io, sync::Arc};
+use std::sync::Arc;
 use thiserror::Error;
 
-/// Number of entries for which memory is allocated at a time.
-const CHUNK: usize = 512;
 /// Number of entries that are examined if a new key finds none free: those that readers cannot use become free.
 const SWEEP: usize = 8;
 
@@ -31,16 +29,11 @@ pub struct Identity {
     pub seed: [u64; 2],
 }
 
-/// Reason why a key is not stored. Clients get this path by socket.
-#[derive(Debug, Error)]
-pub enum NotStored {
-    /// There is no free entry, or the key's part of the index has [`BUCKET`](crate::BUCKET) other keys.
-    #[error("no room for the key")]
-    Full,
-    /// The system has no memory for more entries. The writer keeps those which it has, and does not try again.
-    #[error("no memory for more entries")]
-    NoMemory(#[from] io::Error),
-}
+/// A key is not stored: there is no free entry, or the key's part of the index has [`BUCKET`](crate::BUCKET) other keys.
+/// Clients get this path by socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("no room for the key")]
+pub struct NotStored;
 
 /// The writer of a mapping. It never waits for readers.
 ///
@@ -51,10 +44,7 @@ pub struct Writer<M> {
     memory: M,
     identity: Identity,
     layout: Layout,
-    /// Number of entries that may be used.
-    room: usize,
-    /// Number of the first entries that have memory, and of those that ever had a key.
-    allocated: usize,
+    /// Number of the first entries: those that ever had a key.
     used: usize,
     /// Entries before `used` without a key.
     free: Vec<u32>,
@@ -81,13 +71,11 @@ impl<M: Memory> Writer<M> {
     pub(crate) fn new(memory: M, layout: Layout, identity: Identity, now: Time) -> Self {
         // The list never grows: that would copy it.
         let free = Vec::with_capacity(layout.room());
-        let room = layout.room();
-        let mut writer =
-            Self { memory, identity, layout, room, allocated: 0, used: 0, free, counts: [0; 64], hand: 0, now };
+        let mut writer = Self { memory, identity, layout, used: 0, free, counts: [0; 64], hand: 0, now };
         writer.set_header(AT_VERSION, VERSION);
         writer.set_header(AT_GENERATION, identity.generation.get());
         AT_SEED.into_iter().zip(identity.seed).for_each(|(at, seed)| writer.set_header(at, seed));
-        writer.set_header(AT_ROOM, room as u64);
+        writer.set_header(AT_ROOM, layout.room() as u64);
         writer.set_header(AT_CLOCK, CLOCK);
         writer.heartbeat(now);
         // Release: a reader that finds the magic finds the whole header.
@@ -116,7 +104,7 @@ impl<M: Memory> Writer<M> {
     /// Returns the number of keys for which there is room.
     #[must_use]
     pub const fn room(&self) -> usize {
-        self.room
+        self.layout.room()
     }
 
     #[cfg(not(loom))]
@@ -154,11 +142,11 @@ impl<M: Memory> Writer<M> {
             Some((number, _)) => *number,
             None => self.make_room(key)?,
         };
-        let (parts, place) = self.find(key).ok_or(NotStored::Full)?;
+        let (parts, place) = self.find(key).ok_or(NotStored)?;
         let epoch = load(parts.epoch(key.source()));
-        parts.at(number).ok_or(NotStored::Full)?.put(key, &Content { expiry, epoch, path: *path });
+        parts.at(number).ok_or(NotStored)?.put(key, &Content { expiry, epoch, path: *path });
         if stored.is_none() {
-            place.set(place.free().ok_or(NotStored::Full)?, number);
+            place.set(place.free().ok_or(NotStored)?, number);
         }
         let is_new = stored.is_none_or(|(_, before)| before.epoch != epoch);
         self.count(key, |count| *count += usize::from(is_new));
@@ -171,7 +159,7 @@ impl<M: Memory> Writer<M> {
 
     /// Returns a free entry for a key whose bucket has a free word.
     fn make_room(&mut self, key: &Key) -> Result<u32, NotStored> {
-        let (_, place) = self.find(key).ok_or(NotStored::Full)?;
+        let (_, place) = self.find(key).ok_or(NotStored)?;
         if place.free().is_none() {
             place.neighbours().into_iter().flatten().for_each(|number| self.free_unusable(number));
         }
@@ -180,26 +168,13 @@ impl<M: Memory> Writer<M> {
             self.hand = (self.hand + 1) % self.used;
             u32::try_from(self.hand).into_iter().for_each(|number| self.free_unusable(number));
         }
-        self.find(key).and_then(|(_, place)| place.free()).ok_or(NotStored::Full)?;
+        self.find(key).and_then(|(_, place)| place.free()).ok_or(NotStored)?;
         if let Some(number) = self.free.pop() {
             return Ok(number);
         }
-        if self.used == self.allocated && self.used < self.room {
-            self.allocate()?;
-        }
-        let number = u32::try_from(self.used).ok().filter(|_| self.used < self.allocated).ok_or(NotStored::Full)?;
+        let number = u32::try_from(self.used).ok().filter(|_| self.used < self.room()).ok_or(NotStored)?;
         self.used += 1;
         Ok(number)
-    }
-
-    /// Allocates memory for more entries.
-    fn allocate(&mut self) -> io::Result<()> {
-        let end = self.room.min(self.allocated + CHUNK);
-        for words in self.layout.entries(self.allocated..end) {
-            self.memory.allocate(words).inspect_err(|_| self.room = self.allocated)?;
-        }
-        self.allocated = end;
-        Ok(())
     }
 
     /// Makes an entry free if readers cannot use its path.

@@ -3,8 +3,7 @@ use super::{LATER, Local, NOW, identity, key, pair, path};
 use crate::{
     BUCKET, Invalid, Key, LIFETIME, Lookup, NotStored, RETRIES, Reader, Time, Writer,
     layout::Layout,
-    memory::{Memory, Words},
-    sync::{AtomicU64, Ordering, load, store},
+    sync::{Ordering, load, store},
 };
 use acm_wire::{Address, Name};
 use core::{net::Ipv4Addr, time::Duration};
@@ -86,7 +85,7 @@ fn ninth_key_of_a_bucket_is_not_stored() {
     let keys: Vec<Key> = keys_of_one_bucket(&writer).take(9).collect();
     let mut insert = |number: usize, byte| writer.insert(&keys[number], &path(byte), LATER);
     (0..8).for_each(|number| insert(number, 1).unwrap());
-    assert!(matches!(insert(8, 2), Err(NotStored::Full)));
+    assert!(matches!(insert(8, 2), Err(NotStored)));
     insert(7, 3).unwrap();
     assert_eq!([7, 8].map(|number| reader.lookup(&keys[number], NOW)), [Lookup::Path(path(3)), Lookup::Miss]);
     assert!(writer.remove(&keys[3]) && writer.insert(&keys[8], &path(2), LATER).is_ok());
@@ -102,7 +101,7 @@ fn ninth_key_of_a_bucket_is_not_stored() {
 fn key_without_a_free_entry_is_not_stored() {
     let (mut writer, reader) = pair(16);
     (0..16).for_each(|number| writer.insert(&key(number), &path(number), LATER).unwrap());
-    assert!(matches!(writer.insert(&key(16), &path(16), LATER), Err(NotStored::Full)));
+    assert!(matches!(writer.insert(&key(16), &path(16), LATER), Err(NotStored)));
     writer.insert(&key(15), &path(17), LATER).unwrap();
     assert_eq!(reader.lookup(&key(15), NOW), Lookup::Path(path(17)));
     assert_eq!((reader.lookup(&key(16), NOW), writer.entries()), (Lookup::Miss, 16));
@@ -146,47 +145,6 @@ fn keys_of_an_endpoint_are_removed_together() {
     // Sources stay, and the endpoints 1 and 64 have one epoch.
     assert_eq!((writer.remove_source(0), writer.remove_source(64), writer.entries()), (0, 1, 14));
     assert_eq!([0, 1].map(|number| reader.lookup(&key(number), NOW)), [Lookup::Path(path(0)), Lookup::Miss]);
-}
-
-/// Memory of which the system gives a part, and counts the attempts.
-#[derive(Debug)]
-struct Limited(Local, core::cell::Cell<usize>);
-
-impl Memory for Limited {}
-impl Words for Limited {
-    fn words(&self) -> &[AtomicU64] {
-        &self.0
-    }
-
-    fn allocate(&self, words: core::ops::Range<usize>) -> std::io::Result<()> {
-        self.1.set(self.1.get() + 1);
-        // Chunks of 512 entries follow each other, and so do the ends of their destinations.
-        let expected = Layout::new(2000).unwrap().entries(0..1024);
-        match expected.iter().any(|part| part.contains(&words.start) && words.end <= part.end) {
-            true => Ok(()),
-            false => Err(std::io::ErrorKind::StorageFull.into()),
-        }
-    }
-}
-
-#[test]
-fn writer_without_further_memory_keeps_what_it_has_and_does_not_try_again() {
-    let layout = Layout::new(2000).unwrap();
-    let memory: Local = (0..layout.words()).map(|_| Default::default()).collect();
-    let mut writer = Writer::new(Limited(memory.clone(), 0.into()), layout, identity(1), NOW);
-    let reader = Reader::new(memory).unwrap();
-    let keys: Vec<Key> = (0..1100).map(|number| Key::new(1, &Address::Ip4(Ipv4Addr::from_bits(number)))).collect();
-    let results: Vec<_> = keys.iter().map(|key| writer.insert(key, &path(1), LATER)).collect();
-    assert!(results[..1024].iter().all(Result::is_ok));
-    assert!(
-        matches!(&results[1024], Err(NotStored::NoMemory(error)) if error.kind() == std::io::ErrorKind::StorageFull)
-    );
-    assert!(results[1025..].iter().all(|result| matches!(result, Err(NotStored::Full))));
-    assert_eq!((writer.memory().1.get(), writer.room(), writer.entries()), (5, 1024, 1024));
-    let found = keys.iter().filter(|key| reader.lookup(key, NOW) == Lookup::Path(path(1)));
-    assert_eq!(found.count(), 1024);
-    // There is memory for one chunk when the first key is stored, and not before.
-    assert!(writer.remove(&keys[5]) && writer.insert(&keys[1030], &path(2), LATER).is_ok());
 }
 
 #[test]

@@ -267,7 +267,7 @@ options! {
     /// Clients read cached paths from memory, without a request. `auto`: if every user may connect to the unix socket.
     SharedCache shared_cache: Sharing = Sharing::Auto, Sharing, "auto, on or off", Effect::Reload;
     /// Paths in the memory of `shared_cache`.
-    SharedCacheEntries shared_cache_entries: NonZeroU32 = nonzero(131_072), depth,
+    SharedCacheEntries shared_cache_entries: NonZeroU32 = nonzero(32_768), depth,
         "a number, at least 1", Effect::Reload;
     /// Multicast groups of an endpoint with `route_prot acm`: first the base group (`min_rate`, `min_mtu`), then the
     /// port's own group, which are the two of C ibacm. Further groups are those of slower links of four lanes, fastest

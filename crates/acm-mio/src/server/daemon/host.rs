@@ -52,7 +52,7 @@ impl Host {
             Output::Provider { provider, call, what } => self.providers.call(provider, call, what),
             Output::Publish(publication) => {
                 if let Some(shared) = &mut self.shared {
-                    shared.publish(&publication, &self.lines);
+                    shared.publish(&publication);
                 }
             }
             Output::Log(event) => self.log_event(&event),
