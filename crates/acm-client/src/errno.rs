@@ -74,3 +74,45 @@ pub fn of_client(error: &ClientError) -> i32 {
         ClientError::Protocol { .. } => EPROTO,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuses_of_the_daemon_have_these_errors() {
+        let expected = [
+            (1, ENOMEM),
+            (2, EINVAL),
+            (3, ENODATA),
+            (5, ENOTCONN),
+            (6, ETIMEDOUT),
+            (7, EADDRNOTAVAIL),
+            (8, EINVAL),
+            (9, EADDRNOTAVAIL),
+            (10, EINVAL),
+        ];
+        let found = expected.map(|(status, _)| (status, of_status(ClientStatus::new(status))));
+        assert_eq!(found, expected);
+    }
+
+    #[cfg(feature = "fabric")]
+    #[test]
+    fn statuses_of_the_subnet_administrator_have_these_errors() {
+        let expected = [
+            (0x0001, EAGAIN),
+            (0x000c, EINVAL),
+            (0x0100, ENOMEM),
+            (0x0200, EINVAL),
+            (0x0300, ENODATA),
+            (0x0400, EINVAL),
+            (0x0500, EINVAL),
+            (0x0600, ENOENT),
+            (0x0700, EACCES),
+            (0x0800, EINVAL),
+        ];
+        let refused = |status| FabricError::Refused { what: String::new(), status: Status::new(status) };
+        let found = expected.map(|(status, _)| (status, of_fabric(&refused(status))));
+        assert_eq!(found, expected);
+    }
+}

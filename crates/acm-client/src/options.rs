@@ -5,6 +5,7 @@ use core::time::Duration;
 ///
 /// ```
 /// # use core::time::Duration;
+/// assert_eq!(acm_client::Options::default().timeout, Some(Duration::from_secs(30)));
 /// let options = acm_client::Options::default().with_timeout(Duration::from_secs(2)).with_depth(16);
 /// assert_eq!((options.timeout, options.depth), (Some(Duration::from_secs(2)), 16));
 /// ```

@@ -304,3 +304,38 @@ pub unsafe extern "C" fn ib_acm_path_to_ah(
         Ok(0)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ib_mad::{
+        FlowLabel, Lid, PacketLifeTime,
+        code::Selected,
+        sa::{ScopeState, SlFlowHop},
+    };
+
+    #[test]
+    fn each_member_of_a_group_has_its_own_value() {
+        let record = McMemberRecord {
+            mgid: ib_mad::Gid::new([1; 16]),
+            qkey: Qkey::new(2),
+            mlid: Lid::new(0xc003),
+            mtu: Selected::exactly(Mtu::new(4)),
+            traffic_class: 5,
+            pkey: Pkey::new(0x8006),
+            rate: Selected::exactly(Rate::new(7)),
+            packet_life_time: Selected::exactly(PacketLifeTime::of::<8>()),
+            sl_flow_hop: SlFlowHop::default()
+                .with_sl(ServiceLevel::of::<9>())
+                .with_flow_label(FlowLabel::of::<10>())
+                .with_hop_limit(11),
+            scope_state: ScopeState::default().with_join_state(JoinState::FULL_MEMBER),
+            ..McMemberRecord::default()
+        };
+        let group = to_c(&record, JoinState::SEND_ONLY_NON_MEMBER);
+        assert_eq!((group.mgid.0, group.qkey, group.flow_label), ([1; 16], 2, 10));
+        assert_eq!((group.mlid, group.pkey, group.join_state), (0xc003, 0x8006, 4));
+        assert_eq!((group.mtu, group.rate, group.packet_life_time, group.sl), (4, 7, 8, 9));
+        assert_eq!((group.traffic_class, group.hop_limit, group.reserved), (5, 11, 0));
+    }
+}

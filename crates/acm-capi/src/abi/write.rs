@@ -147,7 +147,7 @@ pub(super) fn print_source(source: &Address) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ib_mad::Lid;
+    use ib_mad::{Guid, Lid, Pkey};
 
     #[test]
     fn first_path_is_the_primary_one() {
@@ -162,6 +162,30 @@ mod tests {
         // IBV_PATH_FLAG_GMP 1, PRIMARY 2, ALTERNATE 4, OUTBOUND 8, INBOUND_REVERSE 32.
         assert_eq!(found.map(|path| path.flags), [1 | 2 | 8 | 32, 4 | 8 | 32, 4 | 8 | 32]);
         assert_eq!(found.map(|found| found.path.0[41]), [5, 6, 7]);
+    }
+
+    #[test]
+    fn each_member_of_an_endpoint_has_its_own_value() {
+        let endpoint = Endpoint {
+            device: Guid::new(1),
+            port: 2,
+            ports: 4,
+            pkey: Pkey::new(0x8005),
+            provider: "ibacmp".to_owned(),
+            addresses: vec!["node1".to_owned(), "node1b".to_owned()],
+        };
+        let memory = new_endpoint(&endpoint).unwrap();
+        // SAFETY: the memory has an endpoint and two addresses, and is released once.
+        let (head, addresses) = unsafe {
+            let head = memory.read();
+            let addresses = memory.add(1).cast::<EpInfo>();
+            let addresses = [0, 1].map(|index| addresses.add(index).read().0);
+            free_memory(memory);
+            (head, addresses)
+        };
+        assert_eq!((head.dev_guid, head.port_num, head.phys_port_cnt), (1, 2, 4));
+        assert_eq!((head.rsvd, head.pkey, head.addr_cnt), ([0; 2], 0x8005, 2));
+        assert_eq!([head.prov_name, addresses[0], addresses[1]], ["ibacmp", "node1", "node1b"].map(c_string));
     }
 
     #[test]

@@ -99,7 +99,10 @@ fn devices() -> Result<Vec<sysfs::Device>, FabricError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ib_device::{LinkLayer, sysfs::UmadFile};
+    use ib_device::{
+        LinkLayer,
+        sysfs::{PkeyEntry, UmadFile},
+    };
     use ib_mad::{Lid, PortState, ServiceLevel, id::Lmc};
 
     fn port(device: &str, number: u8, state: PortState) -> (String, sysfs::Port) {
@@ -114,7 +117,7 @@ mod tests {
             sm_sl: ServiceLevel::default(),
             rate: None,
             gids: Vec::new(),
-            pkeys: Vec::new(),
+            pkeys: [(0, 0x8001), (1, 0x7fff)].map(|(index, pkey)| PkeyEntry { index, pkey: Pkey::new(pkey) }).into(),
             umad: Some(umad),
         };
         (device.to_owned(), port)
@@ -133,5 +136,15 @@ mod tests {
         assert!(matches!(&error, FabricError::NoSuchPort { requested, .. } if requested == "a port 1"), "{error}");
         let error = LocalPort::choose(&ports[..1], None, None).unwrap_err();
         assert!(matches!(&error, FabricError::NoActivePort(states) if states.starts_with("a port 1: ")), "{error}");
+    }
+
+    #[test]
+    fn index_of_a_p_key_is_of_the_same_one_or_of_one_that_may_talk_to_it() {
+        let (_, port) = port("a", 1, PortState::ACTIVE);
+        for (pkey, expected) in
+            [(0x8001, Some(0)), (0x0001, Some(0)), (0x7fff, Some(1)), (0xffff, Some(1)), (0x8002, None)]
+        {
+            assert_eq!(LocalPort::index_for(&port, Pkey::new(pkey)), expected, "{pkey:#x}");
+        }
     }
 }

@@ -167,7 +167,7 @@ pub fn leave(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ib_mad::sa::McMemberMask;
+    use ib_mad::sa::{McMemberMask, SlFlowHop};
 
     #[test]
     fn qkey_of_a_new_group_is_given_or_of_the_broadcast_group_or_of_its_kind() {
@@ -183,6 +183,18 @@ mod tests {
         for (join, broadcast, expected) in cases {
             let query = join.with_parameters(broadcast, Query::new());
             assert_eq!(query.record().qkey.get(), expected, "{join:?}");
+        }
+    }
+
+    #[test]
+    fn sl_of_a_new_group_is_given_or_of_the_broadcast_group() {
+        let [given, of_broadcast] = [ServiceLevel::of::<2>(), ServiceLevel::of::<3>()];
+        let sl_flow_hop = SlFlowHop::default().with_sl(of_broadcast);
+        let broadcast = McMemberRecord { sl_flow_hop, ..McMemberRecord::default() };
+        let ip = Join::new(GroupName::Ip(Ipv4Addr::new(239, 0, 0, 1).into()));
+        for (sl, expected) in [(None, of_broadcast), (Some(given), given)] {
+            let query = Join { sl, ..ip }.with_parameters(Some(&broadcast), Query::new());
+            assert_eq!(query.record().sl_flow_hop.sl(), expected);
         }
     }
 

@@ -106,3 +106,18 @@ pub fn node_name(node: &NodeRecord) -> Option<String> {
     let text: String = text.chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect();
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn name_of_a_node_has_no_control_characters_and_may_be_missing() {
+        let names = [(&b"n1\x1b[2J mlx5"[..], Some("n1?[2J mlx5")), (b" n1 ", Some("n1")), (b" ", None), (b"", None)];
+        for (text, expected) in names {
+            let node_description = NodeDescription { node_string: Text::new(text) };
+            let node = NodeRecord { node_description, ..NodeRecord::default() };
+            assert_eq!(node_name(&node).as_deref(), expected);
+        }
+    }
+}

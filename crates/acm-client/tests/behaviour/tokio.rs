@@ -19,7 +19,8 @@ async fn each_task_gets_its_own_response() {
     let address = ServerAddress::new();
     // More requests than one connection carries.
     let server = address.serve_further(vec![Box::new(Peer::respond_to_all)], Peer::respond_to_all);
-    let client = connect(&address).await;
+    // A client for tokio has no bound of its own.
+    let client = Client::with_options(address.service(), options(LONG).with_depth(4)).await.unwrap();
     let tasks: Vec<_> = (1..=500)
         .map(|number| {
             let client = client.clone();

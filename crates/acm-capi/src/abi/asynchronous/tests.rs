@@ -162,3 +162,12 @@ fn cancel_of_a_complete_request_is_refused_and_changes_nothing() {
     assert_eq!((ib_acm_cancel(silent.conn, answered), Errno::last()), (-1, Errno::ENOENT));
     assert_eq!(silent.completions().len(), 0);
 }
+
+#[test]
+fn timeout_of_zero_stands_for_30_seconds() {
+    for (timeout_ms, expected) in [(0, 30_000), (20, 20)] {
+        // SAFETY: the request has no pointers.
+        let submission = unsafe { submission(&SubmittedRequest { timeout_ms, ..counters() }) }.unwrap();
+        assert_eq!(submission.timeout.as_millis(), expected);
+    }
+}

@@ -139,7 +139,12 @@ pub(crate) fn fields(path: &PathRecord) -> Map<String, Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::strerror;
+    use super::*;
+    use acm_client::ib_mad::{
+        FlowLabel, Lid, Mtu, Pkey, Rate, ServiceId, ServiceLevel,
+        code::Selected,
+        sa::{FlowHop, QosSl, ReversiblePaths},
+    };
 
     #[test]
     fn error_text_has_no_number() {
@@ -148,5 +153,43 @@ mod tests {
             texts,
             ["Success", "No such file or directory", "No data available", "Cannot assign requested address"]
         );
+    }
+
+    #[test]
+    fn each_field_of_a_path_has_its_own_value() {
+        let path = PathRecord {
+            service_id: ServiceId::new(1),
+            dgid: "fe80::2".parse().unwrap(),
+            sgid: "fe80::3".parse().unwrap(),
+            dlid: Lid::new(4),
+            slid: Lid::new(5),
+            flow_hop: FlowHop::default().with_flow_label(FlowLabel::of::<6>()).with_hop_limit(7),
+            traffic_class: 8,
+            reversible_paths: ReversiblePaths::default().with_reversible(true),
+            pkey: Pkey::new(0x8009),
+            qos_sl: QosSl::default().with_qos_class(10).with_sl(ServiceLevel::of::<11>()),
+            mtu: Selected::exactly(Mtu::B1024),
+            rate: Selected::exactly(Rate::GBPS_40),
+            packet_life_time: Selected::exactly(PacketLifeTime::of::<3>()),
+            ..PathRecord::default()
+        };
+        let expected = json!({
+            "service_id": "0x0000000000000001",
+            "dgid": "fe80::2",
+            "sgid": "fe80::3",
+            "dlid": 4,
+            "slid": 5,
+            "flow_label": 6,
+            "hop_limit": 7,
+            "traffic_class": 8,
+            "reversible": true,
+            "pkey": "0x8009",
+            "qos_class": 10,
+            "sl": 11,
+            "mtu_bytes": 1024,
+            "rate_mbps": 40_000,
+            "packet_life_time_ns": 4096 << 3,
+        });
+        assert_eq!(Value::Object(fields(&path)), expected);
     }
 }

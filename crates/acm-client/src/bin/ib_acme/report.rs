@@ -143,3 +143,30 @@ fn row(index: u8, endpoint: &Endpoint) -> Value {
         "addresses": endpoint.addresses,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acm_client::ib_mad::{Guid, Pkey};
+
+    #[test]
+    fn each_member_of_an_endpoint_has_its_own_value() {
+        let endpoint = Endpoint {
+            device: Guid::new(1),
+            port: 2,
+            ports: 3,
+            pkey: Pkey::new(0x8004),
+            provider: "ibacmp".to_owned(),
+            addresses: vec!["node1".to_owned()],
+        };
+        let expected = json!({
+            "endpoint": 5,
+            "device_guid": "0x0000000000000001",
+            "port": 2,
+            "pkey": "0x8004",
+            "provider": "ibacmp",
+            "addresses": ["node1"],
+        });
+        assert_eq!(row(5, &endpoint), expected);
+    }
+}

@@ -80,3 +80,54 @@ pub(super) fn group_json(group: &Group) -> Value {
         "members": members,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acm_client::ib_mad::{
+        FlowLabel, Lid, Mtu, Pkey, Qkey, Rate, ServiceLevel,
+        code::Selected,
+        sa::{JoinState, SlFlowHop},
+    };
+
+    #[test]
+    fn each_member_of_a_group_has_its_own_value() {
+        let record = McMemberRecord {
+            mgid: "ff15:401b:8009::f01:203".parse().unwrap(),
+            qkey: Qkey::new(1),
+            mlid: Lid::new(0xc002),
+            mtu: Selected::exactly(Mtu::B1024),
+            traffic_class: 3,
+            pkey: Pkey::new(0x8009),
+            rate: Selected::exactly(Rate::GBPS_40),
+            packet_life_time: Selected::exactly(PacketLifeTime::of::<3>()),
+            sl_flow_hop: SlFlowHop::default()
+                .with_sl(ServiceLevel::of::<4>())
+                .with_flow_label(FlowLabel::of::<6>())
+                .with_hop_limit(7),
+            ..McMemberRecord::default()
+        };
+        let port_gid = "fe80::8".parse().unwrap();
+        let member = Member { port_gid, join_state: JoinState::FULL_MEMBER, node: Some("node1".to_owned()) };
+        let group = Group { record, members: vec![member] };
+        let expected = json!({
+            "mgid": "ff15:401b:8009::f01:203",
+            "use": "IP 239.1.2.3",
+            "mlid": 0xc002,
+            "pkey": "0x8009",
+            "qkey": "0x00000001",
+            "sl": 4,
+            "mtu_bytes": 1024,
+            "rate_mbps": 40_000,
+            "packet_life_time_ns": 4096 << 3,
+            "traffic_class": 3,
+            "flow_label": 6,
+            "hop_limit": 7,
+            "scope": 5,
+            "members": [{ "node": "node1", "port_gid": "fe80::8", "join_state": "full member" }],
+        });
+        assert_eq!(group_json(&group), expected);
+        let text = "MLID 0xc002, P_Key 0x8009, Q_Key 0x00000001, SL 4, MTU 1024, 40 Gb/s, lifetime 32.77us, scope site";
+        assert_eq!(parameters(&group.record), text);
+    }
+}

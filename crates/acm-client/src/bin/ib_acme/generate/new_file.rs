@@ -70,7 +70,7 @@ impl Drop for NewFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{chown, symlink};
 
     fn names(dir: &Path) -> Vec<String> {
         let names = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -100,5 +100,18 @@ mod tests {
         assert!(link.is_symlink());
         NewFile::create("/dev/null").unwrap().replace("three\n").unwrap();
         assert!(NewFile::create(dir.path()).is_err() && NewFile::create(dir.path().join("none/cfg")).is_err());
+    }
+
+    #[test]
+    fn replaced_file_keeps_its_owner() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("cfg");
+        fs::write(&path, "one\n").unwrap();
+        // Only root may give a file to another user.
+        if chown(&path, Some(77), Some(78)).is_ok() {
+            NewFile::create(&path).unwrap().replace("two\n").unwrap();
+            let new = fs::metadata(&path).unwrap();
+            assert_eq!((new.uid(), new.gid(), fs::read_to_string(&path).unwrap()), (77, 78, "two\n".into()));
+        }
     }
 }
