@@ -28,6 +28,14 @@ impl Clock {
     }
 }
 
+#[cfg(test)]
+impl Clock {
+    /// Returns the clock of a daemon that was started so much earlier.
+    pub(crate) fn moved(self, time: Duration) -> Self {
+        Self { start: self.start - time }
+    }
+}
+
 /// Returns the local date and time with its zone: `2026-01-31T12:34:56.789+01:00`.
 pub(crate) fn log_time() -> impl core::fmt::Display {
     jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S.%3f%:z").to_string()

@@ -270,3 +270,64 @@ fn pack(folder: &Path, archive: File, name: &str) -> Result<(), Failure> {
         Err(error) => Err(failed("tar", error)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        control::{InForce, Origin},
+        testing::without_umask,
+    };
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn last_8_mib_of_a_log_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        fs::write(&path, [&vec![b'x'; 9 << 20][..], b"last"].concat()).unwrap();
+        let end = end_of(&path).unwrap();
+        assert!(end.len() == 8 << 20 && end.ends_with("xlast"), "{}", end.len());
+    }
+
+    /// Creates a bundle of a daemon with this log. Returns the log in the archive, the mode of the archive, and whether
+    /// the recording is masked.
+    fn bundle(log: &str, keep_names: bool) -> (String, u32, bool) {
+        let folder = tempfile::tempdir().unwrap();
+        let [log_file, archive] = ["log", "bundle.tgz"].map(|name| folder.path().join(name));
+        fs::write(&log_file, log).unwrap();
+        let (name, value) = ("log_file".to_owned(), log_file.display().to_string());
+        let option = InForce { name, value, origin: Origin::File, line: None, after_restart: None, unused: None };
+        let [option_file, address_file] = ["/none", "/none"].map(PathBuf::from);
+        let config = Configuration { option_file, address_file, options: vec![option], remarks: Vec::new() };
+        let is_masked = RefCell::new(false);
+        let ask = |method: &str, target: &str| match (method, target) {
+            (_, "/config") => Ok(serde_json::to_string(&config).unwrap()),
+            ("POST", target) => {
+                *is_masked.borrow_mut() |= target.starts_with("/recording?") && target.ends_with(",mask=names");
+                Ok(String::new())
+            }
+            _ => Err(Failure::Failed("none".to_owned())),
+        };
+        let choice = Choice { file: archive.clone(), time: Age(Duration::from_secs(1)), keep_names };
+        let mut text = Vec::new();
+        let outcome = run(&ask, folder.path(), &choice, &mut Output::new(&mut text, true), &mut |_| ());
+        assert_eq!(outcome, Ok(Outcome::Good));
+        let words = ["--extract", "--gzip", "--to-stdout", "--file", archive.to_str().unwrap(), "./log.txt"];
+        let log = Command::new("tar").args(words).output().unwrap().stdout;
+        let mode = fs::metadata(&archive).unwrap().permissions().mode() & 0o777;
+        (String::from_utf8(log).unwrap(), mode, is_masked.take())
+    }
+
+    #[test]
+    fn bundle_is_private_and_has_no_name_of_the_host_unless_names_are_kept() {
+        let host = gethostname().unwrap().into_string().unwrap();
+        let log = format!("{host} has started\n");
+        // A number is no name.
+        let is_name = host.contains(|letter: char| letter.is_ascii_alphabetic());
+        let masked = if is_name { "host1 has started\n" } else { &log };
+        for (keep_names, expected) in [(false, masked), (true, &log)] {
+            let found = without_umask(|| bundle(&log, keep_names));
+            assert_eq!(found, (expected.to_owned(), 0o600, !keep_names));
+        }
+    }
+}

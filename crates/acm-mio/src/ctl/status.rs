@@ -148,6 +148,8 @@ mod tests {
             + &line("build", json!({ "version": "1.2.3" }), 1)
             + &line("up_seconds", json!({}), 3700)
             + &line("destinations", json!({ "state": "ready" }), 5)
+            + &line("phase_seconds", json!({ "phase": "sa_round_trip" }), 3)
+            + &line("phase_seconds", json!({ "phase": "multicast_round_trip" }), 4)
     }
 
     fn printed(joined: u64, all: bool, as_json: bool) -> (Outcome, String) {
@@ -164,6 +166,7 @@ mod tests {
         assert_eq!(outcome, Outcome::Good);
         let start = "OK\ndaemon: acm-mio 1.2.3, up 1h1m\nport sim0/1: active, partition 0xffff with 1 of 1 groups\n";
         assert!(text.starts_with(start) && text.contains("\ncache: 5 ready, 0 failed\n"), "{text}");
+        assert!(text.contains("\nfabric: 3 answers of subnet administration and 4 of hosts, "), "{text}");
         assert!(text.lines().count() <= 10, "{text}");
         let (outcome, text) = printed(0, true, false);
         assert_eq!(outcome, Outcome::Degraded);
@@ -178,7 +181,7 @@ mod tests {
         assert_eq!((&short["verdict"], &short["up_seconds"]), (&json!("degraded"), &json!(3700)));
         assert_eq!(short["problems"].as_array().unwrap().len(), 1);
         assert_eq!(short["ports"][0]["partitions"][0]["groups_wanted"], 1);
-        assert!(short.get("metrics").is_none() && long["metrics"].as_array().unwrap().len() == 6);
+        assert!(short.get("metrics").is_none() && long["metrics"].as_array().unwrap().len() == 8);
     }
 
     #[test]

@@ -122,16 +122,22 @@ mod tests {
     use super::*;
     use core::cell::RefCell;
 
-    /// A daemon whose counter has these values one after the other; `None` while it does not answer. Returns the outcome,
-    /// the output, and the times of sleep.
-    fn watched(values: &[Option<u64>], times: Times, json: bool) -> (Result<Outcome, Failure>, String, Vec<u64>) {
+    /// A daemon that is up for so many seconds, and whose counter has this value, one after the other; `None` while it
+    /// does not answer. Returns the outcome, the output, and the times of sleep.
+    fn watched(
+        values: &[Option<(u64, u64)>],
+        times: Times,
+        json: bool,
+    ) -> (Result<Outcome, Failure>, String, Vec<u64>) {
         let (next, mut slept) = (RefCell::new(values.iter()), Vec::new());
         let ask = |_: &str, _: &str| {
-            let value = next.borrow_mut().next().copied().flatten().ok_or(Failure::NoDaemon("none".to_owned()))?;
+            let found = next.borrow_mut().next().copied().flatten();
+            let (up, value) = found.ok_or(Failure::NoDaemon("none".to_owned()))?;
             let number = |kind: &str, name: &str, value: u64| {
                 format!("{}\n", json!({ "name": name, "kind": kind, "labels": { "port": "a/1" }, "value": value }))
             };
-            Ok(number("gauge", "port_active", 1) + &number("counter", "joins", value) + &number("gauge", "g", value))
+            let counters = number("gauge", "g", value) + &number("counter", "joins", value);
+            Ok(number("gauge", "port_active", 1) + &number("gauge", "up_seconds", up) + &counters)
         };
         let mut out = Closed { room: values.len(), text: Vec::new() };
         let result = run(&ask, times, false, &mut Output::new(&mut out, json), &mut |time| slept.push(time.as_secs()));
@@ -161,13 +167,15 @@ mod tests {
 
     #[test]
     fn counters_that_have_gained_are_shown_with_their_rate() {
-        let (outcome, text, slept) = watched(&[Some(7), Some(107)], ten(), false);
+        let (outcome, text, slept) = watched(&[Some((1, 7)), Some((11, 107))], ten(), false);
         let end = "in 10s:\nCOUNTER  LABELS    GAINED  PER_SECOND\njoins    port=a/1  100     10.0\n";
         assert!(text.ends_with(end), "{text}");
         assert_eq!((outcome, slept), (Ok(Outcome::Degraded), vec![10]), "no partition");
-        let (_, text, _) = watched(&[Some(7), Some(7)], ten(), false);
+        let (_, text, _) = watched(&[Some((900, 107)), Some((3, 7))], ten(), false);
+        assert!(text.ends_with("\njoins    port=a/1  7       0.7\n"), "it has started again: {text}");
+        let (_, text, _) = watched(&[Some((1, 7)), Some((11, 7))], ten(), false);
         assert!(text.ends_with("PER_SECOND\n"), "{text}");
-        let (_, text, _) = watched(&[Some(7), Some(8)], ten(), true);
+        let (_, text, _) = watched(&[Some((1, 7)), Some((11, 8))], ten(), true);
         let delta = "\"counters\":[{\"gained\":1,\"labels\":\"port=a/1\",\"name\":\"joins\",\"per_second\":0.1}]";
         assert!(text.starts_with("{\"schema\":1,") && text.contains(delta), "{text}");
     }
@@ -182,7 +190,8 @@ mod tests {
             *asked.borrow_mut() += 1;
             let value = values.get(*asked.borrow() - 1).copied().unwrap_or(Some(*asked.borrow() as u64)).ok_or(());
             let value = value.map_err(|()| Failure::NoDaemon("none".to_owned()))?;
-            Ok(format!("{}\n", json!({ "name": "clients", "kind": "gauge", "labels": {}, "value": value })))
+            let up = json!({ "name": "up_seconds", "kind": "gauge", "labels": {}, "value": *asked.borrow() });
+            Ok(format!("{}\n{up}\n", json!({ "name": "clients", "kind": "gauge", "labels": {}, "value": value })))
         };
         let mut out = Closed { room: 3, text: Vec::new() };
         let outcome = run(&ask, watch, false, &mut Output::new(&mut out, false), &mut |_| {});

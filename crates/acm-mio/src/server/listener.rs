@@ -245,7 +245,7 @@ impl Listener {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::fill_queue;
+    use crate::testing::{fill_queue, until};
 
     fn names(dir: &Path) -> Vec<String> {
         let mut names: Vec<String> =
@@ -343,6 +343,9 @@ mod tests {
         let listener = Listener::bind(&options, dir.path()).unwrap();
         assert_eq!(names(dir.path()), [PORT_FILE, PORT_LINK]);
         options.server_port = fs::read_to_string(dir.path().join(PORT_LINK)).unwrap().trim_end().parse().unwrap();
+        let _client = std::net::TcpStream::connect((Ipv4Addr::LOCALHOST, options.server_port)).unwrap();
+        let accepted = until("a client", || listener.accept().ok());
+        assert!(matches!(&accepted, Stream::Tcp(stream) if stream.nodelay().unwrap()), "responses are sent at once");
         let taken = Listener::bind(&options, dir.path()).unwrap_err().to_string();
         assert!(taken.contains("server_port"), "{taken}");
         drop(listener);

@@ -11,7 +11,7 @@ pub(super) struct Endpoint {
     pub(super) id: EndpointId,
     pub(super) port: PortId,
     pub(super) pair: UdQueuePair,
-    outbox: Outbox<OutgoingDatagram>,
+    pub(super) outbox: Outbox<OutgoingDatagram>,
 }
 
 /// A datagram with its destination.

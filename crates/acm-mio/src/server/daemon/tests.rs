@@ -7,7 +7,7 @@ use crate::{
     log::{Lines, Log, WithoutFile},
     server::listener::Listener,
     settings::Settings,
-    testing::log_to_output_of_test,
+    testing::{captured_log, log_to_output_of_test},
 };
 use acm_sansio::{Acm, Input, PortId, SaRequestId, Time, api::SendFailure, port::PortAttributes};
 use acm_wire::{
@@ -297,4 +297,18 @@ fn request_that_need_not_wait_is_answered_behind_64_that_wait() {
     daemon.input(daemon.clock.now(), failed);
     turns(&mut daemon);
     assert_eq!(received(&mut client), (88, false));
+}
+
+#[test]
+fn socket_file_of_another_program_is_reported() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut daemon, [file, other]) =
+        (daemon(dir.path()), ["ibacm-unix.sock", "other"].map(|name| dir.path().join(name)));
+    std::fs::write(&other, "").unwrap();
+    std::fs::rename(other, file).unwrap();
+    daemon.clock = daemon.clock.moved(Duration::from_secs(10));
+    let text = captured_log(tracing::Level::ERROR, || {
+        daemon.turn(&mut Events::with_capacity(16), Some(Duration::ZERO)).unwrap();
+    });
+    assert!(text.contains("another program has replaced it"), "{text}");
 }

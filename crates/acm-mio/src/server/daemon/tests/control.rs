@@ -167,3 +167,17 @@ fn all_pages_are_flushed_and_only_what_meets_the_conditions() {
     assert_eq!((flushed(&mut daemon, "newer=3600&name=1500&"), flushed(&mut daemon, "older=3600&")), (1, 0));
     assert_eq!((flushed(&mut daemon, ""), cached(&mut daemon)), (598, 0));
 }
+
+#[test]
+fn log_level_is_another_for_at_most_a_day() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut daemon = daemon(dir.path());
+    for (seconds, is_set) in [(0, false), (1, true), (86_400, true), (86_401, false)] {
+        let query = format!("level=2&for={seconds}");
+        let response = ask_as(&mut daemon, Account::User(0), ("POST", "/log-level"), &query);
+        match is_set {
+            true => assert!(matches!(response, Response::Done(_)), "{seconds}: {response:?}"),
+            false => assert!(matches!(response, Response::Invalid(_)), "{seconds}: {response:?}"),
+        }
+    }
+}

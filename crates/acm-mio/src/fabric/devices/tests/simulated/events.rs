@@ -126,3 +126,20 @@ fn device_has_256_events_handled_in_a_turn() {
     // However many events there were, they are one input.
     assert_eq!((bench.next_up().0, bench.next(), bench.at_once()), (id, OwnedInput::Reregister(id), None));
 }
+
+#[test]
+fn datagram_that_waits_is_sent_after_a_send_failed() {
+    let test = "datagram_that_waits_is_sent_after_a_send_failed";
+    let Some((mut bench, id, port, _)) = with_endpoint(test) else { return };
+    let other = bench.open(OTHER, id);
+    // A datagram waits, as if the send queue were full, and the device reports the loss of another one.
+    bench.send(ONE, way_to(&port), other, &AcmMad::default());
+    let mad = AcmMad { transaction_id: TransactionId::new(77), ..AcmMad::default() };
+    let datagram = OutgoingDatagram { way: way_to(&port), qpn: other, qkey: Qkey::GSI, mad };
+    let endpoint = bench.worker.endpoints.get_mut(&ONE).unwrap();
+    let _ = endpoint.outbox.send(datagram, |_| Err(ib_device::Error::SendQueueFull { depth: 1 }));
+    endpoint.pair.flush().unwrap();
+    bench.worker.recover(ONE);
+    while !matches!(bench.next(), OwnedInput::Datagram(OTHER, _, payload) if payload == as_bytes(&mad)) {}
+    assert_eq!(bench.count("sends_failed"), 1);
+}
