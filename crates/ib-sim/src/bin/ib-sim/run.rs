@@ -7,7 +7,7 @@ use nix::{
     sys::signal::{Signal, kill},
     unistd::{Pid, geteuid},
 };
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::{
     ffi::OsString,
     fs,
@@ -127,7 +127,7 @@ impl Run {
         // Children that have ended are removed: another process may get the same process id.
         let running: Arc<Mutex<Vec<u32>>> = Arc::new(Mutex::new(children.iter().map(Child::id).collect()));
         let alive = Arc::clone(&running);
-        let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGINT])?;
+        let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGINT, SIGHUP])?;
         let handle = signals.handle();
         let forward = thread::spawn(move || {
             for signal in signals.forever() {
