@@ -1,4 +1,5 @@
-// Functions for the fabric, at a node with an InfiniBand device: `fabric groups` and `fabric path GID SERVICE P_KEY SL`.
+// Functions for the fabric, at a node with an InfiniBand device: `fabric groups`, `fabric path GID SERVICE P_KEY SL`, and
+// `fabric handle SGID SLID`.
 // libacm.h comes before the headers of rdma-core.
 #include <libacm.h>
 
@@ -64,6 +65,12 @@ static void groups(void)
     CHECK(ib_acm_leave_group(NULL, 0, &mgid, 0, NULL) == 0);
     FAILS(ib_acm_leave_group(NULL, 0, &mgid, 1, NULL), ENOENT);
     CHECK(list(&mgid, &is_member) == 0 && is_member == 0);
+    // The same group of another partition.
+    join = (struct ib_acm_join){.group = "rdmacm:239.1.2.3", .pkey = 0x8001, .create = 1};
+    CHECK(ib_acm_join_group(&join, &group) == 0);
+    CHECK(inet_pton(AF_INET6, "ff12:4001:8001::f01:203", &mgid) == 1);
+    CHECK(group.pkey == 0x8001 && memcmp(&group.mgid, &mgid, 16) == 0);
+    CHECK(ib_acm_leave_group(NULL, 0, &mgid, 0, NULL) == 0);
 }
 
 static void path(const char *dest, const char *service, uint16_t pkey, uint8_t sl)
@@ -109,12 +116,25 @@ static void path(const char *dest, const char *service, uint16_t pkey, uint8_t s
     FAILS(ib_acm_path_to_ah(NULL, &port, &attr), EINVAL);
 }
 
+// A path to a group, without a hop limit.
+static void handle(const char *source, uint16_t slid)
+{
+    struct ibv_path_record record = {.slid = htons(slid), .pkey = htons(0xffff)};
+    struct ibv_ah_attr attr;
+
+    CHECK(inet_pton(AF_INET6, source, &record.sgid) == 1 && inet_pton(AF_INET6, "ff12::1", &record.dgid) == 1);
+    CHECK(ib_acm_path_to_ah(&record, NULL, &attr) == 0);
+    printf("GID index %d, path bits %d, global %d\n", attr.grh.sgid_index, attr.src_path_bits, attr.is_global);
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "groups") == 0)
         groups();
     else if (argc == 6 && strcmp(argv[1], "path") == 0)
         path(argv[2], argv[3], (uint16_t)strtoul(argv[4], NULL, 0), (uint8_t)atoi(argv[5]));
+    else if (argc == 4 && strcmp(argv[1], "handle") == 0)
+        handle(argv[2], (uint16_t)atoi(argv[3]));
     else
         return 2;
     return 0;

@@ -103,3 +103,30 @@ fn port_that_joined_leaves_although_another_one_is_active_now() {
     assert_eq!(joined.wait().code, Some(0));
     assert_eq!(members(&site), [] as [&str; 0]);
 }
+
+#[test]
+fn each_signal_ends_the_membership() {
+    let site = Site::simulated(1);
+    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+        let mut joined = site.start("node1", "groups join 239.1.2.3 --create");
+        joined.wait_for("Until SIGINT", 1);
+        assert_eq!(members(&site), ["1/1:0x1"]);
+        joined.signal(signal);
+        let end = joined.wait();
+        assert!(end.code == Some(0) && members(&site).is_empty(), "{signal}: {end}");
+    }
+}
+
+#[test]
+fn group_of_another_scope_is_joined_listed_and_left() {
+    let (site, mgid) = (Site::simulated(1), "ff15:401b:ffff::f01:203");
+    for (words, start) in [
+        ("groups join ip:239.1.2.3 --scope 5 --create --stay", format!("ibsim0 port 1 joined {mgid} as ")),
+        ("groups --group ip:239.1.2.3 --scope 5", format!("{mgid}  IP 239.1.2.3\n")),
+        ("groups leave ip:239.1.2.3 --scope 5", format!("ibsim0 port 1 left {mgid}\n")),
+    ] {
+        let output = site.at("node1", words).success();
+        assert!(output.starts_with(&start), "{words}: {output}");
+    }
+    assert!(members(&site).is_empty());
+}

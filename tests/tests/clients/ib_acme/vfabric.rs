@@ -269,10 +269,12 @@ fn errors_of_the_fabric_are_one_line_each() {
     fails("groups join broadcast", &["ffff:ffff: SA: request denied; this port may not do that"]);
     site.fabric.control("set sa_status 0x0");
     site.fabric.control("set sa_mute on");
+    site.fabric.control("stats reset");
     fails(
         "groups join broadcast --timeout 10",
         &["subnet administration (LID 1) does not answer: does the subnet manager run"],
     );
+    assert_eq!(["mad_retries", "mad_timeouts"].map(|name| site.fabric.statistic(name)), [3, 1]);
     site.fabric.control("init 1 1");
     fails("groups", &["no active InfiniBand port (ibsim0 port 1: "]);
 }

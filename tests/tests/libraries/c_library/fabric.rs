@@ -22,7 +22,8 @@ fn at_node1(fabric: &Fabric, arguments: &[&str]) -> String {
 #[test]
 fn groups_are_created_listed_and_left() {
     let folder = tempfile::tempdir().unwrap();
-    let fabric = Fabric::serve(2, &["--tree", folder.path().join("tree").to_str().unwrap()]);
+    let tree = folder.path().join("tree");
+    let fabric = Fabric::serve(2, &["--pkeys", "ffff,8001", "--tree", tree.to_str().unwrap()]);
     at_node1(&fabric, &["groups"]);
 }
 
@@ -36,4 +37,13 @@ fn path_of_a_service_becomes_an_address_handle() {
         let output = at_node1(&fabric, &["path", &dest.gid.to_string(), service, "0x8001", sl]);
         assert_eq!(output, format!("P_Key index 1, LID {}, path bits 0\n", dest.lid));
     }
+}
+
+#[test]
+fn address_handle_has_the_gid_and_the_lid_of_the_source() {
+    let folder = tempfile::tempdir().unwrap();
+    let fabric = Fabric::serve(1, &["--lmc", "2", "--tree", folder.path().join("tree").to_str().unwrap()]);
+    fabric.control("gid node1 1 2 fe80::7");
+    let slid = (fabric.port(1).lid.get() + 3).to_string();
+    assert_eq!(at_node1(&fabric, &["handle", "fe80::7", &slid]), "GID index 2, path bits 3, global 1\n");
 }
