@@ -158,8 +158,8 @@ fn refused_scrapers_with_descriptors_wait_in_the_queue_of_the_kernel() {
     until("all to be closed", || {
         serve(&mut metrics, &poll, now);
         now = now + Duration::from_millis(1);
-        (metrics.refused == 9 && closing.count() == 0).then_some(())
+        // The last one may wait while a thread has the lock.
+        (metrics.refused == 9 && closing.count() == 0 && !new.iter().any(is_open)).then_some(())
     });
-    assert!(!new.iter().any(is_open));
     drop(served);
 }
