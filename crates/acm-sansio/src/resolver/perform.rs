@@ -161,8 +161,12 @@ impl Ibacmp {
         let (endpoint, name) = (dest.endpoint, dest.name());
         let (path, lmc, by_default) = (known.path, cx.lmc_of(endpoint), cx.route_end());
         self.compare_soon(cx, endpoint, &path, known.source);
-        // The peer may have moved since its location was found.
+        // The peer may have moved since its location was found, and was not asked at this LID.
+        let has_moved = remote.is_some_and(|remote| !remote.may_be_at_end_of(&path, lmc));
         let remote = remote.map(|remote| remote.at_end_of(&path, lmc));
+        if has_moved {
+            self.cache.raise_doubt(id);
+        }
         self.enter_ready(cx, id, remote, addr_until, known, by_default);
         for account in lookup.accounts().filter(|account| *account != DAEMON) {
             self.note_user(cx, id, account);

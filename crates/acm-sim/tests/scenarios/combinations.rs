@@ -120,3 +120,12 @@ fn host_that_leaves_the_partition_is_not_served_after_15_s() {
         assert_true(&format!("nodes 3\n+0 look 1 {dest}\n+30000 leave 3 40000\n+15100 look 1 {dest}"));
     }
 }
+
+/// The owner was asked at the LID that it had before, and was silent. The subnet administrator has its new LID.
+#[test]
+fn address_of_a_silent_host_is_in_doubt_at_the_new_lid_of_the_host() {
+    assert_true(
+        "nodes 7 seed 2000056 no-witness\n+0 look 7 ip4\n+12179 device 4\n+1082 delete\n+0 move ip4 6\n+0 busy 1353\n\
+         +0 rotate",
+    );
+}
