@@ -121,6 +121,23 @@ fn host_that_leaves_the_partition_is_not_served_after_15_s() {
     }
 }
 
+/// The group was deleted before any witness, so that neither the new owner's announcement nor a witness of it arrives.
+/// The responses of a host show that it sends witnesses.
+#[test]
+fn host_that_a_lookup_found_and_that_never_sends_a_witness_is_doubted() {
+    assert_true(
+        "nodes 3 seed 5167\n+0 mute 3335\n+0 move ip1 3\n+409 delete\n+0 look 1 ip1\n+2361 move ip1 2\n+16325 look 1 ip1",
+    );
+    assert_true("nodes 4 seed 10460 prefetch\n+0 look 4 node1\n+0 delete\n+31 guid 1\n+20543 look 4 node1");
+}
+
+/// No datagram of the host has arrived, so that nothing shows that it sends witnesses.
+#[test]
+fn group_that_is_deleted_before_any_witness_is_joined_again() {
+    assert_true("nodes 3\n+0 delete\n+0 look 1 gid2\n+1000 swap 2 3\n+16000 look 1 gid2");
+    assert_true("nodes 6 seed 10742 prefetch loss 10\n+0 delete\n+15266 swap 6 5\n+57593 look 3 gid5");
+}
+
 /// The owner was asked at the LID that it had before, and was silent. The subnet administrator has its new LID.
 #[test]
 fn address_of_a_silent_host_is_in_doubt_at_the_new_lid_of_the_host() {

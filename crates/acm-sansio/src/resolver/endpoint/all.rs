@@ -113,7 +113,7 @@ impl Endpoints {
     /// Records the GID at the end of a path, so that datagrams of another GID there contradict it.
     pub(crate) fn note_path(&mut self, endpoint: EndpointId, path: &PathRecord, lmc: Lmc) {
         if let Some(state) = self.states.get_mut(&endpoint) {
-            let _ = state.hosts.note(path.dlid.base(lmc), path.dgid);
+            let _ = state.hosts.note(path.dlid.base(lmc), path.dgid, None);
         }
     }
 

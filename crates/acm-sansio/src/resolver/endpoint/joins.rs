@@ -172,8 +172,12 @@ impl Endpoints {
             _ => cx.shared.log(join_event(endpoint, &record)),
         }
         if is_base {
+            let (now, is_new) = (cx.shared.now(), old.is_none_or(|old| old.mlid != mlid));
             if let Some(state) = self.at_mut(endpoint) {
                 state.announcement.has_joined = true;
+                if is_new {
+                    state.hosts.expect_any(now);
+                }
             }
             self.schedule_witness(cx, endpoint);
         }

@@ -46,7 +46,7 @@ impl Ibacmp {
         let remote = Remote::sender(source, gid, group, request.generation);
         let is_to_group = source.group.is_some();
         let id = self.learn_address(cx, endpoint, request.source, remote, is_to_group);
-        self.note_host(cx, endpoint, source, gid);
+        self.note_host(cx, endpoint, source, gid, request.generation);
         self.compare_places(cx, endpoint, remote, id);
         if let Some(also) = request.also {
             let lid = source.lid.base(cx.lmc_of(endpoint));
@@ -123,12 +123,22 @@ impl Ibacmp {
         }
     }
 
-    /// Records the LID of a datagram's sender. What is cached at another GID there is wrong if the port has a new GID.
-    pub(crate) fn note_host(&mut self, cx: &mut Context, endpoint: EndpointId, source: &DatagramSource, gid: Gid) {
+    /// Records the LID of a datagram's sender. What is cached at another GID there is wrong if the port has a new GID. A
+    /// host whose datagrams have a generation sends witnesses.
+    pub(crate) fn note_host(
+        &mut self,
+        cx: &mut Context,
+        endpoint: EndpointId,
+        source: &DatagramSource,
+        gid: Gid,
+        generation: u16,
+    ) {
+        let sends_since = (generation != 0).then(|| cx.shared.now());
         let lmc = cx.lmc_of(endpoint);
         let lid = source.lid.base(lmc);
         self.endpoints.contradict_prefetched(&mut self.stats, endpoint, lid, lmc, gid);
-        let others = self.endpoints.at_mut(endpoint).map(|state| state.hosts.note(lid, gid)).unwrap_or_default();
+        let others =
+            self.endpoints.at_mut(endpoint).map(|state| state.hosts.note(lid, gid, sends_since)).unwrap_or_default();
         for other in others {
             for id in self.cached_at(cx, endpoint, lid, other) {
                 if self.cache.at(id).is_address() {

@@ -36,7 +36,7 @@ impl Ibacmp {
         response: &AddressResponse,
     ) {
         if self.endpoints.get(endpoint).is_some() {
-            self.note_host(cx, endpoint, source, gid);
+            self.note_host(cx, endpoint, source, gid, response.generation);
         }
         let id = self.by_tid.get(&response.tid.get()).copied();
         let Some(id) = id.filter(|id| self.cache.at(*id).endpoint == endpoint) else {
