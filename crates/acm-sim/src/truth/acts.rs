@@ -120,6 +120,7 @@ impl Player<'_> {
             }
             Act::Stop { node, ms } if is_ours(node) => {
                 self.world.stop_daemon(node);
+                self.stopped.insert(node, self.world.now() + Duration::from_millis(ms.into()));
                 self.end_after(ms, End::Running(node));
             }
             Act::Reload { node } if is_ours(node) && !self.world.is_stopped(node) => {

@@ -9,6 +9,16 @@ pub(super) type Place = (Gid, Lid);
 /// The owner of an address that no node has.
 pub(super) const NOBODY: usize = usize::MAX;
 
+/// Returns the values at some time from `since` to `now`. Of several events at one instant, all count.
+fn held<T: Copy>(history: &[(Time, T)], since: Time, now: Time) -> impl Iterator<Item = T> {
+    let end = |index: usize| history.get(index + 1).map(|(end, _)| *end);
+    let counts = move |start: Time, end: Option<Time>| {
+        start <= now && end.is_none_or(|end| end > since || end == start && start == since)
+    };
+    let entries = history.iter().enumerate();
+    entries.filter(move |(index, (start, _))| counts(*start, end(*index))).map(|(_, (_, value))| *value)
+}
+
 /// The truth.
 #[derive(Debug, Default)]
 pub(super) struct Truth {
@@ -70,6 +80,12 @@ impl Truth {
         self.places.get(node).is_some_and(|places| places.len() > 1)
     }
 
+    /// Returns the places at which other nodes reached a node at some time from `since` to `now`.
+    fn places(&self, node: usize, since: Time, now: Time) -> impl Iterator<Item = Place> {
+        let history = self.places.get(node).map(Vec::as_slice).unwrap_or_default();
+        held(history, since, now).map(|(place, is_member)| if is_member { place } else { Place::default() })
+    }
+
     /// Returns all times from `since` to `now` at which the truth may be another one.
     fn times(&self, since: Time, now: Time) -> Vec<Time> {
         let moves = self.places.iter().flatten().map(|(time, _)| *time);
@@ -79,15 +95,15 @@ impl Truth {
 
     /// Reports whether a node had this place at some time from `since` to `now`.
     pub(super) fn was_at(&self, node: usize, place: Place, since: Time, now: Time) -> bool {
-        self.times(since, now).into_iter().any(|time| self.place(node, time) == place)
+        self.places(node, since, now).any(|at| at == place)
     }
 
     /// Reports whether a node that had a destination at some time from `since` to `now` was at this place at some time
     /// then. A GID or LID is wherever a node has it.
     pub(super) fn ends_at(&self, target: Target, place: Place, since: Time, now: Time) -> bool {
         let had_it = |node| {
-            let mut times = self.times(since, now).into_iter();
-            matches!(target.what, What::Gid | What::Lid) || times.any(|time| self.owner(target, time) == node)
+            let had = |owners: &Vec<_>| held(owners, since, now).any(|owner| owner == node);
+            matches!(target.what, What::Gid | What::Lid) || self.owners.get(&target).map_or(target.of == node, had)
         };
         (0..self.places.len()).any(|node| had_it(node) && self.was_at(node, place, since, now))
     }
@@ -117,6 +133,10 @@ mod tests {
             truth.ends_at(gid, place(2), second(4), second(12)) && !truth.ends_at(gid, place(2), second(5), second(12))
         );
         assert!(truth.was_at(1, place(2), second(1), second(5)) && !truth.was_at(1, place(2), second(6), second(6)));
+        truth.note_places(second(12), [place(7), place(8)].map(|place| (place, true)).into_iter());
+        truth.note_places(second(12), [place(5), place(6)].map(|place| (place, true)).into_iter());
+        assert!(truth.was_at(0, place(7), second(12), second(12)), "between two events at one instant");
+        assert!(!truth.was_at(0, place(1), second(12), second(12)));
         assert_eq!((truth.owner(address, second(9)), truth.owner(address, second(10))), (0, 1));
     }
 

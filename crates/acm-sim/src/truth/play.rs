@@ -98,6 +98,8 @@ pub(super) struct Player<'a> {
     pub(super) ends: BTreeMap<(Time, usize), End>,
     /// Addresses that stopped daemons will notice: that the node has them, or not.
     pub(super) unseen: BTreeMap<usize, Vec<(Address, bool)>>,
+    /// The ends of the last stops of daemons.
+    pub(super) stopped: BTreeMap<usize, Time>,
     /// Number of events so far.
     pub(super) events: usize,
     /// True when answers have to be right at once.
@@ -129,6 +131,7 @@ pub fn play(sequence: &Sequence) -> Vec<Finding> {
         requests,
         ends: BTreeMap::new(),
         unseen: BTreeMap::new(),
+        stopped: BTreeMap::new(),
         events: 0,
         is_last: false,
         findings: Vec::new(),
@@ -302,7 +305,14 @@ impl Player<'_> {
         let is_at_c = |node| self.c_nodes.has(node) && self.truth.was_at(node, to, Time::ZERO, at);
         // Without witnesses, a missed event is made good by the next confirmation.
         let may_be_late = self.sequence.no_witness || (0..self.sequence.nodes as usize).any(is_at_c);
-        let is_excused = !self.is_last && may_be_late;
+        // A daemon that stops before it can tell that its address is gone refuses it when it runs again. Until then its
+        // silence is like that of a daemon that restarts, whose paths are served.
+        let stops = |node| {
+            let is_late = self.stopped.get(&node).is_some_and(|end| *end >= since);
+            is_late && self.truth.was_at(node, to, since, at) && self.truth.owners_of(target).any(|owner| owner == node)
+        };
+        let is_gone = self.truth.owner(target, at) == NOBODY && (0..self.sequence.nodes as usize).any(stops);
+        let is_excused = !self.is_last && (may_be_late || is_gone);
         if !is_right && !is_excused {
             let end = self.truth.place(self.truth.owner(target, at), at);
             let here = self.truth.place(client.node, at);

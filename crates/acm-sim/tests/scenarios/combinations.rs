@@ -146,3 +146,18 @@ fn address_of_a_silent_host_is_in_doubt_at_the_new_lid_of_the_host() {
          +0 rotate",
     );
 }
+
+/// The node's own LID has changed, so that no path is cached, and the address is in doubt. A host that sends witnesses and
+/// is silent proves nothing.
+#[test]
+fn address_of_a_silent_host_that_sends_witnesses_is_asked_of_the_group() {
+    for event in ["remove six2", "move six2 1"] {
+        assert_true(&format!(
+            "nodes 4\n+0 look 4 six2\n+9000 {event}\n+0 swap 4 3\n+0 stop 2 20000\n+17000 look 4 six2"
+        ));
+    }
+    assert_true(
+        "nodes 4 seed 3000939\n+0 look 4 six2\n+7075 swap 1 2\n+2298 remove six2\n+0 swap 4 3\n+17855 device 2\n\
+         +0 look 4 six2",
+    );
+}

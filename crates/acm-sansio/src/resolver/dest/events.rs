@@ -61,6 +61,10 @@ impl Dest {
                 let asks_claimant = is_lookup && request.to.is_some() && !request.is_known;
                 let is_over = !asks_claimant && retry.is_over(request.times_sent);
                 let known = request.to.filter(|_| is_lookup && is_over && request.lookup.is_needed());
+                if known.is_some_and(|host| host.generation != 0) {
+                    // It answers if it is there and has the address.
+                    return ask_group(request);
+                }
                 if let Some(host) = known {
                     let is_claimed = request.claimed.is_some_and(|claimant| claimant.gid != host.gid);
                     self.doubts.end(request.asked);

@@ -13,8 +13,8 @@ pub(crate) struct MulticastRequest {
     pub(crate) tid: TransactionId,
     /// The host that it is sent to; `None`: the base group.
     pub(crate) to: Option<Remote>,
-    /// `true` if the host has proven the address before. If it is silent, its location is used: it may be busy, or run
-    /// C ibacm, which responds to the LID that it has cached.
+    /// `true` if the host has proven the address before. If it is silent and its datagrams have no generation, its location
+    /// is used: it may run C ibacm, which responds to the LID that it has cached. Else the group is asked.
     pub(crate) is_known: bool,
     /// A host that claimed the address after it was sent. The response may be older than this claim.
     pub(crate) claimed: Option<Remote>,

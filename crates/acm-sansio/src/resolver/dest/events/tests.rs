@@ -174,6 +174,10 @@ fn response_is_doubted_after_a_claim_of_another_host_since_the_request() {
         let _ = dest.on_claim(at(claimant), true, false, lmc);
         assert_eq!((dest.on_timeout(RETRY), dest.doubts.are_open()), (Action::QueryRoute(at(3)), expected));
     }
+    // A host that sends witnesses is not silent if it is there.
+    let host = Some(Remote { generation: 1, ..at(3) });
+    let known = MulticastRequest { to: host, is_known: true, ..request(Stage::Late, 3, Lookup::needed()) };
+    assert_eq!(locating(known).on_timeout(RETRY), Action::Queue);
 }
 
 #[test]
