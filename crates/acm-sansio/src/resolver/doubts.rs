@@ -10,7 +10,8 @@ use crate::{api::id::EndpointId, provider::Context, retry};
 use alloc::{boxed::Box, vec::Vec};
 use ib_mad::{Gid, Lid};
 
-/// The number of addresses at a GID, and of paths to it, that one event doubts.
+/// The number of addresses at a GID, and of paths to it, that one event doubts, such as a witness. The next one doubts
+/// others.
 pub(super) const MOST_DOUBTED: usize = 16;
 
 impl Ibacmp {
@@ -35,23 +36,23 @@ impl Ibacmp {
     }
 
     /// Returns the destinations that are cached at a GID with a base LID, at most [`MOST_DOUBTED`] of each kind.
-    pub(super) fn cached_at(&self, cx: &Context, endpoint: EndpointId, lid: Lid, gid: Gid) -> Vec<DestId> {
+    pub(super) fn cached_at(&mut self, cx: &Context, endpoint: EndpointId, lid: Lid, gid: Gid) -> Vec<DestId> {
         let lmc = cx.lmc_of(endpoint);
         let host = Remote { gid, lid, ..Remote::default() };
+        let mut found = self.cached_at_gid(cx, endpoint, gid);
         let is_there = |id: &DestId| match &self.cache.at(*id).state {
             DestState::Ready(ServedPath { path, .. }) => host.is_at_end_of(path, lmc),
             DestState::Located { remote, .. } => remote.is_same_port(&host, lmc),
             _ => false,
         };
-        let mut found = self.cached_at_gid(cx, endpoint, gid);
         found.retain(is_there);
         found
     }
 
     /// Returns the destinations that are cached at a GID, at most [`MOST_DOUBTED`] of each kind: those of an endpoint, and
     /// the paths in partitions of the subnet administrator's choice that the port has.
-    pub(super) fn cached_at_gid(&self, cx: &Context, endpoint: EndpointId, gid: Gid) -> Vec<DestId> {
-        self.cache.at_gid(endpoint, cx.partition_choice(endpoint), gid, MOST_DOUBTED).collect()
+    pub(super) fn cached_at_gid(&mut self, cx: &Context, endpoint: EndpointId, gid: Gid) -> Vec<DestId> {
+        self.cache.next_at_gid(endpoint, cx.partition_choice(endpoint), gid, MOST_DOUBTED)
     }
 
     /// Returns the keys of the paths to a location that a request without conditions has, with the endpoint of each.

@@ -195,3 +195,22 @@ fn groups_are_joined_again_when_no_host_sends_witnesses() {
     assert_eq!(world.stat(0, "joins"), joins + 1);
     assert!(world.resolve(0, &name(0), &name(1)).is_ok());
 }
+
+/// A witness compares 16 addresses. None of those that are gone is in a witness.
+#[test]
+fn each_of_many_addresses_that_a_host_no_longer_has_is_refused_within_three_witnesses() {
+    let mut world = world(2);
+    let all: Vec<Address> = (0..40).map(|number| Address::from_text(&format!("many{number}"))).collect();
+    all.iter().for_each(|address| world.add_address(1, *address));
+    world.run_for(10 * SECOND);
+    all.iter().for_each(|address| _ = world.resolve(0, &name(0), address).unwrap());
+    let (kept, gone) = all.split_at(20);
+    gone.iter().for_each(|address| world.remove_address(1, *address));
+    world.run_for(20 * SECOND);
+    for address in kept {
+        assert_eq!(world.resolve(0, &name(0), address).unwrap().dlid, world.port(1).lid, "{address}");
+    }
+    for address in gone {
+        assert!(world.resolve(0, &name(0), address).is_err(), "{address}");
+    }
+}

@@ -81,6 +81,16 @@ impl ByGid {
         self.buckets.find(self.hash(place), |bucket| bucket.place == place)?.list.first()
     }
 
+    /// Moves the first destinations at a place behind the others, if there are more than this many.
+    pub(crate) fn turn(&mut self, dests: &mut Arena<DestId, Dest>, place: Place, count: usize) {
+        let bucket = self.buckets.find_mut(self.hasher.hash_one(place), |bucket| bucket.place == place);
+        if let Some(list) = bucket.map(|bucket| &mut bucket.list).filter(|list| list.len() > count) {
+            for _ in 0..count {
+                list.first().into_iter().for_each(|id| list.move_last(dests, id));
+            }
+        }
+    }
+
     /// Returns the number of destinations.
     pub(crate) fn len(&self) -> usize {
         self.buckets.iter().map(|bucket| bucket.list.len()).sum()

@@ -324,12 +324,22 @@ impl Cache {
         gid: Gid,
         most: usize,
     ) -> impl Iterator<Item = DestId> {
-        let groups = [Some(Group::Addresses(endpoint)), Some(Group::Paths(endpoint)), choice.map(Group::ChosenPaths)];
         let next = |id: &DestId| self.get(*id).and_then(|dest| dest.gid_links.next());
-        groups
-            .into_iter()
-            .flatten()
-            .flat_map(move |of| core::iter::successors(self.by_gid.first(Place { of, gid }), next).take(most))
+        let first = move |place| core::iter::successors(self.by_gid.first(place), next).take(most);
+        places(endpoint, choice, gid).flat_map(first)
+    }
+
+    /// Returns the destinations at a GID like [`Self::at_gid`], and others the next time if there are more.
+    pub(crate) fn next_at_gid(
+        &mut self,
+        endpoint: EndpointId,
+        choice: Option<u32>,
+        gid: Gid,
+        most: usize,
+    ) -> Vec<DestId> {
+        let found = self.at_gid(endpoint, choice, gid, most).collect();
+        places(endpoint, choice, gid).for_each(|place| self.by_gid.turn(&mut self.dests, place, most));
+        found
     }
 
     /// Returns the number of destinations with a known GID.
@@ -396,6 +406,12 @@ fn withdraw(publications: &mut Vec<Publication>, dest: &mut Dest) {
     {
         publications.push(Publication::Withdrawn { endpoint: dest.endpoint, dest: address });
     }
+}
+
+/// Returns the places of the destinations at a GID that an endpoint's datagrams tell of.
+fn places(endpoint: EndpointId, choice: Option<u32>, gid: Gid) -> impl Iterator<Item = Place> {
+    let groups = [Some(Group::Addresses(endpoint)), Some(Group::Paths(endpoint)), choice.map(Group::ChosenPaths)];
+    groups.into_iter().flatten().map(move |of| Place { of, gid })
 }
 
 #[cfg(test)]
