@@ -161,3 +161,15 @@ fn address_of_a_silent_host_that_sends_witnesses_is_asked_of_the_group() {
          +0 look 4 six2",
     );
 }
+
+/// The host denies the address at its new LID, while nobody is at the old one. The subnet administrator, which has the new
+/// LID, is silent.
+#[test]
+fn refusal_at_the_new_lid_of_a_host_ends_the_binding() {
+    for seed in [1, 3] {
+        assert_true(&format!(
+            "nodes 3 seed {seed} acm\n+0 device 2\n+1000 look 1 six2\n+5000 mute 30000\n+0 remove six2\n+0 swap 2 3\n\
+             +16500 look 1 six2"
+        ));
+    }
+}

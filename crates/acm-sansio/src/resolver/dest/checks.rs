@@ -6,7 +6,7 @@
 //! no multicast request.
 use super::{Lookup, MulticastRequest, Remote};
 use crate::api::id::SaQueryId;
-use ib_mad::id::Lmc;
+use ib_mad::{Gid, id::Lmc};
 
 /// A query for the path, while the old one is served.
 #[derive(Debug)]
@@ -65,11 +65,12 @@ impl CheckReason {
         }
     }
 
-    /// Handles a refusal by the host that was asked, or by another host at its LID.
-    pub(crate) const fn refusal(&mut self) -> Next {
+    /// Handles a refusal by the host that was asked, or by another host at its LID. `owner` is at the end of the path in
+    /// use.
+    pub(crate) fn refusal(&mut self, owner: Option<Gid>) -> Next {
         match self {
             Self::Renewal | Self::Doubt => Next::End(Outcome::Gone),
-            Self::Claim(claim) => claim.refusal(),
+            Self::Claim(claim) => claim.refusal(owner),
         }
     }
 
@@ -143,9 +144,9 @@ impl Claim {
         if self.asks_claimant { self.end() } else { self.after_owner() }
     }
 
-    /// Handles a refusal by the host that was asked.
-    const fn refusal(&mut self) -> Next {
-        if !self.asks_claimant {
+    /// Handles a refusal by the host that was asked. The claimant may be the owner at another LID.
+    fn refusal(&mut self, owner: Option<Gid>) -> Next {
+        if !self.asks_claimant || owner == Some(self.claimant.gid) {
             self.owner_refused = true;
         }
         self.silence()
@@ -181,7 +182,7 @@ mod tests {
         let steps = events.chars().map(|event| match event {
             'o' => claim.owner_responds(),
             'c' => claim.claimant_responds(),
-            'x' => claim.refusal(),
+            'x' => claim.refusal(None),
             _ => claim.silence(),
         });
         steps.last().unwrap_or(Next::Wait)
@@ -210,6 +211,13 @@ mod tests {
     }
 
     #[test]
+    fn refusal_by_an_owner_that_moved_ends_the_binding() {
+        let mut claim = Claim::new(Remote::default());
+        let steps = [claim.silence(), claim.refusal(Some(Gid::default()))];
+        assert_eq!(steps, [Next::Ask(Remote::default()), Next::End(Outcome::Gone)]);
+    }
+
+    #[test]
     fn late_response_of_the_owner_counts() {
         assert_eq!(
             [play("-o"), play("-o-"), play("-oc")],
@@ -233,7 +241,7 @@ mod tests {
         assert_eq!(check.other_responds(&Remote::default(), false, lmc), None);
         assert_eq!(check.other_responds(&Remote::default(), true, lmc), Some(Next::End(Outcome::Gone)));
         assert_eq!(check.silence(), Next::End(Outcome::Unanswered));
-        assert_eq!(check.refusal(), Next::End(Outcome::Gone));
+        assert_eq!(check.refusal(None), Next::End(Outcome::Gone));
     }
 
     #[test]

@@ -127,7 +127,7 @@ impl Dest {
             Some(_) if is_lookup => ask_group(request),
             Some(_) => match &mut self.state {
                 DestState::Ready(ServedPath { check: Some(check), .. }) => {
-                    follow(check.reason.refusal(), &mut check.request)
+                    follow(check.reason.refusal(owner), &mut check.request)
                 }
                 _ => Action::Nothing,
             },
