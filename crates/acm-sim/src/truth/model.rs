@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 
 /// A place in the fabric.
 pub(super) type Place = (Gid, Lid);
+/// A place, and whether its port is in the partition. Those outside are in another one, in which they reach each other.
+pub(super) type Seat = (Place, bool);
 /// The owner of an address that no node has.
 pub(super) const NOBODY: usize = usize::MAX;
 
@@ -23,7 +25,7 @@ fn held<T: Copy>(history: &[(Time, T)], since: Time, now: Time) -> impl Iterator
 #[derive(Debug, Default)]
 pub(super) struct Truth {
     /// The places of each node, each with the time since when, and whether its port is in the partition.
-    places: Vec<Vec<(Time, (Place, bool))>>,
+    places: Vec<Vec<(Time, Seat)>>,
     /// The nodes that have had an address.
     owners: BTreeMap<Target, Vec<(Time, usize)>>,
 }
@@ -34,7 +36,7 @@ fn at<T: Copy>(history: &[(Time, T)], time: Time) -> Option<T> {
 
 impl Truth {
     /// Records the places of all nodes now.
-    pub(super) fn note_places(&mut self, now: Time, places: impl Iterator<Item = (Place, bool)>) {
+    pub(super) fn note_places(&mut self, now: Time, places: impl Iterator<Item = Seat>) {
         for (node, place) in places.enumerate() {
             if self.places.len() <= node {
                 self.places.push(Vec::new());
@@ -80,12 +82,6 @@ impl Truth {
         self.places.get(node).is_some_and(|places| places.len() > 1)
     }
 
-    /// Returns the places at which other nodes reached a node at some time from `since` to `now`.
-    fn places(&self, node: usize, since: Time, now: Time) -> impl Iterator<Item = Place> {
-        let history = self.places.get(node).map(Vec::as_slice).unwrap_or_default();
-        held(history, since, now).map(|(place, is_member)| if is_member { place } else { Place::default() })
-    }
-
     /// Returns all times from `since` to `now` at which the truth may be another one.
     fn times(&self, since: Time, now: Time) -> Vec<Time> {
         let moves = self.places.iter().flatten().map(|(time, _)| *time);
@@ -94,18 +90,18 @@ impl Truth {
     }
 
     /// Reports whether a node had this place at some time from `since` to `now`.
-    pub(super) fn was_at(&self, node: usize, place: Place, since: Time, now: Time) -> bool {
-        self.places(node, since, now).any(|at| at == place)
+    pub(super) fn was_at(&self, node: usize, seat: Seat, since: Time, now: Time) -> bool {
+        self.places.get(node).is_some_and(|places| held(places, since, now).any(|at| at == seat))
     }
 
     /// Reports whether a node that had a destination at some time from `since` to `now` was at this place at some time
     /// then. A GID or LID is wherever a node has it.
-    pub(super) fn ends_at(&self, target: Target, place: Place, since: Time, now: Time) -> bool {
+    pub(super) fn ends_at(&self, target: Target, seat: Seat, since: Time, now: Time) -> bool {
         let had_it = |node| {
             let had = |owners: &Vec<_>| held(owners, since, now).any(|owner| owner == node);
             matches!(target.what, What::Gid | What::Lid) || self.owners.get(&target).map_or(target.of == node, had)
         };
-        (0..self.places.len()).any(|node| had_it(node) && self.was_at(node, place, since, now))
+        (0..self.places.len()).any(|node| had_it(node) && self.was_at(node, seat, since, now))
     }
 }
 
@@ -124,19 +120,23 @@ mod tests {
         let (address, gid) = (Target { what: What::Ip4, of: 0 }, Target { what: What::Gid, of: 1 });
         truth.note_owner(second(10), address, 1);
         let moved = (place(2).0, Lid::new(9));
-        assert!(truth.ends_at(address, place(1), second(9), second(12)), "before the move");
-        assert!(!truth.ends_at(address, place(1), second(10), second(12)));
-        assert!(truth.ends_at(address, moved, second(9), second(10)));
-        assert!(truth.ends_at(address, place(2), second(0), second(12)), "the node that has it now was there");
-        assert!(!truth.ends_at(address, place(2), second(5), second(12)), "no more at this LID");
+        assert!(truth.ends_at(address, (place(1), true), second(9), second(12)), "before the move");
+        assert!(!truth.ends_at(address, (place(1), true), second(10), second(12)));
+        assert!(truth.ends_at(address, (moved, true), second(9), second(10)));
+        assert!(truth.ends_at(address, (place(2), true), second(0), second(12)), "the node that has it now was there");
+        assert!(!truth.ends_at(address, (place(2), true), second(5), second(12)), "no more at this LID");
         assert!(
-            truth.ends_at(gid, place(2), second(4), second(12)) && !truth.ends_at(gid, place(2), second(5), second(12))
+            truth.ends_at(gid, (place(2), true), second(4), second(12))
+                && !truth.ends_at(gid, (place(2), true), second(5), second(12))
         );
-        assert!(truth.was_at(1, place(2), second(1), second(5)) && !truth.was_at(1, place(2), second(6), second(6)));
+        assert!(
+            truth.was_at(1, (place(2), true), second(1), second(5))
+                && !truth.was_at(1, (place(2), true), second(6), second(6))
+        );
         truth.note_places(second(12), [place(7), place(8)].map(|place| (place, true)).into_iter());
         truth.note_places(second(12), [place(5), place(6)].map(|place| (place, true)).into_iter());
-        assert!(truth.was_at(0, place(7), second(12), second(12)), "between two events at one instant");
-        assert!(!truth.was_at(0, place(1), second(12), second(12)));
+        assert!(truth.was_at(0, (place(7), true), second(12), second(12)), "between two events at one instant");
+        assert!(!truth.was_at(0, (place(1), true), second(12), second(12)));
         assert_eq!((truth.owner(address, second(9)), truth.owner(address, second(10))), (0, 1));
     }
 
@@ -145,7 +145,11 @@ mod tests {
         let place = (Gid::from_parts(1, ib_mad::Guid::new(1)), Lid::new(1));
         let (mut truth, name) = (Truth::default(), Target { what: What::Name, of: 0 });
         truth.note_places(Time::ZERO, [(place, false)].into_iter());
-        assert!(!truth.ends_at(name, place, Time::ZERO, Time::ZERO) && !truth.was_at(0, place, Time::ZERO, Time::ZERO));
+        assert!(
+            !truth.ends_at(name, (place, true), Time::ZERO, Time::ZERO)
+                && !truth.was_at(0, (place, true), Time::ZERO, Time::ZERO)
+        );
+        assert!(truth.was_at(0, (place, false), Time::ZERO, Time::ZERO), "in the other partition");
         assert!(truth.is_own(0, name, place, Time::ZERO, Time::ZERO));
         assert!(!truth.is_own(0, Target { of: 1, ..name }, place, Time::ZERO, Time::ZERO));
     }

@@ -293,6 +293,7 @@ impl Player<'_> {
         };
         let since = Time::from_nanos(at.as_nanos().saturating_sub(late.as_nanos() as u64));
         let (from, to) = ((path.sgid, path.slid), (path.dgid, path.dlid));
+        let seat = |place: Place| (place, path.pkey.same_partition(Pkey::DEFAULT_FULL));
         let is_asked = match target.what {
             What::Gid => to.0 == asked.0,
             What::Lid => to.1 == asked.1,
@@ -300,16 +301,20 @@ impl Player<'_> {
         };
         let is_own = from == to && self.truth.is_own(client.node, target, to, since, at);
         let is_right = is_asked
-            && (is_own || self.truth.ends_at(target, to, since, at) && self.truth.was_at(client.node, from, since, at));
+            && (is_own
+                || self.truth.ends_at(target, seat(to), since, at)
+                    && self.truth.was_at(client.node, seat(from), since, at));
         // C ibacm announces nothing. A path to it is right after the next confirmation.
-        let is_at_c = |node| self.c_nodes.has(node) && self.truth.was_at(node, to, Time::ZERO, at);
+        let is_at_c = |node| self.c_nodes.has(node) && self.truth.was_at(node, seat(to), Time::ZERO, at);
         // Without witnesses, a missed event is made good by the next confirmation.
         let may_be_late = self.sequence.no_witness || (0..self.sequence.nodes as usize).any(is_at_c);
         // A daemon that stops before it can tell that its address is gone refuses it when it runs again. Until then its
         // silence is like that of a daemon that restarts, whose paths are served.
         let stops = |node| {
             let is_late = self.stopped.get(&node).is_some_and(|end| *end >= since);
-            is_late && self.truth.was_at(node, to, since, at) && self.truth.owners_of(target).any(|owner| owner == node)
+            is_late
+                && self.truth.was_at(node, seat(to), since, at)
+                && self.truth.owners_of(target).any(|owner| owner == node)
         };
         let is_gone = self.truth.owner(target, at) == NOBODY && (0..self.sequence.nodes as usize).any(stops);
         let is_excused = !self.is_last && (may_be_late || is_gone);
