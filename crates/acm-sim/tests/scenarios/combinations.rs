@@ -173,3 +173,13 @@ fn refusal_at_the_new_lid_of_a_host_ends_the_binding() {
         ));
     }
 }
+
+/// The host was restarted and has another LID. The subnet administrator confirms the LID, and only the datagram that showed
+/// it has the queue pair.
+#[test]
+fn host_that_moved_is_asked_at_its_new_queue_pair() {
+    assert_true(
+        "nodes 6 seed 4000167 no-witness\n+0 device 2\n+0 look 3 six4\n+0 move six4 6\n+1579 restart 6\n+0 manager\n\
+         +25 delete\n+0 move six4 5\n+7590 swap 2 6",
+    );
+}

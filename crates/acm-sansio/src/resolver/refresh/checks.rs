@@ -198,8 +198,13 @@ impl Ibacmp {
         let lmc = cx.lmc_of(dest.endpoint);
         let check = dest.state.ready().and_then(|ready| ready.check.as_ref());
         let claimant = check.and_then(|check| check.reason.claimant());
-        if claimant.is_some_and(|claimant| claimant.gid == path.dgid && claimant.is_at_end_of(path, lmc)) {
+        let moved = claimant.filter(|claimant| claimant.gid == path.dgid && claimant.is_at_end_of(path, lmc));
+        if let Some(claimant) = moved {
             self.stats.claims_confirmed += 1;
+            // Its queue pair may be another one, too. A location from a file has none.
+            self.cache.change(id, |ready| {
+                ready.remote.iter_mut().filter(|owner| owner.can_respond()).for_each(|owner| owner.qpn = claimant.qpn);
+            });
             self.close_check(cx, id);
         }
     }
