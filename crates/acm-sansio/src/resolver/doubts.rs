@@ -10,9 +10,12 @@ use crate::{api::id::EndpointId, provider::Context, retry};
 use alloc::{boxed::Box, vec::Vec};
 use ib_mad::{Gid, Lid};
 
-/// The number of addresses at a GID, and of paths to it, that one event doubts, such as a witness. The next one doubts
-/// others.
-pub(super) const MOST_DOUBTED: usize = 16;
+/// The number of addresses at a GID, and of paths to it, that are compared with one datagram. The next one is compared
+/// with others.
+pub(super) const MOST_AT_ONCE: usize = 16;
+/// The number of addresses at a GID, and of paths to it, that a rare event concerns: that takes a fraction of a
+/// millisecond.
+pub(super) const MOST_COMPARED: usize = 1024;
 
 impl Ibacmp {
     /// Doubts an address after an event that may have moved it.
@@ -35,24 +38,16 @@ impl Ibacmp {
         }
     }
 
-    /// Returns the destinations that are cached at a GID with a base LID, at most [`MOST_DOUBTED`] of each kind.
-    pub(super) fn cached_at(&mut self, cx: &Context, endpoint: EndpointId, lid: Lid, gid: Gid) -> Vec<DestId> {
+    /// Returns the destinations that are cached at a GID with a base LID, at most [`MOST_COMPARED`] of each kind.
+    pub(super) fn cached_at(&self, cx: &Context, endpoint: EndpointId, lid: Lid, gid: Gid) -> Vec<DestId> {
         let lmc = cx.lmc_of(endpoint);
         let host = Remote { gid, lid, ..Remote::default() };
-        let mut found = self.cached_at_gid(cx, endpoint, gid);
         let is_there = |id: &DestId| match &self.cache.at(*id).state {
             DestState::Ready(ServedPath { path, .. }) => host.is_at_end_of(path, lmc),
             DestState::Located { remote, .. } => remote.is_same_port(&host, lmc),
             _ => false,
         };
-        found.retain(is_there);
-        found
-    }
-
-    /// Returns the destinations that are cached at a GID, at most [`MOST_DOUBTED`] of each kind: those of an endpoint, and
-    /// the paths in partitions of the subnet administrator's choice that the port has.
-    pub(super) fn cached_at_gid(&mut self, cx: &Context, endpoint: EndpointId, gid: Gid) -> Vec<DestId> {
-        self.cache.next_at_gid(endpoint, cx.partition_choice(endpoint), gid, MOST_DOUBTED)
+        self.cache.at_gid(endpoint, cx.partition_choice(endpoint), gid, MOST_COMPARED).filter(is_there).collect()
     }
 
     /// Returns the keys of the paths to a location that a request without conditions has, with the endpoint of each.

@@ -32,7 +32,8 @@ impl Ibacmp {
             EvictionClass::Local => true,
             EvictionClass::Probation | EvictionClass::Unsolicited => false,
             EvictionClass::Requested => {
-                (dest.origin == Origin::Asked || !dest.is_address())
+                let is_proven = if dest.is_address() { dest.origin == Origin::Asked } else { !dest.doubts.are_open() };
+                is_proven
                     && self.endpoints.get(dest.endpoint).is_some_and(|state| state.epoch() == ready.freshness.epoch)
                     && self.is_served(cx, dest, ready)
             }

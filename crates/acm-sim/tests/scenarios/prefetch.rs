@@ -1,12 +1,18 @@
 //! Prefetch: one table of all paths from a port instead of a query for each path.
 use acm_sansio::{
-    Config, Input, Output, PortId, Time,
+    Config, EndpointId, Input, Output, PortId, Time,
+    api::DatagramSource,
     config::{Depth, Prefetch, ServiceIds},
 };
 use acm_sim::{World, WorldConfig, name};
-use acm_wire::client::{EntryFlags, path_request};
+use acm_wire::{
+    client::{EntryFlags, path_request},
+    multicast,
+};
 use core::time::Duration;
-use ib_mad::{AttributeId, Lid, Method, Mtu, PortState, Qpn, Selected, ServiceId, Status, sa::PathRecord};
+use ib_mad::{
+    AttributeId, Lid, Method, Mtu, PortState, Qpn, Selected, ServiceId, Status, TransactionId, sa::PathRecord,
+};
 use std::collections::BTreeMap;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -201,6 +207,19 @@ fn peer_that_moved_is_not_served_from_the_table() {
     assert_eq!(world.stat(0, "prefetch_refuted"), 1);
     let request = by_gid(&world, 1);
     assert_eq!(world.route(0, &request).unwrap().dlid, Lid::new(99));
+}
+
+/// A host could otherwise make all nodes drop their tables with a datagram for each GID.
+#[test]
+fn response_without_a_request_contradicts_no_table() {
+    let mut world = fetched(3);
+    let (attacker, victim) = (world.port(2).lid, world.port(1).gids[0]);
+    for group in [None, Some(world.group().0)] {
+        let source = DatagramSource { lid: attacker, path_bits: 0, qpn: world.qpn(2), gid: Some(victim), group };
+        let mad = multicast::response(TransactionId::new(7), world.group().0);
+        world.input(0, Input::Datagram { endpoint: EndpointId::new(0, 0), source, payload: ib_mad::as_bytes(&mad) });
+    }
+    assert_eq!((world.stat(0, "unexpected_responses"), paths_in_table(&world, 0)), (2, 3));
 }
 
 /// Node 0 looks the name up after the peer got another LID, of which no notice tells.

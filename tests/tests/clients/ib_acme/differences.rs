@@ -84,7 +84,8 @@ fn path_by_name_has_the_conditions_with_daemons_of_both_kinds() {
 #[test]
 fn trace_reports_membership_in_the_group() {
     let lab = Lab::new(2, &[]);
-    let nodes = [1, 2].map(|number| lab.start(number, Kind::Rust, &[]));
+    // Without witnesses no node notices that it has lost its group, and joins it again.
+    let nodes = [1, 2].map(|number| lab.start(number, Kind::Rust, &["witness no"]));
     let at = |arguments: &[&str]| lab.run(1, &binary(Binary::IbAcme), arguments);
     // A different name each time, because failed names are cached.
     let check = |name: &str, text: &str| {

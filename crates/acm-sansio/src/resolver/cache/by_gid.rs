@@ -4,7 +4,7 @@ use crate::{
     api::id::EndpointId,
     collections::{arena::Arena, list::List},
     resolver::{
-        dest::{BY_GID, Dest},
+        dest::{BY_GID, Dest, DestKey, EvictionClass, RouteKey},
         token::DestId,
     },
     shared::random::{Purpose, Random, Seed},
@@ -20,11 +20,32 @@ pub(crate) struct Place {
     pub(crate) gid: Gid,
 }
 
+impl Place {
+    /// Returns the place of a destination, if its GID is known.
+    pub(crate) fn of(dest: &Dest) -> Option<Self> {
+        let of = match (&dest.key, dest.class) {
+            (DestKey::Address(_), EvictionClass::Unsolicited) => Group::Hints(dest.endpoint),
+            (DestKey::Address(_), _) => Group::Addresses(dest.endpoint),
+            (DestKey::Route(RouteKey { choice: None, .. }), _) => Group::Paths(dest.endpoint),
+            (DestKey::Route(RouteKey { choice: Some(choice), .. }), _) => Group::ChosenPaths(*choice),
+        };
+        Some(Self { of, gid: dest.state.located_at(&dest.key)? })
+    }
+
+    /// Returns the places of the destinations at a GID that an endpoint's datagrams tell of.
+    pub(crate) fn all(endpoint: EndpointId, choice: Option<u32>, gid: Gid) -> impl Iterator<Item = Self> {
+        let of_endpoint = [Group::Addresses(endpoint), Group::Hints(endpoint), Group::Paths(endpoint)];
+        of_endpoint.into_iter().chain(choice.map(Group::ChosenPaths)).map(move |of| Self { of, gid })
+    }
+}
+
 /// The destinations that are found together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Group {
     /// The addresses of an endpoint. All of their paths were found under the same conditions.
     Addresses(EndpointId),
+    /// The addresses that no local user has requested. A remote host may invent any number of them.
+    Hints(EndpointId),
     /// The paths of an endpoint in its partition.
     Paths(EndpointId),
     /// The paths of a port in a partition of this choice of the subnet administrator

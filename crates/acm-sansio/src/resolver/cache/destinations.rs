@@ -101,10 +101,13 @@ impl Cache {
         self.at_mut(id)?.state.lookup_mut()
     }
 
-    /// Records that an event may have moved the address of a destination, or contradicted its path.
+    /// Records that an event may have moved the address of a destination, or contradicted its path. A path to a GID or
+    /// LID is not served in doubt.
     pub(crate) fn raise_doubt(&mut self, id: DestId) {
-        if let Some(dest) = self.at_mut(id) {
-            dest.doubts.raise();
+        let Some(dest) = self.dests.get_mut(id) else { return note_lost(&self.lost, id) };
+        dest.doubts.raise();
+        if !dest.is_address() {
+            withdraw(&mut self.publications, dest);
         }
     }
 
@@ -191,8 +194,15 @@ impl Cache {
     pub(crate) fn set_class(&mut self, id: DestId, class: EvictionClass) {
         if self.dests.get(id).is_some_and(|dest| dest.class != class) {
             self.remove_from_list(id);
+            let mut moves = None;
             if let Some(dest) = self.dests.get_mut(id) {
+                let left = Place::of(dest);
                 dest.class = class;
+                moves = left.zip(Place::of(dest)).filter(|(left, entered)| left != entered);
+            }
+            if let Some((left, entered)) = moves {
+                self.by_gid.remove(&mut self.dests, left, id);
+                self.by_gid.insert(&mut self.dests, entered, id);
             }
             self.add_to_list(id);
         }
@@ -234,16 +244,10 @@ impl Cache {
         };
         let endpoint = dest.endpoint;
         let (was_busy, is_busy) = (dest.state.is_busy(), state.is_busy());
-        let (was_at, is_at) = (dest.state.located_at(&dest.key), state.located_at(&dest.key));
-        let of = match dest.key {
-            DestKey::Address(_) => Group::Addresses(endpoint),
-            DestKey::Route(RouteKey { choice: None, .. }) => Group::Paths(endpoint),
-            DestKey::Route(RouteKey { choice: Some(choice), .. }) => Group::ChosenPaths(choice),
-        };
-        let place = |gid| Place { of, gid };
-        let (left, entered) = (was_at.map(place), is_at.map(place));
         let (was, is) = (dest.state.kind(), state.kind());
+        let left = Place::of(dest);
         let before = core::mem::replace(&mut dest.state, state);
+        let entered = Place::of(dest);
         withdraw(&mut self.publications, dest);
         let ends_probation =
             dest.class == EvictionClass::Probation && matches!(is, StateKind::Located | StateKind::Ready);
@@ -326,7 +330,7 @@ impl Cache {
     ) -> impl Iterator<Item = DestId> {
         let next = |id: &DestId| self.get(*id).and_then(|dest| dest.gid_links.next());
         let first = move |place| core::iter::successors(self.by_gid.first(place), next).take(most);
-        places(endpoint, choice, gid).flat_map(first)
+        Place::all(endpoint, choice, gid).flat_map(first)
     }
 
     /// Returns the destinations at a GID like [`Self::at_gid`], and others the next time if there are more.
@@ -338,7 +342,7 @@ impl Cache {
         most: usize,
     ) -> Vec<DestId> {
         let found = self.at_gid(endpoint, choice, gid, most).collect();
-        places(endpoint, choice, gid).for_each(|place| self.by_gid.turn(&mut self.dests, place, most));
+        Place::all(endpoint, choice, gid).for_each(|place| self.by_gid.turn(&mut self.dests, place, most));
         found
     }
 
@@ -408,12 +412,6 @@ fn withdraw(publications: &mut Vec<Publication>, dest: &mut Dest) {
     }
 }
 
-/// Returns the places of the destinations at a GID that an endpoint's datagrams tell of.
-fn places(endpoint: EndpointId, choice: Option<u32>, gid: Gid) -> impl Iterator<Item = Place> {
-    let groups = [Some(Group::Addresses(endpoint)), Some(Group::Paths(endpoint)), choice.map(Group::ChosenPaths)];
-    groups.into_iter().flatten().map(move |of| Place { of, gid })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -445,6 +443,38 @@ mod tests {
         let mut cache = Cache::new(1.into());
         let id = cache.insert(HERE, DestKey::Address(Address::from_text("Node1")), EvictionClass::Requested);
         assert_eq!(cache.find(HERE, &DestKey::Address(Address::from_text("nODE1"))), Some(id));
+    }
+
+    /// A remote host may invent any number of addresses at the GID of another host.
+    #[test]
+    fn addresses_that_nobody_requested_do_not_hide_those_of_users() {
+        let mut cache = Cache::new(1.into());
+        let gid: Gid = "fe80::7".parse().unwrap();
+        let remote = crate::resolver::dest::Remote { gid, ..Default::default() };
+        let mut insert = |number, class| {
+            let id = cache.insert(HERE, key(number), class);
+            cache.enter(id, DestState::Located { remote, addr_until: None });
+            id
+        };
+        (0..9).for_each(|number| _ = insert(number, EvictionClass::Unsolicited));
+        let (found, used) = (insert(10, EvictionClass::Probation), insert(11, EvictionClass::Unsolicited));
+        cache.set_class(used, EvictionClass::Requested);
+        let at_gid: Vec<DestId> = cache.at_gid(HERE, None, gid, 2).collect();
+        assert_eq!((at_gid.len(), at_gid.starts_with(&[found, used])), (4, true));
+        cache.remove(used);
+        assert_eq!((cache.first_address_at(HERE, gid), cache.located_count()), (Some(found), 10));
+    }
+
+    #[test]
+    fn published_path_to_a_gid_is_withdrawn_when_it_is_in_doubt() {
+        let mut cache = Cache::new(1.into());
+        let route = DestKey::Route(RouteKey { dgid: "fe80::7".parse().unwrap(), ..RouteKey::default() });
+        for (key, withdrawn) in [(key(1), 0), (route, 1)] {
+            let id = cache.insert(HERE, key, EvictionClass::Requested);
+            cache.at_mut(id).unwrap().published = true;
+            cache.raise_doubt(id);
+            assert_eq!(cache.publications.len(), withdrawn);
+        }
     }
 
     /// Different hashes matter for speed only: a single bucket would be correct, too.

@@ -5,6 +5,7 @@ use crate::{
     provider::Context,
     resolver::{
         dest::{DestKey, DestState, Lookup, Remote, Responder, Routing, ServedPath, StateKind},
+        doubts::MOST_AT_ONCE,
         endpoint::Endpoints,
         state::Ibacmp,
         token::DestId,
@@ -104,7 +105,8 @@ impl Ibacmp {
         if self.cache.count_of(StateKind::Routing) > 0 {
             self.show_place(cx, endpoint, remote);
         }
-        for id in self.cached_at_gid(cx, endpoint, remote.gid) {
+        let choice = cx.partition_choice(endpoint);
+        for id in self.cache.next_at_gid(endpoint, choice, remote.gid, MOST_AT_ONCE) {
             if named != Some(id) {
                 self.compare_place(cx, id, remote);
             }

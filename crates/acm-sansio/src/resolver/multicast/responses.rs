@@ -35,13 +35,11 @@ impl Ibacmp {
         gid: Gid,
         response: &AddressResponse,
     ) {
-        if self.endpoints.get(endpoint).is_some() {
-            self.note_host(cx, endpoint, source, gid, response.generation);
-        }
         let id = self.by_tid.get(&response.tid.get()).copied();
         let Some(id) = id.filter(|id| self.cache.at(*id).endpoint == endpoint) else {
             return self.handle_second_response(cx, endpoint, gid, response);
         };
+        self.note_host(cx, endpoint, source, gid, response.generation);
         let shared = response.group.and_then(|mgid| self.endpoints.at(endpoint).best_shared(&[mgid]));
         let location = match shared {
             _ if response.status != 0 => Err(Failure::PeerRefused(ClientStatus::new(response.status))),

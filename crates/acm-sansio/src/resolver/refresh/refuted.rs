@@ -5,6 +5,7 @@ use crate::{
     provider::Context,
     resolver::{
         dest::{DestKey, DestState, Remote, RouteKey, ServedPath},
+        doubts::MOST_COMPARED,
         state::Ibacmp,
         token::DestId,
     },
@@ -15,9 +16,6 @@ use ib_mad::{
     Gid,
     sa::{PathMask, PathRecord, Query},
 };
-
-/// The number of addresses at a port, and of paths to it, that are compared, which takes a fraction of a millisecond.
-const MOST_COMPARED: usize = 1024;
 
 impl Ibacmp {
     /// Drops cached paths that match a query to which the SA returned no path. The SA would have returned a path like
