@@ -190,7 +190,7 @@ _arguments "${_arguments_options[@]}" : \
 '--json[Print one JSON object, whose member \`schema\` is 1. Members may be added to it; none changes its meaning or type]' \
 '-h[Print help]' \
 '--help[Print help]' \
-'::level -- 0 has problems, 1 also changes and each failed request, 2 each step of each request; default is the level of the option file:(0 1 2 default)' \
+'::level -- 0 has changes of the service and faults, 1 also each failed request, 2 each step of each request; default is the level of the option file:(0 1 2 default)' \
 && ret=0
 ;;
 (wait-ready)
