@@ -256,7 +256,7 @@ impl OpenSm {
         &self.name
     }
 
-    /// Starts a fabric of the four nodes, whose LIDs and groups `OpenSM` administers.
+    /// Starts a fabric of the four nodes, whose LIDs and groups `OpenSM` administers, and waits until all ports are active.
     #[must_use]
     pub fn fabric(&self) -> Fabric {
         self.fabric_with(&[])
@@ -266,7 +266,11 @@ impl OpenSm {
     #[must_use]
     pub fn fabric_with(&self, options: &[&str]) -> Fabric {
         let nodes = ["--node", "node1", "--node", "node2", "--node", "node3", "--node", "node4"];
-        Fabric::start(&[&nodes[..], &[&format!("--ibsim={}", self.name)], options].concat())
+        let fabric = Fabric::start(&[&nodes[..], &[&format!("--ibsim={}", self.name)], options].concat());
+        // A sweep may have missed a port whose response was lost; the next one brings it up.
+        let is_active = |node| fabric.port(node).state == "active";
+        poll::until("active ports of all nodes", || (1..=4).all(is_active).then_some(()));
+        fabric
     }
 
     /// Queries the subnet administration by saquery with the `SM_Key`, and returns the records.
