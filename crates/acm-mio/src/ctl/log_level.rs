@@ -12,8 +12,8 @@ use core::time::Duration;
 /// A change of the log level.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct Change {
-    /// 0 has changes of the service and faults, 1 also each failed request, 2 each step of each request; default is the level of the
-    /// option file.
+    /// 0 has changes of the service and faults, 1 also each failed request, 2 each step of each request; default is the
+    /// level of the option file.
     #[arg(value_name = "LEVEL", value_parser = ["0", "1", "2", "default"])]
     level: Option<String>,
     /// Time after which the level of the option file is in force again, at most a day.
