@@ -44,7 +44,7 @@ pub struct Writer<M> {
     memory: M,
     identity: Identity,
     layout: Layout,
-    /// Number of the first entries: those that ever had a key.
+    /// Number of entries that ever had a key: the first ones.
     used: usize,
     /// Entries before `used` without a key.
     free: Vec<u32>,

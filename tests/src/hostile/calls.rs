@@ -6,8 +6,7 @@ use tempfile::TempDir;
 
 /// The system calls that the loop's thread may make. The loop sleeps in `epoll_wait` (`epoll_pwait`) alone. The daemon's
 /// sockets do not block. `close` and `recvfrom` wait if they drop the last reference to a file of a client: the honest
-/// user notices. `openat` is for `/proc/PID/comm`, `statfs` and `statx` for files of the
-/// system that may have changed.
+/// user notices. `openat` is for `/proc/PID/comm`, `statfs` and `statx` for files of the system that may have changed.
 const NEVER_WAIT: [&str; 42] = [
     "accept4",
     "bind",

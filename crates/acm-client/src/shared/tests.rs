@@ -138,6 +138,14 @@ proptest! {
     }
 }
 
+/// Returns the socket of a daemon, which the folder has.
+fn listening() -> (tempfile::TempDir, Service, UnixListener) {
+    let folder = tempfile::tempdir().unwrap();
+    let service = Service::Unix(folder.path().join("s"));
+    let listener = UnixListener::bind(folder.path().join("s")).unwrap();
+    (folder, service, listener)
+}
+
 /// Requests the memory, and waits for it.
 fn request(service: &Service) -> io::Result<Reader<ReadOnly>> {
     let deadline = Deadline::after(Some(PAUSE));
@@ -218,9 +226,7 @@ fn accept_request(listener: &UnixListener) -> UnixStream {
 
 #[test]
 fn memory_is_requested_without_waiting_and_used_when_it_arrives() {
-    let folder = tempfile::tempdir().unwrap();
-    let service = Service::Unix(folder.path().join("s"));
-    let listener = UnixListener::bind(folder.path().join("s")).unwrap();
+    let (_folder, service, listener) = listening();
     let mut writer = memory(0..5);
     let (mut shared, before) = (SharedCache::default(), Time::now());
     shared.request(&service);
@@ -236,9 +242,7 @@ fn memory_is_requested_without_waiting_and_used_when_it_arrives() {
 
 #[test]
 fn blocking_client_waits_once_for_memory_that_does_not_arrive() {
-    let folder = tempfile::tempdir().unwrap();
-    let service = Service::Unix(folder.path().join("s"));
-    let listener = UnixListener::bind(folder.path().join("s")).unwrap();
+    let (_folder, service, listener) = listening();
     let mut shared = SharedCache::default();
     shared.request(&service);
     shared.wait();
@@ -254,9 +258,7 @@ fn blocking_client_waits_once_for_memory_that_does_not_arrive() {
 /// The library of a program and the daemon are updated one after the other, in either order.
 #[test]
 fn requests_are_sent_to_a_daemon_with_another_version_of_the_format() {
-    let folder = tempfile::tempdir().unwrap();
-    let service = Service::Unix(folder.path().join("s"));
-    let listener = UnixListener::bind(folder.path().join("s")).unwrap();
+    let (_folder, service, listener) = listening();
     // The version of the memory, less that of this client.
     for (difference, is_read) in [(0, true), (-1, false), (1, false)] {
         let mut writer = memory(0..5);
@@ -273,9 +275,7 @@ fn requests_are_sent_to_a_daemon_with_another_version_of_the_format() {
 
 #[test]
 fn daemon_without_memory_is_asked_again_after_a_pause() {
-    let folder = tempfile::tempdir().unwrap();
-    let service = Service::Unix(folder.path().join("s"));
-    let listener = UnixListener::bind(folder.path().join("s")).unwrap();
+    let (_folder, service, listener) = listening();
     let mut shared = SharedCache::default();
     shared.request(&service);
     // The daemon closes the connection, as C ibacm does.
@@ -293,9 +293,7 @@ fn daemon_without_memory_is_asked_again_after_a_pause() {
 /// The responses to requests carry the numbers of their addresses plus 1000 as LIDs.
 #[test]
 fn client_gets_each_path_from_memory_or_by_request_in_the_order_of_the_addresses() {
-    let folder = tempfile::tempdir().unwrap();
-    let service = Service::Unix(folder.path().join("s"));
-    let listener = UnixListener::bind(folder.path().join("s")).unwrap();
+    let (_folder, service, listener) = listening();
     let is_cached = |number: u16| !number.is_multiple_of(3);
     let number_of = |dest: &Address| (0..ADDRESSES).find(|number| address(*number) == *dest).unwrap();
     let server = thread::spawn(move || {

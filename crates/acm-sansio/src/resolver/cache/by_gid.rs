@@ -104,7 +104,8 @@ impl ByGid {
 
     /// Moves the first destinations at a place behind the others, if there are more than this many.
     pub(crate) fn turn(&mut self, dests: &mut Arena<DestId, Dest>, place: Place, count: usize) {
-        let bucket = self.buckets.find_mut(self.hasher.hash_one(place), |bucket| bucket.place == place);
+        let hash = self.hash(place);
+        let bucket = self.buckets.find_mut(hash, |bucket| bucket.place == place);
         if let Some(list) = bucket.map(|bucket| &mut bucket.list).filter(|list| list.len() > count) {
             for _ in 0..count {
                 list.first().into_iter().for_each(|id| list.move_last(dests, id));

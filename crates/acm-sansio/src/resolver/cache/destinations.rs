@@ -194,15 +194,11 @@ impl Cache {
     pub(crate) fn set_class(&mut self, id: DestId, class: EvictionClass) {
         if self.dests.get(id).is_some_and(|dest| dest.class != class) {
             self.remove_from_list(id);
-            let mut moves = None;
             if let Some(dest) = self.dests.get_mut(id) {
                 let left = Place::of(dest);
                 dest.class = class;
-                moves = left.zip(Place::of(dest)).filter(|(left, entered)| left != entered);
-            }
-            if let Some((left, entered)) = moves {
-                self.by_gid.remove(&mut self.dests, left, id);
-                self.by_gid.insert(&mut self.dests, entered, id);
+                let entered = Place::of(dest);
+                self.change_place(id, left, entered);
             }
             self.add_to_list(id);
         }
@@ -235,6 +231,13 @@ impl Cache {
         }
     }
 
+    fn change_place(&mut self, id: DestId, left: Option<Place>, entered: Option<Place>) {
+        if left != entered {
+            left.into_iter().for_each(|place| self.by_gid.remove(&mut self.dests, place, id));
+            entered.into_iter().for_each(|place| self.by_gid.insert(&mut self.dests, place, id));
+        }
+    }
+
     /// Changes the state of a destination and returns the previous state. All changes of state happen here. The
     /// probation of a destination ends when it is found.
     pub(crate) fn enter(&mut self, id: DestId, state: DestState) -> DestState {
@@ -251,14 +254,7 @@ impl Cache {
         withdraw(&mut self.publications, dest);
         let ends_probation =
             dest.class == EvictionClass::Probation && matches!(is, StateKind::Located | StateKind::Ready);
-        if left != entered {
-            if let Some(place) = left {
-                self.by_gid.remove(&mut self.dests, place, id);
-            }
-            if let Some(place) = entered {
-                self.by_gid.insert(&mut self.dests, place, id);
-            }
-        }
+        self.change_place(id, left, entered);
         self.note_kind(Some(was), Some(is));
         self.note_busy(endpoint, id, was_busy, is_busy);
         if ends_probation {
@@ -341,8 +337,10 @@ impl Cache {
         gid: Gid,
         most: usize,
     ) -> Vec<DestId> {
-        let found = self.at_gid(endpoint, choice, gid, most).collect();
-        Place::all(endpoint, choice, gid).for_each(|place| self.by_gid.turn(&mut self.dests, place, most));
+        let found: Vec<DestId> = self.at_gid(endpoint, choice, gid, most).collect();
+        if found.len() >= most {
+            Place::all(endpoint, choice, gid).for_each(|place| self.by_gid.turn(&mut self.dests, place, most));
+        }
         found
     }
 

@@ -8,8 +8,7 @@ use ib_mad::{Gid, Lid};
 const MOST_AT_A_LID: usize = 16;
 
 /// The GIDs that datagrams and paths showed at each base LID, each with the time of its last witness, or since when one is
-/// expected. There are at most
-/// 49,151 unicast LIDs, and hardware sets the LID of a datagram.
+/// expected. There are at most 49,151 unicast LIDs, and hardware sets the LID of a datagram.
 #[derive(Debug, Default)]
 pub(crate) struct Hosts {
     at: BTreeMap<(Lid, Gid), Option<Time>>,

@@ -1,7 +1,7 @@
 //! Witnesses: at regular intervals each endpoint sends the group a request that shows two of its addresses. All nodes
 //! together send at a constant rate. A receiver compares it with what is cached at the GID of the sender, so that missed
-//! announcements are made good. A host that sends witnesses has a generation in each datagram: it is doubted if none arrives
-//! any more.
+//! announcements are made good. A host that sends witnesses has a generation in each datagram: it is doubted if none
+//! arrives any more.
 use super::{EndpointState, Endpoints, announced::Announcement};
 use crate::{
     api::id::EndpointId,
@@ -13,10 +13,9 @@ use acm_wire::multicast;
 use alloc::vec::Vec;
 use ib_mad::{Gid, Lid};
 
-/// The longest interval, of the mean one. After it without a witness of any host, the membership is in doubt.
+/// The longest interval, of the mean one. After it without a witness of any host, the membership is in doubt. A host is
+/// doubted after two of them: one witness may be lost.
 const LONGEST: (u32, u32) = (5, 4);
-/// A host is doubted after two of the longest intervals without a witness. One witness may be lost.
-const SILENCE: (u32, u32) = (5, 2);
 /// The number of times in an interval that silent hosts are looked for.
 const LOOKS: u32 = 4;
 
@@ -67,12 +66,13 @@ impl Endpoints {
     /// Returns the hosts that send no witnesses any more. If no host sends any, this node may have lost its groups, and
     /// joins them again.
     fn take_silent_hosts(&mut self, cx: &mut Context, endpoint: EndpointId) -> Vec<(Lid, Gid)> {
-        let (now, interval) = (cx.shared.now(), retry::WITNESS.below(cx.shared.fabric_size()));
+        let (now, mean) = (cx.shared.now(), retry::WITNESS.below(cx.shared.fabric_size()));
+        let longest = mean * LONGEST.0 / LONGEST.1;
         let Some(EndpointState { hosts, .. }) = self.at_mut(endpoint) else { return Vec::new() };
-        if hosts.take_silence(now, interval * LONGEST.0 / LONGEST.1) {
+        if hosts.take_silence(now, longest) {
             let at = now + cx.shared.spread(retry::JOIN_SPREAD);
             cx.shared.set_timer(Task::Rejoin(endpoint).token(), at);
         }
-        hosts.take_silent(now, interval * SILENCE.0 / SILENCE.1)
+        hosts.take_silent(now, longest * 2)
     }
 }
