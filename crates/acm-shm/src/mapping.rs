@@ -220,7 +220,7 @@ mod tests {
         assert!(fcntl_get_seals(file).unwrap().contains(seals));
     }
 
-    /// Who allocates a page pays for it, and may page it out.
+    /// A reader that allocated a page would pay for it, and could page it out.
     #[test]
     #[cfg_attr(miri, ignore = "no mmap of files")]
     fn all_memory_is_allocated_from_the_start() {
